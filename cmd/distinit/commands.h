@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** The subcommands, each in a file of its name. All return the status to exit with. */
+
+#include "distinit/session.h"
+
+struct subcommand {
+	/** NULL for the entrypoint. */
+	const char *name;
+	enum command command;
+	/** What follows the options, for the usage line. */
+	const char *arguments;
+	/** One line for --help. */
+	const char *about;
+	int (*run)(struct session *s);
+};
+
+/** The entrypoint first; ended by an entry of zeros. */
+extern const struct subcommand subcommands[];
+
+/** Derive, override, and become the workload. */
+int command_run(struct session *s);
+int command_env(struct session *s);
+int command_explain(struct session *s);
+int command_hosts(struct session *s);
+int command_sources(struct session *s);
+int command_frameworks(struct session *s);
+
+/** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
+int print_help(struct session *s, const struct subcommand *of);
+
+/** `explain` in its two formats. */
+void explain_text(struct session *s, struct buf *out);
+void explain_json(struct session *s, struct buf *out);
+
+/** One line of what `explain` lists. */
+struct explained {
+	const char *name;
+	/** NULL: it has none any more. */
+	const char *value;
+	/** "set", "kept", "left-out" or "unset". */
+	const char *action;
+	/** Who: a framework, "user", "--set", "FILE:3". */
+	const char *by;
+	/** One clause, or NULL. */
+	const char *why;
+};
+
+/**
+ * List what was set, kept, left out and removed, in the arena. Returns how many there are.
+ * Values that look secret are masked.
+ */
+uint32_t explain_list(struct session *s, struct explained **out);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+#include "format/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int find_format(const struct session *s, const struct format **out, struct err *err) {
+	const char *name = s->settings.value[OPT_FORMAT];
+	*out = name ? format_find(name) : formats[0];
+	if (!*out) {
+		return err_set(err, EINVAL, "--format=%s: expected shell, docker, json or null",
+			       quote(str_of(name)).s);
+	}
+	return 0;
+}
+
+/** Write the variables that were added or changed, or all of them, into @out. */
+static int write_variables(const struct session *s, const struct format *format, struct buf *out,
+			   struct err *err) {
+	bool all = option_is_on(&s->settings, OPT_ALL);
+	uint32_t n = 0;
+	buf_puts(out, format->head ? format->head : "");
+	for (uint32_t i = 0; i < s->env.n; i++) {
+		const struct env_entry *entry = &s->env.entries[i];
+		bool wanted = all ? entry->state == ENV_LIVE : env_entry_changed(&s->env, entry);
+		if (!wanted) {
+			continue;
+		}
+		struct str name = env_entry_name(entry);
+		struct str value = str_of(env_entry_value(entry));
+		const char *why_not = format->refuses(name, value);
+		if (why_not) {
+			return err_set(err, EINVAL,
+				       "--format=%s cannot carry %s: %s; --format=null carries anything",
+				       format->name, quote(name).s, why_not);
+		}
+		format->put(out, name, value, n++);
+	}
+	buf_puts(out, format->tail ? format->tail : "");
+	return 0;
+}
+
+static int refuse_file(const char *path, int code, struct err *err) {
+	return err_set(err, code, "--output: %s cannot be written: %s", quote(str_of(path)).s,
+		       strerror(code));
+}
+
+/** Write @text to @path by way of a new file beside it, so that no reader sees half of it. */
+static int write_file(struct arena *arena, const char *path, struct str text, struct err *err) {
+	char *temporary = arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+	if (fd < 0) {
+		return refuse_file(path, errno, err);
+	}
+	int r = write_all(fd, text);
+	r = r == 0 && fsync(fd) < 0 ? -errno : r;
+	r = close(fd) < 0 && r == 0 ? -errno : r;
+	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;
+	if (r < 0) {
+		unlink(temporary);
+		return refuse_file(path, -r, err);
+	}
+	return 0;
+}
+
+int command_env(struct session *s) {
+	struct err err;
+	const struct format *format;
+	struct buf out = BUF(&s->arena);
+	int r = 0;
+	if (s->settings.separated || s->settings.arguments[0]) {
+		r = err_set(&err, EINVAL,
+			    "env takes no command and no argument, only options; see 'distinit env --help'");
+	}
+	r = r < 0 ? r : find_format(s, &format, &err);
+	r = r < 0 ? r : session_derive(s, &err);
+	session_warn(s);
+	r = r < 0 ? r : write_variables(s, format, &out, &err);
+	const char *path = s->settings.value[OPT_OUTPUT];
+	if (r == 0 && !path) {
+		return session_print(s, buf_str(&out));
+	}
+	r = r < 0 ? r : write_file(&s->arena, path, buf_str(&out), &err);
+	return r < 0 ? session_fail(s, &err) : 0;
+}

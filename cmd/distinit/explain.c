@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** `explain`: the list of what was set, kept, left out and removed. */
+
+#include "distinit/commands.h"
+
+#include "base/json_read.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+
+#define MASKED "********"
+
+/** Whether a variable's name says that its value is nobody's business. */
+static bool looks_secret(struct str name) {
+	static const char *const parts[] = {"TOKEN", "SECRET", "PASSWORD"};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (memmem(name.p, name.len, parts[i], strlen(parts[i]))) {
+			return true;
+		}
+	}
+	return name.len >= 4 && memcmp(name.p + name.len - 4, "_KEY", 4) == 0;
+}
+
+static const char *shown(const struct session *s, const char *name, const char *value) {
+	bool masked = value && *value && looks_secret(str_of(name)) &&
+		      !option_is_on(&s->settings, OPT_SHOW_SECRETS);
+	return masked ? MASKED : value;
+}
+
+/** What the user's TF_CONFIG says, in a clause: it is passed on whatever it says, but a slip in it is worth knowing. */
+static const char *judge_tf_config(struct session *s, const char *value) {
+	struct cJSON *json;
+	struct err err;
+	if (json_read("TF_CONFIG", value, &json, &err) < 0) {
+		notes_add(&s->notes, "%s, and is passed on as it is", err.text);
+		return "it was set already; it is no JSON";
+	}
+	const cJSON *workers =
+		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, "cluster"), "worker");
+	const cJSON *task = cJSON_GetObjectItemCaseSensitive(json, "task");
+	const cJSON *type = cJSON_GetObjectItemCaseSensitive(task, "type");
+	const cJSON *index = cJSON_GetObjectItemCaseSensitive(task, "index");
+	const char *why = arena_format(
+		&s->arena, "it was set already; %d workers, this is %s %d", cJSON_GetArraySize(workers),
+		cJSON_IsString(type) ? type->valuestring : "?", cJSON_IsNumber(index) ? index->valueint : -1);
+	cJSON_Delete(json);
+	return why;
+}
+
+static const char *origin_text(struct session *s, const struct origin *by) {
+	return by->line ? arena_format(&s->arena, "%s:%u", by->by, by->line) : by->by;
+}
+
+/** What a remark says of a variable that nothing has touched since. */
+static struct explained from_remark(struct session *s, const struct remark *r) {
+	const char *value = env_value(&s->env, r->name);
+	const char *why =
+		r->kept && value && strcmp(r->name, "TF_CONFIG") == 0 ? judge_tf_config(s, value) : r->why;
+	return (struct explained){
+		.name = r->name,
+		.value = shown(s, r->name, value),
+		.action = value ? "kept" : "left-out",
+		.by = value ? "user" : r->by,
+		.why = value && !r->kept ? "it was set already" : why,
+	};
+}
+
+/** What the block says of an entry that somebody has set or removed. Returns whether there is anything to say. */
+static bool from_entry(struct session *s, const struct env_entry *entry, struct explained *out) {
+	uint32_t i = (uint32_t)(entry - s->env.entries);
+	bool removed = entry->state != ENV_LIVE && i < s->env.n_inherited;
+	if (!entry->by || (!removed && !env_entry_changed(&s->env, entry))) {
+		return false;
+	}
+	struct str name = env_entry_name(entry);
+	const char *text = arena_text(&s->arena, name.p, name.len);
+	*out = (struct explained){
+		.name = text,
+		.value = removed ? NULL : shown(s, text, env_entry_value(entry)),
+		.action = removed ? "unset" : "set",
+		.by = origin_text(s, entry->by),
+		.why = entry->by->why,
+	};
+	return true;
+}
+
+static bool is_listed(const struct explained *list, uint32_t n, const char *name) {
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(list[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t explain_list(struct session *s, struct explained **out) {
+	uint32_t most = s->env.n;
+	for (const struct remark *r = s->derivation.remarks; r; r = r->next) {
+		most++;
+	}
+	struct explained *list = arena_array(&s->arena, most, sizeof(*list));
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->env.n; i++) {
+		n += from_entry(s, &s->env.entries[i], &list[n]);
+	}
+	uint32_t changed = n;
+	for (const struct remark *r = s->derivation.remarks; r; r = r->next) {
+		if (!is_listed(list, changed, r->name)) {
+			list[n++] = from_remark(s, r);
+		}
+	}
+	*out = list;
+	return n;
+}
+
+int command_explain(struct session *s) {
+	struct err err;
+	struct buf out = BUF(&s->arena);
+	const char *format = s->settings.value[OPT_FORMAT];
+	bool json = format && strcmp(format, "json") == 0;
+	int r = 0;
+	if (s->settings.separated || s->settings.arguments[0]) {
+		r = err_set(&err, EINVAL,
+			    "explain takes no command and no argument, only options; see 'distinit explain "
+			    "--help'");
+	} else if (format && !json && strcmp(format, "text") != 0) {
+		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote(str_of(format)).s);
+	}
+	r = r < 0 ? r : session_derive(s, &err);
+	if (r < 0) {
+		session_warn(s);
+		return session_fail(s, &err);
+	}
+	if (json) {
+		explain_json(s, &out);
+	} else {
+		explain_text(s, &out);
+	}
+	return session_print(s, buf_str(&out));
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** `explain --format=json`: for programs. What is here stays; keys may be added. */
+
+#include "distinit/commands.h"
+
+#include "base/json_write.h"
+#include "cluster/source.h"
+
+static void put_key(struct buf *out, const char *key) {
+	buf_putf(out, "\"%s\": ", key);
+}
+
+static void put_number(struct buf *out, const char *key, uint32_t number) {
+	put_key(out, key);
+	if (number == UNKNOWN) {
+		buf_puts(out, "null");
+	} else {
+		buf_putu(out, number);
+	}
+}
+
+static void put_string(struct buf *out, const char *key, const char *text) {
+	put_key(out, key);
+	json_put_text(out, text);
+}
+
+static void put_hosts(struct buf *out, const struct hosts *hosts) {
+	put_key(out, "hosts");
+	buf_putc(out, '[');
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		buf_puts(out, i ? ", " : "");
+		json_put_string(out, hosts_at(hosts, i));
+	}
+	buf_putc(out, ']');
+}
+
+static void put_tasks(struct buf *out, const struct placement *place) {
+	put_key(out, "tasks_per_node");
+	if (!place->tasks_per_node) {
+		buf_puts(out, "null");
+		return;
+	}
+	for (uint32_t i = 0; i < place->hosts.n; i++) {
+		buf_puts(out, i ? ", " : "[");
+		buf_putu(out, place->tasks_per_node[i]);
+	}
+	buf_putc(out, ']');
+}
+
+/** The manager's number, or the one that all nodes have in common. */
+static uint32_t nproc_per_node(const struct placement *place) {
+	if (place->nproc_per_node != UNKNOWN || !place->tasks_per_node) {
+		return place->nproc_per_node;
+	}
+	for (uint32_t i = 1; i < place->hosts.n; i++) {
+		if (place->tasks_per_node[i] != place->tasks_per_node[0]) {
+			return UNKNOWN;
+		}
+	}
+	return place->tasks_per_node[0];
+}
+
+static void put_cluster(struct buf *out, const struct cluster *c) {
+	buf_puts(out, "{\n    ");
+	put_hosts(out, &c->place.hosts);
+	const struct {
+		const char *key;
+		uint32_t number;
+	} numbers[] = {
+		{"nnodes", c->nnodes},
+		{"node_rank", c->place.node_rank},
+		{"nproc_per_node", nproc_per_node(&c->place)},
+		{"world_size", c->task.world_size},
+		{"rank", c->task.rank},
+		{"local_rank", c->task.local_rank},
+		{"local_size", c->task.local_size},
+		{"master_port", c->master_port},
+	};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		buf_puts(out, ",\n    ");
+		put_number(out, numbers[i].key, numbers[i].number);
+	}
+	buf_puts(out, ",\n    ");
+	put_tasks(out, &c->place);
+	buf_puts(out, ",\n    ");
+	put_string(out, "job_id", c->place.job_id);
+	buf_puts(out, ",\n    ");
+	put_key(out, "master_addr");
+	if (c->master_addr.len) {
+		json_put_string(out, c->master_addr);
+	} else {
+		buf_puts(out, "null");
+	}
+	buf_puts(out, "\n  }");
+}
+
+static void put_variables(struct session *s, struct buf *out) {
+	struct explained *list;
+	uint32_t n = explain_list(s, &list);
+	for (uint32_t i = 0; i < n; i++) {
+		buf_puts(out, i ? ",\n    {" : "\n    {");
+		put_string(out, "name", list[i].name);
+		buf_puts(out, ", ");
+		put_string(out, "value", list[i].value);
+		buf_puts(out, ", ");
+		put_string(out, "action", list[i].action);
+		buf_puts(out, ", ");
+		put_string(out, "by", list[i].by);
+		buf_puts(out, ", ");
+		put_string(out, "why", list[i].why);
+		buf_putc(out, '}');
+	}
+}
+
+void explain_json(struct session *s, struct buf *out) {
+	const struct cluster *c = s->has_cluster ? &s->cluster : NULL;
+	const struct launcher *launcher = c ? c->launcher : s->input.launcher;
+	buf_puts(out, "{\n  ");
+	put_string(out, "version", DISTINIT_VERSION);
+	buf_puts(out, ",\n  ");
+	put_string(out, "source", c && c->source ? c->source->name : NULL);
+	buf_puts(out, ",\n  ");
+	put_string(out, "launcher", launcher ? launcher->name : NULL);
+	buf_puts(out, ",\n  ");
+	put_string(out, "scope", c ? scope_name(c->scope) : NULL);
+	buf_puts(out, ",\n  ");
+	put_string(out, "recognised_by", c ? c->recognised_by : launcher ? launcher->rank : NULL);
+	buf_puts(out, ",\n  ");
+	put_key(out, "cluster");
+	if (c) {
+		put_cluster(out, c);
+	} else {
+		buf_puts(out, "null");
+	}
+	buf_puts(out, ",\n  \"variables\": [");
+	put_variables(s, out);
+	buf_puts(out, "\n  ],\n  \"warnings\": [");
+	for (const struct note *note = s->notes.first; note; note = note->next) {
+		buf_puts(out, note == s->notes.first ? "\n    " : ",\n    ");
+		json_put_text(out, note->text);
+	}
+	buf_puts(out, "\n  ]\n}\n");
+}

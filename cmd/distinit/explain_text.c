@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** `explain` for people. */
+
+#include "distinit/commands.h"
+
+#include "cluster/hostlist.h"
+#include "cluster/source.h"
+
+/** Most bytes of a value or a host list that are shown. */
+#define SHOWN 160
+
+static void put_label(struct buf *out, const char *label) {
+	buf_putf(out, "%-14s ", label);
+}
+
+/** Append @text for a terminal: cut where it is long, with what is no printable ASCII as \xNN. */
+static void put_plain(struct buf *out, const char *text) {
+	size_t len = strlen(text);
+	for (size_t i = 0; i < len && i < SHOWN; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c < 0x20 || c >= 0x7f) {
+			buf_putf(out, "\\x%02x", c);
+		} else {
+			buf_putc(out, (char)c);
+		}
+	}
+	if (len > SHOWN) {
+		buf_putf(out, "... (%zu bytes)", len);
+	}
+}
+
+static void put_self(struct buf *out, const struct cluster *c) {
+	put_label(out, "this process");
+	if (c->launcher) {
+		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
+		if (c->task.local_rank != UNKNOWN) {
+			buf_putf(out, ", on its node rank %u", c->task.local_rank);
+		}
+		if (c->task.local_size != UNKNOWN) {
+			buf_putf(out, " of %u", c->task.local_size);
+		}
+	} else if (c->scope == SCOPE_ALLOCATION) {
+		buf_puts(out, "no rank: a batch script or shell in the allocation");
+	} else {
+		buf_puts(out, "one per node; the ranks are for torchrun or the like to start");
+	}
+	buf_putf(out, " (scope %s)\n", scope_name(c->scope));
+}
+
+static void put_nodes(struct session *s, struct buf *out, const struct cluster *c) {
+	put_label(out, "nodes");
+	if (c->nnodes == UNKNOWN) {
+		buf_puts(out, "not told\n");
+		return;
+	}
+	struct buf list = BUF(&s->arena);
+	hostlist_compress(&c->place.hosts, &list);
+	buf_putf(out, "%u: ", c->nnodes);
+	put_plain(out, buf_text(&list));
+	buf_putc(out, '\n');
+	put_label(out, "this node");
+	if (c->place.node_rank == UNKNOWN) {
+		buf_puts(out, "not told\n");
+	} else {
+		struct str host = hosts_at(&c->place.hosts, c->place.node_rank);
+		buf_putf(out, "%u of %u, %.*s\n", c->place.node_rank, c->nnodes, (int)host.len, host.p);
+	}
+}
+
+static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
+	put_label(out, "manager");
+	if (c->source) {
+		buf_putf(out, "%s: %s (recognised by %s)\n", c->source->name, c->source->about,
+			 c->recognised_by);
+	} else {
+		buf_puts(out, "none recognised\n");
+	}
+	put_label(out, "launcher");
+	if (c->launcher) {
+		buf_putf(out, "%s: %s (recognised by %s)\n", c->launcher->name, c->launcher->about,
+			 c->launcher->rank);
+	} else {
+		buf_puts(out, "none\n");
+	}
+	put_self(out, c);
+	put_nodes(s, out, c);
+	if (c->place.job_id) {
+		put_label(out, "job");
+		put_plain(out, c->place.job_id);
+		buf_putc(out, '\n');
+	}
+	if (cluster_is_single(c)) {
+		buf_puts(out, "A cluster of one needs nothing, so nothing is derived.\n");
+		return;
+	}
+	put_label(out, "master");
+	if (c->master_addr.len) {
+		put_plain(out, arena_text(&s->arena, c->master_addr.p, c->master_addr.len));
+		buf_putf(out, " (%s), ", c->master_addr_why);
+	} else {
+		buf_puts(out, "not known, ");
+	}
+	buf_putf(out, "port %u (%s)\n", c->master_port, c->master_port_why);
+}
+
+static void put_variable(struct buf *out, const struct explained *e) {
+	buf_putf(out, "%-9s %s", e->action, e->name);
+	if (e->value) {
+		buf_putc(out, '=');
+		put_plain(out, e->value);
+	}
+	buf_putf(out, "\n%10sby %s", "", e->by);
+	if (e->why) {
+		buf_puts(out, ": ");
+		put_plain(out, e->why);
+	}
+	buf_putc(out, '\n');
+}
+
+void explain_text(struct session *s, struct buf *out) {
+	if (s->has_cluster) {
+		put_cluster(s, out, &s->cluster);
+	} else if (s->input.launcher) {
+		buf_puts(out, "This is a child of torchrun, which has set all there is to set: nothing is "
+			      "derived.\n");
+	} else {
+		buf_puts(out,
+			 "No cluster manager is recognised here, so nothing is derived. ('distinit sources' "
+			 "lists what "
+			 "would be;\nunder Singularity's --cleanenv a manager's variables do not arrive.)\n");
+	}
+	struct explained *list;
+	uint32_t n = explain_list(s, &list);
+	buf_puts(out, n ? "\n" : "");
+	for (uint32_t i = 0; i < n; i++) {
+		put_variable(out, &list[i]);
+	}
+	for (const struct note *note = s->notes.first; note; note = note->next) {
+		buf_putf(out, "%swarning: %s\n", note == s->notes.first ? "\n" : "", note->text);
+	}
+}

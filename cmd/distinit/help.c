@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+static const char entrypoint_end[] =
+	"\n"
+	"Each option with a value, and --lenient and --keep-config, may also be told by a\n"
+	"variable: --master-port by DISTINIT_MASTER_PORT. Directives are told by the lines\n"
+	"of DISTINIT_ENV. These variables are not passed on to the command.\n"
+	"\n"
+	"Exit status: the command's; 127 not found, 126 found but not runnable, 125 an\n"
+	"error of distinit's own, before the command was started.\n";
+
+static void help_of_entrypoint(struct buf *out) {
+	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"
+		      "       distinit SUBCOMMAND [OPTION]...\n"
+		      "\n"
+		      "Turn what a cluster manager says into what training frameworks read (MASTER_ADDR,\n"
+		      "PET_*, TF_CONFIG, ...), apply overrides, and become COMMAND.\n"
+		      "\n"
+		      "Subcommands (each has its own --help):\n");
+	for (size_t i = 1; subcommands[i].name; i++) {
+		buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+	}
+	buf_puts(out, "\nOptions:\n");
+	options_help(out, CMD_RUN);
+	buf_puts(out, entrypoint_end);
+}
+
+int print_help(struct session *s, const struct subcommand *of) {
+	struct buf out = BUF(&s->arena);
+	if (!of->name) {
+		help_of_entrypoint(&out);
+		return session_print(s, buf_str(&out));
+	}
+	buf_putf(&out, "usage: distinit %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", of->name,
+		 *of->arguments ? " " : "", of->arguments, of->about);
+	options_help(&out, of->command);
+	return session_print(s, buf_str(&out));
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+#include "base/num.h"
+#include "cluster/hostlist.h"
+
+#include <errno.h>
+
+static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
+	char **arguments = s->settings.arguments;
+	if (arguments[0] && arguments[1]) {
+		return err_set(err, EINVAL, "hosts takes one host list, not also %s; join them by commas",
+			       quote(str_of(arguments[1])).s);
+	}
+	if (arguments[0]) {
+		return hostlist_expand(&s->arena, "HOSTLIST", str_of(arguments[0]), out, err);
+	}
+	int r = session_cluster(s, err);
+	session_warn(s);
+	if (r == 0 && (!s->has_cluster || s->cluster.nnodes == UNKNOWN)) {
+		return err_set(err, ENOENT,
+			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
+	}
+	*out = s->cluster.place.hosts;
+	return r;
+}
+
+static void put_line(struct buf *out, struct str host) {
+	buf_put(out, host);
+	buf_putc(out, '\n');
+}
+
+/** The host that --first or --nth asks for. */
+static int put_one(const struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
+	const char *nth = s->settings.value[OPT_NTH];
+	uint32_t n = 0;
+	if (nth && num_read_u32(str_of(nth), &n) < 0) {
+		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote(str_of(nth)).s);
+	}
+	if (n >= hosts->n) {
+		return err_set(err, EINVAL, "%s: there are %u hosts, counted from 0",
+			       nth ? "--nth" : "--first", hosts->n);
+	}
+	put_line(out, hosts_at(hosts, n));
+	return 0;
+}
+
+int command_hosts(struct session *s) {
+	struct err err;
+	struct hosts hosts;
+	struct buf out = BUF(&s->arena);
+	const char *const *value = s->settings.value;
+	int r = 0;
+	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
+		r = err_set(&err, EINVAL,
+			    "only one of --count, --first, --nth and --compress can be printed");
+	}
+	r = r < 0 ? r : read_hosts(s, &hosts, &err);
+	if (r < 0) {
+		return session_fail(s, &err);
+	}
+	if (value[OPT_COUNT]) {
+		buf_putf(&out, "%u\n", hosts.n);
+	} else if (value[OPT_COMPRESS]) {
+		hostlist_compress(&hosts, &out);
+		buf_putc(&out, '\n');
+	} else if (value[OPT_FIRST] || value[OPT_NTH]) {
+		r = put_one(s, &hosts, &out, &err);
+	} else {
+		for (uint32_t i = 0; i < hosts.n; i++) {
+			put_line(&out, hosts_at(&hosts, i));
+		}
+	}
+	return r < 0 ? session_fail(s, &err) : session_print(s, buf_str(&out));
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * distinit: from a cluster's variables to a running workload.
+ *
+ *     main.c             the table of subcommands
+ *     options.c          the table of options; reads the command line and DISTINIT_*
+ *     session.c          the flow: environment -> cluster -> frameworks -> directives
+ *     run.c              the entrypoint: the flow, then execve()
+ *     env.c              prints what would be added or changed
+ *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it
+ *     hosts.c, tables.c  host lists; the tables of sources and frameworks
+ *     help.c             --help, from the tables
+ */
+
+#include "distinit/commands.h"
+
+#include "base/nearest.h"
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <stdalign.h>
+
+const struct subcommand subcommands[] = {
+	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "derive, override, run: the entrypoint", command_run},
+	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
+	{"explain", CMD_EXPLAIN, "", "tell what was recognised, and who set what and why", command_explain},
+	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
+	 command_hosts},
+	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},
+	{"frameworks", CMD_TABLE, "", "list the frameworks and their variables", command_frameworks},
+	{0},
+};
+
+/** Enough for an ordinary run, so that it asks the kernel for no memory. */
+static alignas(16) char memory[16 * 1024];
+
+/** Say how the command line should have been written. */
+static int refuse_word(const struct session *s, char **argv) {
+	struct nearest best = {.word = str_of(argv[1])};
+	for (size_t i = 1; subcommands[i].name; i++) {
+		nearest_try(&best, subcommands[i].name);
+	}
+	struct buf line = BUF((struct arena *)(uintptr_t)&s->arena);
+	for (size_t i = 1; argv[i] && line.len < 200; i++) {
+		buf_putf(&line, " %s", argv[i]);
+	}
+	struct err err;
+	err_set(&err, EINVAL, "%s is no subcommand%s%s%s; a command follows '--': distinit --%s",
+		quote(str_of(argv[1])).s, best.found ? " (did you mean '" : "", best.found ? best.found : "",
+		best.found ? "'?)" : "", buf_text(&line));
+	return session_fail(s, &err);
+}
+
+int main(int argc, char **argv) {
+	static struct session s;
+	session_init(&s, memory, sizeof(memory));
+
+	const struct subcommand *sub = &subcommands[0];
+	char **options_at = argv + (argc > 0);
+	if (argc > 1 && argv[1][0] != '-') {
+		for (sub++; sub->name && strcmp(sub->name, argv[1]) != 0; sub++) {
+		}
+		if (!sub->name) {
+			return refuse_word(&s, argv);
+		}
+		options_at++;
+	}
+
+	struct err err;
+	if (session_options(&s, sub->command, options_at, &err) < 0) {
+		return session_fail(&s, &err);
+	}
+	if (option_is_on(&s.settings, OPT_HELP)) {
+		return print_help(&s, sub);
+	}
+	if (option_is_on(&s.settings, OPT_VERSION)) {
+		return session_print(&s, STR("distinit " DISTINIT_VERSION "\n"));
+	}
+	return sub->run(&s);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+#include "cluster/source.h"
+#include "exec/exec.h"
+
+#include <errno.h>
+
+/** Words that an entrypoint was started with although none was asked for, written as they should have been. */
+static int refuse_command_line(const struct session *s) {
+	struct err err;
+	char **words = s->settings.arguments;
+	if (!words[0]) {
+		err_set(&err, EINVAL,
+			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)",
+			s->settings.separated ? " behind '--'" : "");
+	} else {
+		err_set(&err, EINVAL, "a command follows '--': write '-- %s' with what comes after it",
+			words[0]);
+	}
+	return session_fail(s, &err);
+}
+
+/** The one line of --log=info. */
+static void say_what_was_derived(struct session *s) {
+	struct buf line = BUF(&s->arena);
+	struct explained *list;
+	uint32_t n = explain_list(s, &list);
+	if (s->has_cluster) {
+		const struct cluster *c = &s->cluster;
+		buf_puts(&line, c->source ? c->source->name : c->launcher->name);
+		buf_putf(&line, " (%s)", scope_name(c->scope));
+		if (c->nnodes != UNKNOWN) {
+			buf_putf(&line, ", %u node%s", c->nnodes, c->nnodes == 1 ? "" : "s");
+		}
+		if (c->place.node_rank != UNKNOWN) {
+			buf_putf(&line, ", node rank %u", c->place.node_rank);
+		}
+		if (c->launcher) {
+			buf_putf(&line, ", rank %u of %u", c->task.rank, c->task.world_size);
+		}
+	} else {
+		buf_puts(&line,
+			 s->input.launcher ? "a child of torchrun, which is left alone" : "no cluster");
+	}
+	const char *actions[] = {"set", "kept", "unset"};
+	for (size_t a = 0; a < sizeof(actions) / sizeof(actions[0]); a++) {
+		const char *before = "; ";
+		for (uint32_t i = 0; i < n; i++) {
+			if (strcmp(list[i].action, actions[a]) == 0) {
+				buf_putf(&line, "%s%s %s", before, *before == ';' ? actions[a] : "",
+					 list[i].name);
+				before = "";
+			}
+		}
+	}
+	session_say(s, LOG_INFO, buf_text(&line));
+}
+
+int command_run(struct session *s) {
+	struct err err;
+	char **argv = s->settings.arguments;
+	if (!s->settings.separated || !argv[0]) {
+		return refuse_command_line(s);
+	}
+	if (session_derive(s, &err) < 0) {
+		session_warn(s);
+		return session_fail(s, &err);
+	}
+	session_warn(s);
+	if (s->log >= LOG_INFO) {
+		say_what_was_derived(s);
+	}
+	int status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
+	session_fail(s, &err);
+	return status;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/session.h"
+
+#include "base/file.h"
+#include "base/nearest.h"
+#include "cluster/source.h"
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** A directive file larger than all that the kernel takes is none. */
+#define DIRECTIVES_BYTES ((size_t)8 << 20)
+
+static _Noreturn void out_of_memory(size_t size) {
+	(void)size;
+	write_all(2, STR("distinit: error: out of memory\n"));
+	_exit(EXIT_OURS);
+}
+
+void session_init(struct session *s, void *memory, size_t size) {
+	*s = (struct session){.log = LOG_WARN};
+	arena_init(&s->arena, memory, size, out_of_memory);
+	s->notes.arena = &s->arena;
+	s->levels.job.arena = s->levels.app.arena = &s->arena;
+	env_init(&s->env, &s->arena, environ);
+}
+
+int write_all(int fd, struct str text) {
+	while (text.len) {
+		ssize_t n = write(fd, text.p, text.len);
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		text = str_from(text, n > 0 ? (size_t)n : 0);
+	}
+	return 0;
+}
+
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+void session_say(const struct session *s, enum log_level level, const char *text) {
+	if (level > s->log) {
+		return;
+	}
+	// One write: lines of several processes do not mix.
+	struct arena *arena = (struct arena *)(uintptr_t)&s->arena;
+	write_all(2, str_of(arena_format(arena, "distinit: %s: %s\n", level_names[level], text)));
+}
+
+void session_warn(const struct session *s) {
+	for (const struct note *note = s->notes.first; note; note = note->next) {
+		session_say(s, LOG_WARN, note->text);
+	}
+}
+
+int session_fail(const struct session *s, const struct err *err) {
+	session_say(s, LOG_ERROR, err->text);
+	return EXIT_OURS;
+}
+
+int session_print(const struct session *s, struct str text) {
+	int r = write_all(1, text);
+	struct err err;
+	if (r < 0) {
+		err_set(&err, -r, "cannot write to stdout: %s", strerror(-r));
+		return session_fail(s, &err);
+	}
+	return 0;
+}
+
+/** Find @id's value among @words, which ends with NULL. Returns its index; -EINVAL with the words. */
+static int choose(struct session *s, enum option_id id, const char *const *words, struct err *err) {
+	const char *value = s->settings.value[id];
+	struct nearest best = {.word = str_of(value)};
+	struct buf all = BUF(&s->arena);
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(words[i], value) == 0) {
+			return i;
+		}
+		nearest_try(&best, words[i]);
+		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	return err_set(err, EINVAL, "%s=%s: expected one of %s%s%s%s",
+		       option_label(&s->arena, &s->settings, id), quote(str_of(value)).s, buf_text(&all),
+		       best.found ? "; did you mean '" : "", best.found ? best.found : "",
+		       best.found ? "'?" : "");
+}
+
+static int read_log_level(struct session *s, struct err *err) {
+	static const char *const words[] = {"error", "warn", "info", "debug", NULL};
+	if (s->settings.value[OPT_LOG]) {
+		int level = choose(s, OPT_LOG, words, err);
+		if (level < 0) {
+			return level;
+		}
+		s->log = (enum log_level)level;
+	}
+	if (s->settings.verbose) {
+		s->log = s->settings.verbose > 1 ? LOG_DEBUG : LOG_INFO;
+	}
+	return 0;
+}
+
+int session_options(struct session *s, enum command command, char **argv, struct err *err) {
+	int r = options_parse(&s->arena, command, argv, &s->settings, err);
+	r = r < 0 ? r : options_read_variables(&s->env, &s->settings, &s->notes, err);
+	return r < 0 ? r : read_log_level(s, err);
+}
+
+/** Take from the options what a cluster is read from. */
+static int read_input(struct session *s, struct err *err) {
+	const char *const *value = s->settings.value;
+	const char *cluster = value[OPT_CLUSTER];
+	s->input = (struct input){
+		.arena = &s->arena,
+		.env = &s->env,
+		.notes = &s->notes,
+		.root = value[OPT_ROOT],
+		.hostname = value[OPT_HOSTNAME],
+		.cluster = cluster && strcmp(cluster, "auto") != 0 ? cluster : NULL,
+		.hosts = value[OPT_HOSTS],
+		.node_rank = value[OPT_NODE_RANK],
+		.master_addr = value[OPT_MASTER_ADDR],
+	};
+	struct input *in = &s->input;
+	if (in->hosts) {
+		in->hosts_from = option_label(&s->arena, &s->settings, OPT_HOSTS);
+	}
+	if (in->node_rank) {
+		in->node_rank_from = option_label(&s->arena, &s->settings, OPT_NODE_RANK);
+		if (!in->hosts) {
+			return err_set(err, EINVAL, "%s goes with --hosts, which is not given",
+				       in->node_rank_from);
+		}
+	}
+	if (in->master_addr) {
+		struct hosts host;
+		uint32_t empty;
+		const char *label = option_label(&s->arena, &s->settings, OPT_MASTER_ADDR);
+		int r = hosts_split(&s->arena, label, in->master_addr, ',', &host, &empty, err);
+		r = r < 0 ? r : hosts_check(&host, &s->arena, label, err);
+		if (r < 0) {
+			return r;
+		}
+		struct str bare = hosts_at(&host, 0);
+		in->master_addr = arena_text(&s->arena, bare.p, bare.len);
+	}
+	if (value[OPT_MASTER_PORT]) {
+		return parse_port(option_label(&s->arena, &s->settings, OPT_MASTER_PORT),
+				  value[OPT_MASTER_PORT], &in->master_port, err);
+	}
+	return 0;
+}
+
+int session_cluster(struct session *s, struct err *err) {
+	int r = read_input(s, err);
+	if (r < 0 || (s->input.cluster && strcmp(s->input.cluster, "none") == 0)) {
+		return r;
+	}
+	r = cluster_read(&s->input, &s->cluster, err);
+	if (r < 0 && option_is_on(&s->settings, OPT_LENIENT)) {
+		notes_add(&s->notes, "%s; nothing is derived (--lenient)", err->text);
+		return 0;
+	}
+	s->has_cluster = r > 0;
+	return r < 0 ? r : 0;
+}
+
+static int run_frameworks(struct session *s, struct err *err) {
+	static const char *const words[] = {"auto", "always", "never", NULL};
+	uint32_t set = frameworks_standard();
+	int ranks = RANKS_AUTO;
+	if (s->settings.value[OPT_FRAMEWORKS]) {
+		int r = frameworks_parse(option_label(&s->arena, &s->settings, OPT_FRAMEWORKS),
+					 s->settings.value[OPT_FRAMEWORKS], &set, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	if (s->settings.value[OPT_RANKS]) {
+		ranks = choose(s, OPT_RANKS, words, err);
+		if (ranks < 0) {
+			return ranks;
+		}
+	}
+	s->derivation = (struct derivation){
+		.cluster = &s->cluster,
+		.env = &s->env,
+		.notes = &s->notes,
+		.ranks = (enum ranks)ranks,
+	};
+	if (s->has_cluster) {
+		frameworks_derive(set, &s->derivation);
+	}
+	return 0;
+}
+
+static int read_directive_file(struct session *s, const char *path, struct err *err) {
+	struct str text;
+	int r = file_read(&s->arena, "the directive file", path, DIRECTIVES_BYTES, &text, err);
+	return r < 0 ? r : directive_read(&s->levels, path, text, s->settings.value[OPT_APP], err);
+}
+
+/** Read all directives, in their order: the variables' files, the variable's lines, the options' files. */
+static int read_directives(struct session *s, struct err *err) {
+	struct str files = str_of(s->settings.value[OPT_ENV_FILE]), file;
+	int r = 0;
+	while (r == 0 && str_cut(&files, ':', &file)) {
+		if (file.len) {
+			r = read_directive_file(s, arena_text(&s->arena, file.p, file.len), err);
+		}
+	}
+	const char *lines = s->settings.value[OPT_ENV_LINES];
+	if (r == 0 && lines) {
+		r = directive_read(&s->levels, "DISTINIT_ENV", str_of(lines), s->settings.value[OPT_APP],
+				   err);
+	}
+	for (uint32_t i = 0; r == 0 && i < s->settings.n_env_files; i++) {
+		r = read_directive_file(s, s->settings.env_files[i], err);
+	}
+	return r;
+}
+
+int session_derive(struct session *s, struct err *err) {
+	int r = read_directives(s, err);
+	r = r < 0 ? r : session_cluster(s, err);
+	r = r < 0 ? r : run_frameworks(s, err);
+	r = r < 0 ? r : directives_apply(&s->levels.job, &s->env, &s->notes, err);
+	r = r < 0 ? r : directives_apply(&s->levels.app, &s->env, &s->notes, err);
+	return r < 0 ? r : directives_apply(&s->settings.directives, &s->env, &s->notes, err);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * One run of the flow, for whichever subcommand:
+ *
+ *     environ, options -> cluster -> frameworks -> env block -> directives
+ */
+
+#include "cluster/cluster.h"
+#include "distinit/options.h"
+#include "framework/framework.h"
+
+enum log_level {
+	LOG_ERROR,
+	LOG_WARN,
+	LOG_INFO,
+	LOG_DEBUG,
+};
+
+struct session {
+	struct arena arena;
+	struct env env;
+	struct notes notes;
+	struct settings settings;
+	struct directive_levels levels;
+	struct input input;
+	/** Whether `cluster` is set. */
+	bool has_cluster;
+	struct cluster cluster;
+	struct derivation derivation;
+	enum log_level log;
+};
+
+/** Begin with our own environment. @memory is for the arena. */
+void session_init(struct session *s, void *memory, size_t size);
+
+/**
+ * Read the command line of @command and our variables.
+ * Returns 0; -EINVAL.
+ */
+int session_options(struct session *s, enum command command, char **argv, struct err *err);
+
+/** Find the cluster. Returns 0, also where there is none; -EINVAL. */
+int session_cluster(struct session *s, struct err *err);
+
+/** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or what a directive file failed with. */
+int session_derive(struct session *s, struct err *err);
+
+/** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
+void session_say(const struct session *s, enum log_level level, const char *text);
+
+/** Print the notes, as warnings. */
+void session_warn(const struct session *s);
+
+/** Print the sentence in @err and return the status to exit with. */
+int session_fail(const struct session *s, const struct err *err);
+
+/** Write all of @text to @fd. Returns 0 or a negative errno. */
+int write_all(int fd, struct str text);
+
+/** Write @text to stdout and return the status to exit with. */
+int session_print(const struct session *s, struct str text);

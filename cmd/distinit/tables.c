@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+#include "cluster/source.h"
+
+/** Write one entry: its name, what it is, and below, indented, the variables. */
+static void put_entry(struct buf *out, const char *name, const char *about, const char *verb,
+		      const char *variables) {
+	buf_putf(out, "  %-11s %s\n", name, about);
+	struct str rest = str_of(variables), word;
+	size_t column = 0;
+	while (str_cut(&rest, ' ', &word)) {
+		if (column == 0 || column + 1 + word.len > 80) {
+			buf_putf(out, "%s%14s%s", column ? "\n" : "", "", column ? "  " : verb);
+			column = 14 + (column ? 2 : strlen(verb));
+		}
+		buf_putf(out, " %.*s", (int)word.len, word.p);
+		column += 1 + word.len;
+	}
+	buf_putc(out, '\n');
+}
+
+int command_sources(struct session *s) {
+	struct buf out = BUF(&s->arena);
+	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
+	for (size_t i = 0; sources[i]; i++) {
+		put_entry(&out, sources[i]->name, sources[i]->about, "reads", sources[i]->reads);
+	}
+	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
+	for (size_t i = 0; launchers[i]; i++) {
+		const struct launcher *l = launchers[i];
+		put_entry(&out, l->name, l->about, "reads",
+			  arena_format(&s->arena, "%s %s%s%s%s%s", l->rank, l->size, l->local_rank ? " " : "",
+				       l->local_rank ? l->local_rank : "", l->local_size ? " " : "",
+				       l->local_size ? l->local_size : ""));
+	}
+	return session_print(s, buf_str(&out));
+}
+
+int command_frameworks(struct session *s) {
+	struct buf out = BUF(&s->arena);
+	buf_puts(&out, "Frameworks (--frameworks=LIST; those marked * are the default):\n");
+	for (size_t i = 0; frameworks[i]; i++) {
+		const struct framework *f = frameworks[i];
+		put_entry(&out, arena_format(&s->arena, "%s%s", f->name, f->standard ? "*" : ""), f->about,
+			  "sets", f->sets);
+	}
+	return session_print(s, buf_str(&out));
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALIGN(n) (((n) + 7) & ~(size_t)7)
+
+/** What a small request takes from the system, so that the next ones find room. */
+#define CHUNK ((size_t)64 * 1024)
+
+struct arena_chunk {
+	struct arena_chunk *older;
+	size_t size;
+};
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1 // as gcc says it
+#endif
+#endif
+
+/** Under the sanitizer each block stands alone, so that a step over its end is seen. */
+#ifdef __SANITIZE_ADDRESS__
+#define ALONE 1
+#else
+#define ALONE 0
+#endif
+
+void arena_init(struct arena *arena, void *memory, size_t size, void (*full)(size_t)) {
+	*arena = (struct arena){.next = memory, .end = memory, .full = full};
+	if (memory && !ALONE) {
+		arena->end += size;
+	}
+}
+
+void arena_done(struct arena *arena) {
+	while (arena->chunks) {
+		struct arena_chunk *chunk = arena->chunks;
+		arena->chunks = chunk->older;
+		if (ALONE) {
+			free(chunk);
+		} else {
+			munmap(chunk, chunk->size);
+		}
+	}
+	arena->next = arena->end = NULL;
+}
+
+/**
+ * Take a chunk for @size bytes. A large one is about to be written from end to end, so its pages
+ * are asked for at once: a fault for each costs several times as much.
+ */
+static struct arena_chunk *chunk_new(size_t size) {
+	struct arena_chunk *chunk;
+	if (ALONE) {
+		chunk = malloc(size);
+	} else {
+		int flags = MAP_PRIVATE | MAP_ANONYMOUS | (size > CHUNK ? MAP_POPULATE : 0);
+		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+		chunk = chunk == MAP_FAILED ? NULL : chunk;
+	}
+	if (chunk) {
+		chunk->size = size;
+	}
+	return chunk;
+}
+
+static void *alloc_slow(struct arena *arena, size_t size) {
+	size_t want = sizeof(struct arena_chunk) + size;
+	if (!ALONE) {
+		want = want < CHUNK ? CHUNK : (want + 4095) & ~(size_t)4095;
+	}
+	struct arena_chunk *chunk = want > size ? chunk_new(want) : NULL;
+	if (!chunk) {
+		arena->full(size);
+		abort();
+	}
+	chunk->older = arena->chunks;
+	arena->chunks = chunk;
+
+	char *at = (char *)(chunk + 1);
+	char *end = (char *)chunk + want;
+	// Go on in whichever of the two has more room left.
+	if (!ALONE && end - (at + size) > arena->end - arena->next) {
+		arena->next = at + size;
+		arena->end = end;
+	}
+	return at;
+}
+
+void *arena_alloc(struct arena *arena, size_t size) {
+	if (size > SIZE_MAX / 2) {
+		arena->full(size);
+		abort();
+	}
+	size = ALONE ? size : ALIGN(size);
+	if (size <= (size_t)(arena->end - arena->next) && !ALONE) {
+		void *at = arena->next;
+		arena->next += size;
+		return at;
+	}
+	return alloc_slow(arena, size);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size) {
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		bytes = SIZE_MAX;
+	}
+	return arena_alloc(arena, bytes);
+}
+
+int arena_extend(struct arena *arena, void *at, size_t old, size_t size) {
+	char *tail = (char *)at + ALIGN(old);
+	if (ALONE || tail != arena->next || ALIGN(size) - ALIGN(old) > (size_t)(arena->end - arena->next)) {
+		return 0;
+	}
+	arena->next = (char *)at + ALIGN(size);
+	return 1;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t len) {
+	char *copy = arena_alloc(arena, len + 1);
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+char *arena_vformat(struct arena *arena, const char *format, va_list args) {
+	va_list again;
+	va_copy(again, args);
+	int len = vsnprintf(NULL, 0, format, args);
+	size_t size = len < 0 ? 1 : (size_t)len + 1;
+	char *text = arena_alloc(arena, size);
+	text[0] = '\0';
+	vsnprintf(text, size, format, again);
+	va_end(again);
+	return text;
+}
+
+char *arena_format(struct arena *arena, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	char *text = arena_vformat(arena, format, args);
+	va_end(args);
+	return text;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/buf.h"
+
+#include "base/num.h"
+
+#include <stdarg.h>
+
+char *buf_reserve(struct buf *buf, size_t n) {
+	if (buf->cap - buf->len < n) {
+		size_t cap = (buf->len + n) * 2;
+		cap = cap < 64 ? 64 : cap;
+		if (!buf->p || !arena_extend(buf->arena, buf->p, buf->cap, cap)) {
+			char *p = arena_alloc(buf->arena, cap);
+			if (buf->len) {
+				memcpy(p, buf->p, buf->len);
+			}
+			buf->p = p;
+		}
+		buf->cap = cap;
+	}
+	return buf->p + buf->len;
+}
+
+void buf_put(struct buf *buf, struct str text) {
+	if (text.len) {
+		memcpy(buf_reserve(buf, text.len), text.p, text.len);
+		buf->len += text.len;
+	}
+}
+
+void buf_puts(struct buf *buf, const char *text) {
+	buf_put(buf, str_of(text));
+}
+
+void buf_putc(struct buf *buf, char c) {
+	*buf_reserve(buf, 1) = c;
+	buf->len++;
+}
+
+void buf_putu(struct buf *buf, uint64_t number) {
+	char *at = buf_reserve(buf, NUM_DIGITS);
+	buf->len += num_write(at, number);
+}
+
+void buf_putf(struct buf *buf, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	buf_puts(buf, arena_vformat(buf->arena, format, args));
+	va_end(args);
+}
+
+char *buf_text(struct buf *buf) {
+	*buf_reserve(buf, 1) = '\0';
+	return buf->p;
+}

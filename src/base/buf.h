@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** A text under construction, in an arena. */
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct buf {
+	struct arena *arena;
+	char *p;
+	size_t len;
+	size_t cap;
+};
+
+#define BUF(a) ((struct buf){.arena = (a)})
+
+/** Make room for @n more bytes and return where they go; the caller adds what it wrote to `len`. */
+char *buf_reserve(struct buf *buf, size_t n);
+
+void buf_put(struct buf *buf, struct str text);
+void buf_puts(struct buf *buf, const char *text);
+void buf_putc(struct buf *buf, char c);
+void buf_putu(struct buf *buf, uint64_t number);
+
+/** As printf() does. For texts that people read; the derivation itself formats nothing. */
+void buf_putf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Close the text with a NUL (not counted in `len`) and return it. */
+char *buf_text(struct buf *buf);
+
+static inline struct str buf_str(const struct buf *buf) {
+	return (struct str){buf->p, buf->len};
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/file.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+const char *file_under_root(struct arena *arena, const char *root, const char *path) {
+	struct str top = str_of(root);
+	while (top.len && top.p[top.len - 1] == '/') {
+		top.len--;
+	}
+	struct str whole = str_of(path);
+	bool inside = str_starts(whole, top) && (whole.len == top.len || whole.p[top.len] == '/');
+	if (top.len == 0 || path[0] != '/' || inside) {
+		return path;
+	}
+	struct buf buf = BUF(arena);
+	buf_put(&buf, top);
+	buf_put(&buf, whole);
+	return buf_text(&buf);
+}
+
+/** Read @fd to its end into @buf, at most @max bytes. Returns 0 or a negative errno. */
+static int read_all(int fd, size_t max, struct buf *buf) {
+	for (;;) {
+		ssize_t n = read(fd, buf_reserve(buf, 4096), 4096);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n <= 0) {
+			return n < 0 ? -errno : 0;
+		}
+		buf->len += (size_t)n;
+		if (buf->len > max) {
+			return -EFBIG;
+		}
+	}
+}
+
+int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
+	      struct err *err) {
+	int r = -1;
+	struct buf buf = BUF(arena);
+	// A FIFO without a writer would hang the start.
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		r = -errno;
+	} else {
+		r = read_all(fd, max, &buf);
+		close(fd);
+	}
+	if (r == -EFBIG) {
+		return err_set(err, EFBIG, "%s %s has more than %zu bytes", what, quote(str_of(path)).s, max);
+	}
+	if (r < 0) {
+		return err_set(err, -r, "%s %s cannot be read: %s", what, quote(str_of(path)).s,
+			       strerror(-r));
+	}
+	buf_text(&buf);
+	*out = buf_str(&buf);
+	return 0;
+}

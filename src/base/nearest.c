@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/nearest.h"
+
+/** Longer words are not compared: they are no slip of a finger. */
+#define LONGEST 48
+
+static unsigned min(unsigned a, unsigned b) {
+	return a < b ? a : b;
+}
+
+/** Edits (insert, remove, replace, swap of neighbours) that turn @a into @b, both at most LONGEST. */
+static unsigned distance(struct str a, struct str b) {
+	unsigned rows[3][LONGEST + 1];
+	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
+	for (unsigned j = 0; j <= b.len; j++) {
+		above[j] = j;
+	}
+	for (unsigned i = 1; i <= a.len; i++) {
+		row[0] = i;
+		for (unsigned j = 1; j <= b.len; j++) {
+			bool same = a.p[i - 1] == b.p[j - 1];
+			row[j] = min(above[j - 1] + !same, min(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1]) {
+				row[j] = min(row[j], before[j - 2] + 1);
+			}
+		}
+		unsigned *free_row = before;
+		before = above;
+		above = row;
+		row = free_row;
+	}
+	return above[b.len];
+}
+
+void nearest_try(struct nearest *best, const char *candidate) {
+	struct str other = str_of(candidate);
+	if (best->word.len > LONGEST || other.len > LONGEST) {
+		return;
+	}
+	unsigned d = distance(best->word, other);
+	// A third of the letters may be wrong; of a word of two letters one may.
+	size_t longer = best->word.len > other.len ? best->word.len : other.len;
+	if (d <= (longer + 2) / 3 && (!best->found || d < best->distance)) {
+		best->found = candidate;
+		best->distance = d;
+	}
+}

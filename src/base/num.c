@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/num.h"
+
+#include <errno.h>
+
+int num_read(struct str text, uint64_t max, uint64_t *out) {
+	uint64_t number = 0;
+	bool above = false;
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned digit = (unsigned char)text.p[i] - (unsigned)'0';
+		if (digit > 9) {
+			return -EINVAL;
+		}
+		above = above || __builtin_mul_overflow(number, 10, &number) ||
+			__builtin_add_overflow(number, digit, &number) || number > max;
+	}
+	if (text.len == 0) {
+		return -EINVAL;
+	}
+	if (above) {
+		return -ERANGE;
+	}
+	*out = number;
+	return 0;
+}
+
+int num_read_u32(struct str text, uint32_t *out) {
+	uint64_t number;
+	int r = num_read(text, UINT32_MAX - 1, &number);
+	if (r == 0) {
+		*out = (uint32_t)number;
+	}
+	return r;
+}
+
+size_t num_write(char *at, uint64_t number) {
+	char digits[NUM_DIGITS];
+	size_t n = 0;
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	for (size_t i = 0; i < n; i++) {
+		at[i] = digits[n - 1 - i];
+	}
+	return n;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/str.h"
+
+size_t str_find(struct str a, char c) {
+	const char *at = a.len ? memchr(a.p, c, a.len) : NULL;
+	return at ? (size_t)(at - a.p) : a.len;
+}
+
+static bool is_blank(char c) {
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct str str_trim(struct str a) {
+	while (a.len && is_blank(a.p[0])) {
+		a = str_from(a, 1);
+	}
+	while (a.len && is_blank(a.p[a.len - 1])) {
+		a.len--;
+	}
+	return a;
+}
+
+bool str_cut(struct str *rest, char separator, struct str *piece) {
+	if (!rest->p) {
+		return false;
+	}
+	size_t end = str_find(*rest, separator);
+	*piece = (struct str){rest->p, end};
+	*rest = end < rest->len ? str_from(*rest, end + 1) : (struct str){0};
+	return true;
+}

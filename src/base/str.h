@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** A slice of somebody else's text: no NUL behind it, nothing owned. The environment is read through these. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+	const char *p;
+	size_t len;
+};
+
+/** A slice of a string literal. */
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+
+/** The slice of all of @text; empty for NULL. */
+static inline struct str str_of(const char *text) {
+	return (struct str){text, text ? strlen(text) : 0};
+}
+
+static inline bool str_eq(struct str a, struct str b) {
+	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+static inline bool str_is(struct str a, const char *text) {
+	return str_eq(a, str_of(text));
+}
+
+static inline bool str_starts(struct str a, struct str prefix) {
+	return a.len >= prefix.len && memcmp(a.p, prefix.p, prefix.len) == 0;
+}
+
+/** What is left of @a behind its first @n bytes. */
+static inline struct str str_from(struct str a, size_t n) {
+	return (struct str){a.p + n, a.len - n};
+}
+
+/** Index of the first @c in @a, or a.len. */
+size_t str_find(struct str a, char c);
+
+/** @a without the blanks (space, tab, CR) at either end. */
+struct str str_trim(struct str a);
+
+/**
+ * Cut the next piece off *@rest, up to @separator or the end, and put it into *@piece.
+ * Returns false when *@rest had ended (its p is NULL then). "a,,b" has an empty piece, "" has one.
+ */
+bool str_cut(struct str *rest, char separator, struct str *piece);

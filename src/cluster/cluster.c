@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/cluster.h"
+
+#include "base/nearest.h"
+#include "base/num.h"
+#include "cluster/source.h"
+
+#include <errno.h>
+
+/** PyTorch's own default. */
+#define PORT_DEFAULT 29500
+
+/**
+ * Where jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN: below the ephemeral ports (32768 and up) and
+ * Kubernetes' NodePorts (30000 to 32767), away from PyTorch's default.
+ */
+#define PORT_BASE 20000
+#define PORT_SPAN 9400
+
+const char *scope_name(enum scope scope) {
+	return scope == SCOPE_NODE ? "node" : scope == SCOPE_TASK ? "task" : "allocation";
+}
+
+static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
+	return err_set(err, EINVAL, "%s=%s is not %s", name, quote(str_of(value)).s, wanted);
+}
+
+int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err) {
+	return num_read_u32(str_of(value), out) < 0 ? refuse_number(name, value, "a whole number", err) : 0;
+}
+
+int parse_port(const char *name, const char *value, uint16_t *out, struct err *err) {
+	uint64_t port;
+	if (num_read(str_of(value), UINT16_MAX, &port) < 0 || port == 0) {
+		return refuse_number(name, value, "a port (1 to 65535)", err);
+	}
+	*out = (uint16_t)port;
+	return 0;
+}
+
+int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err) {
+	const char *value = env_value(in->env, name);
+	return value ? parse_u32(name, value, out, err) : 0;
+}
+
+int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err) {
+	const char *value = env_value(in->env, name);
+	return value ? parse_port(name, value, out, err) : 0;
+}
+
+static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
+	struct nearest best = {.word = str_of(in->cluster)};
+	const struct source *named = NULL;
+	for (size_t i = 0; sources[i]; i++) {
+		if (in->cluster && strcmp(sources[i]->name, in->cluster) != 0) {
+			nearest_try(&best, sources[i]->name);
+			continue;
+		}
+		named = sources[i];
+		*by = named->detect(in);
+		if (*by) {
+			*out = named;
+			return 0;
+		}
+	}
+	if (in->cluster && !named) {
+		return err_set(err, EINVAL,
+			       "--cluster=%s: there is no such source%s%s%s; see 'distinit sources'",
+			       quote(str_of(in->cluster)).s, best.found ? "; did you mean '" : "",
+			       best.found ? best.found : "", best.found ? "'?" : "");
+	}
+	if (in->cluster) {
+		return err_set(err, EINVAL, "--cluster=%s: its variables are not set here; it reads %s",
+			       named->name, named->reads);
+	}
+	*out = NULL;
+	return 0;
+}
+
+/** The innermost launcher whose word counts where @source gave the placement, or NULL. */
+static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
+	for (size_t i = 0; launchers[i]; i++) {
+		const struct launcher *l = launchers[i];
+		bool theirs = l->manager && source && source != &source_manual &&
+			      strcmp(source->name, l->manager) != 0;
+		if (!theirs && env_value(in->env, l->rank) && env_value(in->env, l->size) &&
+		    (!l->detect || l->detect(in))) {
+			return l;
+		}
+	}
+	return NULL;
+}
+
+static int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit,
+		       struct err *err) {
+	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
+		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
+	}
+	return 0;
+}
+
+static int read_task(const struct input *in, const struct launcher *l, struct task *out, struct err *err) {
+	int r = read_u32(in, l->rank, &out->rank, err);
+	r = r < 0 ? r : read_u32(in, l->size, &out->world_size, err);
+	r = r < 0 || !l->local_rank ? r : read_u32(in, l->local_rank, &out->local_rank, err);
+	r = r < 0 || !l->local_size ? r : read_u32(in, l->local_size, &out->local_size, err);
+	r = r < 0 ? r : check_below(l->rank, out->rank, l->size, out->world_size, err);
+	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, l->local_size, out->local_size, err);
+	out->host = str_of(l->host ? env_get(in->env, l->host) : NULL);
+	return r;
+}
+
+static uint32_t count_tasks(const struct placement *place) {
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < place->hosts.n; i++) {
+		sum += place->tasks_per_node[i];
+	}
+	return sum < UNKNOWN ? (uint32_t)sum : UNKNOWN;
+}
+
+/** The rank of task @local on node @node, if ranks are dealt as @place says. */
+static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t local) {
+	uint64_t rank = 0;
+	for (uint32_t i = 0; i < place->hosts.n; i++) {
+		uint32_t tasks = place->tasks_per_node[i];
+		if (place->layout == LAYOUT_BLOCK) {
+			rank += i < node ? tasks : i == node ? local : 0;
+		} else {
+			rank += (tasks < local ? tasks : local) + (i < node && tasks > local);
+		}
+	}
+	return (uint32_t)rank;
+}
+
+/** What holds for the layers together, whoever gave them. */
+static int check_layers(struct cluster *c, struct err *err) {
+	struct placement *place = &c->place;
+	struct task *task = &c->task;
+	if (!place->tasks_per_node || !c->launcher) {
+		return 0;
+	}
+	uint32_t sum = count_tasks(place);
+	if (sum != task->world_size) {
+		return err_set(err, EINVAL, "%s: the tasks of all nodes add up to %u, but %s=%u",
+			       c->source->name, sum, c->launcher->size, task->world_size);
+	}
+	if (place->node_rank == UNKNOWN) {
+		place->layout = LAYOUT_UNKNOWN;
+		return 0;
+	}
+	if (task->local_size == UNKNOWN) {
+		task->local_size = place->tasks_per_node[place->node_rank];
+	}
+	int r = check_below(c->launcher->local_rank, task->local_rank, "its node's tasks", task->local_size,
+			    err);
+	if (r < 0) {
+		return r;
+	}
+	// What the manager says of the layout is believed where it is true of this very task.
+	if (place->layout != LAYOUT_UNKNOWN &&
+	    (task->local_rank == UNKNOWN ||
+	     rank_at(place, place->node_rank, task->local_rank) != task->rank)) {
+		place->layout = LAYOUT_UNKNOWN;
+	}
+	return 0;
+}
+
+static int check_placement(const struct input *in, const struct placement *place, struct err *err) {
+	int r = hosts_check(&place->hosts, in->arena, place->hosts_from, err);
+	if (r < 0) {
+		return r;
+	}
+	if (place->node_rank != UNKNOWN && place->node_rank >= place->hosts.n) {
+		return err_set(err, EINVAL, "%s=%u, but %s has %u nodes (0 to %u)", place->node_rank_from,
+			       place->node_rank, place->hosts_from, place->hosts.n, place->hosts.n - 1);
+	}
+	return 0;
+}
+
+/** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
+static void place_without_source(struct input *in, struct cluster *c) {
+	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
+		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
+		c->place.node_rank = 0;
+		c->nnodes = 1;
+	}
+}
+
+bool cluster_is_single(const struct cluster *c) {
+	uint32_t tasks = 1;
+	if (c->launcher) {
+		tasks = c->task.world_size;
+	} else if (c->place.tasks_per_node && c->nnodes == 1) {
+		tasks = c->place.tasks_per_node[0];
+	}
+	return c->nnodes == 1 && tasks <= 1;
+}
+
+static uint16_t port_of_job(const struct placement *place) {
+	uint64_t job = 0;
+	for (const char *p = place->job_id; *p >= '0' && *p <= '9'; p++) {
+		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
+	}
+	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
+}
+
+static void find_master_addr(const struct input *in, struct cluster *c) {
+	const char *set = env_value(in->env, "MASTER_ADDR");
+	if (set) {
+		c->master_addr = str_of(set);
+		c->master_addr_why = "MASTER_ADDR was set already";
+	} else if (in->master_addr) {
+		c->master_addr = str_of(in->master_addr);
+		c->master_addr_why = "--master-addr";
+	} else if (c->nnodes != UNKNOWN) {
+		c->master_addr = hosts_at(&c->place.hosts, c->place.master);
+		c->master_addr_why = "the host of rank 0";
+	} else {
+		notes_add(in->notes,
+			  "%s tells the ranks but not the hosts, so MASTER_ADDR is left out: set it, or pass "
+			  "--master-addr or --hosts",
+			  c->launcher->name);
+	}
+}
+
+static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
+	const char *set = env_value(in->env, "MASTER_PORT");
+	c->service_link = set && strncmp(set, "tcp://", 6) == 0;
+	if (c->service_link) {
+		notes_add(in->notes,
+			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "
+			  "replaced; "
+			  "enableServiceLinks: false in the pod keeps it out",
+			  quote(str_of(set)).s);
+	}
+	if (set && !c->service_link) {
+		c->master_port_why = "MASTER_PORT was set already";
+		return parse_port("MASTER_PORT", set, &c->master_port, err);
+	}
+	if (in->master_port) {
+		c->master_port = in->master_port;
+		c->master_port_why = "--master-port";
+	} else if (c->place.port) {
+		c->master_port = c->place.port;
+		c->master_port_why = c->place.port_from;
+	} else if (c->place.shared_nodes && c->place.job_id) {
+		c->master_port = port_of_job(&c->place);
+		c->master_port_why = "made from the job id, as jobs share nodes";
+	} else {
+		c->master_port = PORT_DEFAULT;
+		c->master_port_why = "the default";
+	}
+	return 0;
+}
+
+/** Find the rendezvous. A cluster of one has none, and nothing that is set for one is looked at. */
+static int find_master(const struct input *in, struct cluster *c, struct err *err) {
+	if (cluster_is_single(c)) {
+		c->master_addr = hosts_at(&c->place.hosts, 0);
+		c->master_port = PORT_DEFAULT;
+		c->master_addr_why = c->master_port_why = "a cluster of one";
+		return 0;
+	}
+	find_master_addr(in, c);
+	return find_master_port(in, c, err);
+}
+
+int cluster_read(struct input *in, struct cluster *out, struct err *err) {
+	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
+	struct cluster c = {
+		.nnodes = UNKNOWN,
+		.place = {.node_rank = UNKNOWN, .nproc_per_node = UNKNOWN, .scope = SCOPE_NODE},
+		.task = unknown_task,
+	};
+	int r = find_source(in, &c.source, &c.recognised_by, err);
+	if (r < 0) {
+		return r;
+	}
+	c.launcher = find_launcher(in, c.source);
+	in->launcher = c.launcher;
+	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
+		return 0;
+	}
+	if (c.launcher) {
+		r = read_task(in, c.launcher, &c.task, err);
+	}
+	in->task = c.task;
+	if (r == 0 && c.source) {
+		r = c.source->read(in, &c.place, err);
+		r = r < 0 ? r : check_placement(in, &c.place, err);
+		c.nnodes = c.place.hosts.n;
+	} else if (r == 0) {
+		c.recognised_by = c.launcher->rank;
+		place_without_source(in, &c);
+	}
+	c.scope = c.launcher ? SCOPE_TASK : c.place.scope;
+	r = r < 0 ? r : check_layers(&c, err);
+	r = r < 0 ? r : find_master(in, &c, err);
+	if (r < 0) {
+		return r;
+	}
+	*out = c;
+	return 1;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * A training cluster, whoever manages it: sources and launchers fill it in, frameworks read it, and neither knows the other.
+ *
+ * It has two layers with different owners. The placement (hosts, nodes, job) is the cluster manager's; the task (rank,
+ * size) is that of whatever started this very process. A launcher often runs inside a manager, as mpirun does in a Slurm
+ * job; each layer is taken whole from one owner, never mixed.
+ */
+
+#include "base/notes.h"
+#include "cluster/hosts.h"
+#include "env/env.h"
+
+/** A number that nobody tells. */
+#define UNKNOWN UINT32_MAX
+
+/** What this process is. */
+enum scope {
+	/** One of one process per node, which may start the ranks itself (torchrun in a container). */
+	SCOPE_NODE,
+	/** One of the ranks. */
+	SCOPE_TASK,
+	/** A batch script or the like: the nodes are known, but this is no rank, and what it sets reaches every rank. */
+	SCOPE_ALLOCATION,
+};
+
+/** In what order the ranks are dealt to the nodes. */
+enum layout {
+	LAYOUT_UNKNOWN,
+	/** Node after node. */
+	LAYOUT_BLOCK,
+	/** A rank to each node in turn, passing over those that are full. */
+	LAYOUT_CYCLIC,
+};
+
+/** The manager's layer. A source may leave out what it does not know; all but `hosts` has a value that says so. */
+struct placement {
+	/** The variable or option that gave the hosts, for messages. */
+	const char *hosts_from;
+	/** Names in node-rank order. */
+	struct hosts hosts;
+	/** This node's index in `hosts`, or UNKNOWN, and where that stands. */
+	uint32_t node_rank;
+	const char *node_rank_from;
+	/** SCOPE_NODE or SCOPE_ALLOCATION: what this process is where no launcher started it. */
+	enum scope scope;
+	/** Processes that a launcher on each node is to start, or UNKNOWN. */
+	uint32_t nproc_per_node;
+	/** Ranks on each node, in the order of `hosts`, or NULL. */
+	const uint32_t *tasks_per_node;
+	enum layout layout;
+	/** Index in `hosts` of the node that rank 0 runs on. */
+	uint32_t master;
+	/** Rendezvous port that the manager tells, in host byte order, with where it stands. 0: it tells none. */
+	uint16_t port;
+	const char *port_from;
+	/** Jobs may share a node, so that a fixed port would collide: derive it from the job. */
+	bool shared_nodes;
+	/** Job id as the manager writes it, or NULL, and the step in it. */
+	const char *job_id;
+	uint32_t step;
+};
+
+/** The launcher's layer: numbers, or UNKNOWN. */
+struct task {
+	uint32_t world_size;
+	uint32_t rank;
+	uint32_t local_size;
+	uint32_t local_rank;
+	/** This process's host as the launcher names it, or empty. */
+	struct str host;
+};
+
+struct source;
+struct launcher;
+
+struct cluster {
+	/** Who gave the placement; NULL: only a launcher was found. */
+	const struct source *source;
+	/** Who gave the task; NULL: no launcher started this process. */
+	const struct launcher *launcher;
+	/** The variable or option by which the source, or else the launcher, was recognised. */
+	const char *recognised_by;
+	enum scope scope;
+	/** Number of nodes, or UNKNOWN. */
+	uint32_t nnodes;
+	struct placement place;
+	struct task task;
+	/** The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte order. */
+	struct str master_addr;
+	uint16_t master_port;
+	/** Where those two come from: one clause. */
+	const char *master_addr_why;
+	const char *master_port_why;
+	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
+	bool service_link;
+};
+
+/** What a cluster is read from. */
+struct input {
+	struct arena *arena;
+	const struct env *env;
+	struct notes *notes;
+	/** Stands for "/" where a manager's file is looked for; NULL: "/". */
+	const char *root;
+	/** This host's name; NULL: ask the kernel, once it matters. */
+	const char *hostname;
+	/** --cluster: a source's name; NULL: the first that recognises its manager. */
+	const char *cluster;
+	/** --hosts, --node-rank, --master-addr: as given, or NULL; for the first two, also the option or variable it was. */
+	const char *hosts;
+	const char *hosts_from;
+	const char *node_rank;
+	const char *node_rank_from;
+	const char *master_addr;
+	/** --master-port, or 0. */
+	uint16_t master_port;
+	/** What has been found of the task layer; for sources. */
+	const struct launcher *launcher;
+	struct task task;
+};
+
+/**
+ * Find out which cluster we are in, and describe it.
+ *
+ * Returns 1 with *@out set; 0 if there is none, or none to derive anything from (@in->launcher then says whether torchrun
+ * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which.
+ */
+int cluster_read(struct input *in, struct cluster *out, struct err *err);
+
+/** A cluster of one: one node and at most one task. It needs nothing. */
+bool cluster_is_single(const struct cluster *cluster);
+
+/** This machine's name: @in's, or the kernel's. */
+const char *input_hostname(struct input *in);
+
+/**
+ * Find this machine among @hosts, by its name or else by its addresses.
+ * Returns 1 with *@index set; 0 if it is none of them; -EINVAL if it is several.
+ */
+int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err);
+
+/** "node", "task" or "allocation". */
+const char *scope_name(enum scope scope);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/source.h"
+
+#include <stddef.h>
+
+/*
+ * The innermost first: an inner launcher is always started by an outer one, whose variables leak into it, and never the other
+ * way round.
+ */
+const struct launcher *const launchers[] = {
+	&launcher_torchrun, &launcher_openmpi, &launcher_mvapich2, &launcher_hydra, &launcher_slurm, NULL,
+};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** What the three parts of Slurm share: a step (slurm.c), an allocation (slurm_allocation.c), a task (slurm_task.c). */
+
+#include "cluster/source.h"
+
+/**
+ * Whether this process belongs to a real step: SLURM_STEP_ID is a number up to 4294967280 and the step's nodes are told. Batch
+ * scripts have no step id, or -5; interactive steps have 4294967290, or -6 (slurm/slurm.h of Slurm).
+ */
+bool slurm_in_step(const struct env *env);
+
+/** Fill in @out from the job's variables: the hosts of the whole job, and no tasks. Returns 0; -EINVAL. */
+int slurm_read_job(struct input *in, struct placement *out, struct err *err);

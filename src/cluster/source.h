@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** What a source and a launcher are, and the two tables of them. */
+
+#include "cluster/cluster.h"
+
+/** Knows one cluster manager. */
+struct source {
+	const char *name;
+	/** One line for `distinit sources`. */
+	const char *about;
+	/** The variables it reads, for the same. */
+	const char *reads;
+	/**
+	 * Whether this manager's variables are there, complete enough to be meant. Returns the one by which it was recognised, or
+	 * NULL. Cheap, silent and without system calls: it is asked in every process.
+	 */
+	const char *(*detect)(const struct input *in);
+	/** Fill in @out, which is preset to "unknown". Returns 0; -EINVAL with @err set. */
+	int (*read)(struct input *in, struct placement *out, struct err *err);
+};
+
+/** Knows one launcher, which starts one process per rank and tells each by variables which it is. */
+struct launcher {
+	const char *name;
+	const char *about;
+	/** The variables that say it. The first two are always there; a NULL one it does not have. */
+	const char *rank;
+	const char *size;
+	const char *local_rank;
+	const char *local_size;
+	/** The variable with the name of this process's host, or NULL. */
+	const char *host;
+	/**
+	 * Whether this launcher started us, beyond that `rank` and `size` are set; NULL: that is enough. Others may use the
+	 * same two names.
+	 */
+	bool (*detect)(const struct input *in);
+	/** The manager that it is part of: its word counts where that manager gave the placement. NULL: it is part of none. */
+	const char *manager;
+	/** It copies its own environment to every node, so what names a node there (SLURMD_NODENAME) is wrong. */
+	bool copies_env;
+	/** It has set all there is to set: nothing is derived. */
+	bool complete;
+};
+
+/** In the order of asking, NULL at the end. */
+extern const struct source *const sources[];
+extern const struct launcher *const launchers[];
+
+extern const struct source source_manual;
+extern const struct source source_backendai;
+extern const struct source source_slurm;
+extern const struct source source_slurm_allocation;
+
+extern const struct launcher launcher_torchrun;
+extern const struct launcher launcher_openmpi;
+extern const struct launcher launcher_mvapich2;
+extern const struct launcher launcher_hydra;
+extern const struct launcher launcher_slurm;
+
+/**
+ * Read the number in variable @name into *@out; absent or empty, it stays as it is.
+ * Returns 0; -EINVAL with a sentence that names the variable.
+ */
+int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
+
+/** Read a port, 1 to 65535, from variable @name, likewise. */
+int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err);
+
+/** The same for texts that are at hand; @name is for the message. */
+int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err);
+int parse_port(const char *name, const char *value, uint16_t *out, struct err *err);

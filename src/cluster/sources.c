@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/source.h"
+
+#include <stddef.h>
+
+/*
+ * The order in which the managers are asked: first what cannot be mistaken and is set inside the very container, then
+ * what leaks inwards from outside. A Slurm step stands above its allocation, which is the weaker evidence: its variables travel
+ * through ssh, salloc shells and docker's --env-file.
+ */
+const struct source *const sources[] = {
+	&source_manual, &source_backendai, &source_slurm, &source_slurm_allocation, NULL,
+};

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "env/directive.h"
+
+#include "base/buf.h"
+#include "base/nearest.h"
+
+#include <errno.h>
+
+/** What a verb is followed by. */
+enum takes {
+	TAKES_NOTHING,
+	TAKES_NAME,
+	TAKES_VALUE,
+	/** NAME=VALUE, where NAME may carry a separator: NAME[;]=VALUE. */
+	TAKES_ELEMENT,
+};
+
+static const struct {
+	const char *word;
+	const char *pmix_constant;
+	const char *pmix_key;
+	enum takes takes;
+} verbs[] = {
+	[VERB_SET] = {"set", "PMIX_SET_ENVAR", "pmix.envar.set", TAKES_VALUE},
+	[VERB_ADD] = {"add", "PMIX_ADD_ENVAR", "pmix.envar.add", TAKES_VALUE},
+	[VERB_UNSET] = {"unset", "PMIX_UNSET_ENVAR", "pmix.envar.unset", TAKES_NAME},
+	[VERB_PREPEND] = {"prepend", "PMIX_PREPEND_ENVAR", "pmix.envar.prepnd", TAKES_ELEMENT},
+	[VERB_APPEND] = {"append", "PMIX_APPEND_ENVAR", "pmix.envar.appnd", TAKES_ELEMENT},
+	[VERB_FIRST] = {"first", "PMIX_FIRST_ENVAR", "pmix.envar.first", TAKES_ELEMENT},
+	[VERB_CLEAN] = {"clean", NULL, NULL, TAKES_NOTHING},
+	[VERB_PASS] = {"pass", NULL, NULL, TAKES_NAME},
+};
+
+#define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
+
+bool verb_find(struct str word, enum verb *verb, const char **nearest) {
+	struct nearest best = {.word = word};
+	for (size_t i = 0; i < N_VERBS; i++) {
+		if (str_is(word, verbs[i].word) ||
+		    (verbs[i].pmix_key &&
+		     (str_is(word, verbs[i].pmix_constant) || str_is(word, verbs[i].pmix_key)))) {
+			*verb = (enum verb)i;
+			return true;
+		}
+		nearest_try(&best, verbs[i].word);
+	}
+	*nearest = best.found;
+	return false;
+}
+
+/** Cut a "[SEPARATOR]" off the end of *@name. Returns whether there was one. */
+static bool cut_separator(struct str *name, struct str *separator) {
+	size_t open = str_find(*name, '[');
+	if (open == name->len || name->p[name->len - 1] != ']') {
+		return false;
+	}
+	*separator = (struct str){name->p + open + 1, name->len - open - 2};
+	name->len = open;
+	return true;
+}
+
+static int check_name(struct str name, enum takes takes, size_t *column, struct err *err) {
+	if (name.len == 0) {
+		return err_set(err, EINVAL,
+			       "the variable's name is empty; a name is expected in front of the '='");
+	}
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.p[i];
+		*column = i;
+		if (c < 0x20 || c == 0x7f || (c == ' ' && takes != TAKES_NAME)) {
+			return err_set(err, EINVAL, "the name %s has a blank or control character in it",
+				       quote(name).s);
+		}
+		if (c == '=') {
+			return err_set(err, EINVAL, "%s: a name alone is expected, without '='",
+				       quote(name).s);
+		}
+		if (c == '*' && (takes != TAKES_NAME || i + 1 < name.len)) {
+			return err_set(err, EINVAL, "%s: '*' may only end the name of an unset or pass",
+				       quote(name).s);
+		}
+	}
+	*column = 0;
+	return 0;
+}
+
+static int check_size(struct str name, size_t value_len, struct err *err) {
+	size_t size = name.len + 1 + value_len + 1;
+	if (size > ENV_TEXT_MAX) {
+		return err_set(err, E2BIG,
+			       "%s would have %zu bytes, name and NUL included; the kernel takes %zu",
+			       quote(name).s, size, ENV_TEXT_MAX);
+	}
+	return 0;
+}
+
+static void list_add(struct directives *list, struct directive directive) {
+	if (list->n == list->cap) {
+		struct directive *old = list->items;
+		list->cap = list->cap ? list->cap * 2 : 8;
+		list->items = arena_array(list->arena, list->cap, sizeof(*old));
+		if (list->n) {
+			memcpy(list->items, old, list->n * sizeof(*old));
+		}
+	}
+	list->items[list->n++] = directive;
+}
+
+/** Check the parts of one directive and add it. */
+static int add_checked(struct directives *list, struct directive d, size_t *column, struct err *err) {
+	enum takes takes = verbs[d.verb].takes;
+	bool separated = takes != TAKES_NAME && cut_separator(&d.name, &d.separator);
+	if (separated && takes != TAKES_ELEMENT) {
+		*column = d.name.len;
+		return err_set(err, EINVAL, "%s: a [separator] goes with prepend, append and first only",
+			       quote(d.name).s);
+	}
+	if (separated && d.separator.len == 0) {
+		*column = d.name.len;
+		return err_set(err, EINVAL, "%s[]: the separator between the brackets is empty",
+			       quote(d.name).s);
+	}
+	if (!separated) {
+		d.separator = STR(":");
+	}
+	int r = check_name(d.name, takes, column, err);
+	if (r == 0) {
+		r = check_size(d.name, d.value.len, err);
+	}
+	if (r == 0) {
+		list_add(list, d);
+	}
+	return r;
+}
+
+/** Where the '=' behind the name is; one between the brackets of a separator is not it. */
+static size_t find_equals(struct str arg) {
+	size_t equals = str_find(arg, '=');
+	size_t open = str_find(arg, '[');
+	if (open < equals) {
+		for (size_t i = open + 1; i + 1 < arg.len; i++) {
+			if (arg.p[i] == ']' && arg.p[i + 1] == '=') {
+				return i + 1;
+			}
+		}
+	}
+	return equals;
+}
+
+int directive_add(struct directives *list, enum verb verb, struct str arg, const struct origin *by,
+		  size_t *column, struct err *err) {
+	*column = 0;
+	struct directive d = {.verb = verb, .name = arg, .by = by};
+	if (verbs[verb].takes == TAKES_NOTHING) {
+		list_add(list, d);
+		return 0;
+	}
+	size_t equals = find_equals(arg);
+	if (verb == VERB_PASS && equals < arg.len) {
+		d.verb = verb = VERB_SET;
+	}
+	if (verbs[verb].takes != TAKES_NAME) {
+		if (equals == arg.len) {
+			*column = arg.len;
+			return err_set(err, EINVAL, "%s has no '='; NAME=VALUE is expected", quote(arg).s);
+		}
+		d.name.len = equals;
+		d.value = str_from(arg, equals + 1);
+	}
+	return add_checked(list, d, column, err);
+}
+
+int directive_add_pair(struct directives *list, enum verb verb, struct str name, struct str value,
+		       const struct origin *by, struct err *err) {
+	size_t column;
+	return add_checked(list, (struct directive){.verb = verb, .name = name, .value = value, .by = by},
+			   &column, err);
+}
+
+/** Put @before, the separator and @after into the variable; an empty side needs no separator. */
+static int join(struct env *env, const struct directive *d, struct str before, struct str after,
+		struct err *err) {
+	struct str separator = before.len && after.len ? d->separator : STR("");
+	int r = check_size(d->name, before.len + separator.len + after.len, err);
+	if (r < 0) {
+		return r;
+	}
+	struct buf buf = BUF(env->arena);
+	buf_reserve(&buf, d->name.len + before.len + separator.len + after.len + 2);
+	buf_put(&buf, d->name);
+	buf_putc(&buf, '=');
+	buf_put(&buf, before);
+	buf_put(&buf, separator);
+	buf_put(&buf, after);
+	env_set_text(env, buf_text(&buf), (uint32_t)d->name.len, d->by);
+	return 0;
+}
+
+/** @list without its elements that are @element. */
+static struct str without(struct arena *arena, struct str list, struct str element, struct str separator) {
+	struct buf buf = BUF(arena);
+	bool any = false;
+	for (size_t from = 0, i = 0; i <= list.len; i++) {
+		bool cut =
+			list.len - i >= separator.len && memcmp(list.p + i, separator.p, separator.len) == 0;
+		if (i < list.len && !cut) {
+			continue;
+		}
+		struct str piece = {list.p + from, i - from};
+		if (!str_eq(piece, element)) {
+			if (any) {
+				buf_put(&buf, separator);
+			}
+			buf_put(&buf, piece);
+			any = true;
+		}
+		i += cut ? separator.len - 1 : 0;
+		from = i + 1;
+	}
+	return buf_str(&buf);
+}
+
+static int apply_element(const struct directive *d, struct env *env, struct notes *notes, struct err *err) {
+	struct str old = str_of(env_find(env, d->name));
+	if (d->value.len == 0) {
+		notes_add(notes, "%s %s: the value is empty, so nothing is put there", verbs[d->verb].word,
+			  quote(d->name).s);
+		return 0;
+	}
+	switch (d->verb) {
+	case VERB_APPEND:
+		return join(env, d, old, d->value, err);
+	case VERB_FIRST:
+		old = old.len ? without(env->arena, old, d->value, d->separator) : old;
+		return join(env, d, d->value, old, err);
+	default:
+		return join(env, d, d->value, old, err);
+	}
+}
+
+static int apply_one(const struct directive *d, struct env *env, struct notes *notes, struct err *err) {
+	switch (d->verb) {
+	case VERB_SET:
+		env_set(env, d->name, d->value, d->by);
+		return 0;
+	case VERB_ADD:
+		if (!env_find(env, d->name)) {
+			env_set(env, d->name, d->value, d->by);
+		}
+		return 0;
+	case VERB_UNSET:
+		env_unset(env, d->name, d->by);
+		return 0;
+	case VERB_CLEAN:
+		env_clean(env, d->by);
+		return 0;
+	case VERB_PASS:
+		if (env_pass(env, d->name, d->by) == 0 && d->name.p[d->name.len - 1] != '*' &&
+		    !env_find(env, d->name)) {
+			notes_add(notes, "pass %s: there is no such variable", quote(d->name).s);
+		}
+		return 0;
+	default:
+		return apply_element(d, env, notes, err);
+	}
+}
+
+int directives_apply(const struct directives *list, struct env *env, struct notes *notes, struct err *err) {
+	for (uint32_t i = 0; i < list->n; i++) {
+		int r = apply_one(&list->items[i], env, notes, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	return 0;
+}

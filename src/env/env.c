@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "env/env.h"
+
+/** Room for what derivation and a few directives add, without growing. */
+#define SPARE 24
+
+static uint32_t hash_more(uint32_t hash, char c) {
+	return hash * 33 ^ (unsigned char)c;
+}
+
+static uint32_t hash_of(struct str name) {
+	uint32_t hash = 5381;
+	for (size_t i = 0; i < name.len; i++) {
+		hash = hash_more(hash, name.p[i]);
+	}
+	return hash;
+}
+
+/** The slots nearest in number are the likeliest to collide: mix the upper bits in. */
+static uint32_t slot_of(const struct env *env, uint32_t hash) {
+	return (hash ^ hash >> 15) & env->mask;
+}
+
+static void index_entry(struct env *env, uint32_t i) {
+	uint32_t slot = slot_of(env, env->entries[i].hash);
+	while (env->slots[slot]) {
+		slot = (slot + 1) & env->mask;
+	}
+	env->slots[slot] = i + 1;
+}
+
+static bool has_name(const struct env_entry *entry) {
+	return entry->text[entry->name_len] == '=';
+}
+
+/** Index all entries, with room for as many as `cap`. A double stands behind its first, so that one is found. */
+static void index_all(struct env *env) {
+	uint32_t slots = 64;
+	while (slots < env->cap * 2) {
+		slots *= 2;
+	}
+	env->slots = arena_array(env->arena, slots, sizeof(*env->slots));
+	env->mask = slots - 1;
+	memset(env->slots, 0, slots * sizeof(*env->slots));
+	for (uint32_t i = 0; i < env->n; i++) {
+		if (has_name(&env->entries[i])) {
+			index_entry(env, i);
+		}
+	}
+}
+
+void env_init(struct env *env, struct arena *arena, char *const *inherited) {
+	uint32_t n = 0;
+	while (inherited[n]) {
+		n++;
+	}
+	*env = (struct env){
+		.arena = arena, .inherited = inherited, .n = n, .n_inherited = n, .cap = n + SPARE};
+	env->entries = arena_array(arena, env->cap, sizeof(*env->entries));
+	for (uint32_t i = 0; i < n; i++) {
+		const char *text = inherited[i];
+		const char *end = text;
+		uint32_t hash = 5381;
+		for (; *end && *end != '='; end++) {
+			hash = hash_more(hash, *end);
+		}
+		env->entries[i] = (struct env_entry){
+			.text = text, .name_len = (uint32_t)(end - text), .hash = hash, .state = ENV_LIVE};
+	}
+	index_all(env);
+}
+
+/** One walk over the entries of a name, in the order of the block. */
+struct walk {
+	struct str name;
+	uint32_t hash;
+	uint32_t slot;
+};
+
+static struct walk walk_of(const struct env *env, struct str name) {
+	uint32_t hash = hash_of(name);
+	return (struct walk){name, hash, slot_of(env, hash)};
+}
+
+/** The walk's next entry that is in one of @states, or NULL. */
+static struct env_entry *walk_next(const struct env *env, struct walk *walk, unsigned states) {
+	while (env->slots[walk->slot]) {
+		struct env_entry *entry = &env->entries[env->slots[walk->slot] - 1];
+		walk->slot = (walk->slot + 1) & env->mask;
+		if (entry->hash == walk->hash && (entry->state & states) &&
+		    str_eq(env_entry_name(entry), walk->name)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+const char *env_find(const struct env *env, struct str name) {
+	struct walk walk = walk_of(env, name);
+	const struct env_entry *entry = walk_next(env, &walk, ENV_LIVE);
+	return entry ? env_entry_value(entry) : NULL;
+}
+
+const char *env_get(const struct env *env, const char *name) {
+	return env_find(env, str_of(name));
+}
+
+const char *env_value(const struct env *env, const char *name) {
+	const char *value = env_get(env, name);
+	return value && *value ? value : NULL;
+}
+
+static struct env_entry *add_entry(struct env *env) {
+	if (env->n == env->cap) {
+		struct env_entry *old = env->entries;
+		env->cap *= 2;
+		env->entries = arena_array(env->arena, env->cap, sizeof(*env->entries));
+		memcpy(env->entries, old, env->n * sizeof(*old));
+		index_all(env);
+	}
+	return &env->entries[env->n++];
+}
+
+void env_set_text(struct env *env, const char *text, uint32_t name_len, const struct origin *by) {
+	struct walk walk = walk_of(env, (struct str){text, name_len});
+	struct env_entry *place = NULL;
+	struct env_entry *entry;
+	while ((entry = walk_next(env, &walk, ENV_LIVE | ENV_ASIDE))) {
+		if (!place && entry->state == ENV_LIVE) {
+			place = entry;
+		} else {
+			entry->state = ENV_GONE;
+		}
+	}
+	if (place) {
+		place->text = text;
+		place->by = by;
+		return;
+	}
+	*add_entry(env) = (struct env_entry){
+		.text = text, .by = by, .name_len = name_len, .hash = walk.hash, .state = ENV_LIVE};
+	index_entry(env, env->n - 1);
+}
+
+void env_set(struct env *env, struct str name, struct str value, const struct origin *by) {
+	char *text = arena_alloc(env->arena, name.len + value.len + 2);
+	memcpy(text, name.p, name.len);
+	text[name.len] = '=';
+	if (value.len) {
+		memcpy(text + name.len + 1, value.p, value.len);
+	}
+	text[name.len + 1 + value.len] = '\0';
+	env_set_text(env, text, (uint32_t)name.len, by);
+}
+
+bool env_matches(struct str pattern, struct str name) {
+	if (pattern.len && pattern.p[pattern.len - 1] == '*') {
+		pattern.len--;
+		return str_starts(name, pattern);
+	}
+	return str_eq(pattern, name);
+}
+
+/** Move the entries that @name matches from the states @from to @to. Returns how many there were. */
+static uint32_t move_matching(struct env *env, struct str name, unsigned from, enum env_state to,
+			      const struct origin *by) {
+	uint32_t moved = 0;
+	bool prefix = name.len && name.p[name.len - 1] == '*';
+	struct walk walk = walk_of(env, name);
+	for (uint32_t i = 0;; i++) {
+		struct env_entry *entry;
+		if (prefix) {
+			entry = i < env->n ? &env->entries[i] : NULL;
+		} else {
+			entry = walk_next(env, &walk, from);
+		}
+		if (!entry) {
+			return moved;
+		}
+		if (!prefix ||
+		    ((entry->state & from) && has_name(entry) && env_matches(name, env_entry_name(entry)))) {
+			entry->state = to;
+			entry->by = by;
+			moved++;
+		}
+	}
+}
+
+void env_unset(struct env *env, struct str name, const struct origin *by) {
+	move_matching(env, name, ENV_LIVE | ENV_ASIDE, ENV_GONE, by);
+}
+
+void env_clean(struct env *env, const struct origin *by) {
+	for (uint32_t i = 0; i < env->n; i++) {
+		struct env_entry *entry = &env->entries[i];
+		if (entry->state == ENV_LIVE) {
+			entry->state = ENV_ASIDE;
+			entry->by = by;
+		}
+	}
+}
+
+uint32_t env_pass(struct env *env, struct str name, const struct origin *by) {
+	return move_matching(env, name, ENV_ASIDE, ENV_LIVE, by);
+}
+
+bool env_entry_changed(const struct env *env, const struct env_entry *entry) {
+	uint32_t i = (uint32_t)(entry - env->entries);
+	return entry->state == ENV_LIVE && entry->by &&
+	       (i >= env->n_inherited || strcmp(entry->text, env->inherited[i]) != 0);
+}
+
+char **env_vector(const struct env *env) {
+	char **vector = arena_array(env->arena, env->n + 1, sizeof(*vector));
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < env->n; i++) {
+		if (env->entries[i].state == ENV_LIVE) {
+			vector[n++] = (char *)(uintptr_t)env->entries[i].text;
+		}
+	}
+	vector[n] = NULL;
+	return vector;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "exec/exec.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/** What a shell looks through where PATH is not set. */
+#define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/** Let /bin/sh run @file, which has no "#!". Returns on failure only, with errno set. */
+static void exec_script(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
+	static char shell[] = "/bin/sh";
+	size_t n = 0;
+	while (argv[n]) {
+		n++;
+	}
+	char **more = arena_array(arena, n + 2, sizeof(*more));
+	more[0] = shell;
+	more[1] = arena_text(arena, file, strlen(file));
+	memcpy(more + 2, argv + 1, n * sizeof(*more));
+	execve(shell, more, envp);
+}
+
+/** Try @file. Returns on failure only: the errno. */
+static int try_file(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
+	execve(file, argv, envp);
+	if (errno == ENOEXEC) {
+		exec_script(arena, file, argv, envp);
+	}
+	return errno;
+}
+
+/** The largest string of @list, which is what E2BIG is mostly about. */
+static const char *largest(char *const list[], size_t *total) {
+	const char *most = "";
+	for (; *list; list++) {
+		*total += strlen(*list) + 1;
+		most = strlen(*list) > strlen(most) ? *list : most;
+	}
+	return most;
+}
+
+static int refuse(const char *file, int code, char *const argv[], char *const envp[], struct err *err) {
+	if (code == E2BIG) {
+		size_t total = 0;
+		const char *a = largest(argv, &total), *e = largest(envp, &total);
+		const char *most = strlen(a) > strlen(e) ? a : e;
+		struct str head = {most, str_find(str_of(most), '=')};
+		head.len = head.len > 60 ? 60 : head.len;
+		err_set(err, code,
+			"%s cannot be started: arguments and environment have %zu bytes, more than the "
+			"kernel takes "
+			"(the largest, %s, has %zu)",
+			quote(str_of(file)).s, total, quote(head).s, strlen(most) + 1);
+	} else if (code == ENOENT && access(file, F_OK) == 0) {
+		err_set(err, code,
+			"%s cannot be started: it is there, but the interpreter that it names ('#!' line or "
+			"dynamic "
+			"loader) is not",
+			quote(str_of(file)).s);
+	} else {
+		err_set(err, code, "%s cannot be started: %s", quote(str_of(file)).s, strerror(code));
+	}
+	return EXIT_NOT_RUNNABLE;
+}
+
+/** Whether the search goes on behind a folder that failed with @code. */
+static bool is_elsewhere(int code) {
+	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP;
+}
+
+/** Look for @argv[0] in each folder of @path. */
+static int search(struct arena *arena, char *const argv[], char *const envp[], const char *path,
+		  struct err *err) {
+	struct str rest = str_of(path), folder;
+	const char *first = NULL;
+	int first_code = 0;
+	while (str_cut(&rest, ':', &folder)) {
+		struct buf file = BUF(arena);
+		buf_put(&file, folder);
+		if (folder.len) {
+			buf_putc(&file, '/');
+		}
+		buf_puts(&file, argv[0]);
+		int code = try_file(arena, buf_text(&file), argv, envp);
+		if (!is_elsewhere(code)) {
+			return refuse(file.p, code, argv, envp, err);
+		}
+		// One that is there but cannot run is told of, if no later one can. (A folder that may not be searched hides
+		// what is in it, and says nothing.)
+		if (!first && access(file.p, F_OK) == 0) {
+			first = file.p;
+			first_code = code;
+		}
+	}
+	if (first) {
+		return refuse(first, first_code, argv, envp, err);
+	}
+	err_set(err, ENOENT, "%s was not found in PATH=%s", quote(str_of(argv[0])).s, quote(str_of(path)).s);
+	return EXIT_NOT_FOUND;
+}
+
+int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,
+		 struct err *err) {
+	if (argv[0][0] == '\0') {
+		err_set(err, ENOENT, "the command is an empty word");
+		return EXIT_NOT_FOUND;
+	}
+	if (!strchr(argv[0], '/')) {
+		return search(arena, argv, envp, path ? path : PATH_DEFAULT, err);
+	}
+	int code = try_file(arena, argv[0], argv, envp);
+	if ((code == ENOENT && access(argv[0], F_OK) != 0) || code == ENOTDIR) {
+		err_set(err, code, "%s was not found", quote(str_of(argv[0])).s);
+		return EXIT_NOT_FOUND;
+	}
+	return refuse(argv[0], code, argv, envp, err);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * torch.distributed's init_process_group("env://"): MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, and what scripts take
+ * from torchrun besides, LOCAL_RANK and LOCAL_WORLD_SIZE.
+ *
+ * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address stands bare there.
+ */
+
+#include "framework/framework.h"
+
+static void derive_master(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	if (c->master_addr.len) {
+		derive(d, "MASTER_ADDR", c->master_addr, c->master_addr_why);
+	} else if (!derive_keeps(d, "MASTER_ADDR")) {
+		derive_leaves_out(d, "MASTER_ADDR", "nobody tells the hosts");
+	}
+	if (c->service_link) {
+		env_unset(d->env, STR("MASTER_PORT"), NULL);
+	}
+	derive_number(d, "MASTER_PORT", c->master_port, c->master_port_why);
+}
+
+static void derive_known(struct derivation *d, const char *name, uint32_t value, const char *why) {
+	if (value != UNKNOWN) {
+		derive_number(d, name, value, why);
+	} else if (!derive_keeps(d, name)) {
+		derive_leaves_out(d, name, "the launcher does not tell it");
+	}
+}
+
+static void leave_ranks_out(struct derivation *d, const char *why) {
+	derive_leaves_out(d, "RANK", why);
+	derive_leaves_out(d, "WORLD_SIZE", why);
+	derive_leaves_out(d, "LOCAL_RANK", why);
+	derive_leaves_out(d, "LOCAL_WORLD_SIZE", why);
+}
+
+static void derive_ranks(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	if (d->ranks == RANKS_NEVER) {
+		leave_ranks_out(d, "--ranks=never");
+	} else if (c->scope == SCOPE_TASK) {
+		derive_known(d, "RANK", c->task.rank, "this process's rank");
+		derive_known(d, "WORLD_SIZE", c->task.world_size, "the number of ranks");
+		derive_known(d, "LOCAL_RANK", c->task.local_rank, "this process's rank on its node");
+		derive_known(d, "LOCAL_WORLD_SIZE", c->task.local_size, "the number of ranks on this node");
+	} else if (c->scope == SCOPE_ALLOCATION) {
+		leave_ranks_out(d, "this process is no rank; the launcher's tasks are");
+	} else if (d->ranks == RANKS_AUTO) {
+		leave_ranks_out(d, "one process per node: torchrun or the like starts the ranks "
+				   "(--ranks=always makes it one)");
+	} else {
+		derive_known(d, "RANK", c->place.node_rank, "--ranks=always: the node's rank");
+		derive_known(d, "WORLD_SIZE", c->nnodes, "--ranks=always: one rank per node");
+		derive_number(d, "LOCAL_RANK", 0, "--ranks=always: one rank per node");
+		derive_number(d, "LOCAL_WORLD_SIZE", 1, "--ranks=always: one rank per node");
+	}
+}
+
+static void torch_derive(struct derivation *d) {
+	derive_master(d);
+	derive_ranks(d);
+}
+
+const struct framework framework_torch = {
+	.name = "torch",
+	.about = "torch.distributed, env://",
+	.sets = "MASTER_ADDR MASTER_PORT RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE",
+	.standard = true,
+	.derive = torch_derive,
+};

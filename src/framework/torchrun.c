@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * torchrun without flags: each of its options has a default in PET_<OPTION>. It reads neither MASTER_ADDR nor MASTER_PORT.
+ *
+ * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help wants an IPv6 address in brackets.
+ */
+
+#include "base/buf.h"
+#include "framework/framework.h"
+
+static const char *const names[] = {
+	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE",
+};
+
+static void leave_all_out(struct derivation *d, const char *why) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		derive_leaves_out(d, names[i], why);
+	}
+}
+
+/** Whether the user steers torchrun, by another rendezvous than the static one or by a range of nodes. */
+static bool is_steered(const struct env *env) {
+	const char *nnodes = env_value(env, "PET_NNODES");
+	return env_value(env, "PET_RDZV_BACKEND") || env_value(env, "PET_RDZV_ENDPOINT") ||
+	       env_value(env, "PET_RDZV_ID") || env_value(env, "PET_RDZV_CONF") ||
+	       env_value(env, "PET_STANDALONE") || (nnodes && strchr(nnodes, ':'));
+}
+
+/** Why torchrun has no place here, or NULL. */
+static const char *misplaced(const struct cluster *c) {
+	if (c->nnodes == UNKNOWN) {
+		return "the number of nodes is not known";
+	}
+	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
+	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
+		return "the launcher starts the ranks itself: torchrun wants one task per node";
+	}
+	for (uint32_t i = 0; c->place.tasks_per_node && i < c->nnodes && c->scope != SCOPE_ALLOCATION; i++) {
+		if (c->place.tasks_per_node[i] != 1) {
+			return "a node has several tasks: torchrun wants one per node";
+		}
+	}
+	return NULL;
+}
+
+/** An IPv6 address gets its brackets. */
+static struct str for_endpoint(struct arena *arena, struct str host) {
+	if (str_find(host, ':') == host.len || host.p[0] == '[') {
+		return host;
+	}
+	struct buf buf = BUF(arena);
+	buf_putc(&buf, '[');
+	buf_put(&buf, host);
+	buf_putc(&buf, ']');
+	return buf_str(&buf);
+}
+
+static void torchrun_derive(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	const char *why =
+		is_steered(d->env)
+			? "the user steers torchrun (PET_RDZV_*, PET_STANDALONE, elastic PET_NNODES)"
+			: misplaced(c);
+	if (why) {
+		leave_all_out(d, why);
+		return;
+	}
+	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
+	if (c->scope == SCOPE_ALLOCATION) {
+		derive_leaves_out(d, "PET_NODE_RANK", "it would reach every node's torchrun");
+	} else if (c->place.node_rank != UNKNOWN) {
+		derive_number(d, "PET_NODE_RANK", c->place.node_rank, "this node's rank");
+	} else if (!derive_keeps(d, "PET_NODE_RANK")) {
+		derive_leaves_out(d, "PET_NODE_RANK", "this node is not told its rank");
+	}
+	derive(d, "PET_MASTER_ADDR", for_endpoint(d->env->arena, c->master_addr), c->master_addr_why);
+	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
+	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
+		derive_number(d, "PET_NPROC_PER_NODE", c->place.nproc_per_node, "the manager tells it");
+	}
+}
+
+const struct framework framework_torchrun = {
+	.name = "torchrun",
+	.about = "torchrun, without flags",
+	.sets = "PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT PET_NPROC_PER_NODE",
+	.standard = true,
+	.derive = torchrun_derive,
+};

@@ -1,0 +1,1 @@
+#include "../../cJSON.h"

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Add up what the tests of some build folders said, after "meson test".
+
+    tally.py [--strict=SUITE]... BUILD...
+
+Lists each failure and each skip with its reason, and prints last "N passed, N failed, N skipped".
+Counted are single TAP tests; a program that crashed, ran out of time or broke off its plan is one
+failure more. --strict: what that suite skips has failed. Exit 1 if anything failed, or nothing passed.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+PLAN = re.compile(r"1\.\.(\d+)\s*(?:#\s*skip\S*\s*(.*))?$", re.I)
+TEST = re.compile(r"(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
+DIRECTIVE = re.compile(r"^(.*?)(?:^|\s)#\s*(skip|todo)\S*\s*(.*)$", re.I)
+
+SHOWN = 60  # lines of a program that failed
+
+
+class Tally:
+    def __init__(self):
+        self.passed = 0
+        self.failed = []
+        self.skipped = []
+
+    def skip(self, name, reason, strict):
+        reason = reason.strip() or "no reason given"
+        if strict:
+            self.failed.append((name, "skipped, where nothing may be: " + reason))
+        else:
+            self.skipped.append((name, reason))
+
+
+def read_tap(text, name, tally, strict):
+    """Count one program's TAP. Returns what is wrong with it as a whole, or None."""
+    plan = None
+    ran = 0
+    for line in text.splitlines():
+        if line.startswith("Bail out!"):
+            return line
+        if match := PLAN.match(line):
+            plan = int(match[1])
+            if plan == 0:
+                tally.skip(name, match[2] or "", strict)
+        elif match := TEST.match(line):
+            ran += 1
+            count_test(match[1], match[2], name, tally, strict)
+    if plan is None:
+        return "printed no plan: it did not get to its end"
+    if ran != plan:
+        return f"planned {plan} tests and ran {ran}"
+    return None
+
+
+def count_test(failed, text, program, tally, strict):
+    directive = DIRECTIVE.match(text)
+    name = f"{program}: {directive[1] if directive else text}".rstrip(": ")
+    if directive and directive[2].lower() == "skip":
+        tally.skip(name, directive[3], strict)
+    elif failed and not directive:
+        tally.failed.append((name, ""))
+    elif failed:
+        tally.skip(name, "to do: " + directive[3], False)
+    else:
+        tally.passed += 1
+
+
+def count_program(run, build, tally, strict_suites):
+    name = f"{build.name}: " + run["name"].partition(":")[2]
+    suite = run["name"].partition(" / ")[0].partition(":")[2]  # "distinit:unit / num"
+    strict = suite in strict_suites
+    failures = len(tally.failed)
+    wrong = read_tap(run.get("stdout") or "", name, tally, strict)
+    code = run.get("returncode", 0)
+    if run["result"] in ("TIMEOUT", "INTERRUPT"):
+        wrong = "ran out of time"
+    elif code < 0 or code > 128:
+        wrong = f"ended by signal {-code if code < 0 else code - 128}"
+    elif not wrong and code != 0 and len(tally.failed) == failures:
+        wrong = f"exit status {code}, though no test of it failed"
+    if wrong:
+        tally.failed.append((name, wrong))
+    if len(tally.failed) > failures:
+        show_program(run, name)
+
+
+def show_program(run, name):
+    """What a program that failed said, without the tests that passed."""
+    lines = [line for line in (run.get("stdout") or "").splitlines() if not re.match(r"ok\b|1\.\.", line)]
+    lines += (run.get("stderr") or "").splitlines()
+    print(f"--- {name}: {' '.join(run['command'])}")
+    for line in lines[:SHOWN]:
+        print("    " + line)
+    if len(lines) > SHOWN:
+        print(f"    ... and {len(lines) - SHOWN} lines more, in meson-logs/testlog.txt")
+
+
+def read_build(build, tally, strict_suites):
+    log = build / "meson-logs" / "testlog.json"
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError as error:
+        tally.failed.append((build.name, f"no test log: {error.strerror}: {log}"))
+        return
+    for line in lines:
+        count_program(json.loads(line), build, tally, strict_suites)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--strict", action="append", default=[], metavar="SUITE")
+    parser.add_argument("builds", nargs="+", type=pathlib.Path, metavar="BUILD")
+    options = parser.parse_args()
+
+    tally = Tally()
+    for build in options.builds:
+        read_build(build, tally, set(options.strict))
+
+    for name, reason in tally.skipped:
+        print(f"skipped: {name}: {reason}")
+    for name, reason in tally.failed:
+        print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
+    print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
+    return 1 if tally.failed or not tally.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
