@@ -70,8 +70,8 @@ static int write_file(struct arena *arena, const char *path, struct str text, st
 }
 
 int command_env(struct session *s) {
-	struct err err;
-	const struct format *format;
+	struct err err = {0};
+	const struct format *format = NULL;
 	struct buf out = BUF(&s->arena);
 	int r = 0;
 	if (s->settings.separated || s->settings.arguments[0]) {

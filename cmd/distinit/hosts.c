@@ -48,7 +48,7 @@ static int put_one(const struct session *s, const struct hosts *hosts, struct bu
 
 int command_hosts(struct session *s) {
 	struct err err;
-	struct hosts hosts;
+	struct hosts hosts = {0};
 	struct buf out = BUF(&s->arena);
 	const char *const *value = s->settings.value;
 	int r = 0;

@@ -307,7 +307,8 @@ static const struct option *find_variable(struct str suffix) {
 /** The option whose variable @entry is; NULL where it is none of ours. *@unknown: but it looks like one. */
 static const struct option *setting_of(const struct env_entry *entry, bool *unknown) {
 	struct str name = env_entry_name(entry);
-	bool ours = name.len > sizeof(PREFIX) - 1 && memcmp(name.p, PREFIX, sizeof(PREFIX) - 1) == 0;
+	bool ours = name.len > sizeof(PREFIX) - 1 && name.p[0] == PREFIX[0] &&
+		    memcmp(name.p, PREFIX, sizeof(PREFIX) - 1) == 0;
 	const struct option *option = ours ? find_variable(str_from(name, sizeof(PREFIX) - 1)) : NULL;
 	*unknown = ours && !option;
 	return option;

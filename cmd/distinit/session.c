@@ -110,54 +110,60 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	return r < 0 ? r : read_log_level(s, err);
 }
 
+static struct told told(struct session *s, enum option_id id) {
+	const char *value = s->settings.value[id];
+	return (struct told){value, value ? option_label(&s->arena, &s->settings, id) : NULL};
+}
+
+/** Check what was told of the rendezvous, whether or not there is a cluster; an address loses its brackets. */
+static int check_master(struct session *s, struct err *err) {
+	struct told *addr = &s->input.master_addr, *port = &s->input.master_port;
+	if (addr->value) {
+		struct hosts host;
+		uint32_t empty;
+		int r = hosts_split(&s->arena, addr->from, addr->value, ',', &host, &empty, err);
+		r = r < 0 ? r : hosts_check(&host, &s->arena, addr->from, err);
+		if (r < 0) {
+			return r;
+		}
+		if (host.n > 1) {
+			return err_set(err, EINVAL, "%s=%s: one host is expected", addr->from,
+				       quote(str_of(addr->value)).s);
+		}
+		struct str bare = hosts_at(&host, 0);
+		addr->value = arena_text(&s->arena, bare.p, bare.len);
+	}
+	uint16_t number;
+	return port->value ? parse_port(port->from, port->value, &number, err) : 0;
+}
+
 /** Take from the options what a cluster is read from. */
 static int read_input(struct session *s, struct err *err) {
-	const char *const *value = s->settings.value;
-	const char *cluster = value[OPT_CLUSTER];
 	s->input = (struct input){
 		.arena = &s->arena,
 		.env = &s->env,
 		.notes = &s->notes,
-		.root = value[OPT_ROOT],
-		.hostname = value[OPT_HOSTNAME],
-		.cluster = cluster && strcmp(cluster, "auto") != 0 ? cluster : NULL,
-		.hosts = value[OPT_HOSTS],
-		.node_rank = value[OPT_NODE_RANK],
-		.master_addr = value[OPT_MASTER_ADDR],
+		.root = s->settings.value[OPT_ROOT],
+		.hostname = s->settings.value[OPT_HOSTNAME],
+		.cluster = told(s, OPT_CLUSTER),
+		.hosts = told(s, OPT_HOSTS),
+		.node_rank = told(s, OPT_NODE_RANK),
+		.master_addr = told(s, OPT_MASTER_ADDR),
+		.master_port = told(s, OPT_MASTER_PORT),
 	};
 	struct input *in = &s->input;
-	if (in->hosts) {
-		in->hosts_from = option_label(&s->arena, &s->settings, OPT_HOSTS);
+	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
+		in->cluster.value = NULL;
 	}
-	if (in->node_rank) {
-		in->node_rank_from = option_label(&s->arena, &s->settings, OPT_NODE_RANK);
-		if (!in->hosts) {
-			return err_set(err, EINVAL, "%s goes with --hosts, which is not given",
-				       in->node_rank_from);
-		}
+	if (in->node_rank.value && !in->hosts.value) {
+		return err_set(err, EINVAL, "%s goes with --hosts, which is not given", in->node_rank.from);
 	}
-	if (in->master_addr) {
-		struct hosts host;
-		uint32_t empty;
-		const char *label = option_label(&s->arena, &s->settings, OPT_MASTER_ADDR);
-		int r = hosts_split(&s->arena, label, in->master_addr, ',', &host, &empty, err);
-		r = r < 0 ? r : hosts_check(&host, &s->arena, label, err);
-		if (r < 0) {
-			return r;
-		}
-		struct str bare = hosts_at(&host, 0);
-		in->master_addr = arena_text(&s->arena, bare.p, bare.len);
-	}
-	if (value[OPT_MASTER_PORT]) {
-		return parse_port(option_label(&s->arena, &s->settings, OPT_MASTER_PORT),
-				  value[OPT_MASTER_PORT], &in->master_port, err);
-	}
-	return 0;
+	return check_master(s, err);
 }
 
 int session_cluster(struct session *s, struct err *err) {
 	int r = read_input(s, err);
-	if (r < 0 || (s->input.cluster && strcmp(s->input.cluster, "none") == 0)) {
+	if (r < 0 || (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0)) {
 		return r;
 	}
 	r = cluster_read(&s->input, &s->cluster, err);

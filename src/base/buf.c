@@ -8,8 +8,8 @@
 
 char *buf_reserve(struct buf *buf, size_t n) {
 	if (buf->cap - buf->len < n) {
-		size_t cap = (buf->len + n) * 2;
-		cap = cap < 64 ? 64 : cap;
+		size_t cap = buf->cap < 32 ? 64 : buf->cap * 2;
+		cap = cap < buf->len + n ? buf->len + n : cap;
 		if (!buf->p || !arena_extend(buf->arena, buf->p, buf->cap, cap)) {
 			char *p = arena_alloc(buf->arena, cap);
 			if (buf->len) {

@@ -50,10 +50,10 @@ int read_port(const struct input *in, const char *name, uint16_t *out, struct er
 }
 
 static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
-	struct nearest best = {.word = str_of(in->cluster)};
+	struct nearest best = {.word = str_of(in->cluster.value)};
 	const struct source *named = NULL;
 	for (size_t i = 0; sources[i]; i++) {
-		if (in->cluster && strcmp(sources[i]->name, in->cluster) != 0) {
+		if (in->cluster.value && strcmp(sources[i]->name, in->cluster.value) != 0) {
 			nearest_try(&best, sources[i]->name);
 			continue;
 		}
@@ -64,13 +64,13 @@ static int find_source(const struct input *in, const struct source **out, const 
 			return 0;
 		}
 	}
-	if (in->cluster && !named) {
-		return err_set(err, EINVAL,
-			       "--cluster=%s: there is no such source%s%s%s; see 'distinit sources'",
-			       quote(str_of(in->cluster)).s, best.found ? "; did you mean '" : "",
-			       best.found ? best.found : "", best.found ? "'?" : "");
+	if (in->cluster.value && !named) {
+		return err_set(err, EINVAL, "%s=%s: there is no such source%s%s%s; see 'distinit sources'",
+			       in->cluster.from, quote(str_of(in->cluster.value)).s,
+			       best.found ? "; did you mean '" : "", best.found ? best.found : "",
+			       best.found ? "'?" : "");
 	}
-	if (in->cluster) {
+	if (in->cluster.value) {
 		return err_set(err, EINVAL, "--cluster=%s: its variables are not set here; it reads %s",
 			       named->name, named->reads);
 	}
@@ -210,9 +210,9 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	if (set) {
 		c->master_addr = str_of(set);
 		c->master_addr_why = "MASTER_ADDR was set already";
-	} else if (in->master_addr) {
-		c->master_addr = str_of(in->master_addr);
-		c->master_addr_why = "--master-addr";
+	} else if (in->master_addr.value) {
+		c->master_addr = str_of(in->master_addr.value);
+		c->master_addr_why = in->master_addr.from;
 	} else if (c->nnodes != UNKNOWN) {
 		c->master_addr = hosts_at(&c->place.hosts, c->place.master);
 		c->master_addr_why = "the host of rank 0";
@@ -220,7 +220,7 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 		notes_add(in->notes,
 			  "%s tells the ranks but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
-			  c->launcher->name);
+			  c->launcher ? c->launcher->name : c->source->name);
 	}
 }
 
@@ -238,10 +238,11 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 		c->master_port_why = "MASTER_PORT was set already";
 		return parse_port("MASTER_PORT", set, &c->master_port, err);
 	}
-	if (in->master_port) {
-		c->master_port = in->master_port;
-		c->master_port_why = "--master-port";
-	} else if (c->place.port) {
+	if (in->master_port.value) {
+		c->master_port_why = in->master_port.from;
+		return parse_port(in->master_port.from, in->master_port.value, &c->master_port, err);
+	}
+	if (c->place.port) {
 		c->master_port = c->place.port;
 		c->master_port_why = c->place.port_from;
 	} else if (c->place.shared_nodes && c->place.job_id) {

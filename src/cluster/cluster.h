@@ -98,6 +98,12 @@ struct cluster {
 	bool service_link;
 };
 
+/** What the user told: the text, or NULL, and the option or variable that it was told by. */
+struct told {
+	const char *value;
+	const char *from;
+};
+
 /** What a cluster is read from. */
 struct input {
 	struct arena *arena;
@@ -108,15 +114,11 @@ struct input {
 	/** This host's name; NULL: ask the kernel, once it matters. */
 	const char *hostname;
 	/** --cluster: a source's name; NULL: the first that recognises its manager. */
-	const char *cluster;
-	/** --hosts, --node-rank, --master-addr: as given, or NULL; for the first two, also the option or variable it was. */
-	const char *hosts;
-	const char *hosts_from;
-	const char *node_rank;
-	const char *node_rank_from;
-	const char *master_addr;
-	/** --master-port, or 0. */
-	uint16_t master_port;
+	struct told cluster;
+	struct told hosts;
+	struct told node_rank;
+	struct told master_addr;
+	struct told master_port;
 	/** What has been found of the task layer; for sources. */
 	const struct launcher *launcher;
 	struct task task;

@@ -127,9 +127,7 @@ static int read_bracket(struct reader *in, struct name *name) {
 
 /** Read one name, up to what ends it. */
 static int read_name(struct reader *in, struct name *name) {
-	name->brackets = 0;
-	name->count = 1;
-	name->longest = 0;
+	*name = (struct name){.count = 1};
 	const char *begin = in->text.p + in->at;
 	size_t from = in->at;
 	for (;;) {
@@ -274,7 +272,10 @@ int hostlist_expand(struct arena *arena, const char *what, struct str text, stru
 		}
 		write_name(&builder, &name);
 	}
-	*out = (struct hosts){.text = builder.text.p, .spans = builder.spans, .n = builder.n};
+	*out = (struct hosts){.text = builder.text.p,
+			      .spans = builder.spans,
+			      .n = builder.n,
+			      .size = (uint32_t)builder.text.len};
 	return 0;
 }
 

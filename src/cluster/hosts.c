@@ -2,59 +2,86 @@
 
 #include "cluster/hosts.h"
 
+#include "base/word.h"
+
 #include <errno.h>
 #include <strings.h>
 
-static uint32_t count_pieces(const char *text, char separator, size_t *len) {
-	uint32_t n = 1;
-	const char *p = text;
-	for (; *p; p++) {
-		n += *p == separator;
+static uint32_t count_bytes(struct str text, char c) {
+	uint32_t n = 0;
+	for (; text.len >= 8; text = str_from(text, 8)) {
+		n += word_count(word_bytes_equal(word_load(text.p, 8), c));
 	}
-	*len = (size_t)(p - text);
-	return n;
+	// The zeros that fill the word up are no separators.
+	return n + word_count(word_bytes_equal(word_load(text.p, text.len), c));
 }
 
-/** Take the brackets off "[::1]". */
-static struct span bare(const char *text, struct span span) {
-	if (span.len > 2 && text[span.at] == '[' && text[span.at + span.len - 1] == ']') {
-		return (struct span){span.at + 1, span.len - 2};
+/** Where the names are put that are cut off a text. */
+struct cutter {
+	const char *text;
+	struct span *spans;
+	uint32_t n;
+	/** Where the present one began. */
+	uint32_t from;
+};
+
+static inline void cut_at(struct cutter *cutter, uint32_t end) {
+	struct span span = {cutter->from, end - cutter->from};
+	cutter->from = end + 1;
+	if (span.len == 0) {
+		return;
 	}
-	return span;
+	const char *name = cutter->text + span.at;
+	if (name[0] == '[' && span.len > 2 && name[span.len - 1] == ']') {
+		span = (struct span){span.at + 1, span.len - 2};
+	}
+	cutter->spans[cutter->n++] = span;
+}
+
+/** Cut at each of @ends, the separators of the word at @at. */
+static inline void cut_word(struct cutter *cutter, uint32_t at, uint64_t ends) {
+	for (; ends; ends &= ends - 1) {
+		cut_at(cutter, at + (uint32_t)__builtin_ctzll(ends) / 8);
+	}
 }
 
 int hosts_split(struct arena *arena, const char *what, const char *text, char separator, struct hosts *out,
 		uint32_t *empty, struct err *err) {
-	size_t len;
-	uint32_t pieces = count_pieces(text, separator, &len);
-	if (pieces > HOSTS_MAX || len > UINT32_MAX) {
-		return err_set(err, E2BIG, "%s lists %u hosts; more than %u are refused", what, pieces,
-			       HOSTS_MAX);
+	struct str whole = str_of(text);
+	uint32_t pieces = whole.len < UINT32_MAX / 2 ? count_bytes(whole, separator) + 1 : HOSTS_MAX + 1;
+	if (pieces > HOSTS_MAX) {
+		return err_set(err, E2BIG, "%s lists more than %u hosts", what, HOSTS_MAX);
 	}
-	struct span *spans = arena_array(arena, pieces, sizeof(*spans));
-	uint32_t n = 0;
-	for (uint32_t at = 0, i = 0; i <= len; i++) {
-		if (text[i] == separator || text[i] == '\0') {
-			if (i > at) {
-				spans[n++] = bare(text, (struct span){at, i - at});
-			}
-			at = i + 1;
-		}
+	struct cutter cutter = {.text = text, .spans = arena_array(arena, pieces, sizeof(struct span))};
+	uint32_t size = (uint32_t)whole.len;
+	uint32_t at = 0;
+	for (; size - at >= 8; at += 8) {
+		cut_word(&cutter, at, word_bytes_equal(word_load(text + at, 8), separator));
 	}
-	*empty = pieces - n;
-	*out = (struct hosts){.text = text, .spans = spans, .n = n};
+	cut_word(&cutter, at, word_bytes_equal(word_load(text + at, size - at), separator));
+	cut_at(&cutter, size);
+	*empty = pieces - cutter.n;
+	*out = (struct hosts){.text = text, .spans = cutter.spans, .n = cutter.n, .size = size};
 	return 0;
 }
 
 void hosts_single(struct arena *arena, struct str name, struct hosts *out) {
-	*out = (struct hosts){.text = name.p, .spans = arena_alloc(arena, sizeof(struct span)), .n = 1};
+	*out = (struct hosts){.text = name.p,
+			      .spans = arena_alloc(arena, sizeof(struct span)),
+			      .n = 1,
+			      .size = (uint32_t)name.len};
 	out->spans[0] = (struct span){0, (uint32_t)name.len};
 }
 
 uint32_t hosts_find(const struct hosts *hosts, struct str name) {
 	uint32_t i = 0;
-	while (i < hosts->n && !str_eq(hosts_at(hosts, i), name)) {
-		i++;
+	// Names of one cluster differ in their last bytes most.
+	for (; i < hosts->n; i++) {
+		struct str host = hosts_at(hosts, i);
+		if (host.len == name.len && host.p[host.len - 1] == name.p[name.len - 1] &&
+		    str_eq(host, name)) {
+			break;
+		}
 	}
 	return i;
 }
@@ -100,6 +127,28 @@ static bool bytes_are_fine(struct str name) {
 	return fine;
 }
 
+/** Sixteen bytes; a comparison gives 0xff in each byte where it is true. */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
+
+/** Whether all bytes of @text are fit for host names, or commas. A "no" may be due to what separates them. */
+static bool text_is_fine(struct str text) {
+	bytes16 fine = ~(bytes16){0};
+	for (; text.len >= 16; text = str_from(text, 16)) {
+		bytes16 c;
+		memcpy(&c, text.p, 16);
+		bytes16 lower = c | 0x20;
+		fine &= (bytes16)(((c >= '0') & (c <= ':')) | ((lower >= 'a') & (lower <= 'z')) | (c == '-') |
+				  (c == '.') | (c == '_') | (c == '%') | (c == ','));
+	}
+	uint64_t halves[2];
+	memcpy(halves, &fine, sizeof(halves));
+	bool rest = true;
+	for (size_t i = 0; i < text.len; i++) {
+		rest &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == ',';
+	}
+	return rest && (halves[0] & halves[1]) == UINT64_MAX;
+}
+
 static int refuse_name(struct str name, const char *what, struct err *err) {
 	if (name.len > HOST_NAME_BYTES) {
 		return err_set(err, EINVAL, "%s: the host name %s has %zu bytes; the longest possible has %d",
@@ -114,31 +163,53 @@ static int refuse_name(struct str name, const char *what, struct err *err) {
 		       quote(name).s, quote((struct str){name.p + i, 1}).s);
 }
 
-static uint64_t load(const char *p, size_t n) {
-	uint64_t word = 0;
-	memcpy(&word, p, n);
-	return word;
+static int check_names(const struct hosts *hosts, const char *what, struct err *err) {
+	bool fine = text_is_fine((struct str){hosts->text, hosts->size});
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		struct str name = hosts_at(hosts, i);
+		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name))) {
+			return refuse_name(name, what, err);
+		}
+	}
+	return 0;
 }
 
-/** Names of one cluster are mostly alike but for their last digits: every byte counts, eight at a time. */
-static uint32_t hash_name(struct str name) {
-	const uint64_t odd = 0x9e3779b97f4a7c15u;
-	uint64_t hash = name.len;
-	const char *p = name.p;
-	size_t left = name.len;
-	for (; left >= 8; left -= 8, p += 8) {
-		hash = (hash ^ load(p, 8)) * odd;
-		hash ^= hash >> 29;
+/** The first eight bytes of a name, those of a shorter one in front of zeros, as a number that sorts as they do. */
+static inline uint64_t first_word(const struct hosts *hosts, struct span span) {
+	const char *p = hosts->text + span.at;
+	if (span.len >= 8) {
+		return __builtin_bswap64(word_load(p, 8));
 	}
-	if (left >= 4) {
-		hash = (hash ^ load(p, 4) << 32 ^ load(p + left - 4, 4)) * odd;
-	} else if (left) {
-		uint64_t first = (unsigned char)p[0], middle = (unsigned char)p[left / 2],
-			 last = (unsigned char)p[left - 1];
-		hash = (hash ^ first << 16 ^ middle << 8 ^ last) * odd;
-	}
-	return (uint32_t)(hash >> 32);
+	// A load of constant size is one instruction; near the end of the text there is no room for it.
+	uint64_t word = hosts->size - span.at >= 8 ? word_load(p, 8) : word_load(p, span.len);
+	return __builtin_bswap64(word) >> (64 - 8 * span.len) << (64 - 8 * span.len);
 }
+
+/**
+ * Whether each name stands behind its predecessor, in order of first letter, then length, then bytes: as "main1, sub1, sub2, ...,
+ * sub10" do. There can be no doubles then, and most lists are like that.
+ */
+static bool names_ascend(const struct hosts *hosts) {
+	uint64_t before = first_word(hosts, hosts->spans[0]);
+	for (uint32_t i = 1; i < hosts->n; i++) {
+		struct span a = hosts->spans[i - 1], b = hosts->spans[i];
+		uint64_t word = first_word(hosts, b);
+		bool ascends = before < word;
+		if (before >> 56 == word >> 56 && a.len != b.len) {
+			ascends = a.len < b.len;
+		} else if (before == word && a.len > 8) {
+			ascends = memcmp(hosts->text + a.at, hosts->text + b.at, a.len) < 0;
+		}
+		if (!ascends) {
+			return false;
+		}
+		before = word;
+	}
+	return true;
+}
+
+/** A slot holds the index of a name + 1, and above that as much of its hash as there is room for. */
+#define SLOT_INDEX ((uint32_t)HOSTS_MAX * 2 - 1)
 
 /** Find a name that is listed twice, in one pass over a table of what was seen. */
 static int check_doubles(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
@@ -150,14 +221,17 @@ static int check_doubles(const struct hosts *hosts, struct arena *arena, const c
 	memset(seen, 0, slots * sizeof(*seen));
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
-		uint32_t slot = hash_name(name) & (slots - 1);
+		uint64_t hash = word_hash(name);
+		uint32_t tag = (uint32_t)hash & ~SLOT_INDEX;
+		uint32_t slot = (uint32_t)(hash >> 32) & (slots - 1);
 		for (; seen[slot]; slot = (slot + 1) & (slots - 1)) {
-			if (str_eq(hosts_at(hosts, seen[slot] - 1), name)) {
+			uint32_t other = (seen[slot] & SLOT_INDEX) - 1;
+			if ((seen[slot] & ~SLOT_INDEX) == tag && str_eq(hosts_at(hosts, other), name)) {
 				return err_set(err, EINVAL, "%s lists the host %s twice, as number %u and %u",
-					       what, quote(name).s, seen[slot], i + 1);
+					       what, quote(name).s, other + 1, i + 1);
 			}
 		}
-		seen[slot] = i + 1;
+		seen[slot] = tag | (i + 1);
 	}
 	return 0;
 }
@@ -166,11 +240,6 @@ int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what
 	if (hosts->n == 0) {
 		return err_set(err, EINVAL, "%s lists no host", what);
 	}
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		struct str name = hosts_at(hosts, i);
-		if (name.len > HOST_NAME_BYTES || !bytes_are_fine(name)) {
-			return refuse_name(name, what, err);
-		}
-	}
-	return check_doubles(hosts, arena, what, err);
+	int r = check_names(hosts, what, err);
+	return r < 0 || names_ascend(hosts) ? r : check_doubles(hosts, arena, what, err);
 }

@@ -23,9 +23,11 @@ struct span {
 };
 
 struct hosts {
+	/** `size` bytes, in which all names lie, and between them only what separates them. */
 	const char *text;
 	struct span *spans;
 	uint32_t n;
+	uint32_t size;
 };
 
 static inline struct str hosts_at(const struct hosts *hosts, uint32_t i) {

@@ -11,18 +11,18 @@
 #include <errno.h>
 
 static const char *manual_detect(const struct input *in) {
-	return in->hosts ? in->hosts_from : NULL;
+	return in->hosts.value ? in->hosts.from : NULL;
 }
 
 static int manual_read(struct input *in, struct placement *out, struct err *err) {
-	out->hosts_from = in->hosts_from;
-	int r = hostlist_expand(in->arena, in->hosts_from, str_of(in->hosts), &out->hosts, err);
+	out->hosts_from = in->hosts.from;
+	int r = hostlist_expand(in->arena, in->hosts.from, str_of(in->hosts.value), &out->hosts, err);
 	if (r < 0) {
 		return r;
 	}
-	if (in->node_rank) {
-		out->node_rank_from = in->node_rank_from;
-		return parse_u32(in->node_rank_from, in->node_rank, &out->node_rank, err);
+	if (in->node_rank.value) {
+		out->node_rank_from = in->node_rank.from;
+		return parse_u32(in->node_rank.from, in->node_rank.value, &out->node_rank, err);
 	}
 	if (out->hosts.n <= 1) {
 		out->node_rank = 0;
@@ -32,7 +32,7 @@ static int manual_read(struct input *in, struct placement *out, struct err *err)
 	if (r == 0) {
 		return err_set(err, EINVAL,
 			       "%s=%s: this machine, %s, is not in the list; pass --node-rank=N (0 to %u)",
-			       in->hosts_from, quote(str_of(in->hosts)).s,
+			       in->hosts.from, quote(str_of(in->hosts.value)).s,
 			       quote(str_of(input_hostname(in))).s, out->hosts.n - 1);
 	}
 	return r < 0 ? r : 0;

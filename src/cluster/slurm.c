@@ -72,7 +72,7 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		out->master = here ? out->node_rank : out->hosts.n - 1 - out->node_rank;
 		return 0;
 	}
-	if (env_value(in->env, "MASTER_ADDR") || in->master_addr) {
+	if (env_value(in->env, "MASTER_ADDR") || in->master_addr.value) {
 		out->master = 0;
 		return 0;
 	}

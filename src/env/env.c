@@ -2,24 +2,17 @@
 
 #include "env/env.h"
 
+#include "base/word.h"
+
 /** Room for what derivation and a few directives add, without growing. */
 #define SPARE 24
 
-static uint32_t hash_more(uint32_t hash, char c) {
-	return hash * 33 ^ (unsigned char)c;
-}
-
 static uint32_t hash_of(struct str name) {
-	uint32_t hash = 5381;
-	for (size_t i = 0; i < name.len; i++) {
-		hash = hash_more(hash, name.p[i]);
-	}
-	return hash;
+	return (uint32_t)(word_hash(name) >> 32);
 }
 
-/** The slots nearest in number are the likeliest to collide: mix the upper bits in. */
 static uint32_t slot_of(const struct env *env, uint32_t hash) {
-	return (hash ^ hash >> 15) & env->mask;
+	return hash & env->mask;
 }
 
 static void index_entry(struct env *env, uint32_t i) {
@@ -60,13 +53,11 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 	env->entries = arena_array(arena, env->cap, sizeof(*env->entries));
 	for (uint32_t i = 0; i < n; i++) {
 		const char *text = inherited[i];
-		const char *end = text;
-		uint32_t hash = 5381;
-		for (; *end && *end != '='; end++) {
-			hash = hash_more(hash, *end);
-		}
-		env->entries[i] = (struct env_entry){
-			.text = text, .name_len = (uint32_t)(end - text), .hash = hash, .state = ENV_LIVE};
+		struct str name = {text, (size_t)(strchrnul(text, '=') - text)};
+		env->entries[i] = (struct env_entry){.text = text,
+						     .name_len = (uint32_t)name.len,
+						     .hash = hash_of(name),
+						     .state = ENV_LIVE};
 	}
 	index_all(env);
 }

@@ -18,90 +18,93 @@
 #define MIDDLE "]},\"task\":{\"type\":\"worker\",\"index\":"
 #define TAIL   "}}"
 
-/** A port in decimal, counted on in place: cheaper than a division for each worker. */
-struct counter {
-	char digits[NUM_DIGITS];
+/** Bytes that are copied for a short text in any case: one instruction, instead of a call. */
+#define WIDE 16
+
+/** What follows a host: `:29500",`, whose port is counted on in place, cheaper than a division for each worker. */
+struct suffix {
+	char text[WIDE];
 	size_t len;
 };
 
-static void counter_next(struct counter *port) {
-	size_t i = port->len;
-	while (i > 0 && port->digits[i - 1] == '9') {
-		port->digits[--i] = '0';
-	}
-	if (i > 0) {
-		port->digits[i - 1]++;
-		return;
-	}
-	port->digits[0] = '1';
-	port->digits[port->len++] = '0';
+static struct suffix suffix_of(uint32_t port) {
+	struct suffix suffix = {.text = ":"};
+	suffix.len = 1 + num_write(suffix.text + 1, port);
+	suffix.text[suffix.len++] = '"';
+	suffix.text[suffix.len++] = ',';
+	return suffix;
 }
 
 /** The text under construction; `n` workers are in it. */
 struct workers {
+	const struct hosts *hosts;
+	/** Some host is an IPv6 address, which gets brackets. */
+	bool ipv6;
 	char *at;
-	struct counter port;
+	uint32_t first_port;
+	struct suffix suffix;
 	uint32_t n;
 };
 
-/** Append at most 253 bytes without the call that they are too short for. */
-static char *put(char *at, const char *text, size_t len) {
-	if (len >= 8) {
-		for (size_t i = 0; i + 8 <= len; i += 8) {
-			memcpy(at + i, text + i, 8);
-		}
-		memcpy(at + len - 8, text + len - 8, 8);
-	} else if (len >= 4) {
-		memcpy(at, text, 4);
-		memcpy(at + len - 4, text + len - 4, 4);
-	} else {
-		for (size_t i = 0; i < len; i++) {
-			at[i] = text[i];
-		}
+/** Count the port on. One of 9, 99, ... grows by a digit, and the text is made anew. */
+static void next_port(struct workers *out) {
+	char *digit = out->suffix.text + out->suffix.len - 3;
+	out->n++;
+	while (*digit == '9') {
+		*digit-- = '0';
 	}
-	return at + len;
+	if (*digit == ':') {
+		out->suffix = suffix_of(out->first_port + out->n);
+	} else {
+		++*digit;
+	}
 }
 
-static void add_worker(struct workers *out, struct str host) {
+static void add_worker(struct workers *out, uint32_t node) {
+	struct span span = out->hosts->spans[node];
+	const char *host = out->hosts->text + span.at;
 	char *at = out->at;
-	// An address of IPv6 has colons of its own. Names are short: a loop beats memchr().
-	bool bracket = false;
-	for (size_t i = 0; i < host.len; i++) {
-		bracket |= host.p[i] == ':';
-	}
 	*at++ = '"';
+	bool bracket = out->ipv6 && memchr(host, ':', span.len);
 	if (bracket) {
 		*at++ = '[';
 	}
-	at = put(at, host.p, host.len);
+	if (span.len <= WIDE && out->hosts->size - span.at >= WIDE) {
+		memcpy(at, host, WIDE);
+	} else {
+		memcpy(at, host, span.len);
+	}
+	at += span.len;
 	if (bracket) {
 		*at++ = ']';
 	}
-	*at++ = ':';
-	at = put(at, out->port.digits, out->port.len);
-	*at++ = '"';
-	*at++ = ',';
-	out->at = at;
-	out->n++;
-	counter_next(&out->port);
+	memcpy(at, out->suffix.text, WIDE);
+	out->at = at + out->suffix.len;
+	next_port(out);
 }
 
-/** Bytes that add_worker() writes at most, for every task (or node) of @c together. */
+/** Tasks on a node that are workers. */
+static uint32_t workers_on(const struct cluster *c, uint32_t node) {
+	return c->scope == SCOPE_TASK ? c->place.tasks_per_node[node] : 1;
+}
+
+/** Bytes that all workers take at most. */
 static size_t room_for(const struct cluster *c) {
 	const size_t around = sizeof("\"[]:65535\",") - 1;
+	if (c->scope != SCOPE_TASK) {
+		return c->place.hosts.size + c->nnodes * around;
+	}
 	size_t size = 0;
 	for (uint32_t i = 0; i < c->nnodes; i++) {
-		size_t tasks = c->scope == SCOPE_TASK ? c->place.tasks_per_node[i] : 1;
-		size += tasks * (c->place.hosts.spans[i].len + around);
+		size += workers_on(c, i) * (c->place.hosts.spans[i].len + around);
 	}
 	return size;
 }
 
 static void add_block(struct workers *out, const struct cluster *c) {
 	for (uint32_t i = 0; i < c->nnodes; i++) {
-		struct str host = hosts_at(&c->place.hosts, i);
-		for (uint32_t n = c->scope == SCOPE_TASK ? c->place.tasks_per_node[i] : 1; n; n--) {
-			add_worker(out, host);
+		for (uint32_t n = workers_on(c, i); n; n--) {
+			add_worker(out, i);
 		}
 	}
 }
@@ -109,8 +112,8 @@ static void add_block(struct workers *out, const struct cluster *c) {
 static void add_cyclic(struct workers *out, const struct cluster *c) {
 	for (uint32_t round = 0; out->n < c->task.world_size; round++) {
 		for (uint32_t i = 0; i < c->nnodes; i++) {
-			if (c->place.tasks_per_node[i] > round) {
-				add_worker(out, hosts_at(&c->place.hosts, i));
+			if (workers_on(c, i) > round) {
+				add_worker(out, i);
 			}
 		}
 	}
@@ -166,17 +169,24 @@ static void tensorflow_derive(struct derivation *d) {
 		return;
 	}
 
-	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE TAIL) + NUM_DIGITS);
-	struct workers out = {.at = put(text, HEAD, sizeof(HEAD) - 1)};
-	out.port.len = num_write(out.port.digits, c->master_port);
+	const struct hosts *hosts = &c->place.hosts;
+	char *text =
+		arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE TAIL) + NUM_DIGITS + 2 * WIDE);
+	struct workers out = {
+		.hosts = hosts,
+		.ipv6 = memchr(hosts->text, ':', hosts->size),
+		.at = mempcpy(text, HEAD, sizeof(HEAD) - 1),
+		.first_port = c->master_port,
+		.suffix = suffix_of(c->master_port),
+	};
 	if (c->place.layout == LAYOUT_CYCLIC && c->scope == SCOPE_TASK) {
 		add_cyclic(&out, c);
 	} else {
 		add_block(&out, c);
 	}
-	char *at = put(out.at - 1, MIDDLE, sizeof(MIDDLE) - 1);
+	char *at = mempcpy(out.at - 1, MIDDLE, sizeof(MIDDLE) - 1);
 	at += num_write(at, index);
-	at = put(at, TAIL, sizeof(TAIL));
+	at = mempcpy(at, TAIL, sizeof(TAIL));
 	size_t size = (size_t)(at - text);
 	if (size > ENV_TEXT_MAX) {
 		leave_out(

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** Text by the word: what is done for each byte of a large list is done for eight or sixteen at a time. */
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+/** The @n bytes at @p as a number, at most 8, the rest zero. */
+static inline uint64_t word_load(const char *p, size_t n) {
+	uint64_t word = 0;
+	memcpy(&word, p, n);
+	return word;
+}
+
+/** 0x80 in each byte of the result where @word has the byte @c, and 0 elsewhere. */
+static inline uint64_t word_bytes_equal(uint64_t word, char c) {
+	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+	uint64_t x = word ^ (unsigned char)c * 0x0101010101010101u;
+	return ~(((x & low) + low) | x | low);
+}
+
+/** How many bytes word_bytes_equal() has found. */
+static inline uint32_t word_count(uint64_t found) {
+	return (uint32_t)((found >> 7) * 0x0101010101010101u >> 56);
+}
+
+/** A hash of @text in which every byte counts; the upper half is the better one. */
+static inline uint64_t word_hash(struct str text) {
+	const uint64_t odd = 0x9e3779b97f4a7c15u;
+	uint64_t hash = text.len;
+	const char *p = text.p;
+	size_t left = text.len;
+	for (; left > 8; left -= 8, p += 8) {
+		hash = (hash ^ word_load(p, 8)) * odd;
+		hash ^= hash >> 29;
+	}
+	if (left >= 4) {
+		hash ^= word_load(p, 4) << 32 ^ word_load(p + left - 4, 4);
+	} else if (left) {
+		hash ^= (uint64_t)(unsigned char)p[0] << 16 ^ (uint64_t)(unsigned char)p[left / 2] << 8 ^
+			(unsigned char)p[left - 1];
+	}
+	return hash * odd;
+}
