@@ -13,6 +13,9 @@
 /** What a small request takes from the system, so that the next ones find room. */
 #define CHUNK ((size_t)64 * 1024)
 
+/** A request from which on it gets a chunk of its own size, which will be written from end to end. */
+#define LARGE ((size_t)16 * 1024)
+
 struct arena_chunk {
 	struct arena_chunk *older;
 	size_t size;
@@ -51,16 +54,13 @@ void arena_done(struct arena *arena) {
 	arena->next = arena->end = NULL;
 }
 
-/**
- * Take a chunk for @size bytes. A large one is about to be written from end to end, so its pages
- * are asked for at once: a fault for each costs several times as much.
- */
-static struct arena_chunk *chunk_new(size_t size) {
+/** Take a chunk of @size bytes. The pages of a @large one are asked for at once, which is cheaper than a fault for each. */
+static struct arena_chunk *chunk_new(size_t size, int large) {
 	struct arena_chunk *chunk;
 	if (ALONE) {
 		chunk = malloc(size);
 	} else {
-		int flags = MAP_PRIVATE | MAP_ANONYMOUS | (size > CHUNK ? MAP_POPULATE : 0);
+		int flags = MAP_PRIVATE | MAP_ANONYMOUS | (large ? MAP_POPULATE : 0);
 		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
 		chunk = chunk == MAP_FAILED ? NULL : chunk;
 	}
@@ -73,9 +73,9 @@ static struct arena_chunk *chunk_new(size_t size) {
 static void *alloc_slow(struct arena *arena, size_t size) {
 	size_t want = sizeof(struct arena_chunk) + size;
 	if (!ALONE) {
-		want = want < CHUNK ? CHUNK : (want + 4095) & ~(size_t)4095;
+		want = size < LARGE ? CHUNK : (want + 4095) & ~(size_t)4095;
 	}
-	struct arena_chunk *chunk = want > size ? chunk_new(want) : NULL;
+	struct arena_chunk *chunk = want > size ? chunk_new(want, size >= LARGE) : NULL;
 	if (!chunk) {
 		arena->full(size);
 		abort();

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "the first byte of a text is taken for a word's lowest");
+
 /** The @n bytes at @p as a number, at most 8, the rest zero. */
 static inline uint64_t word_load(const char *p, size_t n) {
 	uint64_t word = 0;

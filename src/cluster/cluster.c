@@ -166,7 +166,7 @@ static int check_layers(struct cluster *c, struct err *err) {
 	return 0;
 }
 
-static int check_placement(const struct input *in, const struct placement *place, struct err *err) {
+static int check_placement(const struct input *in, struct placement *place, struct err *err) {
 	int r = hosts_check(&place->hosts, in->arena, place->hosts_from, err);
 	if (r < 0) {
 		return r;

@@ -130,23 +130,33 @@ static bool bytes_are_fine(struct str name) {
 /** Sixteen bytes; a comparison gives 0xff in each byte where it is true. */
 typedef unsigned char bytes16 __attribute__((vector_size(16)));
 
-/** Whether all bytes of @text are fit for host names, or commas. A "no" may be due to what separates them. */
-static bool text_is_fine(struct str text) {
-	bytes16 fine = ~(bytes16){0};
+static bool any_lane(bytes16 lanes) {
+	uint64_t halves[2];
+	memcpy(halves, &lanes, sizeof(halves));
+	return halves[0] | halves[1];
+}
+
+/**
+ * Whether all bytes of @text are fit for host names, or commas. A "no" may be due to what separates them. *@colon: one is
+ * a ':'.
+ */
+static bool text_is_fine(struct str text, bool *colon) {
+	bytes16 unfit = {0}, colons = {0};
 	for (; text.len >= 16; text = str_from(text, 16)) {
 		bytes16 c;
 		memcpy(&c, text.p, 16);
 		bytes16 lower = c | 0x20;
-		fine &= (bytes16)(((c >= '0') & (c <= ':')) | ((lower >= 'a') & (lower <= 'z')) | (c == '-') |
-				  (c == '.') | (c == '_') | (c == '%') | (c == ','));
+		colons |= (bytes16)(c == ':');
+		unfit |= (bytes16) ~(((c >= '0') & (c <= ':')) | ((lower >= 'a') & (lower <= 'z')) |
+				     (c == '-') | (c == '.') | (c == '_') | (c == '%') | (c == ','));
 	}
-	uint64_t halves[2];
-	memcpy(halves, &fine, sizeof(halves));
-	bool rest = true;
+	*colon = any_lane(colons);
+	bool fine = !any_lane(unfit);
 	for (size_t i = 0; i < text.len; i++) {
-		rest &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == ',';
+		*colon |= text.p[i] == ':';
+		fine &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == ',';
 	}
-	return rest && (halves[0] & halves[1]) == UINT64_MAX;
+	return fine;
 }
 
 static int refuse_name(struct str name, const char *what, struct err *err) {
@@ -163,8 +173,8 @@ static int refuse_name(struct str name, const char *what, struct err *err) {
 		       quote(name).s, quote((struct str){name.p + i, 1}).s);
 }
 
-static int check_names(const struct hosts *hosts, const char *what, struct err *err) {
-	bool fine = text_is_fine((struct str){hosts->text, hosts->size});
+static int check_names(struct hosts *hosts, const char *what, struct err *err) {
+	bool fine = text_is_fine((struct str){hosts->text, hosts->size}, &hosts->ipv6);
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
 		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name))) {
@@ -174,36 +184,43 @@ static int check_names(const struct hosts *hosts, const char *what, struct err *
 	return 0;
 }
 
+/** The bytes of a name that stands at the very end of its text. */
+static __attribute__((noinline)) uint64_t load_short(struct str name) {
+	return word_load(name.p, name.len);
+}
+
 /** The first eight bytes of a name, those of a shorter one in front of zeros, as a number that sorts as they do. */
 static inline uint64_t first_word(const struct hosts *hosts, struct span span) {
-	const char *p = hosts->text + span.at;
-	if (span.len >= 8) {
-		return __builtin_bswap64(word_load(p, 8));
-	}
+	uint32_t n = span.len < 8 ? span.len : 8;
 	// A load of constant size is one instruction; near the end of the text there is no room for it.
-	uint64_t word = hosts->size - span.at >= 8 ? word_load(p, 8) : word_load(p, span.len);
-	return __builtin_bswap64(word) >> (64 - 8 * span.len) << (64 - 8 * span.len);
+	uint64_t word = hosts->size - span.at >= 8 ? word_load(hosts->text + span.at, 8)
+						   : load_short((struct str){hosts->text + span.at, n});
+	uint32_t spare = 64 - 8 * n;
+	return __builtin_bswap64(word) >> spare << spare;
 }
 
 /**
  * Whether each name stands behind its predecessor, in order of first letter, then length, then bytes: as "main1, sub1, sub2, ...,
  * sub10" do. There can be no doubles then, and most lists are like that.
  */
-static bool names_ascend(const struct hosts *hosts) {
-	uint64_t before = first_word(hosts, hosts->spans[0]);
-	for (uint32_t i = 1; i < hosts->n; i++) {
-		struct span a = hosts->spans[i - 1], b = hosts->spans[i];
-		uint64_t word = first_word(hosts, b);
+static bool names_ascend(const struct hosts *list) {
+	const struct hosts hosts = *list;
+	struct span a = hosts.spans[0];
+	uint64_t before = first_word(&hosts, a);
+	for (uint32_t i = 1; i < hosts.n; i++) {
+		struct span b = hosts.spans[i];
+		uint64_t word = first_word(&hosts, b);
 		bool ascends = before < word;
-		if (before >> 56 == word >> 56 && a.len != b.len) {
+		if (a.len != b.len && before >> 56 == word >> 56) {
 			ascends = a.len < b.len;
 		} else if (before == word && a.len > 8) {
-			ascends = memcmp(hosts->text + a.at, hosts->text + b.at, a.len) < 0;
+			ascends = memcmp(hosts.text + a.at, hosts.text + b.at, a.len) < 0;
 		}
 		if (!ascends) {
 			return false;
 		}
 		before = word;
+		a = b;
 	}
 	return true;
 }
@@ -236,7 +253,7 @@ static int check_doubles(const struct hosts *hosts, struct arena *arena, const c
 	return 0;
 }
 
-int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
+int hosts_check(struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
 	if (hosts->n == 0) {
 		return err_set(err, EINVAL, "%s lists no host", what);
 	}

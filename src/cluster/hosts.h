@@ -28,6 +28,8 @@ struct hosts {
 	struct span *spans;
 	uint32_t n;
 	uint32_t size;
+	/** Some name has a ':' in it: an IPv6 address. Known once hosts_check() has passed. */
+	bool ipv6;
 };
 
 static inline struct str hosts_at(const struct hosts *hosts, uint32_t i) {
@@ -61,4 +63,4 @@ uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name);
  *
  * Returns 0; -EINVAL.
  */
-int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err);
+int hosts_check(struct hosts *hosts, struct arena *arena, const char *what, struct err *err);

@@ -11,6 +11,7 @@
  */
 
 #include "base/num.h"
+#include "base/word.h"
 #include "framework/framework.h"
 
 #define NAME   "TF_CONFIG"
@@ -18,69 +19,66 @@
 #define MIDDLE "]},\"task\":{\"type\":\"worker\",\"index\":"
 #define TAIL   "}}"
 
-/** Bytes that are copied for a short text in any case: one instruction, instead of a call. */
+/** What is copied of a short name in any case: one instruction, instead of a call. */
 #define WIDE 16
 
-/** What follows a host: `:29500",`, whose port is counted on in place, cheaper than a division for each worker. */
+/** What follows a host, such as `:29500",`: at most eight bytes, counted on as a number, cheaper than written anew each time. */
 struct suffix {
-	char text[WIDE];
+	uint64_t word;
 	size_t len;
+	/** What counts the last digit on, and how many more times that can be done. */
+	uint64_t one;
+	uint32_t left;
+	uint32_t port;
 };
 
-static struct suffix suffix_of(uint32_t port) {
-	struct suffix suffix = {.text = ":"};
-	suffix.len = 1 + num_write(suffix.text + 1, port);
-	suffix.text[suffix.len++] = '"';
-	suffix.text[suffix.len++] = ',';
-	return suffix;
+static __attribute__((noinline)) struct suffix suffix_of(uint32_t port) {
+	char text[NUM_DIGITS + 3] = ":";
+	size_t len = 1 + num_write(text + 1, port);
+	text[len++] = '"';
+	text[len++] = ',';
+	return (struct suffix){
+		.word = word_load(text, 8),
+		.len = len,
+		.one = (uint64_t)1 << 8 * (len - 3),
+		.left = 9 - port % 10,
+		.port = port,
+	};
 }
 
-/** The text under construction; `n` workers are in it. */
-struct workers {
-	const struct hosts *hosts;
-	/** Some host is an IPv6 address, which gets brackets. */
-	bool ipv6;
-	char *at;
-	uint32_t first_port;
-	struct suffix suffix;
-	uint32_t n;
-};
-
-/** Count the port on. One of 9, 99, ... grows by a digit, and the text is made anew. */
-static void next_port(struct workers *out) {
-	char *digit = out->suffix.text + out->suffix.len - 3;
-	out->n++;
-	while (*digit == '9') {
-		*digit-- = '0';
-	}
-	if (*digit == ':') {
-		out->suffix = suffix_of(out->first_port + out->n);
-	} else {
-		++*digit;
-	}
-}
-
-static void add_worker(struct workers *out, uint32_t node) {
-	struct span span = out->hosts->spans[node];
-	const char *host = out->hosts->text + span.at;
-	char *at = out->at;
-	*at++ = '"';
-	bool bracket = out->ipv6 && memchr(host, ':', span.len);
+/** A long name, an IPv6 address, or a name at the very end of its text. Apart, so that the loop needs few registers. */
+static __attribute__((noinline)) char *put_unusual(char *at, struct str host) {
+	bool bracket = str_find(host, ':') < host.len;
 	if (bracket) {
 		*at++ = '[';
 	}
-	if (span.len <= WIDE && out->hosts->size - span.at >= WIDE) {
-		memcpy(at, host, WIDE);
-	} else {
-		memcpy(at, host, span.len);
-	}
-	at += span.len;
+	at = mempcpy(at, host.p, host.len);
 	if (bracket) {
 		*at++ = ']';
 	}
-	memcpy(at, out->suffix.text, WIDE);
-	out->at = at + out->suffix.len;
-	next_port(out);
+	return at;
+}
+
+/** Write a worker at @at, where there is room for WIDE bytes more than it takes. Returns the place behind it. */
+static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t node, struct suffix *suffix) {
+	struct span span = hosts->spans[node];
+	*at++ = '"';
+	if (span.len <= WIDE && hosts->size - span.at >= WIDE && !hosts->ipv6) {
+		memcpy(at, hosts->text + span.at, WIDE);
+		at += span.len;
+	} else {
+		at = put_unusual(at, hosts_at(hosts, node));
+	}
+	memcpy(at, &suffix->word, sizeof(suffix->word));
+	at += suffix->len;
+	if (suffix->left == 0) {
+		*suffix = suffix_of(suffix->port + 1);
+	} else {
+		suffix->left--;
+		suffix->port++;
+		suffix->word += suffix->one;
+	}
+	return at;
 }
 
 /** Tasks on a node that are workers. */
@@ -101,22 +99,21 @@ static size_t room_for(const struct cluster *c) {
 	return size;
 }
 
-static void add_block(struct workers *out, const struct cluster *c) {
-	for (uint32_t i = 0; i < c->nnodes; i++) {
-		for (uint32_t n = workers_on(c, i); n; n--) {
-			add_worker(out, i);
-		}
-	}
-}
-
-static void add_cyclic(struct workers *out, const struct cluster *c) {
-	for (uint32_t round = 0; out->n < c->task.world_size; round++) {
-		for (uint32_t i = 0; i < c->nnodes; i++) {
-			if (workers_on(c, i) > round) {
-				add_worker(out, i);
+/** Write all workers, node after node, or one of each node in turn. Returns the place behind the last comma. */
+static char *put_workers(char *at, const struct cluster *c, bool cyclic) {
+	const struct hosts hosts = c->place.hosts;
+	struct suffix suffix = suffix_of(c->master_port);
+	uint32_t left = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
+	for (uint32_t round = 0; left; round++) {
+		for (uint32_t i = 0; i < hosts.n; i++) {
+			uint32_t tasks = workers_on(c, i);
+			uint32_t n = cyclic ? tasks > round : tasks;
+			for (left -= n; n; n--) {
+				at = put_worker(at, &hosts, i, &suffix);
 			}
 		}
 	}
+	return at;
 }
 
 /** Why there can be no TF_CONFIG, or NULL. */
@@ -169,22 +166,10 @@ static void tensorflow_derive(struct derivation *d) {
 		return;
 	}
 
-	const struct hosts *hosts = &c->place.hosts;
-	char *text =
-		arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE TAIL) + NUM_DIGITS + 2 * WIDE);
-	struct workers out = {
-		.hosts = hosts,
-		.ipv6 = memchr(hosts->text, ':', hosts->size),
-		.at = mempcpy(text, HEAD, sizeof(HEAD) - 1),
-		.first_port = c->master_port,
-		.suffix = suffix_of(c->master_port),
-	};
-	if (c->place.layout == LAYOUT_CYCLIC && c->scope == SCOPE_TASK) {
-		add_cyclic(&out, c);
-	} else {
-		add_block(&out, c);
-	}
-	char *at = mempcpy(out.at - 1, MIDDLE, sizeof(MIDDLE) - 1);
+	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE TAIL) + NUM_DIGITS + WIDE);
+	char *at = mempcpy(text, HEAD, sizeof(HEAD) - 1);
+	at = put_workers(at, c, c->scope == SCOPE_TASK && c->place.layout == LAYOUT_CYCLIC);
+	at = mempcpy(at - 1, MIDDLE, sizeof(MIDDLE) - 1);
 	at += num_write(at, index);
 	at = mempcpy(at, TAIL, sizeof(TAIL));
 	size_t size = (size_t)(at - text);
