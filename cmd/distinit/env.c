@@ -20,6 +20,24 @@ static int find_format(const struct session *s, const struct format **out, struc
 	return 0;
 }
 
+/** Say of what directives removed that a list of variables cannot tell it. */
+static void note_removed(struct session *s) {
+	const struct env_entry *first = NULL;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->env.n_inherited; i++) {
+		const struct env_entry *entry = &s->env.entries[i];
+		if (entry->state != ENV_LIVE && entry->by) {
+			first = first ? first : entry;
+			n++;
+		}
+	}
+	if (first) {
+		notes_add(&s->notes,
+			  "%s%s removed (%s), which a list of variables cannot tell; --all prints the rest",
+			  quote(env_entry_name(first)).s, n > 1 ? " and others are" : " is", first->by->by);
+	}
+}
+
 /** Write the variables that were added or changed, or all of them, into @out. */
 static int write_variables(const struct session *s, const struct format *format, struct buf *out,
 			   struct err *err) {
@@ -29,7 +47,8 @@ static int write_variables(const struct session *s, const struct format *format,
 	for (uint32_t i = 0; i < s->env.n; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
 		bool wanted = all ? entry->state == ENV_LIVE : env_entry_changed(&s->env, entry);
-		if (!wanted) {
+		// An entry without '=' is no variable.
+		if (!wanted || entry->text[entry->name_len] != '=') {
 			continue;
 		}
 		struct str name = env_entry_name(entry);
@@ -80,6 +99,9 @@ int command_env(struct session *s) {
 	}
 	r = r < 0 ? r : find_format(s, &format, &err);
 	r = r < 0 ? r : session_derive(s, &err);
+	if (r == 0 && !option_is_on(&s->settings, OPT_ALL)) {
+		note_removed(s);
+	}
 	session_warn(s);
 	r = r < 0 ? r : write_variables(s, format, &out, &err);
 	const char *path = s->settings.value[OPT_OUTPUT];

@@ -22,7 +22,7 @@ static int refuse_command_line(const struct session *s) {
 	return session_fail(s, &err);
 }
 
-/** The one line of --log=info. */
+/** The one line of --log=info, and a line for each variable of --log=debug. */
 static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	struct explained *list;
@@ -56,6 +56,13 @@ static void say_what_was_derived(struct session *s) {
 		}
 	}
 	session_say(s, LOG_INFO, buf_text(&line));
+	for (uint32_t i = 0; s->log >= LOG_DEBUG && i < n; i++) {
+		const struct explained *e = &list[i];
+		session_say(s, LOG_DEBUG,
+			    arena_format(&s->arena, "%s %s%s%s (%s%s%s)", e->action, e->name,
+					 e->value ? "=" : "", e->value ? quote(str_of(e->value)).s : "",
+					 e->by, e->why ? ": " : "", e->why ? e->why : ""));
+	}
 }
 
 int command_run(struct session *s) {
