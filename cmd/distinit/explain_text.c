@@ -79,7 +79,7 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	put_label(out, "launcher");
 	if (c->launcher) {
 		buf_putf(out, "%s: %s (recognised by %s)\n", c->launcher->name, c->launcher->about,
-			 c->launcher->rank);
+			 launcher_recognised_by(c->launcher));
 	} else {
 		buf_puts(out, "none\n");
 	}
@@ -121,6 +121,8 @@ static void put_variable(struct buf *out, const struct explained *e) {
 void explain_text(struct session *s, struct buf *out) {
 	if (s->has_cluster) {
 		put_cluster(s, out, &s->cluster);
+	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
+		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
 	} else if (s->input.launcher) {
 		buf_puts(out, "This is a child of torchrun, which has set all there is to set: nothing is "
 			      "derived.\n");

@@ -39,8 +39,8 @@ static int put_one(const struct session *s, const struct hosts *hosts, struct bu
 		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote(str_of(nth)).s);
 	}
 	if (n >= hosts->n) {
-		return err_set(err, EINVAL, "%s: there are %u hosts, counted from 0",
-			       nth ? "--nth" : "--first", hosts->n);
+		return err_set(err, EINVAL, "%s%s%s: the list has %u, counted from 0", nth ? "--nth" : "--first",
+			       nth ? "=" : "", nth ? nth : "", hosts->n);
 	}
 	put_line(out, hosts_at(hosts, n));
 	return 0;

@@ -25,9 +25,9 @@ const struct option options[] = {
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
 	 "this node in --hosts, from 0 (default: found by this host's name or address)"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",
-	 "the rendezvous host, before anything derived"},
+	 "the rendezvous host, before anything derived; a set MASTER_ADDR stays"},
 	{"master-port", 0, OPT_MASTER_PORT, TAKES_TEXT, CLUSTER, true, "PORT",
-	 "the rendezvous port, 1 to 65535, before anything derived"},
+	 "the rendezvous port, 1 to 65535, before anything derived; a set MASTER_PORT stays"},
 	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE, true, "LIST",
 	 "whose variables to derive: all, none, or names of 'distinit frameworks' (default: "
 	 "torch,torchrun,tensorflow)"},
@@ -57,8 +57,8 @@ const struct option options[] = {
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
 	 "pass the DISTINIT_* variables on"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_EXPLAIN, false, "FORMAT",
-	 "env: shell (default), docker, json, null; explain: text (default), json"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT", "shell (default), docker, json, null"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
 	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV, false, "FILE", "write to FILE, atomically"},
@@ -84,9 +84,14 @@ static bool is_end(const struct option *option) {
 	return !option->name && !option->commands;
 }
 
-/** The name of the variable behind PREFIX, in capitals, as the table's name would have it. */
+/** What the variable is named after. */
+static const char *variable_name(const struct option *option) {
+	return option->name ? option->name : "env";
+}
+
+/** Whether @suffix, what stands behind PREFIX, is the variable of @option. */
 static bool variable_matches(const struct option *option, struct str suffix) {
-	const char *name = option->id == OPT_ENV_LINES ? "env" : option->name;
+	const char *name = variable_name(option);
 	if (strlen(name) != suffix.len) {
 		return false;
 	}
@@ -280,19 +285,19 @@ int options_parse(struct arena *arena, enum command command, char **argv, struct
 
 /** Say that @name is no setting, with what may have been meant. */
 static void note_unknown(struct str name, struct arena *arena, struct notes *notes) {
-	struct nearest best = {.word = name};
+	struct nearest best = {.word = str_from(name, sizeof(PREFIX) - 1)};
 	for (const struct option *o = options; !is_end(o); o++) {
-		if (o->id >= OPT_VERBS && o->help && str_is(name, variable_of(arena, o->name))) {
-			notes_add(notes, "%.*s is no setting of distinit; write " PREFIX "ENV='%s %s'",
-				  (int)name.len, name.p, o->name, o->argument ? o->argument : "");
+		if (o->id >= OPT_VERBS && o->help && variable_matches(o, best.word)) {
+			notes_add(notes, "%s is no setting of distinit; write " PREFIX "ENV='%s%s%s'", quote(name).s, o->name,
+				  o->argument ? " " : "", o->argument ? o->argument : "");
 			return;
 		}
 		if (o->variable) {
-			nearest_try(&best, o->name ? variable_of(arena, o->name) : PREFIX "ENV");
+			nearest_try(&best, variable_of(arena, variable_name(o)) + sizeof(PREFIX) - 1);
 		}
 	}
-	notes_add(notes, "%s is no setting of distinit%s%s%s", quote(name).s,
-		  best.found ? "; did you mean " : "", best.found ? best.found : "", best.found ? "?" : "");
+	notes_add(notes, "%s is no setting of distinit%s%s%s", quote(name).s, best.found ? "; did you mean " PREFIX : "",
+		  best.found ? best.found : "", best.found ? "?" : "");
 }
 
 static const struct option *find_variable(struct str suffix) {

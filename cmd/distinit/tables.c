@@ -4,6 +4,8 @@
 
 #include "cluster/source.h"
 
+#include <errno.h>
+
 /** Write one entry: its name, what it is, and below, indented, the variables. */
 static void put_entry(struct buf *out, const char *name, const char *about, const char *verb,
 		      const char *variables) {
@@ -21,7 +23,27 @@ static void put_entry(struct buf *out, const char *name, const char *about, cons
 	buf_putc(out, '\n');
 }
 
+static int refuse_arguments(struct session *s) {
+	struct err err;
+	err_set(&err, EINVAL, "a table takes no argument, not %s", quote(str_of(s->settings.arguments[0])).s);
+	return session_fail(s, &err);
+}
+
+static const char *launcher_reads(struct session *s, const struct launcher *l) {
+	const char *const names[] = {l->recognised_by, l->rank, l->size, l->local_rank, l->local_size, l->host};
+	struct buf reads = BUF(&s->arena);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i]) {
+			buf_putf(&reads, "%s%s", reads.len ? " " : "", names[i]);
+		}
+	}
+	return buf_text(&reads);
+}
+
 int command_sources(struct session *s) {
+	if (s->settings.arguments[0]) {
+		return refuse_arguments(s);
+	}
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
 	for (size_t i = 0; sources[i]; i++) {
@@ -29,22 +51,21 @@ int command_sources(struct session *s) {
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
-		const struct launcher *l = launchers[i];
-		put_entry(&out, l->name, l->about, "reads",
-			  arena_format(&s->arena, "%s %s%s%s%s%s", l->rank, l->size, l->local_rank ? " " : "",
-				       l->local_rank ? l->local_rank : "", l->local_size ? " " : "",
-				       l->local_size ? l->local_size : ""));
+		put_entry(&out, launchers[i]->name, launchers[i]->about, "reads", launcher_reads(s, launchers[i]));
 	}
 	return session_print(s, buf_str(&out));
 }
 
 int command_frameworks(struct session *s) {
+	if (s->settings.arguments[0]) {
+		return refuse_arguments(s);
+	}
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Frameworks (--frameworks=LIST; those marked * are the default):\n");
 	for (size_t i = 0; frameworks[i]; i++) {
 		const struct framework *f = frameworks[i];
-		put_entry(&out, arena_format(&s->arena, "%s%s", f->name, f->standard ? "*" : ""), f->about,
-			  "sets", f->sets);
+		const char *name = arena_format(&s->arena, "%s%s", f->name, f->standard ? "*" : "");
+		put_entry(&out, name, f->about, "sets", f->sets);
 	}
 	return session_print(s, buf_str(&out));
 }

@@ -71,8 +71,9 @@ static int find_source(const struct input *in, const struct source **out, const 
 			       best.found ? "'?" : "");
 	}
 	if (in->cluster.value) {
-		return err_set(err, EINVAL, "--cluster=%s: its variables are not set here; it reads %s",
-			       named->name, named->reads);
+		return err_set(err, EINVAL,
+			       "%s=%s: its variables are not set here; 'distinit sources' lists them",
+			       in->cluster.from, named->name);
 	}
 	*out = NULL;
 	return 0;
@@ -90,6 +91,10 @@ static const struct launcher *find_launcher(const struct input *in, const struct
 		}
 	}
 	return NULL;
+}
+
+const char *launcher_recognised_by(const struct launcher *launcher) {
+	return launcher->recognised_by ? launcher->recognised_by : launcher->rank;
 }
 
 static int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit,
@@ -227,13 +232,6 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
 	const char *set = env_value(in->env, "MASTER_PORT");
 	c->service_link = set && strncmp(set, "tcp://", 6) == 0;
-	if (c->service_link) {
-		notes_add(in->notes,
-			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "
-			  "replaced; "
-			  "enableServiceLinks: false in the pod keeps it out",
-			  quote(str_of(set)).s);
-	}
 	if (set && !c->service_link) {
 		c->master_port_why = "MASTER_PORT was set already";
 		return parse_port("MASTER_PORT", set, &c->master_port, err);
@@ -292,7 +290,7 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		c.nnodes = c.place.hosts.n;
 	} else if (r == 0) {
-		c.recognised_by = c.launcher->rank;
+		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);
 	}
 	c.scope = c.launcher ? SCOPE_TASK : c.place.scope;

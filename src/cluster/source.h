@@ -32,6 +32,8 @@ struct launcher {
 	const char *local_size;
 	/** The variable with the name of this process's host, or NULL. */
 	const char *host;
+	/** The variable that gives it away, where that is not `rank`. */
+	const char *recognised_by;
 	/**
 	 * Whether this launcher started us, beyond that `rank` and `size` are set; NULL: that is enough. Others may use the
 	 * same two names.
@@ -44,6 +46,9 @@ struct launcher {
 	/** It has set all there is to set: nothing is derived. */
 	bool complete;
 };
+
+/** The variable that gives @launcher away. */
+const char *launcher_recognised_by(const struct launcher *launcher);
 
 /** In the order of asking, NULL at the end. */
 extern const struct source *const sources[];

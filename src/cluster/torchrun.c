@@ -20,6 +20,7 @@ const struct launcher launcher_torchrun = {
 	.size = "WORLD_SIZE",
 	.local_rank = "LOCAL_RANK",
 	.local_size = "LOCAL_WORLD_SIZE",
+	.recognised_by = "TORCHELASTIC_RUN_ID",
 	.detect = torchrun_detect,
 	.complete = true,
 };

@@ -17,6 +17,10 @@ static void derive_master(struct derivation *d) {
 		derive_leaves_out(d, "MASTER_ADDR", "nobody tells the hosts");
 	}
 	if (c->service_link) {
+		notes_add(d->notes,
+			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is replaced; "
+			  "enableServiceLinks: false in the pod keeps it out",
+			  quote(str_of(env_get(d->env, "MASTER_PORT"))).s);
 		env_unset(d->env, STR("MASTER_PORT"), NULL);
 	}
 	derive_number(d, "MASTER_PORT", c->master_port, c->master_port_why);

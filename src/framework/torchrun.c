@@ -27,16 +27,19 @@ static bool is_steered(const struct env *env) {
 	       env_value(env, "PET_STANDALONE") || (nnodes && strchr(nnodes, ':'));
 }
 
-/** Why torchrun has no place here, or NULL. */
+/** Why torchrun has no place here, or is not told enough, or NULL. Half of what it reads would make it hang. */
 static const char *misplaced(const struct cluster *c) {
-	if (c->nnodes == UNKNOWN) {
-		return "the number of nodes is not known";
+	if (c->scope == SCOPE_ALLOCATION) {
+		return "it would reach the torchrun of every node; distinit inside the step tells each its own";
+	}
+	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
+		return c->nnodes == UNKNOWN ? "the number of nodes is not known" : "this node is not told its rank";
 	}
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
 		return "the launcher starts the ranks itself: torchrun wants one task per node";
 	}
-	for (uint32_t i = 0; c->place.tasks_per_node && i < c->nnodes && c->scope != SCOPE_ALLOCATION; i++) {
+	for (uint32_t i = 0; c->place.tasks_per_node && i < c->nnodes; i++) {
 		if (c->place.tasks_per_node[i] != 1) {
 			return "a node has several tasks: torchrun wants one per node";
 		}
@@ -67,13 +70,7 @@ static void torchrun_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
-	if (c->scope == SCOPE_ALLOCATION) {
-		derive_leaves_out(d, "PET_NODE_RANK", "it would reach every node's torchrun");
-	} else if (c->place.node_rank != UNKNOWN) {
-		derive_number(d, "PET_NODE_RANK", c->place.node_rank, "this node's rank");
-	} else if (!derive_keeps(d, "PET_NODE_RANK")) {
-		derive_leaves_out(d, "PET_NODE_RANK", "this node is not told its rank");
-	}
+	derive_number(d, "PET_NODE_RANK", c->place.node_rank, "this node's rank");
 	derive(d, "PET_MASTER_ADDR", for_endpoint(d->env->arena, c->master_addr), c->master_addr_why);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
