@@ -125,7 +125,10 @@ void explain_json(struct session *s, struct buf *out) {
 	buf_puts(out, ",\n  ");
 	put_string(out, "scope", c ? scope_name(c->scope) : NULL);
 	buf_puts(out, ",\n  ");
-	put_string(out, "recognised_by", c ? c->recognised_by : launcher ? launcher_recognised_by(launcher) : NULL);
+	put_string(out, "recognised_by",
+		   c	      ? c->recognised_by
+		   : launcher ? launcher_recognised_by(launcher)
+			      : NULL);
 	buf_puts(out, ",\n  ");
 	put_key(out, "cluster");
 	if (c) {

@@ -8,13 +8,9 @@
 #include <errno.h>
 
 static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
-	char **arguments = s->settings.arguments;
-	if (arguments[0] && arguments[1]) {
-		return err_set(err, EINVAL, "hosts takes one host list, not also %s; join them by commas",
-			       quote(str_of(arguments[1])).s);
-	}
-	if (arguments[0]) {
-		return hostlist_expand(&s->arena, "HOSTLIST", str_of(arguments[0]), out, err);
+	const char *list = s->settings.arguments[0];
+	if (list) {
+		return hostlist_expand(&s->arena, "HOSTLIST", str_of(list), out, err);
 	}
 	int r = session_cluster(s, err);
 	session_warn(s);
@@ -39,10 +35,45 @@ static int put_one(const struct session *s, const struct hosts *hosts, struct bu
 		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote(str_of(nth)).s);
 	}
 	if (n >= hosts->n) {
-		return err_set(err, EINVAL, "%s%s%s: the list has %u, counted from 0", nth ? "--nth" : "--first",
-			       nth ? "=" : "", nth ? nth : "", hosts->n);
+		return err_set(err, EINVAL, "%s%s%s: the list has %u, counted from 0",
+			       nth ? "--nth" : "--first", nth ? "=" : "", nth ? nth : "", hosts->n);
 	}
 	put_line(out, hosts_at(hosts, n));
+	return 0;
+}
+
+static int check_usage(const struct session *s, struct err *err) {
+	const char *const *value = s->settings.value;
+	char **arguments = s->settings.arguments;
+	if (arguments[0] && arguments[1]) {
+		return err_set(err, EINVAL,
+			       "hosts takes one host list, not also %s; options stand before it, and lists "
+			       "are joined by commas",
+			       quote(str_of(arguments[1])).s);
+	}
+	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
+		return err_set(err, EINVAL,
+			       "only one of --count, --first, --nth and --compress can be printed");
+	}
+	return 0;
+}
+
+/** What is asked for of @hosts. */
+static int put_hosts(const struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
+	const char *const *value = s->settings.value;
+	if (value[OPT_FIRST] || value[OPT_NTH]) {
+		return put_one(s, hosts, out, err);
+	}
+	if (value[OPT_COMPRESS]) {
+		hostlist_compress(hosts, out);
+		buf_putc(out, '\n');
+	} else if (value[OPT_COUNT]) {
+		buf_putf(out, "%u\n", hosts->n);
+	} else {
+		for (uint32_t i = 0; i < hosts->n; i++) {
+			put_line(out, hosts_at(hosts, i));
+		}
+	}
 	return 0;
 }
 
@@ -51,26 +82,17 @@ int command_hosts(struct session *s) {
 	struct hosts hosts = {0};
 	struct buf out = BUF(&s->arena);
 	const char *const *value = s->settings.value;
-	int r = 0;
-	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
-		r = err_set(&err, EINVAL,
-			    "only one of --count, --first, --nth and --compress can be printed");
+	const char *list = s->settings.arguments[0];
+	int r = check_usage(s, &err);
+	if (r == 0 && list && !value[OPT_COUNT] && !value[OPT_FIRST] && !value[OPT_NTH] &&
+	    !value[OPT_COMPRESS]) {
+		// As it comes from the list: nothing else has to be known of each name.
+		struct str lines;
+		uint32_t n;
+		r = hostlist_lines(&s->arena, "HOSTLIST", str_of(list), &lines, &n, &err);
+		return r < 0 ? session_fail(s, &err) : session_print(s, lines);
 	}
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);
-	if (r < 0) {
-		return session_fail(s, &err);
-	}
-	if (value[OPT_COUNT]) {
-		buf_putf(&out, "%u\n", hosts.n);
-	} else if (value[OPT_COMPRESS]) {
-		hostlist_compress(&hosts, &out);
-		buf_putc(&out, '\n');
-	} else if (value[OPT_FIRST] || value[OPT_NTH]) {
-		r = put_one(s, &hosts, &out, &err);
-	} else {
-		for (uint32_t i = 0; i < hosts.n; i++) {
-			put_line(&out, hosts_at(&hosts, i));
-		}
-	}
+	r = r < 0 ? r : put_hosts(s, &hosts, &out, &err);
 	return r < 0 ? session_fail(s, &err) : session_print(s, buf_str(&out));
 }

@@ -57,7 +57,8 @@ const struct option options[] = {
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
 	 "pass the DISTINIT_* variables on"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT", "shell (default), docker, json, null"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT",
+	 "shell (default), docker, json, null"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
@@ -288,16 +289,18 @@ static void note_unknown(struct str name, struct arena *arena, struct notes *not
 	struct nearest best = {.word = str_from(name, sizeof(PREFIX) - 1)};
 	for (const struct option *o = options; !is_end(o); o++) {
 		if (o->id >= OPT_VERBS && o->help && variable_matches(o, best.word)) {
-			notes_add(notes, "%s is no setting of distinit; write " PREFIX "ENV='%s%s%s'", quote(name).s, o->name,
-				  o->argument ? " " : "", o->argument ? o->argument : "");
+			notes_add(notes, "%s is no setting of distinit; write " PREFIX "ENV='%s%s%s'",
+				  quote(name).s, o->name, o->argument ? " " : "",
+				  o->argument ? o->argument : "");
 			return;
 		}
 		if (o->variable) {
 			nearest_try(&best, variable_of(arena, variable_name(o)) + sizeof(PREFIX) - 1);
 		}
 	}
-	notes_add(notes, "%s is no setting of distinit%s%s%s", quote(name).s, best.found ? "; did you mean " PREFIX : "",
-		  best.found ? best.found : "", best.found ? "?" : "");
+	notes_add(notes, "%s is no setting of distinit%s%s%s", quote(name).s,
+		  best.found ? "; did you mean " PREFIX : "", best.found ? best.found : "",
+		  best.found ? "?" : "");
 }
 
 static const struct option *find_variable(struct str suffix) {

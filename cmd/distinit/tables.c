@@ -30,7 +30,8 @@ static int refuse_arguments(struct session *s) {
 }
 
 static const char *launcher_reads(struct session *s, const struct launcher *l) {
-	const char *const names[] = {l->recognised_by, l->rank, l->size, l->local_rank, l->local_size, l->host};
+	const char *const names[] = {l->recognised_by, l->rank,	      l->size,
+				     l->local_rank,    l->local_size, l->host};
 	struct buf reads = BUF(&s->arena);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i]) {
@@ -51,7 +52,8 @@ int command_sources(struct session *s) {
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
-		put_entry(&out, launchers[i]->name, launchers[i]->about, "reads", launcher_reads(s, launchers[i]));
+		put_entry(&out, launchers[i]->name, launchers[i]->about, "reads",
+			  launcher_reads(s, launchers[i]));
 	}
 	return session_print(s, buf_str(&out));
 }

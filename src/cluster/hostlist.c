@@ -2,7 +2,7 @@
 
 #include "cluster/hostlist.h"
 
-#include "base/num.h"
+#include "base/counter.h"
 
 #include <errno.h>
 
@@ -38,9 +38,15 @@ struct cursor {
 	size_t width;
 };
 
+/** What is copied of a short text in any case: one instruction, instead of a call. */
+#define WIDE 16
+
+/** The names under construction, each with a newline behind it. */
 struct builder {
 	struct arena *arena;
 	struct buf text;
+	/** Where each name lies, if `with_spans`. */
+	bool with_spans;
 	struct span *spans;
 	uint32_t n;
 	uint32_t cap;
@@ -188,9 +194,9 @@ static size_t cursor_write(const struct cursor *cursor, char *at) {
 
 /** Make room for all names of @name. */
 static void builder_reserve(struct builder *out, const struct name *name) {
-	buf_reserve(&out->text, name->count * name->longest);
+	buf_reserve(&out->text, name->count * (name->longest + 1) + 2 * WIDE);
 	uint64_t need = out->n + name->count;
-	if (need > out->cap) {
+	if (out->with_spans && need > out->cap) {
 		struct span *old = out->spans;
 		out->cap = (uint32_t)(need + out->cap);
 		out->spans = arena_array(out->arena, out->cap, sizeof(*old));
@@ -200,30 +206,90 @@ static void builder_reserve(struct builder *out, const struct name *name) {
 	}
 }
 
+/** Note the name from @begin to @end, and close it. */
+static inline char *add_name(struct builder *out, char *begin, char *end) {
+	if (out->with_spans) {
+		out->spans[out->n] = (struct span){(uint32_t)(begin - out->text.p), (uint32_t)(end - begin)};
+	}
+	out->n++;
+	*end = '\n';
+	return end + 1;
+}
+
+/** A text that is written many times: of a short one there is a copy with room for a WIDE load. */
+struct piece {
+	char copy[WIDE];
+	struct str text;
+};
+
+static struct piece piece_of(struct str text) {
+	struct piece piece = {.text = text};
+	memcpy(piece.copy, text.p, text.len < WIDE ? text.len : WIDE);
+	return piece;
+}
+
+static inline char *put_piece(char *at, const struct piece *piece) {
+	if (piece->text.len <= WIDE) {
+		memcpy(at, piece->copy, WIDE);
+		return at + piece->text.len;
+	}
+	return mempcpy(at, piece->text.p, piece->text.len);
+}
+
+/** Write the names of one range. There is room for 2 * WIDE bytes more than they take. */
+static void write_range(struct builder *all, const struct cursor *range, const struct piece *head,
+			const struct piece *tail) {
+	// A copy that nobody else sees can stay in registers while text is written.
+	struct builder out = *all;
+	struct counter number = counter_of(range->number, (uint32_t)range->width);
+	char *at = out.text.p + out.text.len;
+	for (uint64_t left = range->last - range->number + 1; left; left--) {
+		char *begin = at;
+		at = put_piece(at, head);
+		at = counter_put(&number, at);
+		counter_next(&number);
+		at = add_name(&out, begin, put_piece(at, tail));
+	}
+	out.text.len = (size_t)(at - out.text.p);
+	*all = out;
+}
+
+/** The same where a number is too long for a counter. */
+static void write_long_range(struct builder *out, struct cursor range, const struct piece *head,
+			     const struct piece *tail) {
+	for (;; range.number++) {
+		char *begin = out->text.p + out->text.len;
+		char *at = put_piece(begin, head);
+		at += cursor_write(&range, at);
+		at = add_name(out, begin, put_piece(at, tail));
+		out->text.len += (size_t)(at - begin);
+		if (range.number == range.last) {
+			return;
+		}
+	}
+}
+
 /** Write the names that differ in their last bracket only; @head is what stands in front of it. */
 static void write_run(struct builder *out, const struct name *name, struct str head) {
-	struct str tail = name->literal[name->brackets];
-	struct cursor cursor;
-	cursor_start(&cursor, name->bracket[name->brackets - 1]);
-	do {
-		char *begin = out->text.p + out->text.len;
-		char *at = begin;
-		memcpy(at, head.p, head.len);
-		at += head.len;
-		at += cursor_write(&cursor, at);
-		memcpy(at, tail.p, tail.len);
-		at += tail.len;
-		out->spans[out->n++] = (struct span){(uint32_t)out->text.len, (uint32_t)(at - begin)};
-		out->text.len += (size_t)(at - begin);
-	} while (cursor_next(&cursor));
+	struct piece before = piece_of(head), behind = piece_of(name->literal[name->brackets]);
+	struct str rest = name->bracket[name->brackets - 1], text;
+	while (str_cut(&rest, ',', &text)) {
+		struct cursor range;
+		read_range(text, &range);
+		if (range.width > COUNTER_DIGITS || range.last >= 100000000) {
+			write_long_range(out, range, &before, &behind);
+		} else {
+			write_range(out, &range, &before, &behind);
+		}
+	}
 }
 
 static void write_name(struct builder *out, const struct name *name) {
 	builder_reserve(out, name);
 	if (name->brackets == 0) {
-		struct str plain = name->literal[0];
-		out->spans[out->n++] = (struct span){(uint32_t)out->text.len, (uint32_t)plain.len};
-		buf_put(&out->text, plain);
+		char *begin = out->text.p + out->text.len;
+		char *end = mempcpy(begin, name->literal[0].p, name->literal[0].len);
+		out->text.len += (size_t)(add_name(out, begin, end) - begin);
 		return;
 	}
 	uint32_t outer = name->brackets - 1;
@@ -252,10 +318,8 @@ static void write_name(struct builder *out, const struct name *name) {
 	}
 }
 
-int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
-		    struct err *err) {
+static int expand(const char *what, struct str text, struct builder *out, struct err *err) {
 	struct reader in = {.what = what, .text = text, .err = err};
-	struct builder builder = {.arena = arena, .text = BUF(arena)};
 	while (in.at < text.len) {
 		if (ends_name(text.p[in.at])) {
 			in.at++;
@@ -266,17 +330,38 @@ int hostlist_expand(struct arena *arena, const char *what, struct str text, stru
 		if (r < 0) {
 			return r;
 		}
-		if (builder.n + name.count > HOSTS_MAX) {
+		if (out->n + name.count > HOSTS_MAX) {
 			return err_set(err, E2BIG, "%s=%s stands for more than %u hosts", what, quote(text).s,
 				       HOSTS_MAX);
 		}
-		write_name(&builder, &name);
+		write_name(out, &name);
 	}
-	*out = (struct hosts){.text = builder.text.p,
-			      .spans = builder.spans,
-			      .n = builder.n,
-			      .size = (uint32_t)builder.text.len};
 	return 0;
+}
+
+int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
+		    struct err *err) {
+	struct builder builder = {.arena = arena, .text = BUF(arena), .with_spans = true};
+	int r = expand(what, text, &builder, err);
+	if (r == 0) {
+		*out = (struct hosts){.text = builder.text.p,
+				      .spans = builder.spans,
+				      .n = builder.n,
+				      .size = (uint32_t)builder.text.len,
+				      .separator = '\n'};
+	}
+	return r;
+}
+
+int hostlist_lines(struct arena *arena, const char *what, struct str text, struct str *out, uint32_t *n,
+		   struct err *err) {
+	struct builder builder = {.arena = arena, .text = BUF(arena)};
+	int r = expand(what, text, &builder, err);
+	if (r == 0) {
+		*out = buf_str(&builder.text);
+		*n = builder.n;
+	}
+	return r;
 }
 
 /** A name split before the number that it ends with. */

@@ -27,5 +27,11 @@
 int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
 		    struct err *err);
 
+/**
+ * The same as text, each name with a newline behind it; *@n is how many there are. For whoever only prints them.
+ */
+int hostlist_lines(struct arena *arena, const char *what, struct str text, struct str *out, uint32_t *n,
+		   struct err *err);
+
 /** Write @hosts as one host list that expands to the same names in the same order. */
 void hostlist_compress(const struct hosts *hosts, struct buf *out);

@@ -61,7 +61,8 @@ int hosts_split(struct arena *arena, const char *what, const char *text, char se
 	cut_word(&cutter, at, word_bytes_equal(word_load(text + at, size - at), separator));
 	cut_at(&cutter, size);
 	*empty = pieces - cutter.n;
-	*out = (struct hosts){.text = text, .spans = cutter.spans, .n = cutter.n, .size = size};
+	*out = (struct hosts){
+		.text = text, .spans = cutter.spans, .n = cutter.n, .size = size, .separator = separator};
 	return 0;
 }
 
@@ -137,10 +138,10 @@ static bool any_lane(bytes16 lanes) {
 }
 
 /**
- * Whether all bytes of @text are fit for host names, or commas. A "no" may be due to what separates them. *@colon: one is
- * a ':'.
+ * Whether all bytes of @text are fit for host names, or separators. A "no" may be due to brackets that were taken off. *@colon: one
+ * is a ':'.
  */
-static bool text_is_fine(struct str text, bool *colon) {
+static bool text_is_fine(struct str text, char separator, bool *colon) {
 	bytes16 unfit = {0}, colons = {0};
 	for (; text.len >= 16; text = str_from(text, 16)) {
 		bytes16 c;
@@ -148,13 +149,14 @@ static bool text_is_fine(struct str text, bool *colon) {
 		bytes16 lower = c | 0x20;
 		colons |= (bytes16)(c == ':');
 		unfit |= (bytes16) ~(((c >= '0') & (c <= ':')) | ((lower >= 'a') & (lower <= 'z')) |
-				     (c == '-') | (c == '.') | (c == '_') | (c == '%') | (c == ','));
+				     (c == '-') | (c == '.') | (c == '_') | (c == '%') |
+				     (c == (unsigned char)separator));
 	}
 	*colon = any_lane(colons);
 	bool fine = !any_lane(unfit);
 	for (size_t i = 0; i < text.len; i++) {
 		*colon |= text.p[i] == ':';
-		fine &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == ',';
+		fine &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == separator;
 	}
 	return fine;
 }
@@ -174,7 +176,7 @@ static int refuse_name(struct str name, const char *what, struct err *err) {
 }
 
 static int check_names(struct hosts *hosts, const char *what, struct err *err) {
-	bool fine = text_is_fine((struct str){hosts->text, hosts->size}, &hosts->ipv6);
+	bool fine = text_is_fine((struct str){hosts->text, hosts->size}, hosts->separator, &hosts->ipv6);
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
 		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name))) {

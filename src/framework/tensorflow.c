@@ -10,8 +10,7 @@
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
 
-#include "base/num.h"
-#include "base/word.h"
+#include "base/counter.h"
 #include "framework/framework.h"
 
 #define NAME   "TF_CONFIG"
@@ -21,30 +20,6 @@
 
 /** What is copied of a short name in any case: one instruction, instead of a call. */
 #define WIDE 16
-
-/** What follows a host, such as `:29500",`: at most eight bytes, counted on as a number, cheaper than written anew each time. */
-struct suffix {
-	uint64_t word;
-	size_t len;
-	/** What counts the last digit on, and how many more times that can be done. */
-	uint64_t one;
-	uint32_t left;
-	uint32_t port;
-};
-
-static __attribute__((noinline)) struct suffix suffix_of(uint32_t port) {
-	char text[NUM_DIGITS + 3] = ":";
-	size_t len = 1 + num_write(text + 1, port);
-	text[len++] = '"';
-	text[len++] = ',';
-	return (struct suffix){
-		.word = word_load(text, 8),
-		.len = len,
-		.one = (uint64_t)1 << 8 * (len - 3),
-		.left = 9 - port % 10,
-		.port = port,
-	};
-}
 
 /** A long name, an IPv6 address, or a name at the very end of its text. Apart, so that the loop needs few registers. */
 static __attribute__((noinline)) char *put_unusual(char *at, struct str host) {
@@ -60,7 +35,7 @@ static __attribute__((noinline)) char *put_unusual(char *at, struct str host) {
 }
 
 /** Write a worker at @at, where there is room for WIDE bytes more than it takes. Returns the place behind it. */
-static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t node, struct suffix *suffix) {
+static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t node, struct counter *port) {
 	struct span span = hosts->spans[node];
 	*at++ = '"';
 	if (span.len <= WIDE && hosts->size - span.at >= WIDE && !hosts->ipv6) {
@@ -69,16 +44,11 @@ static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t nod
 	} else {
 		at = put_unusual(at, hosts_at(hosts, node));
 	}
-	memcpy(at, &suffix->word, sizeof(suffix->word));
-	at += suffix->len;
-	if (suffix->left == 0) {
-		*suffix = suffix_of(suffix->port + 1);
-	} else {
-		suffix->left--;
-		suffix->port++;
-		suffix->word += suffix->one;
-	}
-	return at;
+	*at++ = ':';
+	at = counter_put(port, at);
+	counter_next(port);
+	memcpy(at, "\",", 2);
+	return at + 2;
 }
 
 /** Tasks on a node that are workers. */
@@ -102,14 +72,14 @@ static size_t room_for(const struct cluster *c) {
 /** Write all workers, node after node, or one of each node in turn. Returns the place behind the last comma. */
 static char *put_workers(char *at, const struct cluster *c, bool cyclic) {
 	const struct hosts hosts = c->place.hosts;
-	struct suffix suffix = suffix_of(c->master_port);
+	struct counter port = counter_of(c->master_port, 1);
 	uint32_t left = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
 	for (uint32_t round = 0; left; round++) {
 		for (uint32_t i = 0; i < hosts.n; i++) {
 			uint32_t tasks = workers_on(c, i);
 			uint32_t n = cyclic ? tasks > round : tasks;
 			for (left -= n; n; n--) {
-				at = put_worker(at, &hosts, i, &suffix);
+				at = put_worker(at, &hosts, i, &port);
 			}
 		}
 	}

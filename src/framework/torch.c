@@ -18,7 +18,8 @@ static void derive_master(struct derivation *d) {
 	}
 	if (c->service_link) {
 		notes_add(d->notes,
-			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is replaced; "
+			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "
+			  "replaced; "
 			  "enableServiceLinks: false in the pod keeps it out",
 			  quote(str_of(env_get(d->env, "MASTER_PORT"))).s);
 		env_unset(d->env, STR("MASTER_PORT"), NULL);

@@ -30,10 +30,12 @@ static bool is_steered(const struct env *env) {
 /** Why torchrun has no place here, or is not told enough, or NULL. Half of what it reads would make it hang. */
 static const char *misplaced(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "it would reach the torchrun of every node; distinit inside the step tells each its own";
+		return "it would reach the torchrun of every node; distinit inside the step tells each its "
+		       "own";
 	}
 	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
-		return c->nnodes == UNKNOWN ? "the number of nodes is not known" : "this node is not told its rank";
+		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
+					    : "this node is not told its rank";
 	}
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
