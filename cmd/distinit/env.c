@@ -99,15 +99,18 @@ int command_env(struct session *s) {
 	}
 	r = r < 0 ? r : find_format(s, &format, &err);
 	r = r < 0 ? r : session_derive(s, &err);
-	if (r == 0 && !option_is_on(&s->settings, OPT_ALL)) {
+	r = r < 0 ? r : write_variables(s, format, &out, &err);
+	if (r < 0) {
+		return session_fail(s, &err);
+	}
+	if (!option_is_on(&s->settings, OPT_ALL)) {
 		note_removed(s);
 	}
 	session_warn(s);
-	r = r < 0 ? r : write_variables(s, format, &out, &err);
 	const char *path = s->settings.value[OPT_OUTPUT];
-	if (r == 0 && !path) {
+	if (!path) {
 		return session_print(s, buf_str(&out));
 	}
-	r = r < 0 ? r : write_file(&s->arena, path, buf_str(&out), &err);
+	r = write_file(&s->arena, path, buf_str(&out), &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }

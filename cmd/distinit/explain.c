@@ -8,23 +8,19 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <strings.h>
 
 #define MASKED "********"
 
 /** Whether a variable's name says that its value is nobody's business. */
-static bool looks_secret(struct str name) {
-	static const char *const parts[] = {"TOKEN", "SECRET", "PASSWORD"};
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (memmem(name.p, name.len, parts[i], strlen(parts[i]))) {
-			return true;
-		}
-	}
-	return name.len >= 4 && memcmp(name.p + name.len - 4, "_KEY", 4) == 0;
+static bool looks_secret(const char *name) {
+	size_t len = strlen(name);
+	return strcasestr(name, "TOKEN") || strcasestr(name, "SECRET") || strcasestr(name, "PASSWORD") ||
+	       (len >= 4 && strcasecmp(name + len - 4, "_KEY") == 0);
 }
 
 static const char *shown(const struct session *s, const char *name, const char *value) {
-	bool masked = value && *value && looks_secret(str_of(name)) &&
-		      !option_is_on(&s->settings, OPT_SHOW_SECRETS);
+	bool masked = value && *value && looks_secret(name) && !option_is_on(&s->settings, OPT_SHOW_SECRETS);
 	return masked ? MASKED : value;
 }
 
@@ -36,14 +32,24 @@ static const char *judge_tf_config(struct session *s, const char *value) {
 		notes_add(&s->notes, "%s, and is passed on as it is", err.text);
 		return "it was set already; it is no JSON";
 	}
-	const cJSON *workers =
-		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, "cluster"), "worker");
+	const cJSON *cluster = cJSON_GetObjectItemCaseSensitive(json, "cluster");
 	const cJSON *task = cJSON_GetObjectItemCaseSensitive(json, "task");
 	const cJSON *type = cJSON_GetObjectItemCaseSensitive(task, "type");
 	const cJSON *index = cJSON_GetObjectItemCaseSensitive(task, "index");
-	const char *why = arena_format(
-		&s->arena, "it was set already; %d workers, this is %s %d", cJSON_GetArraySize(workers),
-		cJSON_IsString(type) ? type->valuestring : "?", cJSON_IsNumber(index) ? index->valueint : -1);
+	const char *why = "it was set already";
+	if (!cJSON_IsObject(cluster) || !cJSON_IsString(type) || !cJSON_IsNumber(index)) {
+		notes_add(&s->notes, "TF_CONFIG has no cluster, or no task with type and index, and is "
+				     "passed on as it is");
+	} else {
+		int peers = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(cluster, type->valuestring));
+		why = arena_format(&s->arena, "it was set already; this is %s %d of %d", type->valuestring,
+				   index->valueint, peers);
+		if (index->valueint < 0 || index->valueint >= peers) {
+			notes_add(&s->notes,
+				  "TF_CONFIG says that this is %s %d of %d, and is passed on as it is",
+				  quote(str_of(type->valuestring)).s, index->valueint, peers);
+		}
+	}
 	cJSON_Delete(json);
 	return why;
 }
@@ -129,7 +135,6 @@ int command_explain(struct session *s) {
 	}
 	r = r < 0 ? r : session_derive(s, &err);
 	if (r < 0) {
-		session_warn(s);
 		return session_fail(s, &err);
 	}
 	if (json) {

@@ -4,9 +4,10 @@
 
 static const char entrypoint_end[] =
 	"\n"
-	"Each option with a value, and --lenient and --keep-config, may also be told by a\n"
-	"variable: --master-port by DISTINIT_MASTER_PORT. Directives are told by the lines\n"
-	"of DISTINIT_ENV. These variables are not passed on to the command.\n"
+	"Each option with a value, and --lenient and --keep-config, may also be told by\n"
+	"a variable: --master-port by DISTINIT_MASTER_PORT. Directives are told by the\n"
+	"lines of DISTINIT_ENV. These variables are not passed on to the command, unless\n"
+	"--keep-config is given.\n"
 	"\n"
 	"Exit status: the command's; 127 not found, 126 found but not runnable, 125 an\n"
 	"error of distinit's own, before the command was started.\n";
@@ -15,8 +16,8 @@ static void help_of_entrypoint(struct buf *out) {
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"
 		      "       distinit SUBCOMMAND [OPTION]...\n"
 		      "\n"
-		      "Turn what a cluster manager says into what training frameworks read (MASTER_ADDR,\n"
-		      "PET_*, TF_CONFIG, ...), apply overrides, and become COMMAND.\n"
+		      "Turn what a cluster manager says into what training frameworks read\n"
+		      "(MASTER_ADDR, PET_*, TF_CONFIG, ...), apply overrides, and become COMMAND.\n"
 		      "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {

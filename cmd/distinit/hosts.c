@@ -13,13 +13,16 @@ static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
 		return hostlist_expand(&s->arena, "HOSTLIST", str_of(list), out, err);
 	}
 	int r = session_cluster(s, err);
+	if (r < 0) {
+		return r;
+	}
 	session_warn(s);
-	if (r == 0 && (!s->has_cluster || s->cluster.nnodes == UNKNOWN)) {
+	if (!s->has_cluster || s->cluster.nnodes == UNKNOWN) {
 		return err_set(err, ENOENT,
 			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
 	}
 	*out = s->cluster.place.hosts;
-	return r;
+	return 0;
 }
 
 static void put_line(struct buf *out, struct str host) {
@@ -90,6 +93,8 @@ int command_hosts(struct session *s) {
 		struct str lines;
 		uint32_t n;
 		r = hostlist_lines(&s->arena, "HOSTLIST", str_of(list), &lines, &n, &err);
+		r = r < 0 || n ? r
+			       : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
 		return r < 0 ? session_fail(s, &err) : session_print(s, lines);
 	}
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);

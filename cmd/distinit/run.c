@@ -72,7 +72,6 @@ int command_run(struct session *s) {
 		return refuse_command_line(s);
 	}
 	if (session_derive(s, &err) < 0) {
-		session_warn(s);
 		return session_fail(s, &err);
 	}
 	session_warn(s);

@@ -45,11 +45,12 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 	      struct err *err) {
 	int r = -1;
 	struct buf buf = BUF(arena);
-	// A FIFO without a writer would hang the start.
+	// To open a FIFO that nobody writes to must not hang the start; to read from a slow writer may wait.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		r = -errno;
 	} else {
+		fcntl(fd, F_SETFL, O_RDONLY);
 		r = read_all(fd, max, &buf);
 		close(fd);
 	}

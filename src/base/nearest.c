@@ -39,9 +39,9 @@ void nearest_try(struct nearest *best, const char *candidate) {
 		return;
 	}
 	unsigned d = distance(best->word, other);
-	// A third of the letters may be wrong; of a word of two letters one may.
+	// A third of the letters may be wrong.
 	size_t longer = best->word.len > other.len ? best->word.len : other.len;
-	if (d <= (longer + 2) / 3 && (!best->found || d < best->distance)) {
+	if (d <= longer / 3 && (!best->found || d < best->distance)) {
 		best->found = candidate;
 		best->distance = d;
 	}

@@ -73,8 +73,8 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 		return r;
 	}
 	if (told != UNKNOWN && told >= out->hosts.n) {
-		return err_set(err, EINVAL, RANK "=%u, but " HOSTS " has %u hosts (0 to %u)", told,
-			       out->hosts.n, out->hosts.n - 1);
+		return err_set(err, EINVAL, RANK "=%u, but " HOSTS " lists %u (0 to %u)", told, out->hosts.n,
+			       out->hosts.n - 1);
 	}
 	const char *self = env_value(in->env, HOST);
 	uint32_t place = self ? hosts_find(&out->hosts, str_of(self)) : out->hosts.n;
@@ -120,7 +120,7 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	if (out->hosts.n != size) {
-		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s has %u hosts", size,
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u", size,
 			       quote(str_of(list)).s, out->hosts.n);
 	}
 	if (empty) {

@@ -27,7 +27,12 @@ static int refuse_number(const char *name, const char *value, const char *wanted
 }
 
 int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err) {
-	return num_read_u32(str_of(value), out) < 0 ? refuse_number(name, value, "a whole number", err) : 0;
+	int r = num_read_u32(str_of(value), out);
+	if (r < 0) {
+		refuse_number(name, value,
+			      r == -ERANGE ? "a whole number below 4294967295" : "a whole number", err);
+	}
+	return r < 0 ? -EINVAL : 0;
 }
 
 int parse_port(const char *name, const char *value, uint16_t *out, struct err *err) {
@@ -157,10 +162,9 @@ static int check_layers(struct cluster *c, struct err *err) {
 	if (task->local_size == UNKNOWN) {
 		task->local_size = place->tasks_per_node[place->node_rank];
 	}
-	int r = check_below(c->launcher->local_rank, task->local_rank, "its node's tasks", task->local_size,
-			    err);
-	if (r < 0) {
-		return r;
+	if (task->local_rank != UNKNOWN && task->local_rank >= task->local_size) {
+		return err_set(err, EINVAL, "%s=%u, but this node has %u tasks", c->launcher->local_rank,
+			       task->local_rank, task->local_size);
 	}
 	// What the manager says of the layout is believed where it is true of this very task.
 	if (place->layout != LAYOUT_UNKNOWN &&
@@ -177,7 +181,7 @@ static int check_placement(const struct input *in, struct placement *place, stru
 		return r;
 	}
 	if (place->node_rank != UNKNOWN && place->node_rank >= place->hosts.n) {
-		return err_set(err, EINVAL, "%s=%u, but %s has %u nodes (0 to %u)", place->node_rank_from,
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", place->node_rank_from,
 			       place->node_rank, place->hosts_from, place->hosts.n, place->hosts.n - 1);
 	}
 	return 0;

@@ -101,7 +101,7 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 		return r;
 	}
 	if (nodeid >= out->hosts.n) {
-		return err_set(err, EINVAL, "SLURM_NODEID=%u, but %s has %u nodes (0 to %u)", nodeid,
+		return err_set(err, EINVAL, "SLURM_NODEID=%u, but %s lists %u (0 to %u)", nodeid,
 			       out->hosts_from, out->hosts.n, out->hosts.n - 1);
 	}
 	out->scope = SCOPE_ALLOCATION;

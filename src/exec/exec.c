@@ -5,10 +5,26 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 /** What a shell looks through where PATH is not set. */
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/** Whether @file is text, as far as its first bytes tell: a program for another machine is none. */
+static bool is_script(const char *file) {
+	char head[128];
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (fd >= 0) {
+		close(fd);
+	}
+	return n >= 0 && !memchr(head, '\0', (size_t)n) &&
+	       (n < 4 || memcmp(head,
+				"\x7f"
+				"ELF",
+				4) != 0);
+}
 
 /** Let /bin/sh run @file, which has no "#!". Returns on failure only, with errno set. */
 static void exec_script(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
@@ -27,10 +43,12 @@ static void exec_script(struct arena *arena, const char *file, char *const argv[
 /** Try @file. Returns on failure only: the errno. */
 static int try_file(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
 	execve(file, argv, envp);
-	if (errno == ENOEXEC) {
+	int code = errno;
+	if (code == ENOEXEC && is_script(file)) {
 		exec_script(arena, file, argv, envp);
+		code = errno;
 	}
-	return errno;
+	return code;
 }
 
 /** The largest string of @list, which is what E2BIG is mostly about. */
@@ -60,6 +78,9 @@ static int refuse(const char *file, int code, char *const argv[], char *const en
 			"%s cannot be started: it is there, but the interpreter that it names ('#!' line or "
 			"dynamic "
 			"loader) is not",
+			quote(str_of(file)).s);
+	} else if (code == ENOEXEC) {
+		err_set(err, code, "%s cannot be started: it is a program for another machine, or damaged",
 			quote(str_of(file)).s);
 	} else {
 		err_set(err, code, "%s cannot be started: %s", quote(str_of(file)).s, strerror(code));

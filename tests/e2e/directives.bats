@@ -1,0 +1,545 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Directives: the operations of PMIx' RFC0022 and ours, on the command line, in files and in variables. Many a test is
+# what users of PRRTE met (its pull requests 2279, 2581, 2683).
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	remove_open_folder
+}
+
+# file LINE...: these lines, in "file".
+file() {
+	printf '%s\n' "$@" >file
+}
+
+# file_gives EXPECTED LINE...: a file of these lines makes this of an empty environment.
+file_gives() {
+	local expected=$1
+	shift
+	file "$@"
+	distinit -- --env-file file -- env
+	succeeds_with "$expected"
+}
+
+# file_refused TEXT LINE...
+file_refused() {
+	local expected=$1
+	shift
+	file "$@"
+	distinit -- --env-file file -- touch ran
+	refuses_with "$expected"
+	[ ! -e ran ]
+}
+
+# --- what each does -------------------------------------------------------------------------------------
+
+@test "set: overwrites, creates" {
+	distinit FOO=1 -- --set FOO=2 --set NEW= -- env
+	succeeds_with $'FOO=2\nNEW='
+}
+
+@test "add: only where it is not there" {
+	distinit FOO=1 -- --add FOO=2 --add NEW=3 -- env
+	succeeds_with $'FOO=1\nNEW=3'
+}
+
+@test "add: an empty one is there" {
+	distinit FOO= -- --add FOO=2 -- env
+	succeeds_with FOO=
+}
+
+@test "unset: removes" {
+	distinit FOO=1 BAR=2 -- --unset FOO -- env
+	succeeds_with BAR=2
+}
+
+@test "unset: an absent name is fine, and nothing is said" {
+	distinit BAR=2 -- --unset FOO --unset 'NO*' -- env
+	succeeds_with BAR=2
+}
+
+@test "unset NAME*: all that begin so, also two in a row" {
+	distinit A=0 AB=1 AC=2 BA=3 AD=4 -- --unset 'A*' -- env
+	succeeds_with BA=3
+	distinit NCCL_DEBUG=x SLURM_A=1 SLURM_B=2 X=3 -- --unset NCCL_DEBUG --unset 'SLURM_*' -- env
+	succeeds_with X=3
+}
+
+@test "unset *: all" {
+	distinit A=1 B=2 -- --unset '*' --set C=3 -- env
+	succeeds_with C=3
+}
+
+@test "prepend: value and separator in front; creates" {
+	distinit P=/usr/bin:/bin -- --prepend P=/opt/bin --prepend Q=/q -- env
+	succeeds_with $'P=/opt/bin:/usr/bin:/bin\nQ=/q'
+}
+
+@test "append: separator and value behind; creates" {
+	distinit P=/usr/bin -- --append P=/opt/bin --append Q=/q -- env
+	succeeds_with $'P=/usr/bin:/opt/bin\nQ=/q'
+}
+
+@test "prepend, append: no stray separator on an empty variable" {
+	# One in PATH or LD_LIBRARY_PATH would mean the working folder.
+	distinit E= F= G= -- --prepend E=/x --append F=/x --first G=/x -- env
+	succeeds_with $'E=/x\nF=/x\nG=/x'
+}
+
+@test "prepend, append, first: an empty value does nothing, and that is said" {
+	distinit P=/bin -- --prepend P= -- env
+	warns_with "prepend 'P': the value is empty, so nothing is put there"
+	[ "$output" = P=/bin ]
+	distinit -- --append NEW= --first NEW= -- env
+	warns_with "append 'NEW': the value is empty, so nothing is put there" \
+		"first 'NEW': the value is empty, so nothing is put there"
+	[ -z "$output" ]
+}
+
+@test "prepend: a variable whose name only begins so is another" {
+	distinit PATHEXT=.exe P=/bin -- --prepend PATH=/x --prepend P=/y -- /usr/bin/env
+	succeeds_with $'PATHEXT=.exe\nP=/y:/bin\nPATH=/x'
+}
+
+@test "prepend: once, however often the value is there" {
+	distinit P=old -- --prepend P=x -- env
+	succeeds_with P=x:old
+	distinit P=x:old -- --prepend P=x -- env
+	succeeds_with P=x:x:old
+}
+
+@test "first: the value becomes the first element, once" {
+	distinit P=/usr/bin:/bin -- --first P=/bin -- env
+	succeeds_with P=/bin:/usr/bin
+	distinit P=/usr/bin:/bin -- --first P=/bin --first P=/bin -- env
+	succeeds_with P=/bin:/usr/bin
+	distinit P=/bin:/usr/bin:/bin -- --first P=/bin -- env
+	succeeds_with P=/bin:/usr/bin
+	distinit P=/usr/bin -- --first P=/bin --first Q=/q -- env
+	succeeds_with $'P=/bin:/usr/bin\nQ=/q'
+}
+
+@test "first: other elements stay as they are, empty ones too" {
+	distinit P=a::b:x -- --first P=x -- env
+	succeeds_with P=x:a::b
+	distinit 'P[;]=x' 'Q=a, b, c' -- --first 'Q[, ]=c' -- env
+	[ "$status" -eq 0 ]
+	[ "$(grep ^Q <<<"$output")" = 'Q=c, a, b' ]
+}
+
+@test "clean and pass: from nothing, and what is let through" {
+	distinit PATH=/usr/bin:/bin NCCL_A=1 NCCL_B=2 X=3 -- --clean --pass 'NCCL_*' --pass PATH -- env
+	succeeds_with $'PATH=/usr/bin:/bin\nNCCL_A=1\nNCCL_B=2'
+}
+
+@test "clean: takes the derived variables too, and pass brings them back" {
+	distinit "${SESSION[@]}" -- --clean --pass MASTER_ADDR -- env
+	succeeds_with MASTER_ADDR=main1
+}
+
+@test "clean: what is set behind it stays" {
+	distinit X=1 -- --set A=1 --clean --set B=2 -- env
+	succeeds_with B=2
+}
+
+@test "pass: a name that is not there is said" {
+	distinit -- --clean --pass NOPE --pass 'NO*' -- env
+	warns_with "pass 'NOPE': there is no such variable"
+}
+
+@test "a name that occurs twice: unset removes both, set leaves one" {
+	invoke raw FOO=1 BAR=x FOO=2 -- "$DISTINIT" --unset FOO -- /usr/bin/env
+	succeeds_with BAR=x
+	invoke raw FOO=1 BAR=x FOO=2 -- "$DISTINIT" --set FOO=3 -- /usr/bin/env
+	succeeds_with $'FOO=3\nBAR=x'
+	invoke raw FOO=1 BAR=x FOO=2 -- "$DISTINIT" --append FOO=3 -- /usr/bin/env
+	succeeds_with $'FOO=1:3\nBAR=x'
+}
+
+@test "values: any bytes, as they are" {
+	# shellcheck disable=SC2016 # it is meant literally
+	for value in 'a=b=c' ' blanks ' $'two\nlines' 'äöü€' $'\xff\xfe' "it's" '"quoted"' '$HOME' '\n' 'a#b'; do
+		cmp <(env -i "$DISTINIT" --set V="$value" -- cat /proc/self/environ) <(printf 'V=%s\0' "$value")
+	done
+}
+
+@test "values: 100 kB" {
+	big=$(head -c 100000 /dev/zero | tr '\0' x)
+	[ "$(env -i "$DISTINIT" --set V="$big" -- printenv V)" = "$big" ]
+	[ "$(env -i V=a "$DISTINIT" --append V="$big" -- printenv V)" = "a:$big" ]
+}
+
+@test "values: more than the kernel takes in one variable is refused" {
+	big=$(head -c 131000 /dev/zero | tr '\0' x)
+	distinit V=12345678901234567890123456789012345678901234567890123456789012345678901234567890 -- \
+		--append V="$big" -- true
+	refuses_with "'V' would have 131084 bytes, name and NUL included; the kernel takes 131072"
+}
+
+# --- order ----------------------------------------------------------------------------------------------
+
+@test "order: set, prepend gives both; prepend, set only the last" {
+	distinit -- --set FOO=1 --prepend FOO=x -- env
+	succeeds_with FOO=x:1
+	distinit -- --prepend FOO=x --set FOO=1 -- env
+	succeeds_with FOO=1
+}
+
+@test "order: set, prepend, set leaves the last set" {
+	distinit -- --set FOO=1 --prepend FOO=x --set FOO=2 -- env
+	succeeds_with FOO=2
+}
+
+@test "order: unset, add sets; add, unset removes" {
+	distinit FOO=1 -- --unset FOO --add FOO=2 -- env
+	succeeds_with FOO=2
+	distinit FOO=1 -- --add FOO=2 --unset FOO -- env
+	succeeds_with ''
+}
+
+@test "order: every one of several of a kind counts, the first too" {
+	distinit -- -x A=1 -x B=2 -x C=3 -- env
+	succeeds_with $'A=1\nB=2\nC=3'
+	distinit -- -x X=1 -x X=2 -- env
+	succeeds_with X=2
+}
+
+@test "order: DISTINIT_ENV_FILE, DISTINIT_ENV, --env-file, then their application sections, then options" {
+	printf '%s\n' 'append A=file1' '[app me]' 'append A=section1' >one
+	printf '%s\n' 'append A=file2' '[app me]' 'append A=section2' >two
+	printf '%s\n' 'append A=file3' '[app me]' 'append A=section3' >three
+	distinit DISTINIT_ENV_FILE=one:two DISTINIT_ENV=$'append A=env\n[app me]\nappend A=section-env' \
+		A=0 -- --append A=option --env-file three --app me -- printenv A
+	succeeds_with 0:file1:file2:env:file3:section1:section2:section-env:section3:option
+}
+
+@test "order: several --env-file in the order given" {
+	echo 'append A=1' >one
+	echo 'append A=2' >two
+	distinit -- --env-file two --env-file one -- env
+	succeeds_with A=2:1
+}
+
+@test "order: explain tells who set what" {
+	echo 'set A=file' >one
+	distinit D=4 DISTINIT_ENV='set B=env' -- explain --env-file one --set C=option --unset D --format=json
+	[ "$status" -eq 0 ]
+	[ "$(python3 -c 'import json, sys
+for v in json.load(sys.stdin)["variables"]:
+    print(v["name"], v["action"], v["by"])' <<<"$output" | sort)" = $'A set one:1\nB set DISTINIT_ENV:1\nC set --set\nD unset --unset' ]
+}
+
+# --- job and application --------------------------------------------------------------------------------
+
+@test "sections: job level comes first, and no application gets another's" {
+	file 'set A=job' '[app trainer]' 'append A=app' '[app loader]' 'append A=other'
+	distinit -- --env-file file --app trainer -- env
+	succeeds_with A=job:app
+	distinit -- --env-file file --app loader -- env
+	succeeds_with A=job:other
+	distinit -- --env-file file -- env
+	succeeds_with A=job
+	distinit DISTINIT_APP=trainer -- --env-file file -- env
+	succeeds_with A=job:app
+}
+
+@test "sections: the example of the manual" {
+	file 'prepend P=/job' '[app trainer]' 'append P=/app'
+	distinit P=/usr/bin:/bin -- --env-file file --app trainer -- env
+	succeeds_with P=/job:/usr/bin:/bin:/app
+	distinit P=/usr/bin:/bin -- --env-file file -- env
+	succeeds_with P=/job:/usr/bin:/bin
+}
+
+@test "sections: an application may have several" {
+	file '[app a]' 'append X=1' '[app b]' 'append X=2' '[app a]' 'append X=3'
+	distinit -- --env-file file --app a -- env
+	succeeds_with X=1:3
+}
+
+@test "sections: an error in another application's is an error in the file" {
+	file_refused "file:2:1: unknown verb 'sett'; did you mean 'set'?" '[app other]' 'sett A=1'
+}
+
+@test "sections: one that is no [app NAME] is an error" {
+	file_refused "file:1:1: unknown section '[trainer]'; expected [app NAME]" '[trainer]'
+	file_refused "file:1:1: unknown section '[app ]'; expected [app NAME]" '[app ]'
+}
+
+# --- other people's spellings ---------------------------------------------------------------------------
+
+@test "separators: one byte or several" {
+	distinit C=-g D=a E=x -- --append 'C[ ]=-O2' --append 'D[;]=b' --prepend 'E[, ]=y' -- env
+	succeeds_with $'C=-g -O2\nD=a;b\nE=y, x'
+}
+
+@test "separators: = and ] between the brackets" {
+	distinit A=1 B=1 -- --append 'A[=]=2' --append 'B[]]=2' -- env
+	succeeds_with $'A=1=2\nB=1]2'
+}
+
+@test "separators: an empty one is an error, and so is one where none belongs" {
+	distinit -- --append 'A[]=1' -- true
+	refuses_with "--append: 'A'[]: the separator between the brackets is empty"
+	distinit -- --set 'A[;]=1' -- true
+	refuses_with "--set: 'A': a [separator] goes with prepend, append and first only"
+}
+
+@test "letters: -e, -u and -x, with the value behind or in the same word" {
+	distinit A=1 B=2 -- -e A=3 -uB -eC=4 -x D=5 -- env
+	succeeds_with $'A=3\nC=4\nD=5'
+}
+
+@test "mpirun: -x NAME=VALUE sets, -x NAME passes, -x of an absent name is said" {
+	distinit A=1 -- -x B=2 -x A -- env
+	succeeds_with $'A=1\nB=2'
+	distinit -- -x MISSING -- true
+	warns_with "pass 'MISSING': there is no such variable"
+}
+
+@test "PRRTE: --set-env, --unset-env, --prepend-env and --append-env with two words" {
+	distinit A=1 B=2 P=old -- --set-env A=3 --unset-env B --prepend-env 'P[:]' new --append-env 'Q[;]' q \
+		--append-env 'P[;]' z -- env
+	succeeds_with $'A=3\nP=new:old;z\nQ=q'
+	distinit -- --prepend-env 'P[:]'
+	refuses_with '--prepend-env needs a name and a value behind it'
+}
+
+@test "PMIx: names of constants and keys are verbs in files" {
+	file 'PMIX_SET_ENVAR A=1' 'PMIX_ADD_ENVAR A=2' 'PMIX_ADD_ENVAR B=2' 'PMIX_UNSET_ENVAR C' \
+		'PMIX_PREPEND_ENVAR D=x' 'PMIX_APPEND_ENVAR D=z' 'PMIX_FIRST_ENVAR D=old'
+	distinit C=3 D=old -- --env-file file -- env
+	succeeds_with $'D=old:x:z\nA=1\nB=2'
+	file 'pmix.envar.set A=1' 'pmix.envar.add A=2' 'pmix.envar.add B=2' 'pmix.envar.unset C' \
+		'pmix.envar.prepnd D=x' 'pmix.envar.appnd D=z' 'pmix.envar.first D=old'
+	distinit C=3 D=old -- --env-file file -- env
+	succeeds_with $'D=old:x:z\nA=1\nB=2'
+}
+
+@test "PRRTE's habit: NAME and VALUE in two words is an error that says how to write it" {
+	distinit -- --prepend PATH /x -- true
+	refuses_with "--prepend: 'PATH' has no '='; NAME=VALUE is expected; write --prepend PATH=/x"
+}
+
+@test "docker: a file of NAME=VALUE lines, as for --env-file" {
+	# shellcheck disable=SC2016 # it is meant literally
+	file '# comment' '' 'A=1' 'B=two words ' 'C="quoted"' "D='quoted'" 'E=' 'F=a#b' '  # indented' 'G=$A'
+	distinit A=0 -- --env-file file -- env
+	succeeds_with $'A=1\nB=two words \nC=quoted\nD=quoted\nE=\nF=a#b\nG=$A'
+}
+
+@test "docker: a NAME alone lets it through" {
+	file clean A
+	distinit A=1 B=2 -- --env-file file -- env
+	succeeds_with A=1
+}
+
+# --- names ----------------------------------------------------------------------------------------------
+
+@test "names: an empty one is an error that names the option" {
+	distinit -- --set =x -- true
+	refuses_with "--set: the variable's name is empty; a name is expected in front of the '='"
+	distinit -- --prepend =x -- true
+	refuses_with "--prepend: the variable's name is empty; a name is expected in front of the '='"
+	distinit -- --unset '' -- true
+	refuses_with "--unset: the variable's name is empty; a name is expected in front of the '='"
+}
+
+@test "names: one with '=' cannot be removed" {
+	distinit -- --unset A=1 -- true
+	refuses_with "--unset: 'A=1': a name alone is expected, without '='"
+}
+
+@test "names: without '=' there is nothing to set" {
+	distinit -- --set A -- true
+	refuses_with "--set: 'A' has no '='; NAME=VALUE is expected"
+}
+
+@test "names: blanks and control characters are refused, and shown as text" {
+	distinit -- --set 'A B=1' -- true
+	refuses_with "--set: the name 'A B' has a blank or control character in it"
+	distinit -- --set $'A\e[2J=1' -- true
+	refuses_with "--set: the name 'A\\x1b[2J' has a blank or control character in it"
+}
+
+@test "names: one with a blank that is there can be removed" {
+	distinit 'A B=1' C=2 -- --unset 'A B' -- env
+	succeeds_with C=2
+}
+
+@test "names: '*' only at the end, and not to set" {
+	distinit -- --set 'A*=1' -- true
+	refuses_with "--set: 'A*': '*' may only end the name of an unset or pass"
+	distinit -- --unset 'A*B' -- true
+	refuses_with "--unset: 'A*B': '*' may only end the name of an unset or pass"
+}
+
+# --- files ----------------------------------------------------------------------------------------------
+
+@test "file: every verb" {
+	file 'set A=1' 'add A=2' 'add B=2' 'unset C' 'prepend D=x' 'append D=z' 'first D=old' 'unset E*'
+	distinit C=3 D=old E1=1 E2=2 -- --env-file file -- env
+	succeeds_with $'D=old:x:z\nA=1\nB=2'
+}
+
+@test "file: values in quotes, from end to end" {
+	file_gives $'A=a b\nB=tab\there "and" \\ back\nC=$x \\n\nD="half\nE=\'a\' \'b\'\nF=\nG=\'\nH=\\x' \
+		"A='a b'" 'B="tab\there \"and\" \\ back"' "C='\$x \\n'" 'D="half' "E='a' 'b'" "F=''" "G='" 'H="\x"'
+}
+
+@test "file: a newline in double quotes" {
+	file 'A="one\ntwo"'
+	cmp <(env -i "$DISTINIT" --env-file file -- cat /proc/self/environ) <(printf 'A=one\ntwo\0')
+}
+
+@test "file: blanks around verb and name do not matter, those of the value stay" {
+	file_gives $'A= 1 \nB=2' $'  \tset \t A= 1 ' $'B=2'
+}
+
+@test "file: Windows' line ends, a byte order mark, no newline at the end" {
+	printf '\xef\xbb\xbfA=1\r\nset B=2\r\n\r\nC=3' >file
+	cmp <(env -i "$DISTINIT" --env-file file -- cat /proc/self/environ) <(printf 'A=1\0B=2\0C=3\0')
+}
+
+@test "file: an empty one does nothing" {
+	: >file
+	distinit A=1 -- --env-file file -- env
+	succeeds_with A=1
+	distinit A=1 -- --env-file /dev/null -- env
+	succeeds_with A=1
+}
+
+@test "file: lines without end and lines by the thousand" {
+	{
+		printf '#'
+		head -c 1000000 /dev/zero | tr '\0' x
+		echo
+		for i in $(seq 3000); do echo "A$i=$i"; done
+	} >file
+	distinit -- --env-file file -- printenv A1 A3000
+	succeeds_with $'1\n3000'
+}
+
+@test "file: a line of 1 MB is refused with its place" {
+	{
+		echo 'B=2'
+		printf A=
+		head -c 1000000 /dev/zero | tr '\0' x
+		echo
+	} >file
+	distinit -- --env-file file -- touch ran
+	refuses_with "file:2:1: 'A' would have 1000003 bytes, name and NUL included; the kernel takes 131072"
+	[ ! -e ran ]
+}
+
+@test "file: more than 8 MB is refused" {
+	head -c 9000000 /dev/zero | tr '\0' '\n' >file
+	distinit -- --env-file file -- touch ran
+	refuses_with "the directive file 'file' has more than 8388608 bytes"
+	[ ! -e ran ]
+}
+
+@test "file: a bad verb on line 7 is told with file, line and column" {
+	file 'A=1' '' '# comment' 'B=2' 'unset C' 'prepend P=/x' '   prepned P=/y' 'D=4'
+	distinit -- --env-file file -- touch ran
+	refuses_with "file:7:4: unknown verb 'prepned'; did you mean 'prepend'?"
+	[ ! -e ran ]
+}
+
+@test "file: what is wrong is told with its column" {
+	file_refused "file:1:7: 'A' has no '='; NAME=VALUE is expected" 'set  A'
+	file_refused "file:1:5: the variable's name is empty; a name is expected in front of the '='" 'set =1'
+	file_refused "file:1:8: 'A=1': a name alone is expected, without '='" 'unset A=1'
+	file_refused "file:1:6: 'set' needs a variable behind it" 'set  '
+	file_refused "file:1:7: clean takes nothing behind it, not 'A'" 'clean A'
+	file_refused "file:1:1: unknown verb 'export'; write the line without it, or with 'set'" 'export A=1'
+	file_refused "file:1:1: unknown verb 'xyzzy'; expected NAME=VALUE, or one of: set add unset prepend append first clean pass" 'xyzzy A=1'
+}
+
+@test "file: nothing is applied before all of it is read" {
+	file 'PATH=/nowhere' 'bad line here'
+	distinit -- --env-file file -- touch ran
+	[ "$status" -eq 125 ]
+	[ ! -e ran ]
+}
+
+@test "file: a NUL byte is refused with its place" {
+	printf 'A=1\nB=\0\n' >file
+	distinit -- --env-file file -- touch ran
+	refuses_with 'file:2:3: a NUL byte; a text file is expected'
+	[ ! -e ran ]
+}
+
+@test "file: a program instead of a text is refused" {
+	distinit -- --env-file "$DISTINIT" -- touch ran
+	fails_like 125 "$DISTINIT:1:*"
+	[ ! -e ran ]
+}
+
+@test "file: one that is missing is refused" {
+	distinit -- --env-file no-such-file -- touch ran
+	refuses_with "the directive file 'no-such-file' cannot be read: No such file or directory"
+	distinit DISTINIT_ENV_FILE=/no/such/file -- -- touch ran
+	refuses_with "the directive file '/no/such/file' cannot be read: No such file or directory"
+	[ ! -e ran ]
+}
+
+@test "file: a folder is refused" {
+	mkdir folder
+	distinit -- --env-file folder -- touch ran
+	refuses_with "the directive file 'folder' cannot be read: Is a directory"
+	[ ! -e ran ]
+}
+
+@test "file: one that may not be read is refused" {
+	requires setpriv
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	echo A=1 >"$OPEN_FOLDER/file"
+	chmod 0 "$OPEN_FOLDER/file"
+	invoke as_nobody env -i "$OPEN_FOLDER/distinit" --env-file "$OPEN_FOLDER/file" -- echo ran
+	refuses_with "the directive file '$OPEN_FOLDER/file' cannot be read: Permission denied"
+}
+
+@test "file: a FIFO that nobody writes to does not hang the start" {
+	mkfifo fifo
+	invoke timeout 20 env -i "$DISTINIT" --env-file fifo -- true
+	[ "$status" -ne 124 ]
+}
+
+@test "file: a pipe, as the shell's <(...) makes" {
+	invoke env -i "$DISTINIT" --env-file <(echo A=1) -- env
+	succeeds_with A=1
+	invoke env -i "$DISTINIT" --env-file <(sleep 0.3; echo A=1) -- env
+	succeeds_with A=1
+}
+
+# --- variables ------------------------------------------------------------------------------------------
+
+@test "DISTINIT_ENV: lines as in a file, told by its name and line" {
+	distinit P=/bin DISTINIT_ENV=$'set A=1\nprepend P=/x\n# comment\nB=2' -- -- env
+	succeeds_with $'P=/x:/bin\nA=1\nB=2'
+	distinit DISTINIT_ENV=$'A=1\nsett B=2' -- -- touch ran
+	refuses_with "DISTINIT_ENV:2:1: unknown verb 'sett'; did you mean 'set'?"
+	[ ! -e ran ]
+}
+
+@test "DISTINIT_ENV_FILE: several files, joined by ':', empty names between them skipped" {
+	echo 'append A=1' >one
+	echo 'append A=2' >two
+	distinit DISTINIT_ENV_FILE=":one::two:" -- -- env
+	succeeds_with A=1:2
+}
+
+@test "directives win over what was derived and over what the user had" {
+	distinit "${SESSION[@]}" MASTER_PORT=1 -- --set MASTER_ADDR=x --set MASTER_PORT=2 --unset TF_CONFIG \
+		--unset 'PET_*' --unset 'BACKENDAI_*' -- env
+	succeeds_with $'MASTER_PORT=2\nMASTER_ADDR=x'
+}

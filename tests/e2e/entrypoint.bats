@@ -1,0 +1,379 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit -- COMMAND: it becomes the command, and nothing but the environment is another.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	remove_open_folder
+}
+
+# script NAME LINE...: an executable file of these lines.
+script() {
+	local name=$1
+	shift
+	printf '%s\n' "$@" >"$name"
+	chmod +x -- "$name"
+}
+
+# status_of PROGRAM...: what /proc says of a process that runs so.
+status_of() {
+	env -i "$@" cat /proc/self/status | grep -E '^(Sig|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
+}
+
+# --- in place -----------------------------------------------------------------------------------------
+
+@test "the command is this very process: same pid, same parent" {
+	# shellcheck disable=SC2016 # for the inner shells
+	invoke sh -c 'echo $$ $PPID; exec "$DISTINIT" -- sh -c "echo \$\$ \$PPID"'
+	[ "$status" -eq 0 ]
+	mapfile -t lines <<<"$output"
+	[ "${#lines[@]}" -eq 2 ]
+	[ "${lines[0]}" = "${lines[1]}" ]
+}
+
+@test "the exit status is the command's" {
+	distinit -- -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	distinit -- -- true
+	succeeds_with ''
+	distinit -- -- sh -c 'exit 255'
+	[ "$status" -eq 255 ]
+}
+
+@test "a command that a signal ends is seen to end by it" {
+	# shellcheck disable=SC2016 # for the inner shell
+	distinit -- -- sh -c 'kill -TERM $$'
+	[ "$status" -eq 143 ]
+}
+
+@test "signal mask, dispositions, ids, capabilities and umask are as they were" {
+	(
+		trap '' HUP USR1
+		umask 027
+		[ "$(status_of)" = "$(status_of "$DISTINIT" --)" ]
+		# HUP is the first bit, USR1 the tenth; who runs this may ignore others.
+		ignored=$(status_of "$DISTINIT" -- | sed -n 's/^SigIgn:[[:space:]]*/0x/p')
+		[ "$((ignored & 0x201))" -eq "$((0x201))" ]
+	)
+}
+
+@test "the working folder is as it was" {
+	mkdir 'a folder'
+	cd 'a folder'
+	distinit -- -- pwd
+	succeeds_with "$PWD"
+}
+
+@test "stdin is not touched" {
+	printf 'one\ntwo\n' >input
+	{
+		IFS= read -r first
+		[ "$first" = one ]
+		[ "$(env -i "$DISTINIT" -- cat)" = two ]
+	} <input
+	[ "$(printf 'one\0two' | env -i "${SESSION[@]}" "$DISTINIT" -- cat | od -c)" = \
+		"$(printf 'one\0two' | od -c)" ]
+}
+
+@test "no descriptor is added, none is lost" {
+	echo 'A=1' >directives
+	(
+		for fd in /proc/self/fd/*; do
+			fd=${fd##*/}
+			((fd < 3)) || eval "exec $fd>&-"
+		done
+		# 3 is the listing's own; 7 was there.
+		env -i "${SESSION[@]}" DISTINIT_ENV_FILE=directives \
+			"$DISTINIT" --env-file directives -- ls /proc/self/fd 7</dev/null >listing
+	)
+	[ "$(tr '\n' ' ' <listing)" = '0 1 2 3 7 ' ]
+}
+
+@test "stdin, stdout and stderr may be closed" {
+	env -i "$DISTINIT" --set A=1 -- sh -c 'echo done >out' <&- >&- 2>&-
+	[ "$(cat out)" = "done" ]
+}
+
+@test "works the same without being root" {
+	requires setpriv
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	invoke as_nobody env -i "${SESSION[@]}" DISTINIT_MASTER_PORT=1234 "$OPEN_FOLDER/distinit" -- env
+	[ "$status" -eq 0 ]
+	unprivileged=$output
+	distinit "${SESSION[@]}" DISTINIT_MASTER_PORT=1234 -- -- env
+	succeeds_with "$unprivileged"
+}
+
+# --- arguments ----------------------------------------------------------------------------------------
+
+@test "arguments are passed on byte for byte" {
+	# shellcheck disable=SC1003,SC2016 # it is meant literally
+	local -a words=('' ' ' 'a b' $'line\nbreak' $'tab\t' '*' "'" '"' '\' '--' '-x' '--help' $'\xff\xfe' 'ä' '$HOME')
+	cmp <(env -i "$DISTINIT" -- printf '<%s>\0' "${words[@]}") <(printf '<%s>\0' "${words[@]}")
+}
+
+@test "options behind the command are the command's" {
+	distinit -- -- printf '%s ' --set A=1 --master-port http --
+	succeeds_with '--set A=1 --master-port http -- '
+}
+
+@test "the command may be called as an option or a subcommand is" {
+	script ./--help '#!/bin/sh' 'echo called'
+	script env '#!/bin/sh' 'echo mine'
+	distinit PATH="$PWD" -- -- --help
+	succeeds_with called
+	distinit PATH="$PWD" -- -- env
+	succeeds_with mine
+}
+
+@test "an argument of 100 kB is passed on" {
+	big=$(head -c 100000 /dev/zero | tr '\0' x)
+	[ "$(env -i "$DISTINIT" -- printf %s "$big")" = "$big" ]
+}
+
+# --- finding the command --------------------------------------------------------------------------------
+
+@test "a name is looked for in PATH" {
+	mkdir one two
+	script two/tool '#!/bin/sh' 'echo two'
+	distinit PATH="$PWD/one:$PWD/two" -- -- tool
+	succeeds_with two
+	script one/tool '#!/bin/sh' 'echo one'
+	distinit PATH="$PWD/one:$PWD/two" -- -- tool
+	succeeds_with one
+}
+
+@test "the PATH is that which directives leave" {
+	mkdir new old
+	script new/tool '#!/bin/sh' 'echo new'
+	script old/tool '#!/bin/sh' 'echo old'
+	distinit PATH="$PWD/old" -- --prepend PATH="$PWD/new" -- tool
+	succeeds_with new
+	distinit PATH="$PWD/new" -- --set PATH="$PWD/old" -- tool
+	succeeds_with old
+	printf 'PATH=%s\n' "$PWD/new" >file
+	distinit PATH="$PWD/old" -- --env-file file -- tool
+	succeeds_with new
+}
+
+@test "without a PATH it is the system's usual one" {
+	distinit -- -- printf found
+	succeeds_with found
+	distinit PATH=/nowhere -- --unset PATH -- printf found
+	succeeds_with found
+}
+
+@test "a command that is nowhere: 127, with the PATH that was searched" {
+	distinit PATH=/nowhere:/never -- -- no-such-tool
+	fails_with 127 "'no-such-tool' was not found in PATH='/nowhere:/never'"
+	distinit PATH=/nowhere -- --set PATH=/changed -- no-such-tool
+	fails_with 127 "'no-such-tool' was not found in PATH='/changed'"
+}
+
+@test "a path that is not there: 127" {
+	distinit -- -- ./no-such-tool
+	fails_with 127 "'./no-such-tool' was not found"
+	echo >file
+	distinit -- -- ./file/tool
+	fails_with 127 "'./file/tool' was not found"
+}
+
+@test "an empty command: 127" {
+	distinit -- -- ''
+	fails_with 127 'the command is an empty word'
+}
+
+@test "a file that may not be run: 126" {
+	echo 'echo ran' >tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: Permission denied"
+	distinit PATH="$PWD" -- -- tool
+	fails_with 126 "'$PWD/tool' cannot be started: Permission denied"
+}
+
+@test "a file that may not be run does not hide one behind it in PATH" {
+	mkdir one two
+	echo 'echo one' >one/tool
+	script two/tool '#!/bin/sh' 'echo two'
+	distinit PATH="$PWD/one:$PWD/two" -- -- tool
+	succeeds_with two
+}
+
+@test "a folder: 126" {
+	mkdir tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: Permission denied"
+}
+
+@test "a script without #! is run by the shell, as from a shell" {
+	# shellcheck disable=SC2016 # for the script
+	script tool 'echo "$0 has $#: $1, $2"'
+	distinit -- -- ./tool 'a b' c
+	succeeds_with './tool has 2: a b, c'
+	distinit PATH="$PWD:/bin" -- -- tool x
+	[ "$status" -eq 0 ]
+	[ "$output" = "$PWD/tool has 1: x, " ]
+}
+
+@test "a program for another machine: 126, and no shell tries to read it" {
+	# An ELF header of a machine that there is not.
+	printf '\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xfe\xfe\x01\0\0\0\necho ran\n' >tool
+	chmod +x tool
+	distinit -- -- ./tool
+	fails_like 126 "'./tool' cannot be started: *"
+}
+
+@test "an interpreter that is not there: 126, and it is said what is missing" {
+	script tool '#!/no/such/interpreter' 'echo ran'
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: it is there, but the interpreter that it names ('#!' line or dynamic loader) is not"
+	distinit PATH="$PWD" -- -- tool
+	fails_like 126 "'$PWD/tool' cannot be started: it is there, but the interpreter*"
+}
+
+@test "#! with Windows' line ends: 126, and it is said what is missing" {
+	printf '#!/bin/sh\r\necho ran\r\n' >tool
+	chmod +x tool
+	distinit -- -- ./tool
+	fails_like 126 '*the interpreter that it names*'
+}
+
+@test "more than the kernel takes: 126, and the largest is named" {
+	for i in $(seq 30); do
+		printf 'BIG%s=' "$i"
+		head -c 120000 /dev/zero | tr '\0' x
+		echo
+	done >file
+	distinit -- --env-file file -- true
+	fails_like 126 "*cannot be started: arguments and environment have * bytes, more than the kernel takes (the largest, 'BIG*"
+}
+
+# --- the command line -----------------------------------------------------------------------------------
+
+@test "no command: an error with the usage" {
+	usage='usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
+	distinit --
+	refuses_with "no command; $usage"
+	distinit -- --
+	refuses_with "no command behind '--'; $usage"
+	distinit -- --set A=1
+	refuses_with "no command; $usage"
+}
+
+@test "a command without -- in front: an error that says how to write it" {
+	distinit -- python x.py --epochs 3
+	refuses_with "'python' is no subcommand; a command follows '--': distinit -- python x.py --epochs 3"
+	distinit -- ./train.sh
+	refuses_with "'./train.sh' is no subcommand; a command follows '--': distinit -- ./train.sh"
+	distinit -- --set A=1 python x.py
+	refuses_with "a command follows '--': write '-- python' with what comes after it"
+}
+
+@test "a mistyped subcommand: an error that names the nearest" {
+	distinit -- explane
+	refuses_with "'explane' is no subcommand (did you mean 'explain'?); a command follows '--': distinit -- explane"
+}
+
+@test "an error in an option: the command does not run" {
+	distinit -- --no-such-option -- touch ran
+	[ "$status" -eq 125 ]
+	distinit -- --set -- touch ran
+	[ "$status" -eq 125 ]
+	distinit -- --env-file=no-such-file -- touch ran
+	[ "$status" -eq 125 ]
+	distinit BACKENDAI_CLUSTER_SIZE=x -- -- touch ran
+	[ "$status" -eq 125 ]
+	[ ! -e ran ]
+}
+
+# --- the environment ------------------------------------------------------------------------------------
+
+@test "without a cluster the environment is passed on byte for byte, and in its order" {
+	# Doubled, without '=', empty, without a name, no UTF-8, a newline.
+	local -a entries=(
+		ZULU=1 ALPHA=2 ALPHA=3 noequals '' '=noname' '==' $'LATIN=\xe9\xff' $'LINES=a\nb' EMPTY= 'BLANK NAME=x'
+		'UNICODE=äöü€' 'ALPHA=2' 'QUOTES="'\'
+	)
+	cmp <(raw "${entries[@]}" -- "$DISTINIT" -- /bin/cat /proc/self/environ) \
+		<(printf '%s\0' "${entries[@]}")
+}
+
+@test "in a cluster the inherited entries stay as they are, and what is new stands behind" {
+	local -a entries=(Z=1 A=2 A=3 noequals '' '=noname' $'LATIN=\xff' "${SESSION[@]}")
+	local -a derived=(
+		MASTER_ADDR=main1 MASTER_PORT=29500 PET_NNODES=2 PET_NODE_RANK=1 PET_MASTER_ADDR=main1
+		PET_MASTER_PORT=29500
+		'TF_CONFIG={"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}'
+	)
+	cmp <(raw "${entries[@]}" -- "$DISTINIT" -- /bin/cat /proc/self/environ) \
+		<(printf '%s\0' "${entries[@]}" "${derived[@]}")
+}
+
+@test "an empty environment stays empty" {
+	distinit -- -- cat /proc/self/environ
+	succeeds_with ''
+}
+
+@test "a doubled variable counts by its first, as for getenv()" {
+	# shellcheck disable=SC2016 # for the inner shell
+	invoke raw MASTER_ADDR=first MASTER_ADDR=second "${SESSION[@]}" -- \
+		"$DISTINIT" --frameworks=torch -- /bin/sh -c 'tr "\0" "\n" </proc/$$/environ'
+	[ "$status" -eq 0 ]
+	[ "$(grep ^MASTER_ADDR <<<"$output")" = $'MASTER_ADDR=first\nMASTER_ADDR=second' ]
+}
+
+@test "35,000 variables are passed on" {
+	python3 - "$DISTINIT" <<-'PYTHON'
+		import os, subprocess, sys
+		env = {f"VARIABLE_{i}": str(i * i) for i in range(35000)}
+		cluster = {"BACKENDAI_CLUSTER_SIZE": "2", "BACKENDAI_CLUSTER_HOSTS": "main1,sub1", "BACKENDAI_CLUSTER_LOCAL_RANK": "1"}
+		words = [sys.argv[1], "--frameworks=torch", "--unset", "VARIABLE_34999", "--set", "VARIABLE_5=x", "--", "/usr/bin/env", "-0"]
+		done = subprocess.run(words, env=env | cluster, stdout=subprocess.PIPE, check=True)
+		have = dict(entry.split("=", 1) for entry in done.stdout.decode().split("\0")[:-1])
+		want = env | cluster | {"MASTER_ADDR": "main1", "MASTER_PORT": "29500", "VARIABLE_5": "x"}
+		del want["VARIABLE_34999"]
+		assert have == want, have.keys() ^ want.keys()
+	PYTHON
+}
+
+@test "a TF_CONFIG of exactly 128 KiB is passed, one of a byte more is left out" {
+	python3 - "$DISTINIT" <<-'PYTHON'
+		import subprocess, sys
+		LIMIT = 131072  # of "TF_CONFIG=...", with its NUL
+		PORT = 20000    # up to 29999: five digits throughout
+
+		def tf_config(hosts):
+		    workers = ",".join(f'"{h}:{PORT + i}"' for i, h in enumerate(hosts))
+		    return 'TF_CONFIG={"cluster":{"worker":[' + workers + ']},"task":{"type":"worker","index":0}}'
+
+		def run(hosts):
+		    env = {"BACKENDAI_CLUSTER_SIZE": str(len(hosts)), "BACKENDAI_CLUSTER_HOSTS": ",".join(hosts),
+		           "BACKENDAI_CLUSTER_LOCAL_RANK": "0", "MASTER_PORT": str(PORT)}
+		    return subprocess.run([sys.argv[1], "--", "/usr/bin/env"], env=env, capture_output=True, text=True)
+
+		hosts = [f"n{i:04}.example.internal" for i in range(6000)]
+		while len(tf_config(hosts)) + 1 > LIMIT - 3:
+		    hosts.pop()
+		for i in range(LIMIT - 1 - len(tf_config(hosts))):
+		    hosts[i] = "x" + hosts[i]
+		assert len(tf_config(hosts)) + 1 == LIMIT
+
+		done = run(hosts)
+		assert done.returncode == 0 and done.stderr == "", done.stderr
+		assert tf_config(hosts) in done.stdout.splitlines()
+
+		hosts[-1] += "x"
+		done = run(hosts)
+		assert done.returncode == 0, done.stderr
+		assert "TF_CONFIG" not in done.stdout
+		assert done.stderr == (f"distinit: warning: TF_CONFIG is left out: with {len(hosts)} workers it has 131073 bytes, "
+		                       "and the kernel takes 131072 in one variable\n"), done.stderr
+	PYTHON
+}

@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit env: the variables that would be added or changed, in four formats.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	remove_open_folder
+}
+
+# What SESSION gives.
+readonly TF='{"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}'
+readonly DERIVED=(
+	MASTER_ADDR=main1 MASTER_PORT=29500 PET_NNODES=2 PET_NODE_RANK=1 PET_MASTER_ADDR=main1 PET_MASTER_PORT=29500
+	"TF_CONFIG=$TF"
+)
+
+# null VAR=VALUE... -- OPTION...: what --format=null prints, an entry a line (no value of these tests has a newline).
+null() {
+	local -a variables=()
+	while [[ $1 != -- ]]; do
+		variables+=("$1")
+		shift
+	done
+	shift
+	env -i "${variables[@]}" "$DISTINIT" env --format=null "$@" | tr '\0' '\n'
+}
+
+@test "shell is the default: one NAME='value' a line" {
+	distinit "${SESSION[@]}" -- env --frameworks=torch
+	succeeds_with $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\''
+	distinit "${SESSION[@]}" -- env --frameworks=torch --format=shell
+	succeeds_with $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\''
+}
+
+@test "shell: a POSIX shell reads the same values" {
+	requires dash
+	# shellcheck disable=SC2016 # it is meant literally
+	local -a hard=('A=$HOME `id` \ "x" #y' $'B= two\nlines ' 'C=' 'D=äöü' $'E=\xff' 'F=*' 'G=!x' $'H=\ttab')
+	local -a options=()
+	for entry in "${hard[@]}"; do
+		options+=(--set "$entry")
+	done
+	env -i "${SESSION[@]}" "$DISTINIT" env "${options[@]}" >file
+	# shellcheck disable=SC2016 # for dash
+	cmp <(env -i dash -c 'set -a; . ./file; exec /usr/bin/env -0' | sort -z | grep -azv ^PWD=) \
+		<(printf '%s\0' "${hard[@]}" "${DERIVED[@]}" | sort -z)
+}
+
+@test "shell: a quote cannot be carried, and is refused by name" {
+	distinit -- env --set "QUOTE=it's"
+	refuses_with "--format=shell cannot carry 'QUOTE': a value in single quotes cannot hold a single quote; --format=null carries anything"
+}
+
+@test "shell: a name that is none of the shell's is refused" {
+	distinit -- env --set 'a.b=1'
+	refuses_with "--format=shell cannot carry 'a.b': a shell's names are letters, digits and '_'; --format=null carries anything"
+	distinit -- env --set '1A=1'
+	refuses_with "--format=shell cannot carry '1A': a shell's names are letters, digits and '_'; --format=null carries anything"
+}
+
+@test "docker: NAME=value a line, nothing quoted" {
+	distinit "${SESSION[@]}" -- env --format=docker --set "Q=it's \"x\" "
+	succeeds_with "$(printf '%s\n' "${DERIVED[@]}" "Q=it's \"x\" ")"
+}
+
+@test "docker: a newline cannot be carried, and is refused by name" {
+	distinit -- env --format=docker --set $'LINES=a\nb'
+	refuses_with "--format=docker cannot carry 'LINES': a value in this format ends with its line; --format=null carries anything"
+	distinit -- env --format=docker --set $'CR=a\r'
+	refuses_with "--format=docker cannot carry 'CR': a value in this format ends with its line; --format=null carries anything"
+	distinit -- env --format=docker --set '#A=1'
+	refuses_with "--format=docker cannot carry '#A': docker would take the line for a comment; --format=null carries anything"
+}
+
+@test "docker: is a directive file of ours again" {
+	env -i "${SESSION[@]}" "$DISTINIT" env --format=docker >file
+	distinit -- --env-file file -- env
+	succeeds_with "$(printf '%s\n' "${DERIVED[@]}")"
+}
+
+@test "json: an object that programs read" {
+	env -i "${SESSION[@]}" "$DISTINIT" env --format=json --set 'A="\/' --set $'B=a\nb\t\x01' --set C=äöü€😀 --set D= >file
+	python3 - "${DERIVED[@]}" <<-'PYTHON'
+		import json, sys
+		want = dict(word.split("=", 1) for word in sys.argv[1:])
+		want |= {"A": '"\\/', "B": "a\nb\t\x01", "C": "äöü€😀", "D": ""}
+		have = json.load(open("file", encoding="utf-8"))
+		assert have == want, have
+	PYTHON
+}
+
+@test "json: nothing to say is an empty object" {
+	env -i "$DISTINIT" env --format=json >file
+	python3 -c 'import json; assert json.load(open("file")) == {}'
+}
+
+@test "json: bytes that are no UTF-8 are refused by name" {
+	distinit -- env --format=json --set $'LATIN=\xe9'
+	refuses_with "--format=json cannot carry 'LATIN': JSON holds UTF-8 only; --format=null carries anything"
+}
+
+@test "null: carries anything" {
+	cmp <(env -i "$DISTINIT" env --format=null --set $'A=\xff\n\'"' --set 'a.b=1') <(printf '%s\0' $'A=\xff\n\'"' a.b=1)
+}
+
+@test "what the command would see: the same as env prints" {
+	for options in '' '--ranks=always' '--frameworks=tensorflow' '--set MASTER_PORT=7' '--clean --set A=1'; do
+		# shellcheck disable=SC2086 # several words
+		cmp <(env -i "${SESSION[@]}" "$DISTINIT" env --all --format=null $options) \
+			<(env -i "${SESSION[@]}" "$DISTINIT" $options -- /usr/bin/env -0)
+	done
+}
+
+@test "only what is new or changed, unless --all" {
+	[ "$(null A=1 B=2 -- --set A=1 --set B=3 --set C=4)" = $'B=3\nC=4' ]
+	[ "$(null A=1 B=2 -- --set A=1 --set B=3 --set C=4 --all)" = $'A=1\nB=3\nC=4' ]
+	[ "$(null A=1 B=2 -- --unset A)" = '' ]
+	[ "$(null A=1 B=2 -- --unset A --all)" = B=2 ]
+	distinit A=1 B=2 -- env
+	succeeds_with ''
+}
+
+@test "a removed variable cannot be told by a list, and that is said by name" {
+	distinit A=1 B=2 -- env --unset A --set C=3
+	warns_with "'A' is removed (--unset), which a list of variables cannot tell; --all prints the rest"
+	[ "$output" = "C='3'" ]
+	distinit A=1 B=2 -- env --unset A --all
+	succeeds_with "B='2'"
+}
+
+@test "--all leaves the variables of distinit itself out" {
+	[ "$(null A=1 DISTINIT_MASTER_PORT=1 -- --all)" = A=1 ]
+	[ "$(null A=1 DISTINIT_MASTER_PORT=1 -- --all --keep-config)" = $'A=1\nDISTINIT_MASTER_PORT=1' ]
+}
+
+@test "--output: to a file, and nothing to stdout" {
+	distinit "${SESSION[@]}" -- env --frameworks=torch --output=file
+	succeeds_with ''
+	[ "$(cat file)" = $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\'' ]
+	distinit "${SESSION[@]}" -- env --frameworks=torch -o short
+	cmp file short
+}
+
+@test "--output: replaces a file, and leaves nothing else behind" {
+	echo old >file
+	distinit A=1 -- env --set A=2 --output=file
+	succeeds_with ''
+	[ "$(ls -A)" = $'.stderr\n.stdout\nfile' ]
+	[ "$(cat file)" = "A='2'" ]
+}
+
+@test "--output: readable by others as the umask allows" {
+	(
+		umask 022
+		env -i "$DISTINIT" env --set A=1 --output=open
+		umask 077
+		env -i "$DISTINIT" env --set A=1 --output=closed
+	)
+	[[ $(stat -c %A open) == -r-?r--r-- || $(stat -c %A open) == -r??r--r-- ]]
+	[[ $(stat -c %A closed) == -r??------ ]]
+}
+
+@test "--output: atomic, so that one who reads meanwhile sees the old or the new" {
+	echo "A='1'" >file
+	exec 8<file
+	distinit -- env --set A=2 --output=file
+	succeeds_with ''
+	[ "$(cat <&8)" = "A='1'" ]
+	[ "$(cat file)" = "A='2'" ]
+}
+
+@test "--output: an error leaves the old file as it was" {
+	echo old >file
+	distinit -- env --set "A=it's" --output=file
+	[ "$status" -eq 125 ]
+	distinit BACKENDAI_CLUSTER_SIZE=x -- env --output=file
+	[ "$status" -eq 125 ]
+	[ "$(cat file)" = old ]
+	[ "$(ls -A)" = $'.stderr\n.stdout\nfile' ]
+}
+
+@test "--output: a folder that is not there is refused" {
+	distinit -- env --output=no/such/file
+	refuses_with "--output: 'no/such/file' cannot be written: No such file or directory"
+	mkdir folder
+	distinit -- env --output=folder
+	fails_like 125 "--output: 'folder' cannot be written: *"
+	[ -z "$(ls -A folder)" ]
+}
+
+@test "--output: a folder that may not be written to is refused" {
+	requires setpriv
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	chmod 555 "$OPEN_FOLDER"
+	invoke as_nobody env -i "$OPEN_FOLDER/distinit" env --set A=1 --output="$OPEN_FOLDER/file"
+	chmod 755 "$OPEN_FOLDER"
+	refuses_with "--output: '$OPEN_FOLDER/file' cannot be written: Permission denied"
+	[ "$(ls -A "$OPEN_FOLDER")" = distinit ]
+}
+
+@test "a full disk is an error, on stdout and in a file" {
+	[ -c /dev/full ] || skip 'there is no /dev/full'
+	status=0
+	message=$(env -i "$DISTINIT" env --set A=1 2>&1 >/dev/full) || status=$?
+	[ "$status" -eq 125 ]
+	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
+}
+
+@test "a closed stdout is an error" {
+	status=0
+	message=$(env -i "$DISTINIT" env --set A=1 2>&1 >&-) || status=$?
+	[ "$status" -eq 125 ]
+	[ "$message" = 'distinit: error: cannot write to stdout: Bad file descriptor' ]
+}
+
+@test "an unknown format is refused with those there are" {
+	distinit -- env --format=yaml
+	refuses_with "--format='yaml': expected shell, docker, json or null"
+}
+
+@test "takes no command" {
+	distinit -- env -- true
+	refuses_with "env takes no command and no argument, only options; see 'distinit env --help'"
+	distinit -- env A=1 true
+	refuses_with "env takes no command and no argument, only options; see 'distinit env --help'"
+}
+
+@test "warnings go to stderr, so that the output is still one" {
+	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 -- env --frameworks=torch
+	warns_with "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts: 1 is taken"
+	[ "$output" = $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\'' ]
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit explain: for people, and with --format=json a stable interface for programs. That it says the same as what
+# happens is checked for each case of tests/vectors.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# json EXPRESSION VAR=VALUE... -- OPTION...: explain in JSON, as "said"; its variables by name are "v". Fails unless
+# EXPRESSION, in Python, is true.
+json() {
+	local expression=$1
+	shift
+	local -a variables=()
+	while [[ $1 != -- ]]; do
+		variables+=("$1")
+		shift
+	done
+	shift
+	invoke env -i "${variables[@]}" "$DISTINIT" explain --format=json "$@"
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	python3 -c 'import json, sys
+said = json.load(sys.stdin)
+v = {variable["name"]: variable for variable in said["variables"]}
+assert eval("(" + sys.argv[1] + ")"), sys.argv[1]' "$expression" <<<"$output"
+}
+
+readonly STEP=(
+	SLURM_JOB_ID=55 'SLURM_STEP_NODELIST=n[1-3]' SLURM_STEP_ID=0 SLURM_STEP_NUM_NODES=3 SLURM_STEP_NUM_TASKS=6
+	'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_PROCID=4 SLURM_NODEID=2 SLURM_LOCALID=0
+)
+
+# --- for programs -----------------------------------------------------------------------------------------
+
+@test "json: all keys are there, and of their kind, in a cluster" {
+	# shellcheck disable=SC2178 # a reference, not a string
+	for which in SESSION STEP; do
+		local -n variables=$which
+		json 'set(said) >= {"version", "source", "launcher", "scope", "recognised_by", "cluster", "variables", "warnings"}
+			and set(said["cluster"]) >= {"hosts", "nnodes", "node_rank", "nproc_per_node", "tasks_per_node", "world_size",
+				"rank", "local_rank", "local_size", "job_id", "master_addr", "master_port"}
+			and v and all(set(x) >= {"name", "value", "action", "by", "why"} for x in said["variables"])
+			and all(x["action"] in ("set", "kept", "left-out", "unset") for x in said["variables"])
+			and all(x["why"] is None or x["why"] for x in said["variables"])
+			and said["warnings"] == []' "${variables[@]}" --
+	done
+}
+
+@test "json: a session of Backend.AI" {
+	json 'said["source"] == "backendai" and said["launcher"] is None and said["scope"] == "node"
+		and said["recognised_by"] == "BACKENDAI_CLUSTER_SIZE"
+		and said["cluster"] == {"hosts": ["main1", "sub1"], "nnodes": 2, "node_rank": 1, "nproc_per_node": None,
+		"tasks_per_node": None, "world_size": None, "rank": None, "local_rank": None, "local_size": None,
+		"job_id": None, "master_addr": "main1", "master_port": 29500}' "${SESSION[@]}" --
+}
+
+@test "json: a step of Slurm" {
+	json 'said["source"] == "slurm" and said["launcher"] == "slurm" and said["scope"] == "task"
+		and said["recognised_by"] == "SLURM_STEP_ID"
+		and said["cluster"] == {"hosts": ["n1", "n2", "n3"], "nnodes": 3, "node_rank": 2, "nproc_per_node": 2,
+		"tasks_per_node": [2, 2, 2], "world_size": 6, "rank": 4, "local_rank": 0, "local_size": 2,
+		"job_id": "55", "master_addr": "n1", "master_port": 21705}' "${STEP[@]}" --
+}
+
+@test "json: no cluster" {
+	json 'said["source"] is None and said["launcher"] is None and said["scope"] is None and said["cluster"] is None
+		and said["recognised_by"] is None and said["variables"] == [] and said["warnings"] == []' --
+}
+
+@test "json: a cluster of one is described, and nothing is set" {
+	json 'said["source"] == "backendai" and said["cluster"]["nnodes"] == 1 and said["cluster"]["hosts"] == ["main1"]
+		and not any(x["action"] == "set" for x in said["variables"])' \
+		BACKENDAI_CLUSTER_SIZE=1 BACKENDAI_CLUSTER_HOST=main1 --
+}
+
+@test "json: a child of torchrun is left alone" {
+	json 'said["launcher"] == "torchrun" and said["cluster"] is None and said["variables"] == []' \
+		"${STEP[@]}" TORCHELASTIC_RUN_ID=x RANK=0 WORLD_SIZE=2 --
+}
+
+@test "json: the version is that of --version" {
+	json "said['version'] == '$("$DISTINIT" --version | cut -d ' ' -f 2)'" --
+}
+
+@test "json: who set what" {
+	json 'v["MASTER_ADDR"] | {"why": 0} == {"name": "MASTER_ADDR", "value": "main1", "action": "set", "by": "torch", "why": 0}' \
+		"${SESSION[@]}" --
+	json '(v["PET_NNODES"]["by"], v["TF_CONFIG"]["by"]) == ("torchrun", "tensorflow")' "${SESSION[@]}" --
+	printf '\n\nset A=1\n' >file
+	json '(v["A"]["by"], v["A"]["action"], v["A"]["value"]) == ("file:3", "set", "1")' -- --env-file file
+	json '(v["A"]["by"], v["A"]["value"]) == ("DISTINIT_ENV:2", "1")' DISTINIT_ENV=$'# x\nA=1' --
+	json '(v["A"]["by"], v["A"]["value"]) == ("--append", "x:1")' A=x -- --append A=1
+}
+
+@test "json: what the user had set is kept" {
+	json '(v["MASTER_PORT"]["action"], v["MASTER_PORT"]["by"], v["MASTER_PORT"]["value"]) == ("kept", "user", "7")' \
+		"${SESSION[@]}" MASTER_PORT=7 --
+	json '(v["RANK"]["action"], v["RANK"]["value"]) == ("kept", "9")' "${STEP[@]}" RANK=9 --
+}
+
+@test "json: what was left out, and why" {
+	json '(v["RANK"]["action"], v["RANK"]["value"]) == ("left-out", None) and "torchrun" in v["RANK"]["why"]' "${SESSION[@]}" --
+	json 'v["TF_CONFIG"]["action"] == "left-out" and "port" in v["TF_CONFIG"]["why"]' "${SESSION[@]}" MASTER_PORT=65535 \
+		-- --log=error
+	json 'v["PET_NNODES"]["action"] == "left-out" and "PET_RDZV" in v["PET_NNODES"]["why"]' "${SESSION[@]}" \
+		PET_RDZV_BACKEND=c10d --
+}
+
+@test "json: what was removed" {
+	json '(v["A"]["action"], v["A"]["value"], v["A"]["by"]) == ("unset", None, "--unset")' A=1 -- --unset A
+	json '(v["A"]["action"], v["B"]["action"]) == ("unset", "set")' A=1 -- --clean --set B=1
+	json '"NOPE" not in v' A=1 -- --unset NOPE
+}
+
+@test "json: a directive has the last word on a derived variable" {
+	json '(v["MASTER_PORT"]["value"], v["MASTER_PORT"]["by"]) == ("9", "--set")' "${SESSION[@]}" -- --set MASTER_PORT=9
+	json '[x["name"] for x in said["variables"]].count("MASTER_PORT") == 1' "${SESSION[@]}" -- --set MASTER_PORT=9
+	json '"TF_CONFIG" not in v or v["TF_CONFIG"]["action"] != "set"' "${SESSION[@]}" -- --unset TF_CONFIG
+}
+
+@test "json: what does not change is not listed" {
+	json 'v == {}' A=1 B=2 -- --set A=1
+}
+
+@test "json: warnings are in it, not on stderr" {
+	json 'said["warnings"] == ["BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST=\x27sub1\x27 is number 1 of the hosts: 1 is taken"]' \
+		"${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 --
+}
+
+@test "json: whatever bytes there are, it is JSON" {
+	json 'v["A"]["value"] == "\ufffd\"\\\n\t\x01\x7fä"' -- --set $'A=\xff"\\\n\t\x01\x7fä'
+	json 'v["B\ufffd"]["value"] == ""' -- --set $'B\xff='
+}
+
+@test "json: 4,501 hosts" {
+	json 'len(said["cluster"]["hosts"]) == said["cluster"]["nnodes"] == 4501 and len(said["warnings"]) == 1' \
+		-- --hosts='n[0-4500].long-name-of-a-cluster.example' --node-rank=3
+}
+
+# --- secrets ----------------------------------------------------------------------------------------------
+
+@test "secrets: values of names that look so are masked" {
+	local -a names=(HF_TOKEN TOKEN_OF_MINE AWS_SECRET_ACCESS_KEY SECRET DB_PASSWORD WANDB_API_KEY) set=() old=() append=()
+	for name in "${names[@]}"; do
+		set+=(--set "$name=hunter2")
+		old+=("$name=old")
+		append+=(--append "$name=hunter2")
+	done
+	json 'len(v) == 6 and all(x["value"] == "********" for x in v.values())' -- "${set[@]}"
+	json 'len(v) == 6 and all(x["value"] == "********" for x in v.values())' "${old[@]}" -- "${append[@]}"
+	distinit "${old[@]}" -- explain "${append[@]}"
+	[[ $status -eq 0 && $output != *hunter2* && $output != *old* && -z $stderr ]]
+	for name in "${names[@]}"; do
+		[[ $output == *"$name="* ]]
+	done
+}
+
+@test "secrets: not in messages either" {
+	distinit -- -vv --set HF_TOKEN=hunter2 --unset NOPE -- true
+	[[ $status -eq 0 && $stderr != *hunter2* ]]
+	distinit HF_TOKEN=hunter2 -- -vv --unset HF_TOKEN -- true
+	[[ $status -eq 0 && $stderr != *hunter2* ]]
+}
+
+@test "secrets: others are shown" {
+	json 'len(v) == 5 and all(x["value"] == "hunter2" for x in v.values())' -- --set KEYBOARD=hunter2 \
+		--set MONKEYS=hunter2 --set TOKE=hunter2 --set PASSWOR=hunter2 --set KEY_ID=hunter2
+}
+
+@test "secrets: --show-secrets shows them" {
+	json 'v["HF_TOKEN"]["value"] == "hunter2"' -- --show-secrets --set HF_TOKEN=hunter2
+	distinit -- explain --show-secrets --set HF_TOKEN=hunter2
+	[[ $output == *HF_TOKEN=hunter2* ]]
+}
+
+@test "secrets: the command gets them as they are" {
+	distinit -- --set HF_TOKEN=hunter2 -- env
+	succeeds_with HF_TOKEN=hunter2
+}
+
+# --- the user's TF_CONFIG -----------------------------------------------------------------------------------
+
+@test "TF_CONFIG of the user: what it says" {
+	json 'v["TF_CONFIG"]["action"] == "kept" and "worker 1 of 3" in v["TF_CONFIG"]["why"]' \
+		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a:1","b:2","c:3"]},"task":{"type":"worker","index":1}}' --
+}
+
+@test "TF_CONFIG of the user: that it is no JSON is worth a warning, with the place" {
+	json 'len(said["warnings"]) == 1 and "is no JSON (line 1, column 28)" in said["warnings"][0]' \
+		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a"]}' --
+	json 'v["TF_CONFIG"]["action"] == "kept" and v["TF_CONFIG"]["value"] == "{"' "${SESSION[@]}" 'TF_CONFIG={' --
+}
+
+@test "TF_CONFIG of the user: one that is nested without end is worth a warning, and no crash" {
+	deep=$(head -c 60000 /dev/zero | tr '\0' '[')
+	json 'len(said["warnings"]) == 1 and "nested more than 32 deep" in said["warnings"][0]' \
+		"${SESSION[@]}" "TF_CONFIG=$deep" --
+}
+
+# --- for people -------------------------------------------------------------------------------------------
+
+@test "text: which manager, by what, the cluster, and this one's place" {
+	distinit "${SESSION[@]}" -- explain
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[[ $output == *'backendai: Backend.AI session'*'recognised by BACKENDAI_CLUSTER_SIZE'* ]]
+	[[ $output == *'2: main1,sub1'*'1 of 2, sub1'* ]]
+	[[ $output == *'main1 (the host of rank 0), port 29500 (the default)'* ]]
+}
+
+@test "text: each variable with who set it and why, kept and left out" {
+	distinit "${SESSION[@]}" MASTER_PORT=7 OLD=1 -- explain --set A=1 --unset OLD
+	[[ $output == *$'set       MASTER_ADDR=main1\n          by torch: '* ]]
+	[[ $output == *$'kept      MASTER_PORT=7\n          by user: '* ]]
+	[[ $output == *$'left-out  RANK\n          by torch: '* ]]
+	[[ $output == *$'set       A=1\n          by --set'* ]]
+	[[ $output == *$'unset     OLD\n          by --unset'* ]]
+}
+
+@test "text: a rank of a launcher" {
+	distinit "${STEP[@]}" -- explain
+	[[ $output == *"Slurm's srun"*'rank 4 of 6, on its node rank 0 of 2 (scope task)'*'3: n[1-3]'*'2 of 3, n3'* ]]
+}
+
+@test "text: without a cluster, one is told so" {
+	distinit -- explain
+	succeeds_with "$output"
+	[[ $output == 'No cluster manager is recognised here'* ]]
+}
+
+@test "text: nothing in it moves the terminal's cursor" {
+	distinit -- explain --set $'A=\e[2J\rx\xff'
+	[ "$status" -eq 0 ]
+	# shellcheck disable=SC2028 # meant literally
+	[[ $output == *'A=\x1b[2J\x0dx\xff'* ]]
+}
+
+@test "text: a long value is cut, and its size told" {
+	distinit -- explain --set "A=$(head -c 5000 /dev/zero | tr '\0' x)"
+	[ "$status" -eq 0 ]
+	[ "${#output}" -lt 1000 ]
+	[[ $output == *'... (5000 bytes)'* ]]
+}
+
+@test "what is broken is an error here too" {
+	distinit BACKENDAI_CLUSTER_SIZE=x -- explain
+	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+	distinit BACKENDAI_CLUSTER_SIZE=x -- explain --format=json
+	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+}
+
+@test "an unknown format is refused with those there are" {
+	distinit -- explain --format=yaml
+	refuses_with "--format='yaml': expected text or json"
+}
+
+@test "takes no command" {
+	distinit -- explain -- true
+	refuses_with "explain takes no command and no argument, only options; see 'distinit explain --help'"
+}
+
+@test "a full disk is an error" {
+	[ -c /dev/full ] || skip 'there is no /dev/full'
+	status=0
+	message=$(env -i "$DISTINIT" explain 2>&1 >/dev/full) || status=$?
+	[ "$status" -eq 125 ]
+	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
+}

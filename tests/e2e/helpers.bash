@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the tests of the binary share. DISTINIT is its path; by default the one of ./dev build.
+
+bats_require_minimum_version 1.5.0
+
+: "${DISTINIT:=$BATS_TEST_DIRNAME/../../build/distinit}"
+DISTINIT=$(realpath "$DISTINIT")
+export DISTINIT
+
+# A session of two containers of Backend.AI, seen by the second: for tests that need some cluster.
+# shellcheck disable=SC2034,SC2054 # used by those who load this; the comma is the list's
+readonly SESSION=(
+	BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=main1,sub1
+	BACKENDAI_CLUSTER_HOST=sub1 BACKENDAI_CLUSTER_LOCAL_RANK=1
+)
+
+# invoke PROGRAM ARG...: run it. What came of it is in $status, $output and $stderr, and shown where the test fails.
+# (Unlike bats' run it keeps the two streams apart without being asked, and takes 127 for an answer.)
+invoke() {
+	local out=$BATS_TEST_TMPDIR/.stdout err=$BATS_TEST_TMPDIR/.stderr
+	status=0
+	"$@" >"$out" 2>"$err" || status=$?
+	output=$(<"$out")
+	stderr=$(<"$err")
+	{
+		printf 'ran:'
+		printf ' %q' "$@"
+		printf '\nstatus: %s\nstdout: %s\nstderr: %s\n' "$status" "$output" "$stderr"
+	} | cut -c 1-2000
+}
+
+# distinit VAR=VALUE... -- ARG...: invoke it in an environment of these variables and no others.
+distinit() {
+	local -a variables=()
+	while [[ $1 != -- ]]; do
+		variables+=("$1")
+		shift
+	done
+	shift
+	invoke env -i "${variables[@]}" "$DISTINIT" "$@"
+}
+
+# succeeds_with TEXT: it ended well, said TEXT on stdout and nothing on stderr.
+succeeds_with() {
+	[[ $status -eq 0 && $output == "$1" && -z $stderr ]]
+}
+
+# warns_with TEXT...: it ended well, and these are its warnings, in this order.
+warns_with() {
+	local expected
+	expected=$(printf 'distinit: warning: %s\n' "$@")
+	[[ $status -eq 0 && $stderr == "$expected" ]]
+}
+
+# refuses_with TEXT: it ended as an error of its own, said just this, and the command did not run.
+refuses_with() {
+	fails_with 125 "$1"
+}
+
+# fails_with STATUS TEXT
+fails_with() {
+	[[ $status -eq $1 && -z $output && $stderr == "distinit: error: $2" ]]
+}
+
+# fails_like STATUS PATTERN: the same, in one line that is like this.
+fails_like() {
+	# shellcheck disable=SC2053 # a pattern is meant
+	[[ $status -eq $1 && -z $output && $stderr != *$'\n'* && $stderr == "distinit: error: "$2 ]]
+}
+
+# raw ENTRY... -- PROGRAM ARG...: become PROGRAM in an environment of just these entries, which may be doubled, have no
+# '=' or be any bytes: what env(1) cannot do.
+raw() {
+	python3 -c '
+import ctypes, os, sys
+
+def vector(words):
+    return (ctypes.c_char_p * (len(words) + 1))(*words, None)
+
+words = [os.fsencode(word) for word in sys.argv[1:]]
+split = words.index(b"--")
+entries, argv = words[:split], words[split + 1 :]
+ctypes.CDLL(None).execve(argv[0], vector(argv), vector(entries))
+sys.exit("cannot run " + repr(argv))
+' "$@"
+}
+
+# A folder that any user may look into, unlike bats' own; removed by remove_open_folder.
+open_folder() {
+	OPEN_FOLDER=$(mktemp -d)
+	chmod 755 "$OPEN_FOLDER"
+}
+
+remove_open_folder() {
+	if [[ -n ${OPEN_FOLDER-} ]]; then
+		rm -rf "$OPEN_FOLDER"
+	fi
+}
+
+# as_nobody PROGRAM ARG...: run it as a user without rights; as who we are, where we have none ourselves.
+as_nobody() {
+	if [[ $EUID -eq 0 ]]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	else
+		"$@"
+	fi
+}
+
+requires() {
+	local program
+	for program; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}

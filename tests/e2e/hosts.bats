@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit hosts: host lists, expanded and compressed. Single lists are in tests/vectors/hostlist.txt.
+
+load helpers
+
+# random_lists N SEED: host lists by chance, one a line; what scontrol of Slurm 22.05 reads too.
+random_lists() {
+	python3 - "$@" <<-'PYTHON'
+		import random, sys
+		count, seed = map(int, sys.argv[1:])
+		chance = random.Random(seed)
+
+		def number():
+		    n = chance.choice([chance.randrange(12), chance.randrange(95, 106), chance.randrange(2000)])
+		    return n, chance.choice([1, 1, 2, 3, 4, 6])
+
+		def bracket():
+		    ranges = []
+		    for _ in range(chance.randint(1, 4)):
+		        first, width = number()
+		        last = first + chance.choice([0, 1, 2, 7, 15])
+		        ranges.append(f"{first:0{width}}" + (f"-{last:0{width}}" if last > first else ""))
+		    return "[" + ",".join(ranges) + "]"
+
+		def name():
+		    text = chance.choice(["n", "gpu", "a100-", "rack1-node", "ip-10-0-", "x1000c0s", "N"])
+		    kind = chance.randrange(8)
+		    if kind == 0:
+		        return text + "x"
+		    if kind == 1:
+		        return f"{text}{chance.randrange(300):0{chance.choice([1, 3])}}"
+		    if kind == 2:
+		        return text + bracket() + "-" + bracket()
+		    return text + bracket()
+
+		for _ in range(count):
+		    print(",".join(name() for _ in range(chance.randint(1, 6))))
+	PYTHON
+}
+
+@test "a list is expanded, one host a line" {
+	distinit -- hosts 'n[1-3],login,gpu[08-10]'
+	succeeds_with $'n1\nn2\nn3\nlogin\ngpu08\ngpu09\ngpu10'
+}
+
+@test "without a list: the cluster's hosts, in node-rank order" {
+	distinit BACKENDAI_CLUSTER_SIZE=3 BACKENDAI_CLUSTER_HOSTS=sub1,main1,sub2 BACKENDAI_CLUSTER_HOST=sub2 \
+		BACKENDAI_CLUSTER_LOCAL_RANK=2 -- hosts
+	succeeds_with $'main1\nsub1\nsub2'
+	distinit -- hosts --hosts='n[1-2]' --node-rank=0
+	succeeds_with $'n1\nn2'
+	distinit DISTINIT_HOSTS='n[1-2]' DISTINIT_NODE_RANK=0 -- hosts --count
+	succeeds_with 2
+}
+
+@test "without a list and without a cluster: an error" {
+	distinit -- hosts
+	fails_like 125 '*'
+}
+
+@test "--count: how many" {
+	distinit -- hosts --count 'n[1-3],m'
+	succeeds_with 4
+	distinit -- hosts --count 'n[1-65536]'
+	succeeds_with 65536
+}
+
+@test "--first: the first one" {
+	distinit -- hosts --first 'n[3,1-2]'
+	succeeds_with n3
+}
+
+@test "--nth: counted from 0" {
+	distinit -- hosts --nth=0 'n[5-7]'
+	succeeds_with n5
+	distinit -- hosts --nth=2 'n[5-7]'
+	succeeds_with n7
+}
+
+@test "--nth: beyond the list, or no number, is an error" {
+	distinit -- hosts --nth=3 'n[5-7]'
+	refuses_with '--nth=3: the list has 3, counted from 0'
+	distinit -- hosts --nth=last 'n[5-7]'
+	fails_like 125 "--nth='last' is not a whole number"
+	distinit -- hosts --nth=-1 'n[5-7]'
+	fails_like 125 "--nth='-1' is not a whole number"
+}
+
+@test "--compress: one list, as Slurm writes it" {
+	distinit -- hosts --compress 'n1,n2,n3,n5,gpu08,gpu09,gpu10,login'
+	succeeds_with 'n[1-3,5],gpu[08-10],login'
+	distinit -- hosts --compress n1
+	succeeds_with n1
+	distinit -- hosts --compress 'n9,n10,n11'
+	succeeds_with 'n[9-11]'
+	distinit -- hosts --compress 'n09,n10,n1'
+	succeeds_with 'n[09-10,1]'
+}
+
+@test "--compress: keeps the order, and doubles" {
+	distinit -- hosts --compress 'n3,n1,n2,n2'
+	succeeds_with 'n[3,1-2,2]'
+	distinit -- hosts --compress 'a1,b1,a2'
+	succeeds_with 'a1,b1,a2'
+}
+
+@test "compressed and expanded again: the same, for 300 lists by chance" {
+	random_lists 300 1 >"$BATS_TEST_TMPDIR/lists"
+	python3 - "$DISTINIT" "$BATS_TEST_TMPDIR/lists" <<-'PYTHON'
+		import subprocess, sys
+
+		def hosts(*words):
+		    return subprocess.run([sys.argv[1], "hosts", *words], env={}, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+		lists = open(sys.argv[2]).read().splitlines()
+		assert len(lists) == 300
+		for text in lists:
+		    short = hosts("--compress", text).rstrip("\n")
+		    assert hosts(short) == hosts(text), f"{text} became {short}, which is another"
+	PYTHON
+}
+
+@test "the same as scontrol show hostnames, for 100 lists by chance" {
+	requires scontrol
+	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$BATS_TEST_TMPDIR/slurm.conf"
+	export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
+	scontrol show hostnames 'n[1-2]' || skip 'scontrol does not work here'
+	random_lists 100 2 >"$BATS_TEST_TMPDIR/lists"
+	while read -r list; do
+		[ "$(env -i "$DISTINIT" hosts "$list")" = "$(scontrol show hostnames "$list")" ] || {
+			echo "scontrol reads $list in another way"
+			return 1
+		}
+	done <"$BATS_TEST_TMPDIR/lists"
+}
+
+@test "a list that begins with a dash follows --" {
+	distinit -- hosts -- '-n[1-2]'
+	succeeds_with $'-n1\n-n2'
+}
+
+@test "a list that is none: an error with the column" {
+	distinit -- hosts 'n[1-3],m[2-1]'
+	refuses_with "HOSTLIST='n[1-3],m[2-1]', column 10: the range ends before it begins"
+}
+
+@test "a list beyond all bounds is refused before it takes the memory" {
+	distinit -- hosts 'n[1-65536][1-65536]'
+	refuses_with "HOSTLIST='n[1-65536][1-65536]' stands for more than 1048576 hosts"
+	distinit -- hosts 'n[1-1000][1-1000][1-1000][1-1000][1-1000][1-1000][1-1000][1-1000]'
+	[ "$status" -eq 125 ]
+}
+
+@test "two lists: an error" {
+	distinit -- hosts n1 n2
+	fails_like 125 '*'
+}
+
+@test "a full disk is an error" {
+	[ -c /dev/full ] || skip 'there is no /dev/full'
+	status=0
+	message=$(env -i "$DISTINIT" hosts n1 2>&1 >/dev/full) || status=$?
+	[ "$status" -eq 125 ]
+	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
+}

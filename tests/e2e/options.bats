@@ -1,0 +1,332 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The options, their DISTINIT_* variables, and --help.
+
+# shellcheck disable=SC2030,SC2031,SC2154 # status, output and stderr are what invoke sets
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+readonly SUBCOMMANDS=(env explain hosts sources frameworks)
+
+# long_options WORD...: the long options that its --help lists, as --name or, with an argument, --name=ARG.
+long_options() {
+	env -i "$DISTINIT" "$@" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
+}
+
+# --- help -------------------------------------------------------------------------------------------------
+
+@test "--help: on stdout, with status 0, and nothing on stderr" {
+	for words in --help -h 'env --help' 'explain -h' 'hosts --help' 'sources --help' 'frameworks --help'; do
+		# shellcheck disable=SC2086 # several words
+		distinit -- $words
+		[ "$status" -eq 0 ]
+		[ -z "$stderr" ]
+		[[ $output == 'usage: distinit '* ]]
+	done
+}
+
+@test "--help: no line is longer than 80 columns, none ends with a blank" {
+	for word in '' "${SUBCOMMANDS[@]}"; do
+		# shellcheck disable=SC2086 # none or one
+		env -i "$DISTINIT" $word --help >help
+		awk -v word="$word" 'length > 80 { print word ": " $0; bad = 1 } END { exit bad }' help
+		run ! grep -nE '[[:blank:]]$' help
+	done
+}
+
+@test "--help: names every subcommand, each of which has its own" {
+	distinit -- --help
+	for word in "${SUBCOMMANDS[@]}"; do
+		grep -E "^  $word +[a-z]" <<<"$output"
+		[[ $(env -i "$DISTINIT" "$word" --help) == "usage: distinit $word "* ]]
+	done
+	# And no other.
+	[ "$(grep -cE '^  [a-z]+ +[a-z]' <<<"$output")" -eq "${#SUBCOMMANDS[@]}" ]
+}
+
+@test "--help: lists the options of the manual" {
+	long_options >help
+	for option in cluster frameworks hosts node-rank master-addr master-port ranks set add unset prepend append first \
+		env-file clean pass app keep-config lenient verbose log root hostname help version; do
+		grep -E -- "^--$option\b" help
+	done
+	long_options env | grep -x -- --format=FORMAT
+	long_options env | grep -x -- --all
+	long_options env | grep -x -- --output=FILE
+	long_options explain | grep -x -- --format=FORMAT
+	long_options explain | grep -x -- --show-secrets
+	for option in --count --first --nth=N --compress; do
+		long_options hosts | grep -x -- "$option"
+	done
+}
+
+@test "--help: every option that it lists exists" {
+	for word in '' "${SUBCOMMANDS[@]}"; do
+		# shellcheck disable=SC2086 # none or one
+		for option in $(long_options $word | sed 's/[= ].*//'); do
+			# shellcheck disable=SC2086
+			distinit -- $word "$option"
+			[[ $stderr != *'unknown option'* ]]
+		done
+	done
+}
+
+@test "--help: is told even where the manager's variables are broken" {
+	distinit BACKENDAI_CLUSTER_SIZE=x -- --help
+	[ "$status" -eq 0 ]
+}
+
+@test "--version: a name and a number" {
+	distinit -- --version
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^distinit\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	version=$output
+	distinit -- -V
+	succeeds_with "$version"
+}
+
+@test "a full disk is an error of --help and --version" {
+	[ -c /dev/full ] || skip 'there is no /dev/full'
+	for option in --help --version; do
+		status=0
+		message=$(env -i "$DISTINIT" "$option" 2>&1 >/dev/full) || status=$?
+		[ "$status" -eq 125 ]
+		[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
+	done
+}
+
+@test "sources and frameworks: the tables" {
+	distinit -- sources
+	[ "$status" -eq 0 ]
+	for name in manual backendai slurm torchrun openmpi mvapich2 hydra; do
+		grep -E "^  $name " <<<"$output"
+	done
+	distinit -- frameworks
+	[ "$status" -eq 0 ]
+	for name in torch torchrun tensorflow; do
+		grep -E "^  $name\*? " <<<"$output"
+	done
+}
+
+@test "sources: each that is listed can be named" {
+	for name in $(env -i "$DISTINIT" sources | sed -n '/^$/q; s/^  \([a-z]*\) .*/\1/p'); do
+		distinit -- --cluster="$name" -- true
+		[[ $stderr == "distinit: error: --cluster=$name: its variables are not set here; "* ]]
+	done
+}
+
+@test "frameworks: each that is listed can be named" {
+	for name in $(env -i "$DISTINIT" frameworks | sed -n 's/^  \([a-z]*\)\*\{0,1\} .*/\1/p') all none; do
+		distinit -- --frameworks="$name" -- true
+		succeeds_with ''
+	done
+}
+
+# --- reading them -----------------------------------------------------------------------------------------
+
+@test "the value behind '=' or in the next word" {
+	distinit -- --hosts=a,b --node-rank=1 --frameworks=torch -- env
+	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=29500'
+	distinit -- --hosts a,b --node-rank 1 --frameworks torch -- env
+	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=29500'
+}
+
+@test "the last of several counts" {
+	distinit -- --hosts=a,b --node-rank=1 --frameworks=all --frameworks=torch --master-port=1 --master-port=2 -- env
+	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
+}
+
+@test "an unknown option: one line, with the nearest" {
+	distinit -- --master-prt=1 -- true
+	refuses_with "unknown option '--master-prt=1'; did you mean '--master-port'?; see --help"
+	distinit -- --xyzzy -- true
+	refuses_with "unknown option '--xyzzy'; see --help"
+	distinit -- -q -- true
+	refuses_with "unknown option '-q'; see --help"
+	distinit -- hosts --cout n1
+	refuses_with "unknown option '--cout'; did you mean '--count'?; see --help"
+}
+
+@test "an option of another subcommand is unknown" {
+	distinit -- hosts --set A=1 n1
+	fails_like 125 "unknown option '--set'*"
+	distinit -- --all -- true
+	fails_like 125 "unknown option '--all'*"
+}
+
+@test "an option without its value: an error that names what it needs" {
+	distinit -- --master-port
+	refuses_with '--master-port needs PORT behind it'
+	distinit -- -e
+	refuses_with '--set needs NAME=VALUE behind it'
+}
+
+@test "flags: on, off, and nothing else" {
+	for on in --lenient --lenient=1 --lenient=yes --lenient=true --lenient=on; do
+		distinit BACKENDAI_CLUSTER_SIZE=x -- "$on" -- true
+		warns_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number; nothing is derived (--lenient)"
+	done
+	for off in --lenient=0 --lenient=no --lenient=false --lenient=off; do
+		distinit BACKENDAI_CLUSTER_SIZE=x -- "$off" -- true
+		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+	done
+	distinit -- --lenient=2 -- true
+	refuses_with "'--lenient=2': 1 or 0 is expected behind the '='"
+	distinit -- --clean=1 -- true
+	refuses_with '--clean takes nothing behind it'
+}
+
+@test "--log: what is said" {
+	broken=(BACKENDAI_CLUSTER_SIZE=x -- --lenient)
+	distinit "${broken[@]}" --log=error -- true
+	succeeds_with ''
+	distinit "${broken[@]}" --log=warn -- true
+	warns_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number; nothing is derived (--lenient)"
+	distinit "${SESSION[@]}" -- --log=info -- true
+	[ "$status" -eq 0 ]
+	[ "$stderr" = 'distinit: info: backendai (node), 2 nodes, node rank 1; set MASTER_ADDR MASTER_PORT PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT TF_CONFIG' ]
+	info=$stderr
+	distinit "${SESSION[@]}" -- -v -- true
+	[ "$stderr" = "$info" ]
+	distinit -- --log=loud -- true
+	refuses_with "--log='loud': expected one of error, warn, info, debug"
+	# An error is said in any case.
+	distinit BACKENDAI_CLUSTER_SIZE=x -- --log=error -- true
+	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+}
+
+@test "choices: a wrong one is told with those there are, and the nearest" {
+	distinit "${SESSION[@]}" -- --ranks=allways -- true
+	refuses_with "--ranks='allways': expected one of auto, always, never; did you mean 'always'?"
+	distinit "${SESSION[@]}" DISTINIT_RANKS=allways -- -- true
+	refuses_with "DISTINIT_RANKS='allways': expected one of auto, always, never; did you mean 'always'?"
+}
+
+# --- their variables ----------------------------------------------------------------------------------------
+
+# same_by_variable VARIABLE OPTION [VAR=VALUE...] -- WORD...: the option, and the variable with the option's value, do the
+# same, and not the same as without both. (Messages that name the option are not for this.)
+same_by_variable() {
+	local name=$1 option=$2
+	shift 2
+	local -a given=()
+	while [[ $1 != -- ]]; do
+		given+=("$1")
+		shift
+	done
+	shift
+	local value=1
+	[[ $option != *=* ]] || value=${option#*=}
+
+	distinit "${given[@]}" -- "$@" -- /usr/bin/env
+	local without="$status $output $stderr"
+	distinit "${given[@]}" -- "$option" "$@" -- /usr/bin/env
+	local by_option="$status $output $stderr"
+	distinit "${given[@]}" "$name=$value" -- "$@" -- /usr/bin/env
+	local by_variable="$status $output $stderr"
+	[ "$by_option" = "$by_variable" ]
+	[ "$by_option" != "$without" ]
+}
+
+@test "every option that may be told by a variable is" {
+	printf 'A=1\n[app x]\nB=2\n' >file
+	same_by_variable DISTINIT_CLUSTER --cluster=none "${SESSION[@]}" --
+	same_by_variable DISTINIT_HOSTS --hosts=a,b -- --node-rank=1
+	same_by_variable DISTINIT_NODE_RANK --node-rank=1 -- --hosts=a,b
+	same_by_variable DISTINIT_MASTER_ADDR --master-addr=m "${SESSION[@]}" --
+	same_by_variable DISTINIT_MASTER_PORT --master-port=7 "${SESSION[@]}" --
+	same_by_variable DISTINIT_FRAMEWORKS --frameworks=torch "${SESSION[@]}" --
+	same_by_variable DISTINIT_RANKS --ranks=always "${SESSION[@]}" --
+	same_by_variable DISTINIT_LENIENT --lenient BACKENDAI_CLUSTER_SIZE=x --
+	same_by_variable DISTINIT_ENV_FILE --env-file=file --
+	same_by_variable DISTINIT_APP --app=x -- --env-file=file
+	same_by_variable DISTINIT_LOG --log=info "${SESSION[@]}" --
+	same_by_variable DISTINIT_HOSTNAME --hostname=b -- --hosts=a,b
+}
+
+@test "every option of --help with a value has a variable" {
+	for option in $(long_options | sed -n 's/^--\([a-z-]*\)=.*/\1/p') lenient keep-config; do
+		name=DISTINIT_$(tr 'a-z-' 'A-Z_' <<<"$option")
+		distinit "$name=" -- -- env
+		succeeds_with ''
+	done
+}
+
+@test "an option beats its variable" {
+	distinit DISTINIT_HOSTS=c,d DISTINIT_NODE_RANK=0 DISTINIT_MASTER_PORT=1 DISTINIT_FRAMEWORKS=all \
+		-- --hosts=a,b --node-rank=1 --master-port=2 --frameworks=torch -- env
+	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
+	distinit DISTINIT_LENIENT=1 BACKENDAI_CLUSTER_SIZE=x -- --lenient=0 -- true
+	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+	distinit DISTINIT_LOG=info -- --log=warn -- true
+	succeeds_with ''
+	# Even where the variable is broken.
+	distinit DISTINIT_MASTER_PORT=http -- --hosts=a,b --node-rank=1 --master-port=2 --frameworks=torch -- env
+	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
+}
+
+@test "DISTINIT_ROOT, --root: where a manager's files are looked for" {
+	arbitrary=(
+		SLURM_JOB_ID=1 'SLURM_STEP_NODELIST=n[1-3]' SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=1 SLURM_NODEID=0
+		SLURM_LOCALID=0 SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE=/hosts
+	)
+	mkdir root
+	printf 'n2\nn1\nn3\n' >root/hosts
+	distinit "${arbitrary[@]}" -- --root=root -- printenv MASTER_ADDR
+	succeeds_with n2
+	distinit "${arbitrary[@]}" DISTINIT_ROOT="$PWD/root/" -- -- printenv MASTER_ADDR
+	succeeds_with n2
+	distinit "${arbitrary[@]}" -- --root=elsewhere -- true
+	fails_like 125 "SLURM_DISTRIBUTION=arbitrary: *'elsewhere/hosts'*"
+}
+
+@test "DISTINIT_* are not passed on, unless --keep-config" {
+	settings=(DISTINIT_MASTER_PORT=7 DISTINIT_ENV=A=1 DISTINIT_LOG=warn DISTINIT_CLUSTER=)
+	distinit "${settings[@]}" -- -- env
+	succeeds_with A=1
+	distinit "${settings[@]}" -- --keep-config -- env
+	succeeds_with "$(printf '%s\n' "${settings[@]}" A=1)"
+	distinit "${settings[@]}" DISTINIT_KEEP_CONFIG=1 -- -- env
+	succeeds_with "$(printf '%s\n' "${settings[@]}" DISTINIT_KEEP_CONFIG=1 A=1)"
+	distinit "${settings[@]}" DISTINIT_KEEP_CONFIG=0 -- -- env
+	succeeds_with A=1
+}
+
+@test "DISTINIT_* that a directive sets are the user's, and passed on" {
+	distinit -- --set DISTINIT_MASTER_PORT=7 -- env
+	succeeds_with DISTINIT_MASTER_PORT=7
+}
+
+@test "an unknown DISTINIT_ variable: a warning with the nearest, and it is passed on" {
+	distinit DISTINIT_MASTER_PROT=7 -- -- env
+	warns_with "'DISTINIT_MASTER_PROT' is no setting of distinit; did you mean DISTINIT_MASTER_PORT?"
+	[ "$output" = DISTINIT_MASTER_PROT=7 ]
+}
+
+@test "a directive's name as a DISTINIT_ variable: a warning that says how to write it" {
+	distinit DISTINIT_SET=A=1 -- -- true
+	warns_with "'DISTINIT_SET' is no setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
+}
+
+@test "variables whose names only begin so are nobody's business" {
+	distinit DISTINITX=1 DISTINIT=2 distinit_hosts=3 -- -- env
+	succeeds_with $'DISTINITX=1\nDISTINIT=2\ndistinit_hosts=3'
+}
+
+@test "flags by variable: 1 and 0, and a clear word on anything else" {
+	for on in 1 yes true on; do
+		distinit BACKENDAI_CLUSTER_SIZE=x "DISTINIT_LENIENT=$on" -- -- true
+		warns_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number; nothing is derived (--lenient)"
+	done
+	for off in 0 no false off ''; do
+		distinit BACKENDAI_CLUSTER_SIZE=x "DISTINIT_LENIENT=$off" -- -- true
+		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
+	done
+	distinit DISTINIT_LENIENT=maybe -- -- true
+	refuses_with "DISTINIT_LENIENT='maybe': 1 or 0 is expected"
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The binary as a file, and what it asks of the kernel: it has to run in any image, and not to be felt.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# A build for tests, with sanitizers, is another: these tests are about the one that is shipped.
+requires_static() {
+	requires readelf
+	if readelf --dyn-syms -W "$DISTINIT" | grep -Eq '__(asan|ubsan|msan|tsan)_'; then
+		skip 'a build with sanitizers'
+	fi
+}
+
+# traced FILE VAR=VALUE... -- COMMAND...: the system calls between the start of distinit and that of the command, in FILE.
+traced() {
+	local file=$1
+	shift
+	local -a variables=()
+	while [[ $1 != -- ]]; do
+		variables+=("$1")
+		shift
+	done
+	shift
+	strace -f -o trace env -i "${variables[@]}" "$DISTINIT" "$@" >/dev/null
+	# From behind the line that starts distinit up to that which starts the command.
+	sed -E 's/^[0-9]+ +//' trace | awk '/^execve\(/ { n++; if (n == 3) exit } n == 2 && !/^execve\(/ { sub(/\(.*/, ""); print }' >"$file"
+}
+
+requires_strace() {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+}
+
+@test "static: no interpreter, no dynamic section, nothing to relocate" {
+	requires_static
+	run readelf -lW "$DISTINIT"
+	[[ $output != *INTERP* && $output != *DYNAMIC* ]]
+	run readelf -rW "$DISTINIT"
+	[[ $output == *"no relocations"* ]]
+}
+
+@test "the stack cannot be executed, and nothing is both writable and executable" {
+	requires_static
+	readelf -lW "$DISTINIT" >segments
+	grep -E '^ +GNU_STACK .* RW ' segments
+	run ! grep -E '^ +(LOAD|GNU_STACK) .* RWE ' segments
+}
+
+@test "no symbols are left" {
+	requires_static
+	run readelf -sW "$DISTINIT"
+	[ -z "$output" ]
+}
+
+@test "smaller than 130 kB" {
+	requires_static
+	[ "$(stat -c %s "$DISTINIT")" -lt 130000 ]
+}
+
+@test "an ordinary start asks the kernel for two things, which are the C library's" {
+	requires_static
+	requires_strace
+	local hosts=main1,sub1,sub2,sub3,sub4,sub5,sub6,sub7
+	traced calls BACKENDAI_CLUSTER_SIZE=8 BACKENDAI_CLUSTER_HOSTS=$hosts BACKENDAI_CLUSTER_HOST=sub3 \
+		BACKENDAI_CLUSTER_LOCAL_RANK=3 PATH=/usr/bin:/bin HOME=/root LANG=C -- -- /bin/true
+	cat calls
+	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
+}
+
+@test "without a cluster likewise" {
+	requires_static
+	requires_strace
+	traced calls PATH=/usr/bin:/bin -- -- /bin/true
+	cat calls
+	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
+}
+
+@test "a step of Slurm, too, is read without a system call" {
+	requires_static
+	requires_strace
+	traced calls SLURM_JOB_ID=55 SLURM_STEP_ID=0 SLURM_STEP_NODELIST='n[1-3]' SLURM_STEP_NUM_NODES=3 \
+		SLURM_STEP_NUM_TASKS=6 'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_PROCID=4 SLURM_NODEID=2 SLURM_LOCALID=0 \
+		-- -- /bin/true
+	cat calls
+	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
+}
+
+@test "nothing is opened but the directive files that were named" {
+	requires_static
+	requires_strace
+	echo A=1 >file
+	traced calls "${SESSION[@]}" -- --env-file file -- /bin/true
+	grep -E '^(open|socket|connect|stat|access|readlink)' calls >opened || true
+	cat opened
+	[ "$(wc -l <opened)" -eq 1 ]
+}
