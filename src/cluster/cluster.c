@@ -214,22 +214,44 @@ static uint16_t port_of_job(const struct placement *place) {
 	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
 }
 
+/** The host that rank 0 runs on, as far as the layers tell it together; empty if they do not. */
+static struct str host_of_rank_0(const struct cluster *c) {
+	// All ranks of a launcher may share one node, which need not be the manager's first.
+	bool together = c->launcher && c->task.local_size == c->task.world_size;
+	if (together) {
+		return c->place.node_rank != UNKNOWN ? hosts_at(&c->place.hosts, c->place.node_rank)
+						     : STR("127.0.0.1");
+	}
+	return c->nnodes != UNKNOWN ? hosts_at(&c->place.hosts, c->place.master) : STR("");
+}
+
 static void find_master_addr(const struct input *in, struct cluster *c) {
 	const char *set = env_value(in->env, "MASTER_ADDR");
 	if (set) {
 		c->master_addr = str_of(set);
 		c->master_addr_why = "MASTER_ADDR was set already";
-	} else if (in->master_addr.value) {
+		return;
+	}
+	if (in->master_addr.value) {
 		c->master_addr = str_of(in->master_addr.value);
 		c->master_addr_why = in->master_addr.from;
-	} else if (c->nnodes != UNKNOWN) {
-		c->master_addr = hosts_at(&c->place.hosts, c->place.master);
-		c->master_addr_why = "the host of rank 0";
-	} else {
+		return;
+	}
+	c->master_addr = host_of_rank_0(c);
+	c->master_addr_why = "the host of rank 0";
+	if (c->master_addr.len == 0) {
 		notes_add(in->notes,
 			  "%s tells the ranks but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
 			  c->launcher ? c->launcher->name : c->source->name);
+	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->nnodes &&
+		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
+		// Only rank 0 can see it; the others believe the list.
+		notes_add(in->notes,
+			  "rank 0 runs on %s, but MASTER_ADDR is %s, the first host, for all ranks: set "
+			  "MASTER_ADDR, or pass "
+			  "--master-addr",
+			  quote(hosts_at(&c->place.hosts, c->place.node_rank)).s, quote(c->master_addr).s);
 	}
 }
 

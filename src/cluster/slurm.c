@@ -5,11 +5,9 @@
  *
  *     SLURM_JOB_ID=1   SLURM_STEP_ID=0   SLURM_STEP_NODELIST=n[1-3]   SLURM_STEP_TASKS_PER_NODE=2(x3)
  *     SLURM_NODEID=1   this node's index in SLURM_STEP_NODELIST
- *     SLURM_DISTRIBUTION=cyclic          how ranks are dealt to nodes; absent: block
  *     SLURM_STEP_RESV_PORTS=17354-17355  ports that no other step on these nodes gets (srun --resv-ports)
  *
- * Only SLURM_STEP_* describe the step: SLURM_JOB_NODELIST is the job's and SLURM_NTASKS_PER_NODE may be stale. Under
- * SLURM_DISTRIBUTION=arbitrary rank 0 runs where the first line of SLURM_HOSTFILE says. Neither SLURM_LAUNCH_NODE_IPADDR (the
+ * Only SLURM_STEP_* describe the step: SLURM_JOB_NODELIST is the job's and SLURM_NTASKS_PER_NODE may be stale. Neither SLURM_LAUNCH_NODE_IPADDR (the
  * node that srun runs on) nor HOSTNAME (the batch node's) names a node of the step.
  *
  * Reference: src/common/env.c of Slurm; seen in real runs of 22.05.
@@ -17,15 +15,11 @@
 
 #include "cluster/slurm.h"
 
-#include "base/file.h"
 #include "base/num.h"
 #include "cluster/hostlist.h"
 #include "cluster/tasks_per_node.h"
 
 #include <errno.h>
-
-/** A file of as many lines as a step has tasks. */
-#define HOSTFILE_BYTES ((size_t)16 << 20)
 
 static const char *slurm_detect(const struct input *in) {
 	return slurm_in_step(in->env) ? "SLURM_STEP_ID" : NULL;
@@ -43,59 +37,6 @@ static int read_reserved_port(const struct input *in, struct placement *out, str
 	}
 	out->port_from = "SLURM_STEP_RESV_PORTS";
 	return parse_port(out->port_from, last, &out->port, err);
-}
-
-/** Set out->master to the host of the first line of SLURM_HOSTFILE, where rank 0 runs. */
-static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
-	const char *path = env_value(in->env, "SLURM_HOSTFILE");
-	struct str text, line;
-	struct err cause = {"it is not set"};
-	out->master = out->hosts.n;
-	if (path && file_read(in->arena, "SLURM_HOSTFILE", file_under_root(in->arena, in->root, path),
-			      HOSTFILE_BYTES, &text, &cause) == 0) {
-		while (str_cut(&text, '\n', &line)) {
-			line = str_trim(line);
-			if (line.len && line.p[0] != '#') {
-				out->master = hosts_find_loosely(&out->hosts, line);
-				break;
-			}
-		}
-		if (out->master < out->hosts.n) {
-			return 0;
-		}
-		err_set(&cause, EINVAL, "its first line is no node of the step");
-	}
-	// Of two nodes, one knows by its own tasks which it is: SLURM_GTIDS lists the ranks on this node, in order.
-	struct str ranks = str_of(env_value(in->env, "SLURM_GTIDS"));
-	if (out->hosts.n <= 2 && ranks.len && out->node_rank < out->hosts.n) {
-		bool here = ranks.p[0] == '0';
-		out->master = here ? out->node_rank : out->hosts.n - 1 - out->node_rank;
-		return 0;
-	}
-	if (env_value(in->env, "MASTER_ADDR") || in->master_addr.value) {
-		out->master = 0;
-		return 0;
-	}
-	return err_set(err, EINVAL,
-		       "SLURM_DISTRIBUTION=arbitrary: rank 0 runs on the host of SLURM_HOSTFILE's first "
-		       "line, but %s; "
-		       "make that file readable here, or set MASTER_ADDR or --master-addr",
-		       cause.text);
-}
-
-/** The distribution's first part, which is about nodes: "block:cyclic" deals in blocks to them. */
-static int read_distribution(struct input *in, struct placement *out, struct err *err) {
-	struct str whole = str_of(env_value(in->env, "SLURM_DISTRIBUTION"));
-	size_t end = str_find(whole, ':');
-	struct str nodes = {whole.p, end < str_find(whole, ',') ? end : str_find(whole, ',')};
-	if (nodes.len == 0 || str_is(nodes, "block") || str_is(nodes, "*")) {
-		out->layout = LAYOUT_BLOCK;
-	} else if (str_is(nodes, "cyclic")) {
-		out->layout = LAYOUT_CYCLIC;
-	} else if (str_is(nodes, "arbitrary")) {
-		return read_arbitrary(in, out, err);
-	}
-	return 0;
 }
 
 static int slurm_read_step(struct input *in, struct placement *out, struct err *err) {
@@ -127,7 +68,7 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 	}
 	out->job_id = env_value(env, "SLURM_JOB_ID");
 	out->shared_nodes = true;
-	return read_distribution(in, out, err);
+	return slurm_read_layout(in, out, err);
 }
 
 static int slurm_read(struct input *in, struct placement *out, struct err *err) {

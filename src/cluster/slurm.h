@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What the three parts of Slurm share: a step (slurm.c), an allocation (slurm_allocation.c), a task (slurm_task.c). */
+/** What the parts of Slurm share: a step (slurm.c, slurm_layout.c), an allocation (slurm_allocation.c), a task (slurm_task.c). */
 
 #include "cluster/source.h"
 
@@ -11,5 +11,11 @@
  */
 bool slurm_in_step(const struct env *env);
 
+/** More groups than Slurm itself allows (MAX_HET_JOB_COMPS). */
+#define SLURM_HET_GROUPS_MAX 128
+
 /** Fill in @out from the job's variables: the hosts of the whole job, and no tasks. Returns 0; -EINVAL. */
 int slurm_read_job(struct input *in, struct placement *out, struct err *err);
+
+/** Fill in out->layout and out->master for a step whose hosts and node rank are there. Returns 0; -EINVAL. */
+int slurm_read_layout(struct input *in, struct placement *out, struct err *err);

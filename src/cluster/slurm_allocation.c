@@ -22,9 +22,6 @@
 
 #include <errno.h>
 
-/** More groups than Slurm itself allows (MAX_HET_JOB_COMPS). */
-#define HET_GROUPS_MAX 128
-
 static const char *job_nodelist(const struct env *env) {
 	const char *list = env_value(env, "SLURM_JOB_NODELIST");
 	return list ? list : env_value(env, "SLURM_NODELIST");
@@ -39,7 +36,7 @@ static const char *allocation_detect(const struct input *in) {
 static const char *het_variable(struct input *in, const char *name) {
 	uint64_t groups;
 	const char *size = env_value(in->env, "SLURM_HET_SIZE");
-	if (!size || num_read(str_of(size), HET_GROUPS_MAX, &groups) < 0) {
+	if (!size || num_read(str_of(size), SLURM_HET_GROUPS_MAX, &groups) < 0) {
 		return NULL;
 	}
 	struct buf all = BUF(in->arena);

@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Under real Open MPI and MPICH: over two machines without a manager, and in jobs of a real Slurm.
+#
+# shellcheck disable=SC2154 # told: by read_told() of helpers.bash
+# shellcheck disable=SC2054 # the commas are Open MPI's
+
+load helpers
+
+setup_file() {
+	NO_MPI=$(missing mpirun.openmpi mpiexec.hydra)
+	export NO_MPI
+	cluster_up
+}
+
+teardown_file() {
+	cluster_down
+}
+
+setup() {
+	[[ -z $NO_MPI ]] || skip "$NO_MPI"
+}
+
+teardown() {
+	cluster_clean
+}
+
+# Everything by the loopback, as all machines have but that.
+OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp
+	--mca oob_tcp_if_include lo --mca btl_tcp_if_include lo)
+HYDRA=(mpiexec.hydra -l -iface lo)
+
+# on_main1 COMMAND...: the machine on which mpirun runs; the other one is sub1. Their names have no addresses:
+# if sub1's were this machine's, Open MPI would take it for main1.
+on_main1() {
+	timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" LC_ALL=C.UTF-8 \
+		"$TOOLS/virtual-node" main1 -- "$@"
+}
+
+# virtual-node stands in for ssh.
+openmpi() {
+	on_main1 "${OPENMPI[@]}" --mca plm_rsh_agent "$TOOLS/virtual-node" --mca plm_rsh_no_tree_spawn 1 "$@"
+}
+
+hydra() {
+	on_main1 "${HYDRA[@]}" -launcher ssh -launcher-exec "$TOOLS/virtual-node" "$@"
+}
+
+in_slurm() {
+	cluster_ready
+}
+
+# Without a list of hosts no rank knows where rank 0 is: nothing is guessed, and it is said.
+no_hosts() {
+	all_have MASTER_ADDR -
+	all_have TF_CONFIG -
+	all_have PET_NNODES -
+	[[ $output == *"distinit: warning: "*"MASTER_ADDR is left out"* ]] || fail "there is no warning"
+}
+
+# --- Open MPI ---------------------------------------------------------------------------------------
+
+@test "mpi: Open MPI, four ranks on one machine, meet at 127.0.0.1" {
+	launch openmpi --host main1:4 -np 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 main1 main1 main1
+	all_have MASTER_ADDR 127.0.0.1
+	[[ $output != *"distinit: "* ]] || fail "there is a message"
+}
+
+@test "mpi: Open MPI, all ranks on another machine than mpirun" {
+	launch openmpi --host sub1:2 -np 2 "${TELL[@]}"
+	agree 2
+	hosts_are sub1 sub1
+	all_have MASTER_ADDR 127.0.0.1
+}
+
+@test "mpi: Open MPI, two machines: by slot, by node, uneven" {
+	launch openmpi --host main1:2,sub1:2 -np 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 main1 sub1 sub1
+	no_hosts
+
+	launch openmpi --host main1:2,sub1:2 -np 4 --map-by node "${TELL[@]}"
+	agree 4
+	hosts_are main1 sub1 main1 sub1
+	no_hosts
+
+	launch openmpi --host main1:1,sub1:3 -np 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 sub1 sub1 sub1
+	no_hosts
+}
+
+@test "mpi: Open MPI, two machines: MASTER_ADDR from --master-addr or --hosts" {
+	launch openmpi --host main1:2,sub1:2 -np 4 "$DISTINIT" --master-addr=main1 --master-port=23456 "${TELL[@]:1}"
+	agree 4
+	master_is_rank_0
+	all_have MASTER_PORT 23456
+
+	launch openmpi --host main1:2,sub1:2 -np 4 "$DISTINIT" --hosts=main1,sub1 "${TELL[@]:1}"
+	agree 4
+	master_is_rank_0
+	all_have TF_CONFIG -
+}
+
+@test "mpi: Open MPI in a batch script: ranks from MPI, hosts from the job" {
+	in_slurm
+	launch batch --nodes=2 --ntasks-per-node=2 <<<"${OPENMPI[*]} ${TELL[*]} SLURM_PROCID SLURM_JOB_ID"
+	agree 4
+	hosts_are n1 n1 n2 n2
+	master_is_rank_0
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	# What would mislead: Slurm's rank is that of mpirun's daemons.
+	[[ ${told[3.SLURM_PROCID]} != 3 ]] || fail "Slurm knows the rank here, so the test shows nothing"
+
+	launch batch --nodes=2 --ntasks-per-node=2 <<<"${OPENMPI[*]} --map-by node ${TELL[*]}"
+	agree 4
+	hosts_are n1 n2 n1 n2
+	master_is_rank_0
+}
+
+@test "mpi: Open MPI from a shell of salloc, on a machine that is not of the job" {
+	in_slurm
+	launch login salloc --quiet --nodes=2 --ntasks-per-node=2 "${OPENMPI[@]}" "${TELL[@]}"
+	agree 4
+	hosts_are n1 n1 n2 n2
+	master_is_rank_0
+}
+
+@test "mpi: Open MPI on one node of a job that is not its first" {
+	in_slurm
+	launch login salloc --quiet --nodes=2 --ntasks-per-node=2 "${OPENMPI[@]}" --host n2:2 "${TELL[@]}"
+	agree 2
+	hosts_are n2 n2
+	[[ ${told[0.MASTER_ADDR]} == 127.0.0.1 ]] || master_is_rank_0
+}
+
+@test "mpi: Open MPI, distinit around mpirun and again in each rank" {
+	in_slurm
+	launch batch --nodes=2 --ntasks-per-node=2 <<<"$DISTINIT -- ${OPENMPI[*]} ${TELL[*]}"
+	agree 4
+	hosts_are n1 n1 n2 n2
+	master_is_rank_0
+}
+
+# --- MPICH ------------------------------------------------------------------------------------------
+
+@test "mpi: MPICH, four ranks on one machine, meet at 127.0.0.1" {
+	launch hydra -hosts main1 -n 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 main1 main1 main1
+	all_have MASTER_ADDR 127.0.0.1
+	[[ $output != *"distinit: "* ]] || fail "there is a message"
+}
+
+@test "mpi: MPICH, two machines: by slot, by node, uneven" {
+	launch hydra -hosts main1,sub1 -ppn 2 -n 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 main1 sub1 sub1
+	no_hosts
+
+	launch hydra -hosts main1,sub1 -ppn 1 -n 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 sub1 main1 sub1
+	no_hosts
+
+	launch hydra -hosts main1:1,sub1:3 -n 4 "${TELL[@]}"
+	agree 4
+	hosts_are main1 sub1 sub1 sub1
+	no_hosts
+}
+
+@test "mpi: MPICH, two machines: MASTER_ADDR from --master-addr or --hosts" {
+	launch hydra -hosts main1,sub1 -ppn 2 -n 4 "$DISTINIT" --master-addr=main1 --master-port=23456 "${TELL[@]:1}"
+	agree 4
+	master_is_rank_0
+	all_have MASTER_PORT 23456
+
+	launch hydra -hosts main1,sub1 -ppn 2 -n 4 "$DISTINIT" --hosts=main1,sub1 "${TELL[@]:1}"
+	agree 4
+	master_is_rank_0
+}
+
+@test "mpi: MPICH in a batch script: ranks from MPI, hosts from the job" {
+	in_slurm
+	launch batch --nodes=2 --ntasks-per-node=2 <<<"${HYDRA[*]} ${TELL[*]} SLURM_PROCID SLURM_JOB_ID"
+	agree 4
+	hosts_are n1 n1 n2 n2
+	master_is_rank_0
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	[[ ${told[3.SLURM_PROCID]} != 3 ]] || fail "Slurm knows the rank here, so the test shows nothing"
+}
+
+# --- last -------------------------------------------------------------------------------------------
+
+@test "mpi: nothing of the cluster is left running" {
+	in_slurm
+	cluster_down
+	same "what is left" "" "$(remains)"
+}

@@ -1,0 +1,365 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Under a real Slurm of three nodes.
+#
+# shellcheck disable=SC2154 # told and ranks: by read_told() of helpers.bash
+# shellcheck disable=SC2016 # what is quoted is for another shell
+
+load helpers
+
+setup_file() {
+	cluster_up
+}
+
+teardown_file() {
+	cluster_down
+}
+
+setup() {
+	cluster_ready
+}
+
+teardown() {
+	cluster_clean
+}
+
+# in_order HOST...: a step whose ranks are all known to each other, TF_CONFIG included.
+in_order() {
+	agree $#
+	hosts_are "$@"
+	master_is_rank_0
+	tf_config_is_right
+}
+
+# unlabelled: what a process that no launcher labelled tells, as rank 0 of told.
+unlabelled() {
+	output=$(grep -o 'host=.*' <<<"${output-}" | sed 's/^/0: /')
+	read_told
+	same "the number of those who tell" 1 "$ranks"
+}
+
+# is_allocation: the rendezvous is known, and this process is no rank.
+is_allocation() {
+	local name
+	for name in RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE TF_CONFIG \
+		PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT PET_NPROC_PER_NODE; do
+		all_have "$name" -
+	done
+	all_have MASTER_ADDR n1
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+}
+
+# --- allocations ------------------------------------------------------------------------------------
+
+@test "slurm: a batch script is an allocation and no rank" {
+	run batch --nodes=3 --ntasks-per-node=2 <<-END
+		${TELL[*]} SLURM_PROCID SLURM_STEP_ID SLURM_JOB_ID
+		$DISTINIT explain --format=json >explain.json
+		$DISTINIT hosts >hosts
+	END
+	same "the exit status" 0 "$status"
+	unlabelled
+	# What would mislead: the script has a rank and no step.
+	all_have SLURM_PROCID 0
+	all_have SLURM_STEP_ID -
+	all_have host n1
+	is_allocation
+	same "hosts" "n1 n2 n3" "$(xargs <"$BATS_TEST_TMPDIR/hosts")"
+	run "$PYTHON" -c 'import json, sys
+e = json.load(open(sys.argv[1]))
+c = e["cluster"]
+print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["tasks_per_node"], c["rank"])' \
+		"$BATS_TEST_TMPDIR/explain.json"
+	same "what explain says" "slurm None allocation n1 n2 n3 0 [2, 2, 2] None" "$output"
+}
+
+@test "slurm: a shell of salloc is an allocation, on a machine that is not of the job" {
+	run login salloc --quiet --nodes=2 --ntasks=4 "${TELL[@]}" SLURM_PROCID SLURM_JOB_ID
+	unlabelled
+	all_have host login
+	all_have SLURM_PROCID -
+	is_allocation
+}
+
+@test "slurm: a shell of salloc for a heterogeneous job knows the nodes of all groups" {
+	run login salloc --quiet --nodes=1 --ntasks=1 : --nodes=2 --ntasks=3 \
+		sh -c '"$@" && $1 hosts --count' - "${TELL[@]}" SLURM_JOB_NODELIST SLURM_JOB_ID
+	same "what 'distinit hosts --count' says" 3 "${lines[1]-}"
+	unlabelled
+	all_have SLURM_JOB_NODELIST -
+	is_allocation
+}
+
+@test "slurm: an interactive step is an allocation, though it has a rank and a step" {
+	run login salloc --quiet --nodes=2 --ntasks=4 <<<"${TELL[*]} SLURM_PROCID SLURM_STEP_ID SLURM_STEP_NUM_TASKS SLURM_JOB_ID"
+	unlabelled
+	all_have host n1
+	all_have SLURM_STEP_ID 4294967290
+	all_have SLURM_PROCID 0
+	all_have SLURM_STEP_NUM_TASKS 1
+	is_allocation
+}
+
+# --- steps ------------------------------------------------------------------------------------------
+
+@test "slurm: a step of 3 nodes with 2 tasks each" {
+	launch login srun --label --nodes=3 --ntasks-per-node=2 "${TELL[@]}" SLURM_JOB_ID SLURM_STEP_ID SLURMD_NODENAME SLURM_PROCID
+	in_order n1 n1 n2 n2 n3 n3
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" "${told[0.SLURM_STEP_ID]}")"
+	all_have PET_NNODES -
+	# Slurm's own word, beside the label and the host's name.
+	for ((i = 0; i < 6; i++)); do
+		same "SLURM_PROCID of $i" "$i" "${told[$i.SLURM_PROCID]}"
+		same "SLURMD_NODENAME of $i" "${told[$i.host]}" "${told[$i.SLURMD_NODENAME]}"
+	done
+}
+
+@test "slurm: a step of one task per node is one for torchrun too" {
+	launch login srun --label --nodes=3 --ntasks-per-node=1 "${TELL[@]}"
+	in_order n1 n2 n3
+	all_have PET_NNODES 3
+	all_have PET_MASTER_ADDR n1
+	all_have PET_MASTER_PORT "${told[0.MASTER_PORT]}"
+	for ((i = 0; i < 3; i++)); do
+		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
+	done
+}
+
+@test "slurm: a step over a part of the job's nodes" {
+	launch batch --nodes=3 --ntasks-per-node=2 <<<"srun --label --nodes=2 --ntasks=4 --nodelist=n[2-3] ${TELL[*]}"
+	in_order n2 n2 n3 n3
+}
+
+@test "slurm: a step with uneven nodes" {
+	launch login srun --label --nodes=3 --ntasks=5 --distribution=block "${TELL[@]}"
+	agree 5
+	master_is_rank_0
+	tf_config_is_right
+	launch login srun --label --nodes=3 --ntasks=5 "${TELL[@]}"
+	agree 5
+	master_is_rank_0
+	tf_config_is_right
+}
+
+@test "slurm: a cyclic step" {
+	launch login srun --label --nodes=3 --ntasks-per-node=2 --distribution=cyclic "${TELL[@]}"
+	in_order n1 n2 n3 n1 n2 n3
+	launch login srun --label --nodes=3 --ntasks=5 --distribution=cyclic:block "${TELL[@]}"
+	agree 5
+	master_is_rank_0
+	tf_config_is_right
+	same "the host of rank 1" n2 "${told[1.host]}"
+}
+
+@test "slurm: a plane step has no TF_CONFIG, as the order of its ranks is not told" {
+	launch login srun --label --nodes=2 --ntasks-per-node=4 --distribution=plane=2 "${TELL[@]}"
+	agree 8
+	hosts_are n1 n1 n2 n2 n1 n1 n2 n2
+	master_is_rank_0
+	all_have TF_CONFIG -
+}
+
+@test "slurm: an arbitrary step has its rendezvous where rank 0 is, not on the first node" {
+	printf '%s\n' n2 n1 n2 >"$BATS_TEST_TMPDIR/hosts"
+	launch login env SLURM_HOSTFILE="$BATS_TEST_TMPDIR/hosts" srun --label --ntasks=3 --distribution=arbitrary "${TELL[@]}"
+	agree 3
+	hosts_are n2 n1 n2
+	master_is_rank_0
+	all_have TF_CONFIG -
+
+	printf '%s\n' n3 n1 n2 n1 >"$BATS_TEST_TMPDIR/hosts"
+	launch login env SLURM_HOSTFILE="$BATS_TEST_TMPDIR/hosts" srun --label --ntasks=4 --distribution=arbitrary "${TELL[@]}"
+	agree 4
+	hosts_are n3 n1 n2 n1
+	master_is_rank_0
+}
+
+@test "slurm: an arbitrary step whose host file is gone is refused where rank 0 cannot be known" {
+	printf '%s\n' n3 n1 n2 >"$BATS_TEST_TMPDIR/hosts"
+	run login env SLURM_HOSTFILE="$BATS_TEST_TMPDIR/hosts" srun --label --ntasks=3 --distribution=arbitrary \
+		env SLURM_HOSTFILE=/nowhere "${TELL[@]}"
+	same "the exit status" 125 "$status"
+	[[ $output == *"distinit: error: SLURM_DISTRIBUTION=arbitrary"* ]] || fail "it does not say why"
+}
+
+@test "slurm: srun --mpi=pmi2" {
+	[[ $(login srun --mpi=list 2>&1) == *pmi2* ]] || skip "this Slurm has no plugin mpi/pmi2"
+	launch login srun --label --mpi=pmi2 --nodes=2 --ntasks-per-node=2 "${TELL[@]}" PMI_RANK
+	in_order n1 n1 n2 n2
+	same "PMI_RANK of 3" 3 "${told[3.PMI_RANK]}"
+}
+
+# --- heterogeneous steps ----------------------------------------------------------------------------
+
+@test "slurm: a step over both groups of a heterogeneous job" {
+	launch login salloc --quiet --nodes=1 --ntasks=1 : --nodes=2 --ntasks=4 --ntasks-per-node=2 \
+		srun --label --het-group=0,1 --distribution=block "${TELL[@]}"
+	agree 5
+	hosts_are n1 n2 n2 n3 n3
+	master_is_rank_0
+	tf_config_is_right_or_absent
+}
+
+@test "slurm: groups dealt in different ways: TF_CONFIG is right, or left out by all" {
+	# srun tells all tasks the distribution of one group, and not always of the same one.
+	launch login salloc --quiet --nodes=2 --ntasks=4 --ntasks-per-node=2 : --nodes=1 --ntasks=1 \
+		srun --label --het-group=0 --distribution=cyclic "${TELL[@]}" : --het-group=1 --distribution=block "${TELL[@]}"
+	agree 5
+	hosts_are n1 n2 n1 n2 n3
+	master_is_rank_0
+	tf_config_is_right_or_absent
+}
+
+@test "slurm: a step on the second group of a heterogeneous job" {
+	launch login salloc --quiet --nodes=1 --ntasks=1 : --nodes=2 --ntasks=4 --ntasks-per-node=2 \
+		srun --label --het-group=1 "${TELL[@]}"
+	in_order n2 n2 n3 n3
+}
+
+# --- jobs -------------------------------------------------------------------------------------------
+
+@test "slurm: distinit in the batch script and again in the step" {
+	launch batch --nodes=3 --ntasks-per-node=1 <<<"$DISTINIT -- srun --label ${TELL[*]} SLURM_JOB_ID"
+	in_order n1 n2 n3
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	for ((i = 0; i < 3; i++)); do
+		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
+	done
+}
+
+@test "slurm: two steps at once in one job have ports of their own" {
+	run batch --nodes=2 --ntasks-per-node=2 <<-END
+		srun --label --exact --nodes=2 --ntasks=2 sh -c '${TELL[*]}; sleep 1' >first &
+		srun --label --exact --nodes=2 --ntasks=2 sh -c '${TELL[*]}; sleep 1' >second &
+		wait
+	END
+	same "the exit status" 0 "$status"
+	output=$(cat "$BATS_TEST_TMPDIR/first")
+	read_told
+	in_order n1 n2
+	local port=${told[0.MASTER_PORT]}
+	output=$(cat "$BATS_TEST_TMPDIR/second")
+	read_told
+	in_order n1 n2
+	[[ $port != "${told[0.MASTER_PORT]}" ]] || fail "both have port $port"
+}
+
+@test "slurm: the tasks of an array are jobs of their own" {
+	local at=$BATS_TEST_TMPDIR/array until=$((SECONDS + LIMIT)) first
+	login sbatch --quiet --array=1-2 --nodes=2 --ntasks-per-node=1 --output="$at.%a" \
+		--wrap "srun --label ${TELL[*]} SLURM_JOB_ID SLURM_ARRAY_TASK_ID"
+	until [[ $(cat "$at".[12] | grep -c host=) -eq 4 ]]; do
+		((SECONDS < until)) || fail "the array does not end"
+		sleep 0.2
+	done 2>/dev/null
+	output=$(cat "$at.1")
+	read_told
+	agree 2
+	master_is_rank_0
+	tf_config_is_right
+	all_have SLURM_ARRAY_TASK_ID 1
+	first=${told[0.MASTER_PORT]}
+	output=$(cat "$at.2")
+	read_told
+	agree 2
+	all_have SLURM_ARRAY_TASK_ID 2
+	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	[[ $first != "${told[0.MASTER_PORT]}" ]] || fail "both have port $first"
+}
+
+@test "slurm: sbatch --export=NONE" {
+	launch batch --export=NONE --nodes=2 --ntasks-per-node=2 <<<"srun --label ${TELL[*]}"
+	in_order n1 n1 n2 n2
+}
+
+@test "slurm: what the user has set is kept in each task" {
+	launch login env MASTER_PORT=23456 TF_CONFIG=mine srun --label --nodes=2 --ntasks=2 "${TELL[@]}"
+	agree 2
+	all_have MASTER_PORT 23456
+	all_have TF_CONFIG mine
+}
+
+@test "slurm: ports that Slurm reserves for a step" {
+	# With MpiParams Slurm reserves ports for every step.
+	echo MpiParams=ports=19000-19099 >>"$CLUSTER/etc/slurm.conf"
+	login scontrol reconfigure
+	launch login srun --label --nodes=2 --ntasks-per-node=2 --resv-ports=3 "${TELL[@]}" SLURM_STEP_RESV_PORTS
+	sed -i /^MpiParams=/d "$CLUSTER/etc/slurm.conf"
+	login scontrol reconfigure
+	in_order n1 n1 n2 n2
+	local range=${told[0.SLURM_STEP_RESV_PORTS]} port=${told[0.MASTER_PORT]}
+	[[ $range =~ ^190[0-9]{2}-190[0-9]{2}$ ]] || fail "Slurm reserved no three ports, but '$range'"
+	((port >= ${range%-*} && port <= ${range#*-})) || fail "$port is not in $range"
+}
+
+# --- host lists -------------------------------------------------------------------------------------
+
+# random_lists N SEED: as Slurm's grammar has them, with up to two pairs of brackets in a name.
+random_lists() {
+	"$PYTHON" - "$@" <<-'END'
+		import random, sys
+
+		lists, seed = map(int, sys.argv[1:])
+		random.seed(seed)
+
+		def one_range():
+		    width = random.randint(1, 4)
+		    first = random.randrange(random.choice([12, 120, 1200]))
+		    text = f"{first:0{width}}"
+		    if random.random() < 0.5:
+		        text += f"-{first + random.randrange(4):0{width}}"
+		    return text
+
+		def brackets():
+		    return "[" + ",".join(one_range() for _ in range(random.randint(1, 3))) + "]"
+
+		def name():
+		    text = random.choice(["n", "node-", "gpu-a100-", "ip-10-0-12-", "rack1-c", "x"])
+		    shape = random.randrange(6)
+		    if shape == 0:
+		        return text + str(random.randrange(100))
+		    if shape == 1:
+		        return text + brackets() + random.choice(["n", "-s", "node"]) + brackets()
+		    return text + brackets()
+
+		for _ in range(lists):
+		    print(",".join(name() for _ in range(random.randint(1, 4))))
+	END
+}
+
+@test "slurm: 'distinit hosts' and 'scontrol show hostnames' agree on 300 random lists" {
+	random_lists 300 "${SEED:-1}" >"$BATS_TEST_TMPDIR/lists"
+	login sh -c 'while read -r list; do echo "= $list"; scontrol show hostnames "$list"; done' \
+		<"$BATS_TEST_TMPDIR/lists" >"$BATS_TEST_TMPDIR/scontrol"
+	while read -r list; do
+		echo "= $list"
+		"$DISTINIT" hosts "$list"
+	done <"$BATS_TEST_TMPDIR/lists" >"$BATS_TEST_TMPDIR/distinit"
+	run diff -u "$BATS_TEST_TMPDIR/scontrol" "$BATS_TEST_TMPDIR/distinit"
+	same "the difference" "" "$output"
+	(($(grep -vc ^= "$BATS_TEST_TMPDIR/distinit") > 1500)) || fail "there are too few hosts for the test to mean much"
+}
+
+@test "slurm: what 'distinit hosts --compress' writes, Slurm reads" {
+	random_lists 100 "${SEED:-2}" >"$BATS_TEST_TMPDIR/lists"
+	while read -r list; do
+		echo "= $list"
+		"$DISTINIT" hosts "$list"
+	done <"$BATS_TEST_TMPDIR/lists" >"$BATS_TEST_TMPDIR/before"
+	while read -r list; do
+		echo "$list $("$DISTINIT" hosts --compress "$list")"
+	done <"$BATS_TEST_TMPDIR/lists" |
+		login sh -c 'while read -r list short; do echo "= $list"; scontrol show hostnames "$short"; done' \
+			>"$BATS_TEST_TMPDIR/after"
+	run diff -u "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	same "the difference" "" "$output"
+	(($(grep -vc ^= "$BATS_TEST_TMPDIR/after") > 500)) || fail "there are too few hosts for the test to mean much"
+}
+
+# --- last -------------------------------------------------------------------------------------------
+
+@test "slurm: nothing of the cluster is left running" {
+	cluster_down
+	same "what is left" "" "$(remains)"
+}
