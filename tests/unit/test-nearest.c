@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/nearest.h"
+
+#include "check.h"
+
+/** Of the words of @candidates, @want is what @word may have been meant to be; NULL: none. */
+static void check_nearest(const char *word, const char *want, const char *const *candidates) {
+	struct nearest best = {.word = str_of(word)};
+	for (; *candidates; candidates++) {
+		nearest_try(&best, *candidates);
+	}
+	check_text(best.found, want, "'%s'", word);
+}
+
+#define CHECK(word, want, ...) check_nearest(word, want, (const char *const[]){__VA_ARGS__, NULL})
+
+#define VERBS	"set", "add", "unset", "prepend", "append", "first", "clean", "pass"
+#define LONG_48 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv"
+
+int main(void) {
+	CHECK("prepnd", "prepend", VERBS);
+	CHECK("apend", "append", VERBS);
+	CHECK("unest", "unset", VERBS);
+	CHECK("setx", "set", VERBS);
+	CHECK("sett", "set", VERBS);
+	CHECK("esc", NULL, VERBS);
+	CHECK("export", NULL, VERBS);
+	CHECK("something", NULL, VERBS);
+	CHECK("clean", "clean", VERBS); // itself
+	CHECK("master-prot", "master-port", "master-addr", "master-port");
+	CHECK("MASTER-PORT", NULL, "master-addr", "master-port"); // case counts
+
+	// A swap of neighbours is one slip, not two.
+	CHECK("abc", "acb", "acb");
+	CHECK("abc", NULL, "cab");
+	// A third of the letters, of the longer word.
+	CHECK("ab", NULL, "ac");
+	CHECK("abc", "abd", "abd");
+	CHECK("abcde", NULL, "abcxy");
+	CHECK("abcdef", "abcdxy", "abcdxy");
+	CHECK("abcdef", NULL, "abcxyz");
+	// Inserted and left out.
+	CHECK("abcdef", "abcdefxy", "abcdefxy");
+	CHECK("abcdef", "abcd", "abcd");
+	CHECK("ab", "abc", "abc");
+	// The first of two that are equally near.
+	CHECK("abcx", "abca", "abca", "abcb");
+	CHECK("abcx", "abcx", "abca", "abcx");
+
+	// Up to 48 letters are compared.
+	CHECK(LONG_48, LONG_48, LONG_48);
+	CHECK("x" LONG_48, NULL, LONG_48);
+	CHECK(LONG_48, NULL, "x" LONG_48);
+	CHECK("", NULL, "set");
+	return check_done();
+}

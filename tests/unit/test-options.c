@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The command line, and the variables that stand for it. */
+
+#include "distinit/options.h"
+
+#include "check.h"
+#include "fixture.h"
+
+#include <errno.h>
+
+static struct arena arena;
+
+/** Words that begin with '-' in a test's text, which has '|' between them. */
+static char **words_of(const char *text) {
+	return fixture_split(&arena, text, '|');
+}
+
+static void put_directive(struct buf *buf, const struct directive *d) {
+	static const char *const verbs[] = {"set",    "add",   "unset", "prepend",
+					    "append", "first", "clean", "pass"};
+	buf_putf(buf, " %s(%.*s", verbs[d->verb], (int)d->name.len, d->name.p);
+	if (d->value.len) {
+		buf_putf(buf, "=%.*s", (int)d->value.len, d->value.p);
+	}
+	if (d->separator.len && !str_is(d->separator, ":")) {
+		buf_putf(buf, ";%.*s", (int)d->separator.len, d->separator.p);
+	}
+	buf_putc(buf, ')');
+}
+
+/**
+ * What was asked for, in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for each -v, the directives, and
+ * the arguments in "<>", behind "--" if it was there.
+ */
+static const char *describe(const struct settings *s) {
+	struct buf buf = BUF(&arena);
+	for (unsigned id = 0; id < N_VALUES; id++) {
+		const struct option *o = options;
+		while (o->commands && (o->id != id || !o->name)) {
+			o++;
+		}
+		if (s->value[id]) {
+			buf_putf(&buf, " %s%s%s", o->name ? o->name : "env", s->value[id][0] ? "=" : "",
+				 s->value[id]);
+		}
+	}
+	for (uint32_t i = 0; i < s->n_env_files; i++) {
+		buf_putf(&buf, " env-file(%s)", s->env_files[i]);
+	}
+	buf_putf(&buf, "%s%.*s", s->verbose ? " " : "", (int)s->verbose, "vvvvvv");
+	for (uint32_t i = 0; i < s->directives.n; i++) {
+		put_directive(&buf, &s->directives.items[i]);
+	}
+	buf_puts(&buf, s->separated ? " --" : "");
+	for (char **argument = s->arguments; *argument; argument++) {
+		buf_putf(&buf, " <%s>", *argument);
+	}
+	return buf.len ? buf_text(&buf) + 1 : "";
+}
+
+static void check_parse(enum command command, const char *words, const char *want) {
+	struct settings settings;
+	struct err err = {"no error"};
+	int r = options_parse(&arena, command, words_of(words), &settings, &err);
+	check_text(r < 0 ? err.text : describe(&settings), want, "options '%s'", words);
+}
+
+static void check_wrong(enum command command, const char *words, const char *want) {
+	struct settings settings;
+	struct err err = {"no error"};
+	int r = options_parse(&arena, command, words_of(words), &settings, &err);
+	checkf(r == -EINVAL, "wrong '%s': %d", words, r);
+	check_part(err.text, want, "wrong '%s' says", words);
+}
+
+static void check_words(void) {
+	check_parse(CMD_RUN, "", "");
+	check_parse(CMD_RUN, "--|python|x.py", "-- <python> <x.py>");
+	check_parse(CMD_RUN, "--", "--");
+	check_parse(CMD_RUN, "--|--|-v", "-- <--> <-v>");
+	check_parse(CMD_RUN, "--|--hosts=a", "-- <--hosts=a>"); // what follows is the command's
+	check_parse(CMD_RUN, "python|-v", "<python> <-v>");
+	check_parse(CMD_RUN, "-|x", "<-> <x>");
+	check_parse(CMD_RUN, "--hosts=a,b|--node-rank=1|--|x", "hosts=a,b node-rank=1 -- <x>");
+	check_parse(CMD_RUN, "--hosts|a,b|--node-rank|1", "hosts=a,b node-rank=1");
+	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument, whatever it looks like
+	check_parse(CMD_RUN, "--hosts=a=b", "hosts=a=b");
+	check_parse(CMD_RUN, "--hosts=a|--hosts=b", "hosts=b");
+	check_parse(CMD_RUN, "--hosts=|--root=", "hosts root");
+	check_parse(CMD_RUN, "--lenient", "lenient");
+	check_parse(CMD_RUN, "--lenient=1", "lenient");
+	check_parse(CMD_RUN, "--lenient=yes|--keep-config=true", "lenient keep-config");
+	check_parse(CMD_RUN, "--lenient=on", "lenient");
+	check_parse(CMD_RUN, "--lenient|--lenient=0", "");
+	check_parse(CMD_RUN, "--lenient=no", "");
+	check_parse(CMD_RUN, "--lenient=false|--keep-config=off", "");
+	check_parse(CMD_RUN, "-v", "verbose v");
+	check_parse(CMD_RUN, "-vv", "verbose vv");
+	check_parse(CMD_RUN, "-v|-v|--verbose", "verbose vvv");
+	check_parse(CMD_RUN, "-h|-V", "help version");
+	check_parse(CMD_RUN, "--env-file=a|--env-file|b|--env-file=a", "env-file(a) env-file(b) env-file(a)");
+	check_parse(CMD_RUN, "--log=info|--app|me|--ranks=never|--frameworks=all|--cluster=none",
+		    "cluster=none frameworks=all ranks=never app=me log=info");
+	check_parse(CMD_RUN, "--master-addr=x|--master-port=1|--hostname=h|--root=/r",
+		    "master-addr=x master-port=1 root=/r hostname=h");
+	check_parse(CMD_ENV, "--format=json|--all|-o|f|--output=g", "format=json all output=g");
+	check_parse(CMD_ENV, "-of", "output=f");
+	check_parse(CMD_EXPLAIN, "--format=json|--show-secrets", "format=json show-secrets");
+	check_parse(CMD_HOSTS, "--count|--compress|n[1-2]", "count compress <n[1-2]>");
+	check_parse(CMD_HOSTS, "--first|--nth=2", "first nth=2");
+	check_parse(CMD_HOSTS, "--hosts=a,b|--node-rank=0", "hosts=a,b node-rank=0");
+	check_parse(CMD_TABLE, "--help", "help");
+}
+
+static void check_directives(void) {
+	check_parse(CMD_RUN, "--set|A=1", "set(A=1)");
+	check_parse(CMD_RUN, "--set=A=1", "set(A=1)");
+	check_parse(CMD_RUN, "-e|A=1|-eB=2", "set(A=1) set(B=2)");
+	check_parse(CMD_RUN, "-u|A|-uB*|--unset=C", "unset(A) unset(B*) unset(C)");
+	check_parse(CMD_RUN, "-x|A|-xB=1", "pass(A) set(B=1)");
+	check_parse(CMD_RUN, "--add|A=1|--prepend|B=2|--append|C[;]=3|--first|D=4",
+		    "add(A=1) prepend(B=2) append(C=3;;) first(D=4)");
+	check_parse(CMD_RUN, "--clean|--pass|A*", "clean() pass(A*)");
+	check_parse(CMD_RUN, "--append|C[, ]=3", "append(C=3;, )");
+	check_parse(CMD_RUN, "--set|A=|--set|B==", "set(A) set(B==)");
+	check_parse(CMD_RUN, "--set|A=1|--unset|A|--set|A=2", "set(A=1) unset(A) set(A=2)");
+	check_parse(CMD_ENV, "--first|A=1", "first(A=1)");
+	check_parse(CMD_EXPLAIN, "--first=A=1", "first(A=1)");
+
+	// What people bring along from mpirun.
+	check_parse(CMD_RUN, "--set-env|A=1|--unset-env|B*", "set(A=1) unset(B*)");
+	check_parse(CMD_RUN, "--prepend-env|PATH[:]|/x|--append-env|C[ ]|-g",
+		    "prepend(PATH=/x) append(C=-g; )");
+	check_parse(CMD_RUN, "--prepend-env|PATH|/x|--|y", "prepend(PATH=/x) -- <y>");
+	check_parse(CMD_RUN, "--append-env=PATH[:]|/x", "append(PATH=/x)");
+
+	struct settings settings;
+	struct err err;
+	check(options_parse(&arena, CMD_RUN, words_of("-e|A=1|--append-env|B|2"), &settings, &err) == 0);
+	check_text(settings.directives.items[0].by->by, "--set", "a letter's directive is by the whole word");
+	check_text(settings.directives.items[1].by->by, "--append-env", "an alias is by its own");
+}
+
+static void check_errors(void) {
+	check_wrong(CMD_RUN, "--hots=a", "unknown option '--hots=a'; did you mean '--hosts'?; see --help");
+	check_wrong(CMD_RUN, "--master_port=1",
+		    "unknown option '--master_port=1'; did you mean '--master-port'?; see --help");
+	check_wrong(CMD_RUN, "--frobnicate", "unknown option '--frobnicate'; see --help");
+	check_wrong(CMD_RUN, "-q", "unknown option '-q'; see --help");
+	check_wrong(CMD_RUN, "-hosts", "unknown option '-hosts'; did you mean '--hosts'?; see --help");
+	check_wrong(CMD_RUN, "-vq", "unknown option '-vq'; see --help");
+	check_wrong(CMD_RUN, "--=x", "unknown option '--=x'; see --help");
+	check_wrong(CMD_RUN, "-=", "unknown option '-='; see --help");
+	check_wrong(CMD_RUN, "--host", "unknown option '--host'; did you mean '--hosts'?; see --help");
+	check_wrong(CMD_RUN, "--hosts\x1b",
+		    "unknown option '--hosts\\x1b'; did you mean '--hosts'?; see --help");
+	check_wrong(CMD_HOSTS, "--set|A=1", "unknown option '--set'; see --help");
+	check_wrong(CMD_RUN, "--hosts", "--hosts needs HOSTLIST behind it");
+	check_wrong(CMD_RUN, "--set", "--set needs NAME=VALUE behind it");
+	check_wrong(CMD_RUN, "-e", "--set needs NAME=VALUE behind it");
+	check_wrong(CMD_RUN, "--prepend-env", "--prepend-env needs NAME[c] VALUE behind it");
+	check_wrong(CMD_RUN, "--prepend-env|PATH", "--prepend-env needs a name and a value behind it");
+	check_wrong(CMD_RUN, "--lenient=maybe", "'--lenient=maybe': 1 or 0 is expected behind the '='");
+	check_wrong(CMD_RUN, "--lenient=", "'--lenient=': 1 or 0 is expected behind the '='");
+	check_wrong(CMD_RUN, "--clean=1", "--clean takes nothing behind it");
+
+	check_wrong(CMD_RUN, "--set|=x",
+		    "--set: the variable's name is empty; a name is expected in front of the '='");
+	check_wrong(CMD_RUN, "--set|A", "--set: 'A' has no '='; NAME=VALUE is expected");
+	check_wrong(CMD_RUN, "--set|A|--|x", "--set: 'A' has no '='; NAME=VALUE is expected");
+	check_wrong(CMD_RUN, "--prepend|PATH|/x",
+		    "--prepend: 'PATH' has no '='; NAME=VALUE is expected; write --prepend PATH=/x");
+	check_wrong(CMD_RUN, "-e|A|1", "--set: 'A' has no '='; NAME=VALUE is expected; write --set A=1");
+	check_wrong(CMD_RUN, "--unset|A=1", "--unset: 'A=1': a name alone is expected, without '='");
+	check_wrong(CMD_RUN, "--prepend-env|A=b|x",
+		    "--prepend-env: 'A=b': a name alone is expected, without '='");
+}
+
+/** Read the variables of @env after the options @words. */
+static int read_variables(const char *entries, const char *words, struct settings *settings, struct env *env,
+			  struct notes *notes, struct err *err) {
+	fixture_env(env, &arena, entries, '|');
+	*notes = (struct notes){.arena = &arena};
+	int r = options_parse(&arena, CMD_RUN, words_of(words), settings, err);
+	return r < 0 ? r : options_read_variables(env, settings, notes, err);
+}
+
+/** @entries, after @words, ask for @want, and leave @want_env; @want_note is what is noted. */
+static void check_variables(const char *entries, const char *words, const char *want, const char *want_env,
+			    const char *want_note) {
+	struct settings settings;
+	struct env env;
+	struct notes notes;
+	struct err err = {"no error"};
+	int r = read_variables(entries, words, &settings, &env, &notes, &err);
+	check_text(r < 0 ? err.text : describe(&settings), want, "%s, options '%s'", entries, words);
+	check_text(fixture_join(&env, '|'), want_env, "%s, options '%s': what is left", entries, words);
+	check_text(fixture_notes(&notes), want_note, "%s, options '%s': noted", entries, words);
+}
+
+static void check_all_variables(void) {
+	check_variables("A=1", "", "", "A=1", "");
+	check_variables("DISTINIT_HOSTS=a,b|A=1|DISTINIT_NODE_RANK=1", "", "hosts=a,b node-rank=1", "A=1",
+			"");
+	check_variables("DISTINIT_MASTER_PORT=1", "--master-port=2", "master-port=2", "", "");
+	check_variables("DISTINIT_MASTER_PORT=1", "--master-port=", "master-port", "", "");
+	check_variables("DISTINIT_HOSTS=", "", "", "", "");
+	check_variables("DISTINIT_LENIENT=1", "", "lenient", "", "");
+	check_variables("DISTINIT_LENIENT=0", "", "", "", "");
+	check_variables("DISTINIT_LENIENT=1", "--lenient=0", "", "", "");
+	check_variables("DISTINIT_LENIENT=0", "--lenient", "lenient", "", "");
+	check_variables("DISTINIT_ENV=A=1", "", "env=A=1", "", "");
+	check_variables("DISTINIT_ENV_FILE=a:b", "--env-file=c", "env-file=a:b env-file(c)", "", "");
+	check_variables("DISTINIT_APP=me|DISTINIT_LOG=info|DISTINIT_ROOT=/r", "", "app=me log=info root=/r",
+			"", "");
+	check_variables("A=1|DISTINIT_HOSTS=a|B=2", "--keep-config", "hosts=a keep-config",
+			"A=1|DISTINIT_HOSTS=a|B=2", "");
+	check_variables("DISTINIT_KEEP_CONFIG=1|DISTINIT_HOSTS=a", "", "hosts=a keep-config",
+			"DISTINIT_KEEP_CONFIG=1|DISTINIT_HOSTS=a", "");
+	check_variables("DISTINIT_HOSTS=a|DISTINIT_HOSTS=a", "", "hosts=a", "", "");
+	check_variables("DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "", "",
+			"DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "");
+
+	// Not known: it stays, with a word about it.
+	check_variables("DISTINIT_HOST=a", "", "", "DISTINIT_HOST=a",
+			"'DISTINIT_HOST' is no setting of distinit; did you mean DISTINIT_HOSTS?");
+	check_variables("DISTINIT_XYZZYXYZZY=a|DISTINIT_HOSTS=a", "", "hosts=a", "DISTINIT_XYZZYXYZZY=a",
+			"'DISTINIT_XYZZYXYZZY' is no setting of distinit");
+	check_variables("DISTINIT_VERBOSE=1", "", "", "DISTINIT_VERBOSE=1",
+			"'DISTINIT_VERBOSE' is no setting of distinit");
+	check_variables(
+		"DISTINIT_PREPEND=A=1", "", "", "DISTINIT_PREPEND=A=1",
+		"'DISTINIT_PREPEND' is no setting of distinit; write DISTINIT_ENV='prepend NAME=VALUE'");
+	check_variables("DISTINIT_CLEAN=1", "", "", "DISTINIT_CLEAN=1",
+			"'DISTINIT_CLEAN' is no setting of distinit; write DISTINIT_ENV='clean'");
+
+	struct settings settings;
+	struct env env;
+	struct notes notes;
+	struct err err = {"no error"};
+	check(read_variables("DISTINIT_LENIENT=maybe", "", &settings, &env, &notes, &err) == -EINVAL);
+	check_text(err.text, "DISTINIT_LENIENT='maybe': 1 or 0 is expected", "a flag that is neither");
+}
+
+static void check_labels(void) {
+	struct settings settings;
+	struct env env;
+	struct notes notes;
+	struct err err;
+	check(read_variables("DISTINIT_MASTER_PORT=1", "--hosts=a", &settings, &env, &notes, &err) == 0);
+	check_text(option_label(&arena, &settings, OPT_HOSTS), "--hosts", "an option's label");
+	check_text(option_label(&arena, &settings, OPT_MASTER_PORT), "DISTINIT_MASTER_PORT",
+		   "a variable's label");
+	check_text(option_label(&arena, &settings, OPT_ENV_LINES), "DISTINIT_ENV", "the label of the lines");
+}
+
+/** The help has every option that is not hidden, and no line beyond column 80. */
+static void check_help(enum command command, const char *has, const char *has_not) {
+	struct buf help = BUF(&arena);
+	options_help(&help, command);
+	check_part(buf_text(&help), has, "help of %d has", command);
+	checkf(!strstr(help.p, has_not), "help of %d has no %s", command, has_not);
+	size_t longest = 0;
+	struct str rest = buf_str(&help), line;
+	while (str_cut(&rest, '\n', &line)) {
+		longest = line.len > longest ? line.len : longest;
+	}
+	checkf(longest <= 80, "help of %d: the longest line has %zu columns", command, longest);
+	for (const struct option *o = options; o->commands; o++) {
+		if ((o->commands & command) && o->help) {
+			check_part(help.p, arena_format(&arena, "--%s", o->name), "help of %d", command);
+		}
+	}
+}
+
+/** No two options of a command share a name or a letter. */
+static void check_table(void) {
+	unsigned clashes = 0;
+	for (const struct option *a = options; a->commands; a++) {
+		for (const struct option *b = options; b < a; b++) {
+			bool together = a->commands & b->commands;
+			clashes += together && a->name && b->name && strcmp(a->name, b->name) == 0;
+			clashes += together && a->letter && a->letter == b->letter;
+		}
+	}
+	checkf(clashes == 0, "no two options of a command are called alike (%u are)", clashes);
+}
+
+int main(void) {
+	arena = fixture_arena();
+	check_words();
+	check_directives();
+	check_errors();
+	check_all_variables();
+	check_labels();
+	check_help(CMD_RUN, "--prepend NAME=VALUE", "--prepend-env");
+	check_help(CMD_ENV, "--output=FILE", "--show-secrets");
+	check_help(CMD_HOSTS, "--nth=N", "--set");
+	check_table();
+	arena_done(&arena);
+	return check_done();
+}
