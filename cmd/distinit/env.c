@@ -26,7 +26,7 @@ static void note_removed(struct session *s) {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->env.n_inherited; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
-		if (entry->state != ENV_LIVE && entry->by) {
+		if (entry->state != ENV_LIVE && entry->by && !env_find(&s->env, env_entry_name(entry))) {
 			first = first ? first : entry;
 			n++;
 		}

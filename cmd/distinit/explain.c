@@ -75,7 +75,11 @@ static struct explained from_remark(struct session *s, const struct remark *r) {
 /** What the block says of an entry that somebody has set or removed. Returns whether there is anything to say. */
 static bool from_entry(struct session *s, const struct env_entry *entry, struct explained *out) {
 	uint32_t i = (uint32_t)(entry - s->env.entries);
-	bool removed = entry->state != ENV_LIVE && i < s->env.n_inherited;
+	bool removed = entry->state != ENV_LIVE && i < s->env.n_inherited &&
+		       !env_find(&s->env, env_entry_name(entry));
+	if (entry->state != ENV_LIVE && !removed) {
+		return false;
+	}
 	if (!entry->by || (!removed && !env_entry_changed(&s->env, entry))) {
 		return false;
 	}

@@ -201,7 +201,8 @@ static int take_directive(struct settings *out, const struct option *o, const ch
 		return 0;
 	}
 	struct err cause = *err;
-	bool habit = o->takes == TAKES_TEXT && !strchr(value, '=') && next && next[0] != '-';
+	bool takes_value = verb != VERB_UNSET && verb != VERB_PASS;
+	bool habit = takes_value && o->takes == TAKES_TEXT && !strchr(value, '=') && next && next[0] != '-';
 	if (habit) {
 		return err_set(err, -r, "--%s: %s; write --%s %s=%s", o->name, cause.text, o->name, value,
 			       next);
@@ -242,8 +243,8 @@ static int take_option(enum command command, char ***argv, struct settings *out,
 	}
 	if (o->id < OPT_VERBS) {
 		out->given[o->id] = true;
-		out->verbose += o->id == OPT_VERBOSE;
 		int r = set_value(out, o, value);
+		out->verbose += o->id == OPT_VERBOSE && option_is_on(out, OPT_VERBOSE);
 		return r < 0 ? err_set(err, EINVAL, "%s: 1 or 0 is expected behind the '='",
 				       quote(str_of(word)).s)
 			     : 0;
@@ -324,6 +325,7 @@ static const struct option *setting_of(const struct env_entry *entry, bool *unkn
 
 int options_read_variables(struct env *env, struct settings *settings, struct notes *notes, struct err *err) {
 	bool any = false, unknown;
+	bool read[N_VALUES] = {false};
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		const struct option *o = setting_of(entry, &unknown);
@@ -333,9 +335,11 @@ int options_read_variables(struct env *env, struct settings *settings, struct no
 		if (!o) {
 			continue;
 		}
-		any = true;
+		// Of a doubled variable the first counts, as everywhere.
+		bool again = read[o->id];
+		any = read[o->id] = true;
 		const char *value = env_entry_value(entry);
-		if (*value && !settings->given[o->id] && set_value(settings, o, value) < 0) {
+		if (*value && !again && !settings->given[o->id] && set_value(settings, o, value) < 0) {
 			return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len,
 				       entry->text, quote(str_of(value)).s);
 		}

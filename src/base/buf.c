@@ -12,7 +12,7 @@ char *buf_reserve(struct buf *buf, size_t n) {
 		cap = cap < buf->len + n ? buf->len + n : cap;
 		if (!buf->p || !arena_extend(buf->arena, buf->p, buf->cap, cap)) {
 			char *p = arena_alloc(buf->arena, cap);
-			if (buf->len) {
+			if (buf->p) {
 				memcpy(p, buf->p, buf->len);
 			}
 			buf->p = p;

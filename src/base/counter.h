@@ -12,6 +12,9 @@
 /** Most digits that it can have. */
 #define COUNTER_DIGITS 8
 
+/** Numbers from here on, and the one before, which is counted on at the end, are too long. */
+#define COUNTER_END 99999999
+
 struct counter {
 	/** The digits, the first of them lowest, and what one more adds to them. */
 	uint64_t word;

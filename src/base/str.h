@@ -29,7 +29,7 @@ static inline bool str_is(struct str a, const char *text) {
 }
 
 static inline bool str_starts(struct str a, struct str prefix) {
-	return a.len >= prefix.len && memcmp(a.p, prefix.p, prefix.len) == 0;
+	return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
 }
 
 /** What is left of @a behind its first @n bytes. */

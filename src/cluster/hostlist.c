@@ -224,7 +224,9 @@ struct piece {
 
 static struct piece piece_of(struct str text) {
 	struct piece piece = {.text = text};
-	memcpy(piece.copy, text.p, text.len < WIDE ? text.len : WIDE);
+	if (text.len) {
+		memcpy(piece.copy, text.p, text.len < WIDE ? text.len : WIDE);
+	}
 	return piece;
 }
 
@@ -276,7 +278,7 @@ static void write_run(struct builder *out, const struct name *name, struct str h
 	while (str_cut(&rest, ',', &text)) {
 		struct cursor range;
 		read_range(text, &range);
-		if (range.width > COUNTER_DIGITS || range.last >= 100000000) {
+		if (range.width > COUNTER_DIGITS || range.last >= COUNTER_END) {
 			write_long_range(out, range, &before, &behind);
 		} else {
 			write_range(out, &range, &before, &behind);

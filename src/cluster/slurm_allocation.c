@@ -97,7 +97,7 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	if (nodeid >= out->hosts.n) {
+	if (nodeid && nodeid >= out->hosts.n) {
 		return err_set(err, EINVAL, "SLURM_NODEID=%u, but %s lists %u (0 to %u)", nodeid,
 			       out->hosts_from, out->hosts.n, out->hosts.n - 1);
 	}

@@ -78,7 +78,8 @@ static bool spans_groups(struct input *in) {
 }
 
 int slurm_read_layout(struct input *in, struct placement *out, struct err *err) {
-	struct str whole = str_of(env_value(in->env, "SLURM_DISTRIBUTION"));
+	const char *told = env_value(in->env, "SLURM_DISTRIBUTION");
+	struct str whole = str_of(told ? told : "block");
 	size_t end = str_find(whole, ':');
 	// The first part is about nodes: "block:cyclic" deals in blocks to them.
 	struct str nodes = {whole.p, end < str_find(whole, ',') ? end : str_find(whole, ',')};
@@ -88,7 +89,7 @@ int slurm_read_layout(struct input *in, struct placement *out, struct err *err) 
 	if (spans_groups(in)) {
 		return 0;
 	}
-	if (nodes.len == 0 || str_is(nodes, "block") || str_is(nodes, "*")) {
+	if (str_is(nodes, "block") || str_is(nodes, "*")) {
 		out->layout = LAYOUT_BLOCK;
 	} else if (str_is(nodes, "cyclic")) {
 		out->layout = LAYOUT_CYCLIC;

@@ -122,6 +122,7 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 			place = entry;
 		} else {
 			entry->state = ENV_GONE;
+			entry->by = by;
 		}
 	}
 	if (place) {

@@ -46,7 +46,7 @@ static struct outcome *run(const struct given *g) {
 		.arena = &arena,
 		.env = &out->env,
 		.notes = &out->notes,
-		.root = "/",
+
 		.hostname = g->hostname ? g->hostname : "here",
 		.cluster = told(g->cluster, "--cluster"),
 		.hosts = told(g->hosts, "--hosts"),

@@ -228,6 +228,8 @@ int main(void) {
 	arena = fixture_arena();
 
 	check_expand("", "");
+	// A counter of eight digits must not be counted beyond them.
+	check_expand("n[99999998-99999999]", "n99999998 n99999999");
 	check_expand(",, \t\r\n", "");
 	check_expand("a", "a");
 	check_expand("a,b", "a b");

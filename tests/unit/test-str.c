@@ -72,6 +72,7 @@ int main(void) {
 	check(str_starts(STR("abc"), STR("ab")));
 	check(str_starts(STR("ab"), STR("ab")));
 	check(str_starts(STR("ab"), STR("")));
+	check(str_starts(STR("a"), (struct str){NULL, 0}));
 	check(!str_starts(STR("a"), STR("ab")));
 	check(!str_starts(STR("xab"), STR("ab")));
 	check(str_eq(str_from(STR("abc"), 1), STR("bc")));
