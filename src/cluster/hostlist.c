@@ -222,6 +222,10 @@ struct piece {
 	struct str text;
 };
 
+static char *put_text(char *at, struct str text) {
+	return text.len ? mempcpy(at, text.p, text.len) : at;
+}
+
 static struct piece piece_of(struct str text) {
 	struct piece piece = {.text = text};
 	if (text.len) {
@@ -235,7 +239,7 @@ static inline char *put_piece(char *at, const struct piece *piece) {
 		memcpy(at, piece->copy, WIDE);
 		return at + piece->text.len;
 	}
-	return mempcpy(at, piece->text.p, piece->text.len);
+	return put_text(at, piece->text);
 }
 
 /** Write the names of one range. There is room for 2 * WIDE bytes more than they take. */
@@ -276,7 +280,7 @@ static void write_run(struct builder *out, const struct name *name, struct str h
 	struct piece before = piece_of(head), behind = piece_of(name->literal[name->brackets]);
 	struct str rest = name->bracket[name->brackets - 1], text;
 	while (str_cut(&rest, ',', &text)) {
-		struct cursor range;
+		struct cursor range = {0};
 		read_range(text, &range);
 		if (range.width > COUNTER_DIGITS || range.last >= COUNTER_END) {
 			write_long_range(out, range, &before, &behind);
@@ -290,7 +294,7 @@ static void write_name(struct builder *out, const struct name *name) {
 	builder_reserve(out, name);
 	if (name->brackets == 0) {
 		char *begin = out->text.p + out->text.len;
-		char *end = mempcpy(begin, name->literal[0].p, name->literal[0].len);
+		char *end = put_text(begin, name->literal[0]);
 		out->text.len += (size_t)(add_name(out, begin, end) - begin);
 		return;
 	}
@@ -303,8 +307,7 @@ static void write_name(struct builder *out, const struct name *name) {
 		char head[HOST_NAME_BYTES];
 		size_t len = 0;
 		for (uint32_t i = 0; i <= outer; i++) {
-			memcpy(head + len, name->literal[i].p, name->literal[i].len);
-			len += name->literal[i].len;
+			len = (size_t)(put_text(head + len, name->literal[i]) - head);
 			len += i < outer ? cursor_write(&cursor[i], head + len) : 0;
 		}
 		write_run(out, name, (struct str){head, len});

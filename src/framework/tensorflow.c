@@ -47,8 +47,9 @@ static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t nod
 	*at++ = ':';
 	at = counter_put(port, at);
 	counter_next(port);
-	memcpy(at, "\",", 2);
-	return at + 2;
+	*at++ = '"';
+	*at++ = ',';
+	return at;
 }
 
 /** Tasks on a node that are workers. */
