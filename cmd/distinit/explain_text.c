@@ -64,7 +64,7 @@ static void put_nodes(struct session *s, struct buf *out, const struct cluster *
 		buf_puts(out, "not told\n");
 	} else {
 		struct str host = hosts_at(&c->place.hosts, c->place.node_rank);
-		buf_putf(out, "%u of %u, %.*s\n", c->place.node_rank, c->nnodes, (int)host.len, host.p);
+		buf_putf(out, "rank %u of %u, %.*s\n", c->place.node_rank, c->nnodes, (int)host.len, host.p);
 	}
 }
 

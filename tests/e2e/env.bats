@@ -22,13 +22,9 @@ readonly DERIVED=(
 
 # null VAR=VALUE... -- OPTION...: what --format=null prints, an entry a line (no value of these tests has a newline).
 null() {
-	local -a variables=()
-	while [[ $1 != -- ]]; do
-		variables+=("$1")
-		shift
-	done
-	shift
-	env -i "${variables[@]}" "$DISTINIT" env --format=null "$@" | tr '\0' '\n'
+	local -a variables arguments
+	split "$@"
+	env -i "${variables[@]}" "$DISTINIT" env --format=null "${arguments[@]}" | tr '\0' '\n'
 }
 
 @test "shell is the default: one NAME='value' a line" {

@@ -17,13 +17,9 @@ setup() {
 json() {
 	local expression=$1
 	shift
-	local -a variables=()
-	while [[ $1 != -- ]]; do
-		variables+=("$1")
-		shift
-	done
-	shift
-	invoke env -i "${variables[@]}" "$DISTINIT" explain --format=json "$@"
+	local -a variables arguments
+	split "$@"
+	invoke env -i "${variables[@]}" "$DISTINIT" explain --format=json "${arguments[@]}"
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	python3 -c 'import json, sys

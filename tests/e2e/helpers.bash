@@ -31,15 +31,22 @@ invoke() {
 	} | cut -c 1-2000
 }
 
-# distinit VAR=VALUE... -- ARG...: invoke it in an environment of these variables and no others.
-distinit() {
-	local -a variables=()
+# split VAR=VALUE... -- ARG...: the first into $variables, the rest into $arguments, both the caller's.
+split() {
+	variables=()
 	while [[ $1 != -- ]]; do
 		variables+=("$1")
 		shift
 	done
 	shift
-	invoke env -i "${variables[@]}" "$DISTINIT" "$@"
+	arguments=("$@")
+}
+
+# distinit VAR=VALUE... -- ARG...: invoke it in an environment of these variables and no others.
+distinit() {
+	local -a variables arguments
+	split "$@"
+	invoke env -i "${variables[@]}" "$DISTINIT" "${arguments[@]}"
 }
 
 # succeeds_with TEXT: it ended well, said TEXT on stdout and nothing on stderr.

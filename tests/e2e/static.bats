@@ -21,13 +21,9 @@ requires_static() {
 traced() {
 	local file=$1
 	shift
-	local -a variables=()
-	while [[ $1 != -- ]]; do
-		variables+=("$1")
-		shift
-	done
-	shift
-	strace -f -o trace env -i "${variables[@]}" "$DISTINIT" "$@" >/dev/null
+	local -a variables arguments
+	split "$@"
+	strace -f -o trace env -i "${variables[@]}" "$DISTINIT" "${arguments[@]}" >/dev/null
 	# From behind the line that starts distinit up to that which starts the command.
 	sed -E 's/^[0-9]+ +//' trace | awk '/^execve\(/ { n++; if (n == 3) exit } n == 2 && !/^execve\(/ { sub(/\(.*/, ""); print }' >"$file"
 }
