@@ -2,8 +2,9 @@
 
 #include "base/arena.h"
 
+#include "base/format.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,14 +133,9 @@ char *arena_text(struct arena *arena, const char *text, size_t len) {
 }
 
 char *arena_vformat(struct arena *arena, const char *format, va_list args) {
-	va_list again;
-	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, format, args);
-	size_t size = len < 0 ? 1 : (size_t)len + 1;
+	size_t size = format_text(NULL, 0, format, args) + 1;
 	char *text = arena_alloc(arena, size);
-	text[0] = '\0';
-	vsnprintf(text, size, format, again);
-	va_end(again);
+	format_text(text, size, format, args);
 	return text;
 }
 

@@ -2,13 +2,12 @@
 
 #include "base/err.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/format.h"
 
 int err_set(struct err *err, int code, const char *format, ...) {
 	va_list args;
 	va_start(args, format);
-	vsnprintf(err->text, sizeof(err->text), format, args);
+	format_text(err->text, sizeof(err->text), format, args);
 	va_end(args);
 	return -code;
 }

@@ -6,7 +6,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 const char *input_hostname(struct input *in) {
@@ -18,47 +19,29 @@ const char *input_hostname(struct input *in) {
 	return in->hostname;
 }
 
-/** An address of either family, or none. */
-struct address {
-	int family;
-	unsigned char bytes[16];
-};
-
-static bool read_address(struct str text, struct address *out) {
+/**
+ * Whether @text is an address of this machine: the kernel lets a socket be bound to those alone. Nothing is sent.
+ */
+static bool is_own_address(struct str text) {
 	char copy[INET6_ADDRSTRLEN];
+	struct sockaddr_in v4 = {.sin_family = AF_INET};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
 	if (text.len >= sizeof(copy)) {
 		return false;
 	}
 	memcpy(copy, text.p, text.len);
 	copy[text.len] = '\0';
-	memset(out, 0, sizeof(*out));
-	out->family = strchr(copy, ':') ? AF_INET6 : AF_INET;
-	return inet_pton(out->family, copy, out->bytes) == 1;
-}
-
-static bool is_ours(const struct address *address, const struct ifaddrs *list) {
-	// All of 127.0.0.0/8 leads here.
-	if (address->family == AF_INET && address->bytes[0] == 127) {
-		return true;
+	bool is_v6 = inet_pton(AF_INET6, copy, &v6.sin6_addr) == 1;
+	if (!is_v6 && inet_pton(AF_INET, copy, &v4.sin_addr) != 1) {
+		return false;
 	}
-	for (; list; list = list->ifa_next) {
-		const void *bytes = NULL;
-		size_t len = 0;
-		if (!list->ifa_addr || list->ifa_addr->sa_family != address->family) {
-			continue;
-		}
-		if (address->family == AF_INET) {
-			bytes = &((const struct sockaddr_in *)(const void *)list->ifa_addr)->sin_addr;
-			len = 4;
-		} else {
-			bytes = &((const struct sockaddr_in6 *)(const void *)list->ifa_addr)->sin6_addr;
-			len = 16;
-		}
-		if (memcmp(bytes, address->bytes, len) == 0) {
-			return true;
-		}
+	int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	const void *address = is_v6 ? (const void *)&v6 : (const void *)&v4;
+	bool own = fd >= 0 && bind(fd, address, is_v6 ? sizeof(v6) : sizeof(v4)) == 0;
+	if (fd >= 0) {
+		close(fd);
 	}
-	return false;
+	return own;
 }
 
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err) {
@@ -67,14 +50,9 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 		*index = found;
 		return 1;
 	}
-	struct ifaddrs *list = NULL;
-	if (getifaddrs(&list) < 0) {
-		return 0;
-	}
 	int r = 0;
 	for (uint32_t i = 0; i < hosts->n && r >= 0; i++) {
-		struct address address;
-		if (!read_address(hosts_at(hosts, i), &address) || !is_ours(&address, list)) {
+		if (!is_own_address(hosts_at(hosts, i))) {
 			continue;
 		}
 		if (r == 1) {
@@ -87,7 +65,6 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 			r = 1;
 		}
 	}
-	freeifaddrs(list);
 	if (r == 1) {
 		*index = found;
 	}
