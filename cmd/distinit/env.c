@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int find_format(const struct session *s, const struct format **out, struct err *err) {
+static int find_format(struct session *s, const struct format **out, struct err *err) {
 	const char *name = s->settings.value[OPT_FORMAT];
 	*out = name ? format_find(name) : formats[0];
 	if (!*out) {
@@ -26,7 +27,8 @@ static void note_removed(struct session *s) {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->env.n_inherited; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
-		if (entry->state != ENV_LIVE && entry->by && !env_find(&s->env, env_entry_name(entry))) {
+		if (entry->state != ENV_LIVE && entry->removed_by &&
+		    !env_find(&s->env, env_entry_name(entry))) {
 			first = first ? first : entry;
 			n++;
 		}
@@ -34,13 +36,13 @@ static void note_removed(struct session *s) {
 	if (first) {
 		notes_add(&s->notes,
 			  "%s%s removed (%s), which a list of variables cannot tell; --all prints the rest",
-			  quote(env_entry_name(first)).s, n > 1 ? " and others are" : " is", first->by->by);
+			  quote(env_entry_name(first)).s, n > 1 ? " and others are" : " is",
+			  first->removed_by->by);
 	}
 }
 
 /** Write the variables that were added or changed, or all of them, into @out. */
-static int write_variables(const struct session *s, const struct format *format, struct buf *out,
-			   struct err *err) {
+static int write_variables(struct session *s, const struct format *format, struct buf *out, struct err *err) {
 	bool all = option_is_on(&s->settings, OPT_ALL);
 	uint32_t n = 0;
 	buf_puts(out, format->head ? format->head : "");
@@ -72,12 +74,14 @@ static int refuse_file(const char *path, int code, struct err *err) {
 
 /** Write @text to @path by way of a new file beside it, so that no reader sees half of it. */
 static int write_file(struct arena *arena, const char *path, struct str text, struct err *err) {
-	char *temporary = arena_format(arena, "%s.%ld.tmp", path, (long)getpid());
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+	char *temporary = arena_format(arena, "%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0) {
 		return refuse_file(path, errno, err);
 	}
 	int r = write_all(fd, text);
+	// For whichever user the next container runs as.
+	r = r == 0 && fchmod(fd, 0444) < 0 ? -errno : r;
 	r = r == 0 && fsync(fd) < 0 ? -errno : r;
 	r = close(fd) < 0 && r == 0 ? -errno : r;
 	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;

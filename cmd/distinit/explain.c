@@ -19,7 +19,7 @@ static bool looks_secret(const char *name) {
 	       (len >= 4 && strcasecmp(name + len - 4, "_KEY") == 0);
 }
 
-static const char *shown(const struct session *s, const char *name, const char *value) {
+static const char *shown(struct session *s, const char *name, const char *value) {
 	bool masked = value && *value && looks_secret(name) && !option_is_on(&s->settings, OPT_SHOW_SECRETS);
 	return masked ? MASKED : value;
 }
@@ -41,13 +41,18 @@ static const char *judge_tf_config(struct session *s, const char *value) {
 		notes_add(&s->notes, "TF_CONFIG has no cluster, or no task with type and index, and is "
 				     "passed on as it is");
 	} else {
-		int peers = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(cluster, type->valuestring));
-		why = arena_format(&s->arena, "it was set already; this is %s %d of %d", type->valuestring,
-				   index->valueint, peers);
-		if (index->valueint < 0 || index->valueint >= peers) {
+		const char *who = arena_format(&s->arena, "%s %d", type->valuestring, index->valueint);
+		// An evaluator is in no list, and TFJob's sparse form has an object with this one alone.
+		const cJSON *peers = cJSON_GetObjectItemCaseSensitive(cluster, type->valuestring);
+		int n = cJSON_IsArray(peers) ? cJSON_GetArraySize(peers) : 0;
+		why = arena_format(&s->arena, "it was set already; this is %s", who);
+		if (n) {
+			why = arena_format(&s->arena, "%s of %d", why, n);
+		}
+		if (n && (index->valueint < 0 || index->valueint >= n)) {
 			notes_add(&s->notes,
-				  "TF_CONFIG says that this is %s %d of %d, and is passed on as it is",
-				  quote(str_of(type->valuestring)).s, index->valueint, peers);
+				  "TF_CONFIG says that this is %s of %d, and is passed on as it is",
+				  quote(str_of(who)).s, n);
 		}
 	}
 	cJSON_Delete(json);
@@ -72,29 +77,6 @@ static struct explained from_remark(struct session *s, const struct remark *r) {
 	};
 }
 
-/** What the block says of an entry that somebody has set or removed. Returns whether there is anything to say. */
-static bool from_entry(struct session *s, const struct env_entry *entry, struct explained *out) {
-	uint32_t i = (uint32_t)(entry - s->env.entries);
-	bool removed = entry->state != ENV_LIVE && i < s->env.n_inherited &&
-		       !env_find(&s->env, env_entry_name(entry));
-	if (entry->state != ENV_LIVE && !removed) {
-		return false;
-	}
-	if (!entry->by || (!removed && !env_entry_changed(&s->env, entry))) {
-		return false;
-	}
-	struct str name = env_entry_name(entry);
-	const char *text = arena_text(&s->arena, name.p, name.len);
-	*out = (struct explained){
-		.name = text,
-		.value = removed ? NULL : shown(s, text, env_entry_value(entry)),
-		.action = removed ? "unset" : "set",
-		.by = origin_text(s, entry->by),
-		.why = entry->by->why,
-	};
-	return true;
-}
-
 static bool is_listed(const struct explained *list, uint32_t n, const char *name) {
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(list[i].name, name) == 0) {
@@ -102,6 +84,27 @@ static bool is_listed(const struct explained *list, uint32_t n, const char *name
 		}
 	}
 	return false;
+}
+
+/** What the block says of an entry that somebody has set or removed. Returns whether there is anything to say. */
+static bool from_entry(struct session *s, const struct env_entry *entry, struct explained *out) {
+	// A doubled variable that was removed is one all the same.
+	bool removed = entry->state != ENV_LIVE && entry->removed_by && env_entry_first(&s->env, entry) &&
+		       !env_find(&s->env, env_entry_name(entry));
+	if (!removed && !env_entry_changed(&s->env, entry)) {
+		return false;
+	}
+	const struct origin *by = removed ? entry->removed_by : entry->by;
+	struct str name = env_entry_name(entry);
+	const char *text = arena_text(&s->arena, name.p, name.len);
+	*out = (struct explained){
+		.name = text,
+		.value = removed ? NULL : shown(s, text, env_entry_value(entry)),
+		.action = removed ? "unset" : "set",
+		.by = origin_text(s, by),
+		.why = by->why,
+	};
+	return true;
 }
 
 uint32_t explain_list(struct session *s, struct explained **out) {

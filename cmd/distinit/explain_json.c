@@ -75,7 +75,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 		{"rank", c->task.rank},
 		{"local_rank", c->task.local_rank},
 		{"local_size", c->task.local_size},
-		{"master_port", c->master_port},
+		{"master_port", cluster_is_single(c) ? UNKNOWN : c->master_port},
 	};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		buf_puts(out, ",\n    ");
@@ -87,7 +87,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 	put_string(out, "job_id", c->place.job_id);
 	buf_puts(out, ",\n    ");
 	put_key(out, "master_addr");
-	if (c->master_addr.len) {
+	if (c->master_addr.len && !cluster_is_single(c)) {
 		json_put_string(out, c->master_addr);
 	} else {
 		buf_puts(out, "null");
@@ -115,7 +115,7 @@ static void put_variables(struct session *s, struct buf *out) {
 
 void explain_json(struct session *s, struct buf *out) {
 	const struct cluster *c = s->has_cluster ? &s->cluster : NULL;
-	const struct launcher *launcher = c ? c->launcher : s->input.launcher;
+	const struct launcher *launcher = c ? c->launcher : s->broken ? NULL : s->input.launcher;
 	buf_puts(out, "{\n  ");
 	put_string(out, "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  ");

@@ -123,7 +123,10 @@ void explain_text(struct session *s, struct buf *out) {
 		put_cluster(s, out, &s->cluster);
 	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
-	} else if (s->input.launcher) {
+	} else if (s->broken) {
+		buf_puts(out, "A cluster manager is recognised, but what it says is broken, so nothing is "
+			      "derived (--lenient).\n");
+	} else if (s->input.launcher && s->input.launcher->complete) {
 		buf_puts(out, "This is a child of torchrun, which has set all there is to set: nothing is "
 			      "derived.\n");
 	} else {

@@ -31,7 +31,7 @@ static void put_line(struct buf *out, struct str host) {
 }
 
 /** The host that --first or --nth asks for. */
-static int put_one(const struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
+static int put_one(struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
 	const char *nth = s->settings.value[OPT_NTH];
 	uint32_t n = 0;
 	if (nth && num_read_u32(str_of(nth), &n) < 0) {
@@ -45,7 +45,7 @@ static int put_one(const struct session *s, const struct hosts *hosts, struct bu
 	return 0;
 }
 
-static int check_usage(const struct session *s, struct err *err) {
+static int check_usage(struct session *s, struct err *err) {
 	const char *const *value = s->settings.value;
 	char **arguments = s->settings.arguments;
 	if (arguments[0] && arguments[1]) {
@@ -62,7 +62,7 @@ static int check_usage(const struct session *s, struct err *err) {
 }
 
 /** What is asked for of @hosts. */
-static int put_hosts(const struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
+static int put_hosts(struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
 	const char *const *value = s->settings.value;
 	if (value[OPT_FIRST] || value[OPT_NTH]) {
 		return put_one(s, hosts, out, err);
@@ -98,6 +98,7 @@ int command_hosts(struct session *s) {
 		return r < 0 ? session_fail(s, &err) : session_print(s, lines);
 	}
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);
+	r = r < 0 || hosts.n ? r : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
 	r = r < 0 ? r : put_hosts(s, &hosts, &out, &err);
 	return r < 0 ? session_fail(s, &err) : session_print(s, buf_str(&out));
 }

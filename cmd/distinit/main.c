@@ -35,20 +35,28 @@ const struct subcommand subcommands[] = {
 /** Enough for an ordinary run, so that it asks the kernel for no memory. */
 static alignas(16) char memory[16 * 1024];
 
+/** Write a word of the command line so that it can be pasted into a shell, or at least be shown by a terminal. */
+static void put_word(struct buf *out, const char *word) {
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+	bool is_plain = *word && word[strspn(word, plain)] == '\0';
+	buf_puts(out, is_plain ? word : quote(str_of(word)).s);
+}
+
 /** Say how the command line should have been written. */
-static int refuse_word(const struct session *s, char **argv) {
+static int refuse_word(struct session *s, char **argv) {
 	struct nearest best = {.word = str_of(argv[1])};
 	for (size_t i = 1; subcommands[i].name; i++) {
 		nearest_try(&best, subcommands[i].name);
 	}
-	struct buf line = BUF((struct arena *)(uintptr_t)&s->arena);
+	struct buf line = BUF(&s->arena);
 	for (size_t i = 1; argv[i] && line.len < 200; i++) {
-		buf_putf(&line, " %s", argv[i]);
+		buf_putc(&line, ' ');
+		put_word(&line, argv[i]);
 	}
 	struct err err;
-	err_set(&err, EINVAL, "%s is no subcommand%s%s%s; a command follows '--': distinit --%s",
-		quote(str_of(argv[1])).s, best.found ? " (did you mean '" : "", best.found ? best.found : "",
-		best.found ? "'?)" : "", buf_text(&line));
+	err_set(&err, EINVAL, "%s is no subcommand%s; a command follows '--': distinit --%s",
+		quote(str_of(argv[1])).s, nearest_hint(&best, "").s, buf_text(&line));
 	return session_fail(s, &err);
 }
 
@@ -76,6 +84,10 @@ int main(int argc, char **argv) {
 	}
 	if (option_is_on(&s.settings, OPT_VERSION)) {
 		return session_print(&s, STR("distinit " DISTINIT_VERSION "\n"));
+	}
+	// What is said of our own variables helps with the errors that may follow. (explain lists it.)
+	if (sub->command != CMD_EXPLAIN) {
+		session_warn(&s);
 	}
 	return sub->run(&s);
 }

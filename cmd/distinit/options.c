@@ -159,9 +159,8 @@ static int unknown_option(enum command command, const char *word, struct err *er
 			nearest_try(&best, o->name);
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s%s%s; see --help", quote(str_of(word)).s,
-		       best.found ? "; did you mean '--" : "", best.found ? best.found : "",
-		       best.found ? "'?" : "");
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
+		       nearest_hint(&best, "--").s);
 }
 
 /** Find the option that @word is. *@value is what stands in the same word, or NULL. */
@@ -299,9 +298,7 @@ static void note_unknown(struct str name, struct arena *arena, struct notes *not
 			nearest_try(&best, variable_of(arena, variable_name(o)) + sizeof(PREFIX) - 1);
 		}
 	}
-	notes_add(notes, "%s is no setting of distinit%s%s%s", quote(name).s,
-		  best.found ? "; did you mean " PREFIX : "", best.found ? best.found : "",
-		  best.found ? "?" : "");
+	notes_add(notes, "%s is no setting of distinit%s", quote(name).s, nearest_hint(&best, PREFIX).s);
 }
 
 static const struct option *find_variable(struct str suffix) {

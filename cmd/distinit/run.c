@@ -8,7 +8,7 @@
 #include <errno.h>
 
 /** Words that an entrypoint was started with although none was asked for, written as they should have been. */
-static int refuse_command_line(const struct session *s) {
+static int refuse_command_line(struct session *s) {
 	struct err err;
 	char **words = s->settings.arguments;
 	if (!words[0]) {
@@ -16,8 +16,8 @@ static int refuse_command_line(const struct session *s) {
 			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)",
 			s->settings.separated ? " behind '--'" : "");
 	} else {
-		err_set(&err, EINVAL, "a command follows '--': write '-- %s' with what comes after it",
-			words[0]);
+		err_set(&err, EINVAL, "a command follows '--', which is not there before %s",
+			quote(str_of(words[0])).s);
 	}
 	return session_fail(s, &err);
 }
@@ -41,8 +41,10 @@ static void say_what_was_derived(struct session *s) {
 			buf_putf(&line, ", rank %u of %u", c->task.rank, c->task.world_size);
 		}
 	} else {
-		buf_puts(&line,
-			 s->input.launcher ? "a child of torchrun, which is left alone" : "no cluster");
+		bool child = s->input.launcher && s->input.launcher->complete;
+		buf_puts(&line, s->broken ? "a cluster that is not understood"
+				: child	  ? "a child of torchrun, which is left alone"
+					  : "no cluster");
 	}
 	const char *actions[] = {"set", "kept", "unset"};
 	for (size_t a = 0; a < sizeof(actions) / sizeof(actions[0]); a++) {

@@ -8,7 +8,6 @@
 #include "exec/exec.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /** A directive file larger than all that the kernel takes is none. */
@@ -41,27 +40,28 @@ int write_all(int fd, struct str text) {
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-void session_say(const struct session *s, enum log_level level, const char *text) {
+void session_say(struct session *s, enum log_level level, const char *text) {
 	if (level > s->log) {
 		return;
 	}
 	// One write: lines of several processes do not mix.
-	struct arena *arena = (struct arena *)(uintptr_t)&s->arena;
-	write_all(2, str_of(arena_format(arena, "distinit: %s: %s\n", level_names[level], text)));
+	write_all(2, str_of(arena_format(&s->arena, "distinit: %s: %s\n", level_names[level], text)));
 }
 
-void session_warn(const struct session *s) {
-	for (const struct note *note = s->notes.first; note; note = note->next) {
+void session_warn(struct session *s) {
+	const struct note *note = s->said ? s->said->next : s->notes.first;
+	for (; note; note = note->next) {
 		session_say(s, LOG_WARN, note->text);
+		s->said = note;
 	}
 }
 
-int session_fail(const struct session *s, const struct err *err) {
+int session_fail(struct session *s, const struct err *err) {
 	session_say(s, LOG_ERROR, err->text);
 	return EXIT_OURS;
 }
 
-int session_print(const struct session *s, struct str text) {
+int session_print(struct session *s, struct str text) {
 	int r = write_all(1, text);
 	struct err err;
 	if (r < 0) {
@@ -83,10 +83,8 @@ static int choose(struct session *s, enum option_id id, const char *const *words
 		nearest_try(&best, words[i]);
 		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
 	}
-	return err_set(err, EINVAL, "%s=%s: expected one of %s%s%s%s",
-		       option_label(&s->arena, &s->settings, id), quote(str_of(value)).s, buf_text(&all),
-		       best.found ? "; did you mean '" : "", best.found ? best.found : "",
-		       best.found ? "'?" : "");
+	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", option_label(&s->arena, &s->settings, id),
+		       quote(str_of(value)).s, buf_text(&all), nearest_hint(&best, "").s);
 }
 
 static int read_log_level(struct session *s, struct err *err) {
@@ -106,6 +104,9 @@ static int read_log_level(struct session *s, struct err *err) {
 
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
 	int r = options_parse(&s->arena, command, argv, &s->settings, err);
+	if (r == 0 && (option_is_on(&s->settings, OPT_HELP) || option_is_on(&s->settings, OPT_VERSION))) {
+		return 0;
+	}
 	r = r < 0 ? r : options_read_variables(&s->env, &s->settings, &s->notes, err);
 	return r < 0 ? r : read_log_level(s, err);
 }
@@ -155,6 +156,10 @@ static int read_input(struct session *s, struct err *err) {
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}
+	if (in->hosts.value && in->cluster.value && strcmp(in->cluster.value, "manual") != 0) {
+		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
+			       in->hosts.from, in->cluster.from, in->cluster.value);
+	}
 	if (in->node_rank.value && !in->hosts.value) {
 		return err_set(err, EINVAL, "%s goes with --hosts, which is not given", in->node_rank.from);
 	}
@@ -168,7 +173,8 @@ int session_cluster(struct session *s, struct err *err) {
 	}
 	r = cluster_read(&s->input, &s->cluster, err);
 	if (r < 0 && option_is_on(&s->settings, OPT_LENIENT)) {
-		notes_add(&s->notes, "%s; nothing is derived (--lenient)", err->text);
+		s->broken = arena_text(&s->arena, err->text, strlen(err->text));
+		notes_add(&s->notes, "%s; nothing is derived (--lenient)", s->broken);
 		return 0;
 	}
 	s->has_cluster = r > 0;

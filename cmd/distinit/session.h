@@ -30,6 +30,10 @@ struct session {
 	struct cluster cluster;
 	struct derivation derivation;
 	enum log_level log;
+	/** The last note that was printed. */
+	const struct note *said;
+	/** Why nothing is derived although a manager was recognised (--lenient), or NULL. */
+	const char *broken;
 };
 
 /** Begin with our own environment. @memory is for the arena. */
@@ -48,16 +52,16 @@ int session_cluster(struct session *s, struct err *err);
 int session_derive(struct session *s, struct err *err);
 
 /** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
-void session_say(const struct session *s, enum log_level level, const char *text);
+void session_say(struct session *s, enum log_level level, const char *text);
 
-/** Print the notes, as warnings. */
-void session_warn(const struct session *s);
+/** Print the notes that have not been printed yet, as warnings. */
+void session_warn(struct session *s);
 
 /** Print the sentence in @err and return the status to exit with. */
-int session_fail(const struct session *s, const struct err *err);
+int session_fail(struct session *s, const struct err *err);
 
 /** Write all of @text to @fd. Returns 0 or a negative errno. */
 int write_all(int fd, struct str text);
 
 /** Write @text to stdout and return the status to exit with. */
-int session_print(const struct session *s, struct str text);
+int session_print(struct session *s, struct str text);

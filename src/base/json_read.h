@@ -13,6 +13,6 @@ struct cJSON;
 /**
  * Read @text, all of it, as one JSON value. @what names it in the message, such as "TF_CONFIG".
  *
- * Returns 0 with *@out set, for cJSON_Delete(); -EINVAL if it is no JSON, with line and column; -ENOMEM.
+ * Returns 0 with *@out set, for cJSON_Delete(); -EINVAL if it is no JSON, with line and column.
  */
 int json_read(const char *what, const char *text, struct cJSON **out, struct err *err);

@@ -2,6 +2,8 @@
 
 #include "base/nearest.h"
 
+#include "base/err.h"
+
 /** Longer words are not compared: they are no slip of a finger. */
 #define LONGEST 48
 
@@ -45,4 +47,15 @@ void nearest_try(struct nearest *best, const char *candidate) {
 		best->found = candidate;
 		best->distance = d;
 	}
+}
+
+struct hint nearest_hint(const struct nearest *best, const char *prefix) {
+	struct hint hint = {""};
+	if (best->found) {
+		struct err text;
+		err_set(&text, 0, "; did you mean '%s%s'?", prefix, best->found);
+		memcpy(hint.s, text.text, sizeof(hint.s) - 1);
+		hint.s[sizeof(hint.s) - 1] = '\0';
+	}
+	return hint;
 }

@@ -15,3 +15,11 @@ struct nearest {
 
 /** Try @candidate: it is kept if it is nearer than what was, and near enough to be what was meant. */
 void nearest_try(struct nearest *best, const char *candidate);
+
+/** "; did you mean 'WORD'?", or nothing, for the end of a message. */
+struct hint {
+	char s[80];
+};
+
+/** The hint for @best, its word with @prefix in front, such as "--". */
+struct hint nearest_hint(const struct nearest *best, const char *prefix);

@@ -26,8 +26,27 @@
 #define RANK  "BACKENDAI_CLUSTER_LOCAL_RANK"
 #define PORT  "BACKENDAI_DIST_MASTER_PORT"
 
+/** Whether the session has one container, or none: whatever else is set describes nothing that could be joined. */
+static bool is_alone(const struct input *in) {
+	uint32_t size;
+	return num_read_u32(str_of(env_value(in->env, SIZE)), &size) == 0 && size <= 1;
+}
+
 static const char *backendai_detect(const struct input *in) {
-	return env_value(in->env, SIZE) ? SIZE : NULL;
+	return env_value(in->env, SIZE) && !is_alone(in) ? SIZE : NULL;
+}
+
+static const char *alone_detect(const struct input *in) {
+	return is_alone(in) ? SIZE : NULL;
+}
+
+static int alone_read(struct input *in, struct placement *out, struct err *err) {
+	(void)err;
+	const char *self = env_value(in->env, HOST);
+	out->hosts_from = HOST;
+	hosts_single(in->arena, self ? str_of(self) : STR("main1"), &out->hosts);
+	out->node_rank = 0;
+	return 0;
 }
 
 /** Whether @name is "main" and a number. */
@@ -66,6 +85,11 @@ static void put_main_first(struct arena *arena, struct hosts *hosts) {
 
 /** Our own name's place in the list, which all containers read alike; where there is none, the rank that was told. */
 static int read_rank(struct input *in, struct placement *out, struct err *err) {
+	if (in->launcher && in->launcher->copies_env) {
+		// What names a container here is the name of the one that mpiexec runs in.
+		out->node_rank = launcher_node_rank(in, &out->hosts);
+		return 0;
+	}
 	uint32_t told = UNKNOWN;
 	out->node_rank_from = RANK;
 	int r = read_u32(in, RANK, &told, err);
@@ -104,13 +128,6 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	const char *list = env_value(in->env, HOSTS);
-	if (size <= 1) {
-		// A session of one container: whatever else is set describes nothing that could be joined.
-		const char *self = env_value(in->env, HOST);
-		hosts_single(in->arena, self ? str_of(self) : STR("main1"), &out->hosts);
-		out->node_rank = 0;
-		return 0;
-	}
 	if (!list) {
 		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS " is not set", size);
 	}
@@ -139,4 +156,12 @@ const struct source source_backendai = {
 	.reads = SIZE " " HOSTS " " HOST " " RANK " " PORT,
 	.detect = backendai_detect,
 	.read = backendai_read,
+};
+
+const struct source source_backendai_alone = {
+	.name = "backendai",
+	.about = "Backend.AI session of one container, which needs nothing",
+	.reads = SIZE,
+	.detect = alone_detect,
+	.read = alone_read,
 };

@@ -70,10 +70,9 @@ static int find_source(const struct input *in, const struct source **out, const 
 		}
 	}
 	if (in->cluster.value && !named) {
-		return err_set(err, EINVAL, "%s=%s: there is no such source%s%s%s; see 'distinit sources'",
+		return err_set(err, EINVAL, "%s=%s: there is no such source%s; see 'distinit sources'",
 			       in->cluster.from, quote(str_of(in->cluster.value)).s,
-			       best.found ? "; did you mean '" : "", best.found ? best.found : "",
-			       best.found ? "'?" : "");
+			       nearest_hint(&best, "").s);
 	}
 	if (in->cluster.value) {
 		return err_set(err, EINVAL,
@@ -102,6 +101,14 @@ const char *launcher_recognised_by(const struct launcher *launcher) {
 	return launcher->recognised_by ? launcher->recognised_by : launcher->rank;
 }
 
+uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
+	uint32_t place = hosts_find_loosely(hosts, in->task.host);
+	if (place == hosts->n) {
+		place = hosts_find_loosely(hosts, str_of(input_hostname(in)));
+	}
+	return place == hosts->n ? UNKNOWN : place;
+}
+
 static int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit,
 		       struct err *err) {
 	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
@@ -117,6 +124,10 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
 	r = r < 0 || !l->local_size ? r : read_u32(in, l->local_size, &out->local_size, err);
 	r = r < 0 ? r : check_below(l->rank, out->rank, l->size, out->world_size, err);
 	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, l->local_size, out->local_size, err);
+	if (r == 0 && out->local_size != UNKNOWN && out->local_size > out->world_size) {
+		r = err_set(err, EINVAL, "%s=%u is above %s=%u", l->local_size, out->local_size, l->size,
+			    out->world_size);
+	}
 	out->host = str_of(l->host ? env_get(in->env, l->host) : NULL);
 	return r;
 }
@@ -203,7 +214,15 @@ bool cluster_is_single(const struct cluster *c) {
 	} else if (c->place.tasks_per_node && c->nnodes == 1) {
 		tasks = c->place.tasks_per_node[0];
 	}
-	return c->nnodes == 1 && tasks <= 1;
+	return (c->nnodes == 1 && tasks <= 1) || (c->launcher && c->task.world_size == 1);
+}
+
+uint32_t cluster_rendezvous_rank(const struct cluster *c) {
+	uint32_t rank = c->place.node_rank, master = c->place.master;
+	if (rank == UNKNOWN || rank > master) {
+		return rank;
+	}
+	return rank == master ? 0 : rank + 1;
 }
 
 static uint16_t port_of_job(const struct placement *place) {

@@ -135,6 +135,12 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err);
 /** A cluster of one: one node and at most one task. It needs nothing. */
 bool cluster_is_single(const struct cluster *cluster);
 
+/**
+ * This node's number for a static rendezvous, which opens on number 0 and is looked for at the master: the node rank, but that the
+ * master's node changes places with those in front of it. UNKNOWN where the node rank is.
+ */
+uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
+
 /** This machine's name: @in's, or the kernel's. */
 const char *input_hostname(struct input *in);
 

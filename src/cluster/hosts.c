@@ -97,10 +97,18 @@ static bool same_short_name(struct str a, struct str b) {
 	return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
 }
 
+/** Whether @name is digits and dots alone: "10.0.0.1" has no short name. */
+static bool is_dotted_number(struct str name) {
+	bool dotted = true;
+	for (size_t i = 0; i < name.len; i++) {
+		dotted &= name.p[i] == '.' || (name.p[i] >= '0' && name.p[i] <= '9');
+	}
+	return dotted;
+}
+
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name) {
 	uint32_t found = hosts_find(hosts, name);
-	// "10.0.0.1" has no short name.
-	if (found < hosts->n || name.len == 0 || (name.p[0] >= '0' && name.p[0] <= '9')) {
+	if (found < hosts->n || name.len == 0 || is_dotted_number(name)) {
 		return found;
 	}
 	for (uint32_t i = 0; i < hosts->n; i++) {

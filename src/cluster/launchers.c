@@ -9,5 +9,10 @@
  * way round.
  */
 const struct launcher *const launchers[] = {
-	&launcher_torchrun, &launcher_openmpi, &launcher_mvapich2, &launcher_hydra, &launcher_slurm, NULL,
+	&launcher_torchrun, // its children are complete
+	&launcher_openmpi,
+	&launcher_mvapich2,
+	&launcher_hydra,
+	&launcher_slurm, // may have started any of the above
+	NULL,
 };

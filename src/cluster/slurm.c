@@ -80,9 +80,11 @@ static int slurm_read(struct input *in, struct placement *out, struct err *err) 
 const struct source source_slurm = {
 	.name = "slurm",
 	.about = "Slurm step (srun; pyxis, enroot, Singularity in it)",
-	.reads = "SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_STEP_TASKS_PER_NODE SLURM_NODEID SLURM_JOB_ID "
-		 "SLURM_DISTRIBUTION "
-		 "SLURM_STEP_RESV_PORTS",
+	.reads = "SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_STEP_NUM_NODES SLURM_STEP_TASKS_PER_NODE "
+		 "SLURM_NODEID "
+		 "SLURM_JOB_ID SLURM_STEP_RESV_PORTS SLURM_DISTRIBUTION SLURM_HOSTFILE SLURM_GTIDS "
+		 "SLURM_HET_SIZE "
+		 "SLURM_JOB_NODELIST SLURM_JOB_NODELIST_HET_GROUP_n",
 	.detect = slurm_detect,
 	.read = slurm_read,
 };

@@ -58,13 +58,13 @@ static const char *het_variable(struct input *in, const char *name) {
 }
 
 static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
-	bool copied = in->launcher && in->launcher->copies_env;
-	uint32_t place = in->launcher ? hosts_find_loosely(hosts, in->task.host) : hosts->n;
-	if (place == hosts->n && !copied) {
+	uint32_t place = hosts->n;
+	if (!in->launcher || !in->launcher->copies_env) {
 		place = hosts_find_loosely(hosts, str_of(env_value(in->env, "SLURMD_NODENAME")));
 	}
-	if (place == hosts->n && in->launcher) {
-		place = hosts_find_loosely(hosts, str_of(input_hostname(in)));
+	if (in->launcher && (place == hosts->n || in->task.host.len)) {
+		uint32_t told = launcher_node_rank(in, hosts);
+		return told == UNKNOWN && place < hosts->n ? place : told;
 	}
 	return place == hosts->n ? UNKNOWN : place;
 }
@@ -73,7 +73,9 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	const char *list = het_variable(in, "SLURM_JOB_NODELIST");
 	const char *counts =
 		list ? het_variable(in, "SLURM_TASKS_PER_NODE") : env_value(in->env, "SLURM_TASKS_PER_NODE");
-	out->hosts_from = list ? "SLURM_JOB_NODELIST_HET_GROUP_*" : "SLURM_JOB_NODELIST";
+	out->hosts_from = list					     ? "SLURM_JOB_NODELIST_HET_GROUP_*"
+			  : env_value(in->env, "SLURM_JOB_NODELIST") ? "SLURM_JOB_NODELIST"
+								     : "SLURM_NODELIST";
 	list = list ? list : job_nodelist(in->env);
 	if (!list) {
 		return err_set(err, EINVAL,
@@ -84,10 +86,13 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	// Another launcher places its ranks as it likes; these counts are then those of its daemons.
 	if (r == 0 && counts && !in->launcher) {
 		uint32_t *tasks;
-		r = tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
-					&tasks, err);
-		if (r == 0) {
+		struct err why;
+		if (tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
+					&tasks, &why) == 0) {
 			out->tasks_per_node = tasks;
+		} else {
+			// Of no use to a batch script but for explain, and longer than a list that was narrowed by hand.
+			notes_add(in->notes, "%s; the counts are left aside", why.text);
 		}
 	}
 	uint32_t nodeid = 0;
@@ -111,7 +116,9 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 const struct source source_slurm_allocation = {
 	.name = "slurm",
 	.about = "Slurm allocation: batch script, salloc, mpirun in a job",
-	.reads = "SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE SLURMD_NODENAME SLURM_HET_SIZE",
+	.reads = "SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_NODELIST SLURM_TASKS_PER_NODE SLURM_NODEID "
+		 "SLURMD_NODENAME "
+		 "SLURM_HET_SIZE SLURM_JOB_NODELIST_HET_GROUP_n SLURM_TASKS_PER_NODE_HET_GROUP_n",
 	.detect = allocation_detect,
 	.read = slurm_read_job,
 };

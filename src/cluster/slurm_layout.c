@@ -19,41 +19,55 @@
 /** A file of as many lines as a step has tasks. */
 #define HOSTFILE_BYTES ((size_t)16 << 20)
 
-/** Set out->master to the host of the first line of SLURM_HOSTFILE, where rank 0 runs. */
-static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
-	const char *path = env_value(in->env, "SLURM_HOSTFILE");
-	struct str text, line;
-	struct err cause = {"it is not set"};
-	out->master = out->hosts.n;
-	if (path && file_read(in->arena, "SLURM_HOSTFILE", file_under_root(in->arena, in->root, path),
-			      HOSTFILE_BYTES, &text, &cause) == 0) {
-		while (str_cut(&text, '\n', &line)) {
-			line = str_trim(line);
-			if (line.len && line.p[0] != '#') {
-				out->master = hosts_find_loosely(&out->hosts, line);
-				break;
+/** The host of rank 0 in a host file: its first name. A line is a list of names, each perhaps "NAME*COUNT", or a comment. */
+static struct str first_host(struct str text) {
+	struct str line;
+	while (str_cut(&text, '\n', &line)) {
+		for (size_t i = 0; i < line.len; i++) {
+			if (line.p[i] == ',' || line.p[i] == '*' || line.p[i] == '#') {
+				line.len = i;
 			}
 		}
+		line = str_trim(line);
+		if (line.len) {
+			return line;
+		}
+	}
+	return STR("");
+}
+
+/** Set out->master to the host that SLURM_HOSTFILE gives to rank 0. */
+static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
+	const char *path = env_value(in->env, "SLURM_HOSTFILE");
+	struct str text;
+	struct err cause = {"SLURM_HOSTFILE is not set"};
+	if (out->hosts.n == 1) {
+		return 0;
+	}
+	if (path && file_read(in->arena, "SLURM_HOSTFILE", file_under_root(in->arena, in->root, path),
+			      HOSTFILE_BYTES, &text, &cause) == 0) {
+		struct str host = first_host(text);
+		out->master = hosts_find_loosely(&out->hosts, host);
 		if (out->master < out->hosts.n) {
 			return 0;
 		}
-		err_set(&cause, EINVAL, "its first line is no node of the step");
+		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is no node of the step",
+			quote(str_of(path)).s, quote(host).s);
 	}
 	// Of two nodes, one knows by its own tasks which it is: SLURM_GTIDS lists the ranks on this node, in order.
 	struct str ranks = str_of(env_value(in->env, "SLURM_GTIDS"));
-	if (out->hosts.n <= 2 && ranks.len && out->node_rank < out->hosts.n) {
-		bool here = ranks.p[0] == '0';
-		out->master = here ? out->node_rank : out->hosts.n - 1 - out->node_rank;
+	if (out->hosts.n == 2 && ranks.len && out->node_rank < 2) {
+		out->master = ranks.p[0] == '0' ? out->node_rank : 1 - out->node_rank;
 		return 0;
 	}
+	out->master = 0;
 	if (env_value(in->env, "MASTER_ADDR") || in->master_addr.value) {
-		out->master = 0;
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "SLURM_DISTRIBUTION=arbitrary: rank 0 runs on the host of SLURM_HOSTFILE's first "
-		       "line, but %s; "
-		       "make that file readable here, or set MASTER_ADDR or --master-addr",
+		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE tells where rank 0 runs, but %s; "
+		       "make it readable "
+		       "here, or set MASTER_ADDR or --master-addr",
 		       cause.text);
 }
 

@@ -35,7 +35,6 @@ const struct launcher launcher_slurm = {
 	.rank = "SLURM_PROCID",
 	.size = "SLURM_STEP_NUM_TASKS",
 	.local_rank = "SLURM_LOCALID",
-	.host = "SLURMD_NODENAME",
 	.recognised_by = "SLURM_STEP_ID",
 	.detect = slurm_detect_task,
 	.manager = "slurm",

@@ -50,12 +50,16 @@ struct launcher {
 /** The variable that gives @launcher away. */
 const char *launcher_recognised_by(const struct launcher *launcher);
 
+/** This node's index in @hosts by the launcher's word for this process's host, or else by this machine's name; or UNKNOWN. */
+uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts);
+
 /** In the order of asking, NULL at the end. */
 extern const struct source *const sources[];
 extern const struct launcher *const launchers[];
 
 extern const struct source source_manual;
 extern const struct source source_backendai;
+extern const struct source source_backendai_alone;
 extern const struct source source_slurm;
 extern const struct source source_slurm_allocation;
 

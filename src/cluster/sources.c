@@ -10,5 +10,10 @@
  * through ssh, salloc shells and docker's --env-file.
  */
 const struct source *const sources[] = {
-	&source_manual, &source_backendai, &source_slurm, &source_slurm_allocation, NULL,
+	&source_manual,	   // the user's word
+	&source_backendai, // set by the manager in this very container
+	&source_slurm,
+	&source_slurm_allocation,
+	&source_backendai_alone, // describes a container that belongs to nothing larger
+	NULL,
 };

@@ -256,7 +256,7 @@ static int apply_one(const struct directive *d, struct env *env, struct notes *n
 		env_clean(env, d->by);
 		return 0;
 	case VERB_PASS:
-		if (env_pass(env, d->name, d->by) == 0 && d->name.p[d->name.len - 1] != '*' &&
+		if (env_pass(env, d->name) == 0 && d->name.p[d->name.len - 1] != '*' &&
 		    !env_find(env, d->name)) {
 			notes_add(notes, "pass %s: there is no such variable", quote(d->name).s);
 		}

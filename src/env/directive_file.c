@@ -17,7 +17,6 @@
 #include "env/directive.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 /** One line, and what is needed to say what is wrong with it. */
 struct line {

@@ -122,7 +122,7 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 			place = entry;
 		} else {
 			entry->state = ENV_GONE;
-			entry->by = by;
+			entry->removed_by = by;
 		}
 	}
 	if (place) {
@@ -173,7 +173,7 @@ static uint32_t move_matching(struct env *env, struct str name, unsigned from, e
 		if (!prefix ||
 		    ((entry->state & from) && has_name(entry) && env_matches(name, env_entry_name(entry)))) {
 			entry->state = to;
-			entry->by = by;
+			entry->removed_by = by;
 			moved++;
 		}
 	}
@@ -188,19 +188,24 @@ void env_clean(struct env *env, const struct origin *by) {
 		struct env_entry *entry = &env->entries[i];
 		if (entry->state == ENV_LIVE) {
 			entry->state = ENV_ASIDE;
-			entry->by = by;
+			entry->removed_by = by;
 		}
 	}
 }
 
-uint32_t env_pass(struct env *env, struct str name, const struct origin *by) {
-	return move_matching(env, name, ENV_ASIDE, ENV_LIVE, by);
+uint32_t env_pass(struct env *env, struct str name) {
+	return move_matching(env, name, ENV_ASIDE, ENV_LIVE, NULL);
 }
 
 bool env_entry_changed(const struct env *env, const struct env_entry *entry) {
 	uint32_t i = (uint32_t)(entry - env->entries);
 	return entry->state == ENV_LIVE && entry->by &&
 	       (i >= env->n_inherited || strcmp(entry->text, env->inherited[i]) != 0);
+}
+
+bool env_entry_first(const struct env *env, const struct env_entry *entry) {
+	struct walk walk = walk_of(env, env_entry_name(entry));
+	return walk_next(env, &walk, ENV_LIVE | ENV_GONE | ENV_ASIDE) == entry;
 }
 
 char **env_vector(const struct env *env) {

@@ -35,8 +35,10 @@ enum env_state {
 struct env_entry {
 	/** NAME=VALUE. */
 	const char *text;
-	/** NULL: as inherited. */
+	/** Who set it; NULL: as inherited. */
 	const struct origin *by;
+	/** Who removed it or put it aside, unless it is live. */
+	const struct origin *removed_by;
 	/** Bytes before the '='. An entry without one has the length of its text, and no name. */
 	uint32_t name_len;
 	uint32_t hash;
@@ -86,7 +88,7 @@ void env_unset(struct env *env, struct str name, const struct origin *by);
 void env_clean(struct env *env, const struct origin *by);
 
 /** Bring back what env_clean() put aside and @name (or 'PREFIX*') matches. Returns how many entries came. */
-uint32_t env_pass(struct env *env, struct str name, const struct origin *by);
+uint32_t env_pass(struct env *env, struct str name);
 
 /** Whether @pattern, a name or a prefix with a final '*', matches @name. */
 bool env_matches(struct str pattern, struct str name);
@@ -103,6 +105,9 @@ static inline const char *env_entry_value(const struct env_entry *entry) {
 
 /** Whether @entry, one of @env's, reaches the workload with another text than was inherited. */
 bool env_entry_changed(const struct env *env, const struct env_entry *entry);
+
+/** Whether @entry is the first of its name, in whatever state. */
+bool env_entry_first(const struct env *env, const struct env_entry *entry);
 
 /** The finished environment, in the arena, with NULL at its end, for execve(). */
 char **env_vector(const struct env *env);

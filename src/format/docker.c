@@ -6,7 +6,11 @@
  * Reference: docker's manual, "Set environment variables"; quotes are kept by it.
  */
 
+#include "base/json_write.h"
 #include "format/format.h"
+
+/** What docker's reader of lines (bufio.Scanner) takes. */
+#define LINE_BYTES 65536
 
 static const char *docker_refuses(struct str name, struct str value) {
 	for (size_t i = 0; i < name.len; i++) {
@@ -16,6 +20,12 @@ static const char *docker_refuses(struct str name, struct str value) {
 	}
 	if (name.len == 0 || name.p[0] == '#') {
 		return "docker would take the line for a comment";
+	}
+	if (!utf8_valid(name) || !utf8_valid(value)) {
+		return "docker takes UTF-8 only";
+	}
+	if (name.len + 1 + value.len >= LINE_BYTES) {
+		return "docker takes lines of less than 64 KiB only";
 	}
 	bool breaks = str_find(value, '\n') < value.len || str_find(value, '\r') < value.len;
 	return breaks ? "a value in this format ends with its line" : NULL;

@@ -45,10 +45,8 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 		uint32_t one = set_of(word, &best);
 		if (!one && !str_is(word, "none")) {
 			return err_set(err, EINVAL,
-				       "%s=%s: there is no framework %s%s%s%s; see 'distinit frameworks'",
-				       label, quote(str_of(text)).s, quote(word).s,
-				       best.found ? "; did you mean '" : "", best.found ? best.found : "",
-				       best.found ? "'?" : "");
+				       "%s=%s: there is no framework %s%s; see 'distinit frameworks'", label,
+				       quote(str_of(text)).s, quote(word).s, nearest_hint(&best, "").s);
 		}
 		set |= one;
 	}

@@ -130,10 +130,11 @@ static void tensorflow_derive(struct derivation *d) {
 	uint32_t workers = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
 	uint32_t index = c->scope == SCOPE_TASK ? c->task.rank : c->place.node_rank;
 	if (workers - 1 > (uint32_t)UINT16_MAX - c->master_port) {
-		leave_out(d,
-			  arena_format(d->env->arena,
-				       "worker %u of %u would get port 65536; choose a lower --master-port",
-				       (uint32_t)UINT16_MAX - c->master_port + 1, workers));
+		leave_out(d, arena_format(
+				     d->env->arena,
+				     "worker %u of %u would get port 65536; choose a port lower than %u (%s)",
+				     (uint32_t)UINT16_MAX - c->master_port + 1, workers, c->master_port,
+				     c->master_port_why));
 		return;
 	}
 

@@ -72,7 +72,8 @@ static void torchrun_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
-	derive_number(d, "PET_NODE_RANK", c->place.node_rank, "this node's rank");
+	derive_number(d, "PET_NODE_RANK", cluster_rendezvous_rank(c),
+		      "this node's rank, the master's being 0");
 	derive(d, "PET_MASTER_ADDR", for_endpoint(d->env->arena, c->master_addr), c->master_addr_why);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {

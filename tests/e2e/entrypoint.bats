@@ -273,12 +273,12 @@ status_of() {
 	distinit -- ./train.sh
 	refuses_with "'./train.sh' is no subcommand; a command follows '--': distinit -- ./train.sh"
 	distinit -- --set A=1 python x.py
-	refuses_with "a command follows '--': write '-- python' with what comes after it"
+	refuses_with "a command follows '--', which is not there before 'python'"
 }
 
 @test "a mistyped subcommand: an error that names the nearest" {
 	distinit -- explane
-	refuses_with "'explane' is no subcommand (did you mean 'explain'?); a command follows '--': distinit -- explane"
+	refuses_with "'explane' is no subcommand; did you mean 'explain'?; a command follows '--': distinit -- explane"
 }
 
 @test "an error in an option: the command does not run" {

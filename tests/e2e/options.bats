@@ -304,7 +304,7 @@ same_by_variable() {
 
 @test "an unknown DISTINIT_ variable: a warning with the nearest, and it is passed on" {
 	distinit DISTINIT_MASTER_PROT=7 -- -- env
-	warns_with "'DISTINIT_MASTER_PROT' is no setting of distinit; did you mean DISTINIT_MASTER_PORT?"
+	warns_with "'DISTINIT_MASTER_PROT' is no setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
 	[ "$output" = DISTINIT_MASTER_PROT=7 ]
 }
 

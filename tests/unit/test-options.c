@@ -224,7 +224,7 @@ static void check_all_variables(void) {
 
 	// Not known: it stays, with a word about it.
 	check_variables("DISTINIT_HOST=a", "", "", "DISTINIT_HOST=a",
-			"'DISTINIT_HOST' is no setting of distinit; did you mean DISTINIT_HOSTS?");
+			"'DISTINIT_HOST' is no setting of distinit; did you mean 'DISTINIT_HOSTS'?");
 	check_variables("DISTINIT_XYZZYXYZZY=a|DISTINIT_HOSTS=a", "", "hosts=a", "DISTINIT_XYZZYXYZZY=a",
 			"'DISTINIT_XYZZYXYZZY' is no setting of distinit");
 	check_variables("DISTINIT_VERBOSE=1", "", "", "DISTINIT_VERBOSE=1",
