@@ -43,9 +43,19 @@ static inline struct counter counter_of(uint64_t number, uint32_t width) {
 	};
 }
 
-/** Apart, so that loops that count need few registers. */
+/** Carry from the last digit, which is a 9. Apart, so that loops that count need few registers. */
 static __attribute__((noinline)) void counter_carry(struct counter *counter) {
-	*counter = counter_of(counter->number + 1, counter->width);
+	uint32_t digit = counter->len - 1;
+	while (digit > 0 && (counter->word >> 8 * digit & 0xff) == '9') {
+		counter->word -= (uint64_t)9 << 8 * digit--;
+	}
+	counter->number++;
+	if ((counter->word & 0xff) == '9' && digit == 0) {
+		*counter = counter_of(counter->number, counter->width);
+		return;
+	}
+	counter->word += (uint64_t)1 << 8 * digit;
+	counter->left = 9;
 }
 
 static inline void counter_next(struct counter *counter) {

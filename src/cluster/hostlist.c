@@ -14,6 +14,8 @@ struct reader {
 	const char *what;
 	struct str text;
 	size_t at;
+	/** It has been read once, and nothing is wrong with it. */
+	bool checked;
 	struct err *err;
 };
 
@@ -49,7 +51,6 @@ struct builder {
 	bool with_spans;
 	struct span *spans;
 	uint32_t n;
-	uint32_t cap;
 };
 
 static int refuse(const struct reader *in, const char *at, const char *why) {
@@ -114,9 +115,9 @@ static int read_bracket(struct reader *in, struct name *name) {
 	if (name->brackets == HOSTLIST_BRACKETS_MAX) {
 		return refuse(in, open, "more than 8 brackets in one name");
 	}
-	uint64_t count;
-	size_t longest;
-	int r = measure_bracket(in, inner, &count, &longest);
+	uint64_t count = 0;
+	size_t longest = 0;
+	int r = in->checked ? 0 : measure_bracket(in, inner, &count, &longest);
 	if (r < 0) {
 		return r;
 	}
@@ -190,20 +191,6 @@ static size_t cursor_write(const struct cursor *cursor, char *at) {
 	memset(at, '0', zeros);
 	memcpy(at + zeros, digits, n);
 	return zeros + n;
-}
-
-/** Make room for all names of @name. */
-static void builder_reserve(struct builder *out, const struct name *name) {
-	buf_reserve(&out->text, name->count * (name->longest + 1) + 2 * WIDE);
-	uint64_t need = out->n + name->count;
-	if (out->with_spans && need > out->cap) {
-		struct span *old = out->spans;
-		out->cap = (uint32_t)(need + out->cap);
-		out->spans = arena_array(out->arena, out->cap, sizeof(*old));
-		if (out->n) {
-			memcpy(out->spans, old, out->n * sizeof(*old));
-		}
-	}
 }
 
 /** Note the name from @begin to @end, and close it. */
@@ -291,7 +278,6 @@ static void write_run(struct builder *out, const struct name *name, struct str h
 }
 
 static void write_name(struct builder *out, const struct name *name) {
-	builder_reserve(out, name);
 	if (name->brackets == 0) {
 		char *begin = out->text.p + out->text.len;
 		char *end = put_text(begin, name->literal[0]);
@@ -323,22 +309,49 @@ static void write_name(struct builder *out, const struct name *name) {
 	}
 }
 
+/** Read the next name of the list. Returns 1; 0 at the end; -EINVAL, -E2BIG. */
+static int next_name(struct reader *in, struct name *name) {
+	while (in->at < in->text.len && ends_name(in->text.p[in->at])) {
+		in->at++;
+	}
+	if (in->at == in->text.len) {
+		return 0;
+	}
+	int r = read_name(in, name);
+	return r < 0 ? r : 1;
+}
+
+/** Read the list to its end, and make room for what it stands for. */
+static int measure(struct reader *in, struct builder *out) {
+	uint64_t n = 0, size = 0;
+	struct name name;
+	int r;
+	while ((r = next_name(in, &name)) > 0) {
+		n += name.count;
+		size += name.count * (name.longest + 1);
+		if (n > HOSTS_MAX) {
+			return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what,
+				       quote(in->text).s, HOSTS_MAX);
+		}
+	}
+	buf_reserve(&out->text, size + 2 * WIDE);
+	if (out->with_spans) {
+		out->spans = arena_array(out->arena, n, sizeof(*out->spans));
+	}
+	return r;
+}
+
+/** In two passes: what is large need not grow then, and nothing is written of a list that is wrong. */
 static int expand(const char *what, struct str text, struct builder *out, struct err *err) {
 	struct reader in = {.what = what, .text = text, .err = err};
-	while (in.at < text.len) {
-		if (ends_name(text.p[in.at])) {
-			in.at++;
-			continue;
-		}
-		struct name name;
-		int r = read_name(&in, &name);
-		if (r < 0) {
-			return r;
-		}
-		if (out->n + name.count > HOSTS_MAX) {
-			return err_set(err, E2BIG, "%s=%s stands for more than %u hosts", what, quote(text).s,
-				       HOSTS_MAX);
-		}
+	struct name name;
+	int r = measure(&in, out);
+	if (r < 0) {
+		return r;
+	}
+	in.at = 0;
+	in.checked = true;
+	while (next_name(&in, &name) > 0) {
 		write_name(out, &name);
 	}
 	return 0;
