@@ -138,14 +138,22 @@ static int read_flag(struct str value) {
 	return -EINVAL;
 }
 
-/** Take @value for @option; a flag that is on becomes "". Returns 0; -EINVAL for a flag that is neither on nor off. */
+/**
+ * Take @value for @option; a flag that is on becomes "", and what is optional too where a flag's word stands for it.
+ * Returns 0; -EINVAL for a flag that is neither on nor off.
+ */
 static int set_value(struct settings *out, const struct option *option, const char *value) {
-	if (option->takes == TAKES_FLAG) {
+	if (option->takes == TAKES_FLAG || option->takes == TAKES_OPTIONAL) {
 		int on = value ? read_flag(str_of(value)) : 1;
-		if (on < 0) {
+		if (on >= 0) {
+			value = on ? "" : NULL;
+		} else if (option->takes == TAKES_FLAG) {
 			return on;
 		}
-		value = on ? "" : NULL;
+	}
+	const char *before = out->value[option->id];
+	if (option->takes == TAKES_LIST && before && out->given[option->id]) {
+		value = arena_format(out->directives.arena, "%s,%s", before, value);
 	}
 	out->value[option->id] = value;
 	return 0;
@@ -228,7 +236,7 @@ static int take_option(enum command command, char ***argv, struct settings *out,
 		}
 		value = NULL;
 	}
-	if (o->takes != TAKES_FLAG && !value) {
+	if (o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL && !value) {
 		value = *(*argv);
 		if (!value) {
 			return err_set(err, EINVAL, "--%s needs %s behind it", o->name,
@@ -241,8 +249,8 @@ static int take_option(enum command command, char ***argv, struct settings *out,
 		return 0;
 	}
 	if (o->id < OPT_VERBS) {
-		out->given[o->id] = true;
 		int r = set_value(out, o, value);
+		out->given[o->id] = true;
 		out->verbose += o->id == OPT_VERBOSE && option_is_on(out, OPT_VERBOSE);
 		return r < 0 ? err_set(err, EINVAL, "%s: 1 or 0 is expected behind the '='",
 				       quote(str_of(word)).s)
@@ -378,10 +386,14 @@ void options_help(struct buf *out, enum command command) {
 		if (!(o->commands & command) || !o->help) {
 			continue;
 		}
-		char *head = arena_format(out->arena, "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-					  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-					  o->argument ? (o->id < OPT_VERBS ? "=" : " ") : "",
-					  o->argument ? o->argument : "");
+		char *head =
+			arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
+				     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+				     o->argument ? (o->id >= OPT_VERBS		 ? " "
+						    : o->takes == TAKES_OPTIONAL ? "[="
+										 : "=")
+						 : "",
+				     o->argument ? o->argument : "", o->takes == TAKES_OPTIONAL ? "]" : "");
 		buf_puts(out, head);
 		size_t len = strlen(head);
 		if (len + 2 > HELP_COLUMN) {

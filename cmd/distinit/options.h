@@ -58,6 +58,10 @@ enum option_id {
 enum option_takes {
 	TAKES_FLAG,
 	TAKES_TEXT,
+	/** A text in the same word ("--wait=5m"), or none, and then the value is "". Its variable may be a flag's word. */
+	TAKES_OPTIONAL,
+	/** A text; several are joined by ','. */
+	TAKES_LIST,
 	/** mpirun's --prepend-env NAME[c] VALUE: two words. */
 	TAKES_PAIR,
 };

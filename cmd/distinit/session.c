@@ -2,6 +2,7 @@
 
 #include "distinit/session.h"
 
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cluster/source.h"
@@ -85,6 +86,17 @@ static int choose(struct session *s, enum option_id id, const char *const *words
 	}
 	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", option_label(&s->arena, &s->settings, id),
 		       quote(str_of(value)).s, buf_text(&all), nearest_hint(&best, "").s);
+}
+
+int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
+	const char *value = s->settings.value[id];
+	int r = value ? duration_read(str_of(value), ms) : 0;
+	if (r < 0) {
+		err_set(err, EINVAL, "%s=%s is %s", option_label(&s->arena, &s->settings, id),
+			quote(str_of(value)).s,
+			r == -ERANGE ? "longer than ten years (3650d)" : "not " DURATION_FORM);
+	}
+	return r < 0 ? -EINVAL : 0;
 }
 
 static int read_log_level(struct session *s, struct err *err) {

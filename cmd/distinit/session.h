@@ -51,6 +51,12 @@ int session_cluster(struct session *s, struct err *err);
 /** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or what a directive file failed with. */
 int session_derive(struct session *s, struct err *err);
 
+/**
+ * Read the option @id as a duration into *@ms, in milliseconds. Where it is not given, *@ms stays as it is.
+ * Returns 0; -EINVAL, and then @err names the option or its variable.
+ */
+int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err);
+
 /** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
 void session_say(struct session *s, enum log_level level, const char *text);
 
