@@ -7,6 +7,9 @@
 Lists each failure and each skip with its reason, and prints last "N passed, N failed, N skipped".
 Counted are single TAP tests; a program that crashed, ran out of time or broke off its plan is one
 failure more. --strict: what that suite skips has failed. Exit 1 if anything failed, or nothing passed.
+
+A program that failed and was run again (meson test --logbase=again) counts as it did then; those that
+passed only then are named. --failed: print just the names of the programs that failed.
 """
 
 import argparse
@@ -19,6 +22,8 @@ PLAN = re.compile(r"1\.\.(\d+)\s*(?:#\s*skip\S*\s*(.*))?$", re.I)
 TEST = re.compile(r"(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
 DIRECTIVE = re.compile(r"^(.*?)(?:^|\s)#\s*(skip|todo)\S*\s*(.*)$", re.I)
 
+PASSED = ("OK", "SKIP", "EXPECTEDFAIL")
+
 SHOWN = 60  # lines of a program that failed
 
 
@@ -27,6 +32,7 @@ class Tally:
         self.passed = 0
         self.failed = []
         self.skipped = []
+        self.again = []
 
     def skip(self, name, reason, strict):
         reason = reason.strip() or "no reason given"
@@ -100,22 +106,50 @@ def show_program(run, name):
         print(f"    ... and {len(lines) - SHOWN} lines more, in meson-logs/testlog.txt")
 
 
+def read_log(log):
+    return [json.loads(line) for line in log.read_text(errors="replace").splitlines()]
+
+
 def read_build(build, tally, strict_suites):
     log = build / "meson-logs" / "testlog.json"
     try:
-        lines = log.read_text(errors="replace").splitlines()
+        runs = read_log(log)
     except OSError as error:
         tally.failed.append((build.name, f"no test log: {error.strerror}: {log}"))
         return
-    for line in lines:
-        count_program(json.loads(line), build, tally, strict_suites)
+    again = {}
+    if (log.parent / "again.json").exists():
+        again = {run["name"]: run for run in read_log(log.parent / "again.json")}
+    for run in runs:
+        if run["result"] in PASSED or run["name"] not in again:
+            count_program(run, build, tally, strict_suites)
+            continue
+        program = f"{build.name}: " + run["name"].partition(":")[2]
+        first = Tally()
+        count_program(run, build, first, strict_suites)
+        failures = len(tally.failed)
+        count_program(again[run["name"]], build, tally, strict_suites)
+        if len(tally.failed) == failures:
+            tally.again += [f"{name}: {reason}".rstrip(": ") for name, reason in first.failed] or [program]
+
+
+def print_failed(build):
+    """The names of the programs that failed, for "meson test"."""
+    runs = read_log(build / "meson-logs" / "testlog.json")
+    for name in sorted({run["name"].partition(" / ")[2] for run in runs if run["result"] not in PASSED}):
+        print(name)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--strict", action="append", default=[], metavar="SUITE")
     parser.add_argument("builds", nargs="+", type=pathlib.Path, metavar="BUILD")
+    parser.add_argument("--failed", action="store_true")
     options = parser.parse_args()
+    if options.failed:
+        for build in options.builds:
+            print_failed(build)
+        return 0
 
     tally = Tally()
     for build in options.builds:
@@ -123,6 +157,8 @@ def main():
 
     for name, reason in tally.skipped:
         print(f"skipped: {name}: {reason}")
+    for name in tally.again:
+        print(f"passed only when run again, alone: {name}")
     for name, reason in tally.failed:
         print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
