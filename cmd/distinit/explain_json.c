@@ -27,6 +27,10 @@ static void put_string(struct buf *out, const char *key, const char *text) {
 
 static void put_hosts(struct buf *out, const struct hosts *hosts) {
 	put_key(out, "hosts");
+	if (hosts->n == 0) {
+		buf_puts(out, "null");
+		return;
+	}
 	buf_putc(out, '[');
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		buf_puts(out, i ? ", " : "");

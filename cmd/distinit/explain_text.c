@@ -54,18 +54,32 @@ static void put_nodes(struct session *s, struct buf *out, const struct cluster *
 		buf_puts(out, "not told\n");
 		return;
 	}
-	struct buf list = BUF(&s->arena);
-	hostlist_compress(&c->place.hosts, &list);
-	buf_putf(out, "%u: ", c->nnodes);
-	put_plain(out, buf_text(&list));
-	buf_putc(out, '\n');
+	if (c->place.hosts.n) {
+		struct buf list = BUF(&s->arena);
+		hostlist_compress(&c->place.hosts, &list);
+		buf_putf(out, "%u: ", c->nnodes);
+		put_plain(out, buf_text(&list));
+		buf_putc(out, '\n');
+	} else {
+		buf_putf(out, "%u; their names are not told\n", c->nnodes);
+	}
+}
+
+static void put_this_node(struct buf *out, const struct cluster *c) {
 	put_label(out, "this node");
 	if (c->place.node_rank == UNKNOWN) {
 		buf_puts(out, "not told\n");
-	} else {
-		struct str host = hosts_at(&c->place.hosts, c->place.node_rank);
-		buf_putf(out, "rank %u of %u, %.*s\n", c->place.node_rank, c->nnodes, (int)host.len, host.p);
+		return;
 	}
+	buf_putf(out, "rank %u", c->place.node_rank);
+	if (c->nnodes != UNKNOWN) {
+		buf_putf(out, " of %u", c->nnodes);
+	}
+	if (c->place.node_rank < c->place.hosts.n) {
+		struct str host = hosts_at(&c->place.hosts, c->place.node_rank);
+		buf_putf(out, ", %.*s", (int)host.len, host.p);
+	}
+	buf_putc(out, '\n');
 }
 
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
@@ -85,6 +99,9 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	put_self(out, c);
 	put_nodes(s, out, c);
+	if (c->nnodes != UNKNOWN || c->place.node_rank != UNKNOWN) {
+		put_this_node(out, c);
+	}
 	if (c->place.job_id) {
 		put_label(out, "job");
 		put_plain(out, c->place.job_id);

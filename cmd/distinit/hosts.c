@@ -17,7 +17,7 @@ static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
 		return r;
 	}
 	session_warn(s);
-	if (!s->has_cluster || s->cluster.nnodes == UNKNOWN) {
+	if (!s->has_cluster || s->cluster.place.hosts.n == 0) {
 		return err_set(err, ENOENT,
 			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
 	}

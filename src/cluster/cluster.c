@@ -187,10 +187,15 @@ static int check_layers(struct cluster *c, struct err *err) {
 }
 
 static int check_placement(const struct input *in, struct placement *place, struct err *err) {
+	if (!place->hosts_from) {
+		return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, place->nnodes,
+				   err);
+	}
 	int r = hosts_check(&place->hosts, in->arena, place->hosts_from, err);
 	if (r < 0) {
 		return r;
 	}
+	place->nnodes = place->hosts.n;
 	if (place->node_rank != UNKNOWN && place->node_rank >= place->hosts.n) {
 		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", place->node_rank_from,
 			       place->node_rank, place->hosts_from, place->hosts.n, place->hosts.n - 1);
@@ -238,10 +243,13 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	// All ranks of a launcher may share one node, which need not be the manager's first.
 	bool together = c->launcher && c->task.local_size == c->task.world_size;
 	if (together) {
-		return c->place.node_rank != UNKNOWN ? hosts_at(&c->place.hosts, c->place.node_rank)
-						     : STR("127.0.0.1");
+		return c->place.node_rank < c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.node_rank)
+							     : STR("127.0.0.1");
 	}
-	return c->nnodes != UNKNOWN ? hosts_at(&c->place.hosts, c->place.master) : STR("");
+	if (c->place.master_addr.len) {
+		return c->place.master_addr;
+	}
+	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
 static void find_master_addr(const struct input *in, struct cluster *c) {
@@ -257,13 +265,14 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 		return;
 	}
 	c->master_addr = host_of_rank_0(c);
-	c->master_addr_why = "the host of rank 0";
+	c->master_addr_why = c->place.master_addr.len ? c->place.master_addr_from : "the host of rank 0";
 	if (c->master_addr.len == 0) {
 		notes_add(in->notes,
-			  "%s tells the ranks but not the hosts, so MASTER_ADDR is left out: set it, or pass "
+			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
-			  c->launcher ? c->launcher->name : c->source->name);
-	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->nnodes &&
+			  c->launcher ? c->launcher->name : c->source->name,
+			  c->launcher ? "the ranks" : "of a cluster");
+	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
 		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
 		// Only rank 0 can see it; the others believe the list.
 		notes_add(in->notes,
@@ -301,7 +310,7 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 /** Find the rendezvous. A cluster of one has none, and nothing that is set for one is looked at. */
 static int find_master(const struct input *in, struct cluster *c, struct err *err) {
 	if (cluster_is_single(c)) {
-		c->master_addr = hosts_at(&c->place.hosts, 0);
+		c->master_addr = c->place.hosts.n ? hosts_at(&c->place.hosts, 0) : STR("127.0.0.1");
 		c->master_port = PORT_DEFAULT;
 		c->master_addr_why = c->master_port_why = "a cluster of one";
 		return 0;
@@ -314,7 +323,10 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 	struct cluster c = {
 		.nnodes = UNKNOWN,
-		.place = {.node_rank = UNKNOWN, .nproc_per_node = UNKNOWN, .scope = SCOPE_NODE},
+		.place = {.nnodes = UNKNOWN,
+			  .node_rank = UNKNOWN,
+			  .nproc_per_node = UNKNOWN,
+			  .scope = SCOPE_NODE},
 		.task = unknown_task,
 	};
 	int r = find_source(in, &c.source, &c.recognised_by, err);
@@ -333,7 +345,7 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	if (r == 0 && c.source) {
 		r = c.source->read(in, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
-		c.nnodes = c.place.hosts.n;
+		c.nnodes = c.place.nnodes;
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);

@@ -35,12 +35,15 @@ enum layout {
 	LAYOUT_CYCLIC,
 };
 
-/** The manager's layer. A source may leave out what it does not know; all but `hosts` has a value that says so. */
+/** The manager's layer. A source may leave out what it does not know; each field has a value that says so. */
 struct placement {
-	/** The variable or option that gave the hosts, for messages. */
+	/** The variable or option that gave the hosts, for messages. NULL: the hosts are not told, and `hosts` is empty. */
 	const char *hosts_from;
 	/** Names in node-rank order. */
 	struct hosts hosts;
+	/** How many nodes there are, or UNKNOWN, and where that stands. Only where the hosts are not told: else it follows. */
+	uint32_t nnodes;
+	const char *nnodes_from;
 	/** This node's index in `hosts`, or UNKNOWN, and where that stands. */
 	uint32_t node_rank;
 	const char *node_rank_from;
@@ -53,6 +56,9 @@ struct placement {
 	enum layout layout;
 	/** Index in `hosts` of the node that rank 0 runs on. */
 	uint32_t master;
+	/** The host of rank 0 as the manager names it, with where it stands; empty: it is hosts[master]. */
+	struct str master_addr;
+	const char *master_addr_from;
 	/** Rendezvous port that the manager tells, in host byte order, with where it stands. 0: it tells none. */
 	uint16_t port;
 	const char *port_from;

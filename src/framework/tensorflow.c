@@ -92,7 +92,7 @@ static const char *not_possible(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
 		return "this process is no rank, and a worker's index would reach every task";
 	}
-	if (c->nnodes == UNKNOWN) {
+	if (c->place.hosts.n == 0) {
 		return "nobody tells the hosts";
 	}
 	if (c->scope == SCOPE_TASK && !c->place.tasks_per_node) {

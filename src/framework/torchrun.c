@@ -37,6 +37,9 @@ static const char *misplaced(const struct cluster *c) {
 		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
 					    : "this node is not told its rank";
 	}
+	if (c->master_addr.len == 0) {
+		return "nobody tells the hosts";
+	}
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
 		return "the launcher starts the ranks itself: torchrun wants one task per node";
