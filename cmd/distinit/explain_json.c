@@ -79,7 +79,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 		{"rank", c->task.rank},
 		{"local_rank", c->task.local_rank},
 		{"local_size", c->task.local_size},
-		{"master_port", cluster_is_single(c) ? UNKNOWN : c->master_port},
+		{"master_port", cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port},
 	};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		buf_puts(out, ",\n    ");

@@ -82,6 +82,15 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 	buf_putc(out, '\n');
 }
 
+/** What the manager does not tell, with the way out, where that is missed. */
+static void put_lacks(struct buf *out, const struct cluster *c) {
+	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
+	if (c->source && c->source->lacks && missed) {
+		put_label(out, "does not tell");
+		buf_putf(out, "%s\n", c->source->lacks);
+	}
+}
+
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
 	put_label(out, "manager");
 	if (c->source) {
@@ -109,6 +118,11 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	if (cluster_is_single(c)) {
 		buf_puts(out, "A cluster of one needs nothing, so nothing is derived.\n");
+		return;
+	}
+	put_lacks(out, c);
+	if (cluster_is_vague(c)) {
+		buf_puts(out, "That is no cluster yet, so nothing is derived.\n");
 		return;
 	}
 	put_label(out, "master");

@@ -54,11 +54,6 @@ int read_port(const struct input *in, const char *name, uint16_t *out, struct er
 	return value ? parse_port(name, value, out, err) : 0;
 }
 
-uint32_t told_nnodes(const struct input *in) {
-	uint32_t nnodes;
-	return num_read_u32(str_of(in->nnodes.value), &nnodes) == 0 ? nnodes : UNKNOWN;
-}
-
 static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
 	struct nearest best = {.word = str_of(in->cluster.value)};
 	const struct source *named = NULL;
@@ -114,8 +109,7 @@ uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
 	return place == hosts->n ? UNKNOWN : place;
 }
 
-static int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit,
-		       struct err *err) {
+int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {
 	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
 		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
 	}
@@ -244,6 +238,10 @@ bool cluster_is_single(const struct cluster *c) {
 	return (c->nnodes == 1 && tasks <= 1) || (c->launcher && c->task.world_size == 1);
 }
 
+bool cluster_is_vague(const struct cluster *c) {
+	return !c->launcher && c->nnodes == UNKNOWN && c->master_addr.len == 0;
+}
+
 uint32_t cluster_rendezvous_rank(const struct cluster *c) {
 	uint32_t rank = c->place.node_rank, master = c->place.master;
 	if (rank == UNKNOWN || rank > master) {
@@ -288,7 +286,7 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	}
 	c->master_addr = host_of_rank_0(c);
 	c->master_addr_why = c->place.master_addr.len ? c->place.master_addr_from : "the host of rank 0";
-	if (c->master_addr.len == 0) {
+	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
 		notes_add(in->notes,
 			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",

@@ -143,12 +143,26 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err);
 bool cluster_is_single(const struct cluster *cluster);
 
 /**
+ * What is told is no cluster: neither how many nodes there are nor where the master is, but this node's number at most. It is described,
+ * and nothing follows from it.
+ */
+bool cluster_is_vague(const struct cluster *cluster);
+
+/**
  * This node's number for a static rendezvous, which opens on number 0 and is looked for at the master: the node rank, but that the
  * master's node changes places with those in front of it. UNKNOWN where the node rank is.
  */
 uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 
-/** This machine's name: @in's, or the kernel's. */
+/** A machine's name. */
+struct own_name {
+	char s[HOST_NAME_BYTES + 2];
+};
+
+/** This machine's name: @in's, or the kernel's; cut where it is longer than any name. For detect(), which cannot keep it. */
+struct own_name input_own_name(const struct input *in);
+
+/** The same, asked once and kept in @in, whole. */
 const char *input_hostname(struct input *in);
 
 /**

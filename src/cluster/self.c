@@ -10,11 +10,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+struct own_name input_own_name(const struct input *in) {
+	struct own_name name = {""};
+	if (!in->hostname) {
+		gethostname(name.s, sizeof(name.s) - 1);
+		return name;
+	}
+	size_t len = strlen(in->hostname);
+	memcpy(name.s, in->hostname, len < sizeof(name.s) ? len : sizeof(name.s) - 1);
+	return name;
+}
+
 const char *input_hostname(struct input *in) {
 	if (!in->hostname) {
-		char name[HOST_NAME_BYTES + 2] = "";
-		gethostname(name, sizeof(name) - 1);
-		in->hostname = arena_text(in->arena, name, strlen(name));
+		struct own_name name = input_own_name(in);
+		in->hostname = arena_text(in->arena, name.s, strlen(name.s));
 	}
 	return in->hostname;
 }

@@ -12,8 +12,12 @@
 const struct source *const sources[] = {
 	&source_manual,	   // the user's word
 	&source_backendai, // set by the manager in this very container
+	// What leaks inwards.
 	&source_slurm,
 	&source_slurm_allocation,
-	&source_backendai_alone, // describes a container that belongs to nothing larger
+	// No cluster, but a master or an index.
+	&source_determined,
+	&source_nomad,
+	&source_backendai_alone,    // describes a container that belongs to nothing larger
 	NULL,
 };

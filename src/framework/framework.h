@@ -69,7 +69,7 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 /** The default set. */
 uint32_t frameworks_standard(void);
 
-/** Let each framework of @set derive its variables. Nothing at all for a cluster of one. */
+/** Let each framework of @set derive its variables. Nothing at all for a cluster of one, nor for one that is none. */
 void frameworks_derive(uint32_t set, struct derivation *d);
 
 /** Set @name, unless it has a value already: then that is kept. @why is one clause. */

@@ -55,7 +55,7 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 }
 
 void frameworks_derive(uint32_t set, struct derivation *d) {
-	if (cluster_is_single(d->cluster)) {
+	if (cluster_is_single(d->cluster) || cluster_is_vague(d->cluster)) {
 		return;
 	}
 	for (uint32_t i = 0; frameworks[i]; i++) {

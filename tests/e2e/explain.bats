@@ -231,6 +231,14 @@ readonly STEP=(
 	[[ $output == 'No cluster manager is recognised here'* ]]
 }
 
+@test "text: an index alone is no cluster, and what to pass is told" {
+	distinit NOMAD_ALLOC_INDEX=2 -- explain
+	succeeds_with "$output"
+	[[ $output == *'nomad: Nomad allocation (recognised by NOMAD_ALLOC_INDEX)'*'this node      rank 2'* ]]
+	[[ $output == *'does not tell  how many allocations there are, and where: pass --nnodes and --master-addr'* ]]
+	[[ $output == *'no cluster yet, so nothing is derived'* && $output != *MASTER_ADDR* ]]
+}
+
 @test "text: nothing in it moves the terminal's cursor" {
 	distinit -- explain --set $'A=\e[2J\rx\xff'
 	[ "$status" -eq 0 ]
