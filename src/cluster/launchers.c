@@ -13,6 +13,7 @@ const struct launcher *const launchers[] = {
 	&launcher_openmpi,
 	&launcher_mvapich2,
 	&launcher_hydra,
+	&launcher_azureml,
 	&launcher_slurm, // may have started any of the above
 	NULL,
 };

@@ -66,6 +66,14 @@ extern const struct launcher *const launchers[];
 extern const struct source source_manual;
 extern const struct source source_backendai;
 extern const struct source source_backendai_alone;
+extern const struct source source_skypilot;
+extern const struct source source_sagemaker;
+extern const struct source source_sagemaker_platform;
+extern const struct source source_vertex;
+extern const struct source source_awsbatch;
+extern const struct source source_azureml;
+extern const struct source source_azurebatch;
+extern const struct source source_tpu;
 extern const struct source source_determined;
 extern const struct source source_nomad;
 extern const struct source source_slurm;
@@ -75,6 +83,7 @@ extern const struct launcher launcher_torchrun;
 extern const struct launcher launcher_openmpi;
 extern const struct launcher launcher_mvapich2;
 extern const struct launcher launcher_hydra;
+extern const struct launcher launcher_azureml;
 extern const struct launcher launcher_slurm;
 
 /**

@@ -12,6 +12,14 @@
 const struct source *const sources[] = {
 	&source_manual,	   // the user's word
 	&source_backendai, // set by the manager in this very container
+	// Clouds and what runs on top of others: unmistakable names, in each container.
+	&source_skypilot,
+	&source_sagemaker,
+	&source_vertex,
+	&source_awsbatch,
+	&source_azureml, // on top of the next
+	&source_azurebatch,
+	&source_tpu,
 	// What leaks inwards.
 	&source_slurm,
 	&source_slurm_allocation,
@@ -19,5 +27,6 @@ const struct source *const sources[] = {
 	&source_determined,
 	&source_nomad,
 	&source_backendai_alone,    // describes a container that belongs to nothing larger
+	&source_sagemaker_platform, // a look at the file system, which nobody else should pay for
 	NULL,
 };
