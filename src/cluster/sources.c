@@ -19,12 +19,22 @@ const struct source *const sources[] = {
 	&source_awsbatch,
 	&source_azureml, // on top of the next
 	&source_azurebatch,
+	// Set by the controller of this very pod.
+	&source_trainjob,
+	&source_pytorchjob,
+	&source_jaxjob,
+	&source_xgboostjob,
+	&source_lws, // before what counts its TPUs only
+	&source_volcano,
 	&source_tpu,
+	&source_tfjob,
+	&source_pai,
 	// What leaks inwards.
 	&source_slurm,
 	&source_slurm_allocation,
 	// No cluster, but a master or an index.
 	&source_determined,
+	&source_indexedjob,
 	&source_nomad,
 	&source_backendai_alone,    // describes a container that belongs to nothing larger
 	&source_sagemaker_platform, // a look at the file system, which nobody else should pay for
