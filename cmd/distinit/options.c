@@ -24,6 +24,8 @@ const struct option options[] = {
 	 "a cluster told by hand, such as n[1-4] or a,b"},
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
 	 "this node in --hosts, from 0 (default: found by this host's name or address)"},
+	{"nnodes", 0, OPT_NNODES, TAKES_TEXT, CLUSTER, true, "N",
+	 "how many nodes there are, where the manager does not tell it"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",
 	 "the rendezvous host, before anything derived; a set MASTER_ADDR stays"},
 	{"master-port", 0, OPT_MASTER_PORT, TAKES_TEXT, CLUSTER, true, "PORT",

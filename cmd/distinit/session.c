@@ -150,6 +150,19 @@ static int check_master(struct session *s, struct err *err) {
 	return port->value ? parse_port(port->from, port->value, &number, err) : 0;
 }
 
+static int check_nnodes(const struct told *nnodes, struct err *err) {
+	uint32_t number;
+	if (!nnodes->value) {
+		return 0;
+	}
+	int r = parse_u32(nnodes->from, nnodes->value, &number, err);
+	if (r == 0 && (number == 0 || number > HOSTS_MAX)) {
+		r = err_set(err, EINVAL, "%s=%u: a number of nodes from 1 to %u is expected", nnodes->from,
+			    number, HOSTS_MAX);
+	}
+	return r;
+}
+
 /** Take from the options what a cluster is read from. */
 static int read_input(struct session *s, struct err *err) {
 	s->input = (struct input){
@@ -161,6 +174,7 @@ static int read_input(struct session *s, struct err *err) {
 		.cluster = told(s, OPT_CLUSTER),
 		.hosts = told(s, OPT_HOSTS),
 		.node_rank = told(s, OPT_NODE_RANK),
+		.nnodes = told(s, OPT_NNODES),
 		.master_addr = told(s, OPT_MASTER_ADDR),
 		.master_port = told(s, OPT_MASTER_PORT),
 	};
@@ -175,7 +189,8 @@ static int read_input(struct session *s, struct err *err) {
 	if (in->node_rank.value && !in->hosts.value) {
 		return err_set(err, EINVAL, "%s goes with --hosts, which is not given", in->node_rank.from);
 	}
-	return check_master(s, err);
+	int r = check_nnodes(&in->nnodes, err);
+	return r < 0 ? r : check_master(s, err);
 }
 
 int session_cluster(struct session *s, struct err *err) {

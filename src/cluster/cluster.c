@@ -54,6 +54,11 @@ int read_port(const struct input *in, const char *name, uint16_t *out, struct er
 	return value ? parse_port(name, value, out, err) : 0;
 }
 
+uint32_t told_nnodes(const struct input *in) {
+	uint32_t nnodes;
+	return num_read_u32(str_of(in->nnodes.value), &nnodes) == 0 ? nnodes : UNKNOWN;
+}
+
 static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
 	struct nearest best = {.word = str_of(in->cluster.value)};
 	const struct source *named = NULL;
@@ -203,6 +208,23 @@ static int check_placement(const struct input *in, struct placement *place, stru
 	return 0;
 }
 
+/** The number of nodes that the user told completes what the manager tells, and may not contradict it. */
+static int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
+			     struct err *err) {
+	uint32_t told = told_nnodes(in);
+	if (told == UNKNOWN || place->nnodes == told) {
+		return 0;
+	}
+	if (place->nnodes != UNKNOWN) {
+		return err_set(err, EINVAL, "%s=%u, but %s (%s) has %u node%s", in->nnodes.from, told,
+			       place->hosts_from ? place->hosts_from : place->nnodes_from, c->source->name,
+			       place->nnodes, place->nnodes == 1 ? "" : "s");
+	}
+	place->nnodes = told;
+	place->nnodes_from = in->nnodes.from;
+	return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, told, err);
+}
+
 /** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
@@ -335,6 +357,12 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	}
 	c.launcher = find_launcher(in, c.source);
 	in->launcher = c.launcher;
+	if (!c.source && !c.launcher && in->nnodes.value && told_nnodes(in) > 1) {
+		notes_add(in->notes,
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
+			  "tells a cluster by hand",
+			  in->nnodes.from, in->nnodes.value);
+	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}
@@ -345,10 +373,12 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	if (r == 0 && c.source) {
 		r = c.source->read(in, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
+		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		c.nnodes = c.place.nnodes;
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);
+		c.nnodes = c.nnodes == UNKNOWN ? told_nnodes(in) : c.nnodes;
 	}
 	c.scope = c.launcher ? SCOPE_TASK : c.place.scope;
 	r = r < 0 ? r : check_layers(&c, err);

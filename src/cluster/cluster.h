@@ -123,6 +123,7 @@ struct input {
 	struct told cluster;
 	struct told hosts;
 	struct told node_rank;
+	struct told nnodes;
 	struct told master_addr;
 	struct told master_port;
 	/** What has been found of the task layer; for sources. */

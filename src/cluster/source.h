@@ -75,6 +75,9 @@ extern const struct launcher launcher_slurm;
  */
 int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
 
+/** What the user told by --nnodes, or UNKNOWN. */
+uint32_t told_nnodes(const struct input *in);
+
 /** Read a port, 1 to 65535, from variable @name, likewise. */
 int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err);
 

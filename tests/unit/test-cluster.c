@@ -19,6 +19,7 @@ struct given {
 	const char *cluster;
 	const char *hosts;
 	const char *node_rank;
+	const char *nnodes;
 	const char *master_addr;
 	const char *master_port;
 	/** NULL: "here". */
@@ -51,6 +52,7 @@ static struct outcome *run(const struct given *g) {
 		.cluster = told(g->cluster, "--cluster"),
 		.hosts = told(g->hosts, "--hosts"),
 		.node_rank = told(g->node_rank, "--node-rank"),
+		.nnodes = told(g->nnodes, "--nnodes"),
 		.master_addr = told(g->master_addr, "--master-addr"),
 		.master_port = told(g->master_port, "--master-port"),
 	};
