@@ -6,11 +6,12 @@
 
 #include <errno.h>
 
-/** Write one entry: its name, what it is, and below, indented, the variables. */
-static void put_entry(struct buf *out, const char *name, const char *about, const char *verb,
-		      const char *variables) {
-	buf_putf(out, "  %-11s %s\n", name, about);
-	struct str rest = str_of(variables), word;
+/** Write one line of an entry, or several: @verb and @words. NULL words are none. */
+static void put_words(struct buf *out, const char *verb, const char *words) {
+	if (!words) {
+		return;
+	}
+	struct str rest = str_of(words), word;
 	size_t column = 0;
 	while (str_cut(&rest, ' ', &word)) {
 		if (column == 0 || column + 1 + word.len > 80) {
@@ -21,6 +22,11 @@ static void put_entry(struct buf *out, const char *name, const char *about, cons
 		column += 1 + word.len;
 	}
 	buf_putc(out, '\n');
+}
+
+/** Write the head of an entry: its name, and what it is. */
+static void put_head(struct buf *out, const char *name, const char *about) {
+	buf_putf(out, "  %-11s %s\n", name, about);
 }
 
 static int refuse_arguments(struct session *s) {
@@ -48,12 +54,16 @@ int command_sources(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
 	for (size_t i = 0; sources[i]; i++) {
-		put_entry(&out, sources[i]->name, sources[i]->about, "reads", sources[i]->reads);
+		put_head(&out, sources[i]->name, sources[i]->about);
+		put_words(&out, "known by", sources[i]->known_by);
+		put_words(&out, "reads", sources[i]->reads);
+		put_words(&out, "leaves alone", sources[i]->leaves);
+		put_words(&out, "is not told", sources[i]->lacks);
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
-		put_entry(&out, launchers[i]->name, launchers[i]->about, "reads",
-			  launcher_reads(s, launchers[i]));
+		put_head(&out, launchers[i]->name, launchers[i]->about);
+		put_words(&out, "reads", launcher_reads(s, launchers[i]));
 	}
 	return session_print(s, buf_str(&out));
 }
@@ -67,7 +77,8 @@ int command_frameworks(struct session *s) {
 	for (size_t i = 0; frameworks[i]; i++) {
 		const struct framework *f = frameworks[i];
 		const char *name = arena_format(&s->arena, "%s%s", f->name, f->standard ? "*" : "");
-		put_entry(&out, name, f->about, "sets", f->sets);
+		put_head(&out, name, f->about);
+		put_words(&out, "sets", f->sets);
 	}
 	return session_print(s, buf_str(&out));
 }

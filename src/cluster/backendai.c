@@ -153,7 +153,9 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 const struct source source_backendai = {
 	.name = "backendai",
 	.about = "Backend.AI session of several containers",
+	.known_by = SIZE " from 2 on",
 	.reads = SIZE " " HOSTS " " HOST " " RANK " " PORT,
+	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
 	.read = backendai_read,
 };
@@ -161,7 +163,8 @@ const struct source source_backendai = {
 const struct source source_backendai_alone = {
 	.name = "backendai",
 	.about = "Backend.AI session of one container, which needs nothing",
-	.reads = SIZE,
+	.known_by = SIZE " up to 1",
+	.reads = SIZE " " HOST,
 	.detect = alone_detect,
 	.read = alone_read,
 };

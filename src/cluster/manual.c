@@ -41,6 +41,7 @@ static int manual_read(struct input *in, struct placement *out, struct err *err)
 const struct source source_manual = {
 	.name = "manual",
 	.about = "hosts told by hand (--hosts, --node-rank)",
+	.known_by = "--hosts or DISTINIT_HOSTS",
 	.reads = "DISTINIT_HOSTS DISTINIT_NODE_RANK",
 	.detect = manual_detect,
 	.read = manual_read,

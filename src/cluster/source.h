@@ -10,8 +10,14 @@ struct source {
 	const char *name;
 	/** One line for `distinit sources`. */
 	const char *about;
-	/** The variables it reads, for the same. */
+	/** For the same, words with a blank between: what has to be there, */
+	const char *known_by;
+	/** the variables and files it reads, */
 	const char *reads;
+	/** what it finds beside them and leaves alone, as it often misleads, or NULL, */
+	const char *leaves;
+	/** and what this manager does not tell, with the way out; or NULL. `explain` says it, too. */
+	const char *lacks;
 	/**
 	 * Whether this manager's variables are there, complete enough to be meant. Returns the one by which it was recognised, or
 	 * NULL. Cheap, silent and without system calls: it is asked in every process.

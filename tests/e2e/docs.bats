@@ -74,6 +74,15 @@ names() {
 	done
 }
 
+@test "sources tells of every manager what it is known by and what it reads" {
+	env -i "$DISTINIT" sources | awk '
+		/^Launchers/ { exit }
+		/^  [a-z]/ { managers++; name = $1 }
+		/^ +known by [^ ]/ { known++ }
+		/^ +reads [^ ]/ { reads++; if (known != managers || reads != managers) { print name; bad = 1 } }
+		END { exit bad || managers == 0 || reads != managers }'
+}
+
 @test "README.md mentions every subcommand" {
 	requires_text README.md
 	for word in env explain hosts sources frameworks; do
