@@ -245,7 +245,7 @@ bool cluster_is_single(const struct cluster *c) {
 }
 
 uint32_t cluster_rendezvous_rank(const struct cluster *c) {
-	uint32_t rank = c->place.node_rank, master = c->place.master;
+	uint32_t rank = c->place.node_rank, master = c->master_node;
 	if (rank == UNKNOWN || rank > master) {
 		return rank;
 	}
@@ -274,16 +274,25 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
+/** The rendezvous that the user chose: where it is one of the hosts, that is the one on which node 0 has to be. */
+static void choose_master(struct cluster *c, const char *addr, const char *why) {
+	c->master_addr = str_of(addr);
+	c->master_addr_why = why;
+	uint32_t node = hosts_find_loosely(&c->place.hosts, c->master_addr);
+	if (node < c->place.hosts.n) {
+		c->master_node = node;
+	}
+}
+
 static void find_master_addr(const struct input *in, struct cluster *c) {
 	const char *set = env_value(in->env, "MASTER_ADDR");
+	c->master_node = c->place.master;
 	if (set) {
-		c->master_addr = str_of(set);
-		c->master_addr_why = "MASTER_ADDR was set already";
+		choose_master(c, set, "MASTER_ADDR was set already");
 		return;
 	}
 	if (in->master_addr.value) {
-		c->master_addr = str_of(in->master_addr.value);
-		c->master_addr_why = in->master_addr.from;
+		choose_master(c, in->master_addr.value, in->master_addr.from);
 		return;
 	}
 	c->master_addr = host_of_rank_0(c);

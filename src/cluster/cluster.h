@@ -97,7 +97,9 @@ struct cluster {
 	/** The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte order. */
 	struct str master_addr;
 	uint16_t master_port;
-	/** Where those two come from: one clause. */
+	/** Index in the hosts of the node that it is on: place.master, or that of the host that the user chose. */
+	uint32_t master_node;
+	/** Where address and port come from: one clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
 	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
