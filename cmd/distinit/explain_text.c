@@ -32,7 +32,7 @@ static void put_plain(struct buf *out, const char *text) {
 
 static void put_self(struct buf *out, const struct cluster *c) {
 	put_label(out, "this process");
-	if (c->launcher) {
+	if (c->scope == SCOPE_TASK) {
 		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
 		if (c->task.local_rank != UNKNOWN) {
 			buf_putf(out, ", on its node rank %u", c->task.local_rank);

@@ -92,8 +92,8 @@ static int find_source(const struct input *in, const struct source **out, const 
 static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
-		bool theirs = l->manager && source && source != &source_manual &&
-			      strcmp(source->name, l->manager) != 0;
+		bool theirs =
+			l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
 		if (!theirs && env_value(in->env, l->rank) && env_value(in->env, l->size) &&
 		    (!l->detect || l->detect(in))) {
 			return l;
@@ -225,6 +225,25 @@ static int check_told_nnodes(const struct input *in, const struct cluster *c, st
 	return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, told, err);
 }
 
+/** What holds where the user says by --scope that one of us runs on each node. */
+static int check_scope(struct input *in, const struct cluster *c, struct err *err) {
+	if (c->scope != SCOPE_NODE) {
+		return 0;
+	}
+	if (c->launcher && c->task.local_size != UNKNOWN && c->task.local_size > 1) {
+		return err_set(err, EINVAL, "%s=%s, but %s started %u processes on this node", in->scope.from,
+			       in->scope.value, c->launcher->name, c->task.local_size);
+	}
+	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
+		return err_set(err, EINVAL,
+			       "%s=%s: this machine, %s, is none of the %u hosts of %s; pass "
+			       "--hostname=NAME, as it stands there",
+			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
+			       c->place.hosts.n, c->place.hosts_from);
+	}
+	return 0;
+}
+
 /** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
@@ -254,8 +273,13 @@ uint32_t cluster_rendezvous_rank(const struct cluster *c) {
 
 static uint16_t port_of_job(const struct placement *place) {
 	uint64_t job = 0;
-	for (const char *p = place->job_id; *p >= '0' && *p <= '9'; p++) {
+	const char *p = place->job_id;
+	for (; *p >= '0' && *p <= '9'; p++) {
 		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
+	}
+	// Where the id does not begin with a number ("f2e73NP", "host.12.0"), all of its bytes count.
+	for (bool text = p == place->job_id; text && *p; p++) {
+		job = (job * 31 + (unsigned char)*p) % PORT_SPAN;
 	}
 	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
 }
@@ -389,8 +413,9 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 		place_without_source(in, &c);
 		c.nnodes = c.nnodes == UNKNOWN ? told_nnodes(in) : c.nnodes;
 	}
-	c.scope = c.launcher ? SCOPE_TASK : c.place.scope;
+	c.scope = in->scope.value ? in->scope_told : c.launcher ? SCOPE_TASK : c.place.scope;
 	r = r < 0 ? r : check_layers(&c, err);
+	r = r < 0 || !in->scope.value ? r : check_scope(in, &c, err);
 	r = r < 0 ? r : find_master(in, &c, err);
 	if (r < 0) {
 		return r;
