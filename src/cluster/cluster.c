@@ -374,6 +374,21 @@ static int find_master(const struct input *in, struct cluster *c, struct err *er
 	return find_master_port(in, c, err);
 }
 
+/**
+ * Say that what the user tells of a cluster is of no use where nobody else tells of one. An image may have --scope in a variable,
+ * and run alone, too.
+ */
+static void note_unused(const struct input *in) {
+	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
+	const struct told *told = node ? &in->scope : &in->nnodes;
+	if (node || (told->value && told_nnodes(in) > 1)) {
+		notes_add(in->notes,
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
+			  "tells a cluster by hand",
+			  told->from, told->value);
+	}
+}
+
 int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 	struct cluster c = {
@@ -390,11 +405,8 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	}
 	c.launcher = find_launcher(in, c.source);
 	in->launcher = c.launcher;
-	if (!c.source && !c.launcher && in->nnodes.value && told_nnodes(in) > 1) {
-		notes_add(in->notes,
-			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
-			  "tells a cluster by hand",
-			  in->nnodes.from, in->nnodes.value);
+	if (!c.source && !c.launcher) {
+		note_unused(in);
 	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;

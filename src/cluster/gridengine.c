@@ -9,6 +9,9 @@
  * with a line "HOST SLOTS QUEUE PROCESSORS" for each queue of a host, so that a host may come again. JOB_ID is too common a name to mean
  * anything alone: SGE_ROOT and ARC belong to it.
  *
+ * mpirun starts its daemons on the other hosts by "qrsh -inherit -V", which hands the script's environment over, but for
+ * JOB_SCRIPT=QRSH and an NHOSTS=1 of its own. The file is in the spool folder of the first host, which often is a local one.
+ *
  * Reference: sge_pe(5); src/mca/ras/gridengine of PRRTE; seen in real jobs of 8.1.9.
  */
 
@@ -28,12 +31,13 @@ static const char *gridengine_detect(const struct input *in) {
 
 static int gridengine_read(struct input *in, struct placement *out, struct err *err) {
 	uint32_t nhosts = UNKNOWN;
+	bool slave = str_is(str_of(env_get(in->env, "JOB_SCRIPT")), "QRSH");
 	int r = nodefile_read(in, FILE, env_get(in->env, FILE), NODEFILE_COUNTS, out, err);
 	r = r < 0 ? r : read_u32(in, "NHOSTS", &nhosts, err);
 	if (r < 0) {
 		return r;
 	}
-	if (nhosts != UNKNOWN && nhosts != out->hosts.n) {
+	if (!slave && nhosts != UNKNOWN && nhosts != out->hosts.n) {
 		return err_set(err, EINVAL, "NHOSTS=%u, but " FILE " lists %u hosts", nhosts, out->hosts.n);
 	}
 	batch_place(in, out, env_get(in->env, "JOB_ID"), env_get(in->env, "SGE_TASK_ID"));
@@ -44,7 +48,7 @@ const struct source source_gridengine = {
 	.name = "gridengine",
 	.about = "Grid Engine jobs of a parallel environment, and mpirun in them",
 	.known_by = FILE ", JOB_ID, SGE_ROOT and ARC",
-	.reads = "the file " FILE " JOB_ID NHOSTS SGE_TASK_ID",
+	.reads = "the file " FILE " JOB_ID NHOSTS JOB_SCRIPT SGE_TASK_ID",
 	.leaves = "JOB_ID alone: too common a name; NSLOTS",
 	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
 	.detect = gridengine_detect,
