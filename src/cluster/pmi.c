@@ -5,18 +5,26 @@
  *
  *     PMI_RANK=1   PMI_SIZE=4   PMI_LOCAL_RANK, PMI_LOCAL_SIZE where it is Cray's
  *
- * With srun --mpi=pmi2 Slurm sets the first two itself, and PMI_JOBID=JOB.STEP: also in an interactive step, whose shell would
- * then look like a lone rank.
+ * With srun --mpi=pmi2 Slurm sets the first two itself, and PMI_JOBID=JOB.STEP. Where srun is not the launcher although these are there,
+ * they have leaked: into a batch script that was submitted in such a step.
  *
  * Reference: src/pmi of MPICH; seen in real runs of Slurm 22.05.
  */
 
 #include "cluster/source.h"
 
+/** Whether @text is two numbers with a dot between. */
+static bool is_step(struct str text) {
+	size_t digits = 0, dots = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		digits += text.p[i] >= '0' && text.p[i] <= '9';
+		dots += text.p[i] == '.';
+	}
+	return dots == 1 && digits + dots == text.len;
+}
+
 static bool pmi_detect(const struct input *in) {
-	struct str job = str_of(env_value(in->env, "SLURM_JOB_ID"));
-	struct str told = str_of(env_value(in->env, "PMI_JOBID"));
-	return !(job.len && str_starts(told, job) && told.len > job.len && told.p[job.len] == '.');
+	return !env_value(in->env, "SLURM_JOB_ID") || !is_step(str_of(env_value(in->env, "PMI_JOBID")));
 }
 
 const struct launcher launcher_pmi = {
