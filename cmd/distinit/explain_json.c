@@ -40,14 +40,16 @@ static void put_hosts(struct buf *out, const struct hosts *hosts) {
 }
 
 static void put_tasks(struct buf *out, const struct placement *place) {
+	// Of a job script only the slots are known, which is the most that a node will have.
+	const uint32_t *tasks = place->tasks_per_node ? place->tasks_per_node : place->slots;
 	put_key(out, "tasks_per_node");
-	if (!place->tasks_per_node) {
+	if (!tasks) {
 		buf_puts(out, "null");
 		return;
 	}
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
 		buf_puts(out, i ? ", " : "[");
-		buf_putu(out, place->tasks_per_node[i]);
+		buf_putu(out, tasks[i]);
 	}
 	buf_putc(out, ']');
 }

@@ -32,7 +32,7 @@ static void put_plain(struct buf *out, const char *text) {
 
 static void put_self(struct buf *out, const struct cluster *c) {
 	put_label(out, "this process");
-	if (c->launcher) {
+	if (c->scope == SCOPE_TASK) {
 		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
 		if (c->task.local_rank != UNKNOWN) {
 			buf_putf(out, ", on its node rank %u", c->task.local_rank);
@@ -63,6 +63,23 @@ static void put_nodes(struct session *s, struct buf *out, const struct cluster *
 	} else {
 		buf_putf(out, "%u; their names are not told\n", c->nnodes);
 	}
+}
+
+/** Write the slots as Slurm writes tasks: "2(x3),1". */
+static void put_slots(struct session *s, struct buf *out, const struct placement *place) {
+	struct buf list = BUF(&s->arena);
+	for (uint32_t i = 0, next; i < place->hosts.n; i = next) {
+		for (next = i; next < place->hosts.n && place->slots[next] == place->slots[i]; next++) {
+		}
+		buf_puts(&list, i ? "," : "");
+		buf_putu(&list, place->slots[i]);
+		if (next - i > 1) {
+			buf_putf(&list, "(x%u)", next - i);
+		}
+	}
+	put_label(out, "slots");
+	put_plain(out, buf_text(&list));
+	buf_puts(out, ", which say nothing of what runs\n");
 }
 
 static void put_this_node(struct buf *out, const struct cluster *c) {
@@ -108,6 +125,9 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	put_self(out, c);
 	put_nodes(s, out, c);
+	if (c->place.slots) {
+		put_slots(s, out, &c->place);
+	}
 	if (c->nnodes != UNKNOWN || c->place.node_rank != UNKNOWN) {
 		put_this_node(out, c);
 	}

@@ -163,6 +163,36 @@ static int check_nnodes(const struct told *nnodes, struct err *err) {
 	return r;
 }
 
+/** Hosts that are told by hand are told once, and no manager is asked for beside them. */
+static int check_told_hosts(const struct input *in, struct err *err) {
+	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
+	const char *source = in->hosts.value ? "manual" : "hostfile";
+	if (in->hosts.value && in->hostfile.value) {
+		return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
+			       in->hosts.from, in->hostfile.from);
+	}
+	if (list->value && in->cluster.value && strcmp(in->cluster.value, source) != 0) {
+		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
+			       list->from, in->cluster.from, in->cluster.value);
+	}
+	if (in->node_rank.value && !list->value) {
+		return err_set(err, EINVAL, "%s goes with --hosts or --hostfile, which are not given",
+			       in->node_rank.from);
+	}
+	return 0;
+}
+
+static int read_scope(struct session *s, struct err *err) {
+	static const char *const words[] = {"auto", "node", "allocation", NULL};
+	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
+	int word = s->settings.value[OPT_SCOPE] ? choose(s, OPT_SCOPE, words, err) : 0;
+	if (word > 0) {
+		s->input.scope = told(s, OPT_SCOPE);
+		s->input.scope_told = scopes[word];
+	}
+	return word < 0 ? word : 0;
+}
+
 /** Take from the options what a cluster is read from. */
 static int read_input(struct session *s, struct err *err) {
 	s->input = (struct input){
@@ -173,6 +203,7 @@ static int read_input(struct session *s, struct err *err) {
 		.hostname = s->settings.value[OPT_HOSTNAME],
 		.cluster = told(s, OPT_CLUSTER),
 		.hosts = told(s, OPT_HOSTS),
+		.hostfile = told(s, OPT_HOSTFILE),
 		.node_rank = told(s, OPT_NODE_RANK),
 		.nnodes = told(s, OPT_NNODES),
 		.master_addr = told(s, OPT_MASTER_ADDR),
@@ -182,14 +213,9 @@ static int read_input(struct session *s, struct err *err) {
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}
-	if (in->hosts.value && in->cluster.value && strcmp(in->cluster.value, "manual") != 0) {
-		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
-			       in->hosts.from, in->cluster.from, in->cluster.value);
-	}
-	if (in->node_rank.value && !in->hosts.value) {
-		return err_set(err, EINVAL, "%s goes with --hosts, which is not given", in->node_rank.from);
-	}
-	int r = check_nnodes(&in->nnodes, err);
+	int r = check_told_hosts(in, err);
+	r = r < 0 ? r : read_scope(s, err);
+	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
 	return r < 0 ? r : check_master(s, err);
 }
 

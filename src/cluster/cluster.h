@@ -53,6 +53,8 @@ struct placement {
 	uint32_t nproc_per_node;
 	/** Ranks on each node, in the order of `hosts`, or NULL. */
 	const uint32_t *tasks_per_node;
+	/** Slots on each node, in the same order, or NULL: what a launcher may start there, and not what runs. For `explain`. */
+	const uint32_t *slots;
 	enum layout layout;
 	/** Index in `hosts` of the node that rank 0 runs on. */
 	uint32_t master;
@@ -97,7 +99,9 @@ struct cluster {
 	/** The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte order. */
 	struct str master_addr;
 	uint16_t master_port;
-	/** Where those two come from: one clause. */
+	/** Index in the hosts of the node that it is on: place.master, or that of the host that the user chose. */
+	uint32_t master_node;
+	/** Where address and port come from: one clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
 	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
@@ -126,6 +130,11 @@ struct input {
 	struct told nnodes;
 	struct told master_addr;
 	struct told master_port;
+	/** --hostfile: a path. */
+	struct told hostfile;
+	/** --scope: the scope's name, for messages; NULL: what the manager or launcher says. */
+	struct told scope;
+	enum scope scope_told;
 	/** What has been found of the task layer; for sources. */
 	const struct launcher *launcher;
 	struct task task;
@@ -170,6 +179,12 @@ const char *input_hostname(struct input *in);
  * Returns 1 with *@index set; 0 if it is none of them; -EINVAL if it is several.
  */
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err);
+
+/**
+ * Set out->node_rank of hosts that the user told: --node-rank, or else this machine's place. @list is what was told, for messages.
+ * Returns 0; -EINVAL.
+ */
+int self_told(struct input *in, const char *list, struct placement *out, struct err *err);
 
 /** "node", "task" or "allocation". */
 const char *scope_name(enum scope scope);

@@ -25,6 +25,8 @@ struct source {
 	const char *(*detect)(const struct input *in);
 	/** Fill in @out, which is preset to "unknown". Returns 0; -EINVAL with @err set. */
 	int (*read)(struct input *in, struct placement *out, struct err *err);
+	/** The user told the hosts by an option; what belongs to a manager then does not stand against it. */
+	bool by_hand;
 };
 
 /** Knows one launcher, which starts one process per rank and tells each by variables which it is. */
@@ -38,6 +40,8 @@ struct launcher {
 	const char *local_size;
 	/** The variable with the name of this process's host, or NULL. */
 	const char *host;
+	/** The variable with the index of this process's node among the launcher's, or NULL. */
+	const char *node;
 	/** The variable that gives it away, where that is not `rank`. */
 	const char *recognised_by;
 	/**
@@ -87,13 +91,25 @@ extern const struct source source_indexedjob;
 extern const struct source source_nomad;
 extern const struct source source_slurm;
 extern const struct source source_slurm_allocation;
+extern const struct source source_hostfile;
+extern const struct source source_lsf;
+extern const struct source source_pbs;
+extern const struct source source_gridengine;
+extern const struct source source_cobalt;
+extern const struct source source_loadleveler;
+extern const struct source source_flux;
+extern const struct source source_htcondor;
 
 extern const struct launcher launcher_torchrun;
 extern const struct launcher launcher_openmpi;
 extern const struct launcher launcher_mvapich2;
 extern const struct launcher launcher_hydra;
 extern const struct launcher launcher_azureml;
+extern const struct launcher launcher_pals;
+extern const struct launcher launcher_jsrun;
+extern const struct launcher launcher_flux;
 extern const struct launcher launcher_slurm;
+extern const struct launcher launcher_pmi;
 
 /**
  * Read the number in variable @name into *@out; absent or empty, it stays as it is.

@@ -10,7 +10,8 @@
  * through ssh, salloc shells and docker's --env-file.
  */
 const struct source *const sources[] = {
-	&source_manual,	   // the user's word
+	&source_manual, // the user's word
+	&source_hostfile,
 	&source_backendai, // set by the manager in this very container
 	// Clouds and what runs on top of others: unmistakable names, in each container.
 	&source_skypilot,
@@ -30,10 +31,17 @@ const struct source *const sources[] = {
 	&source_tfjob,
 	&source_pai,
 	// What leaks inwards.
+	&source_flux, // its brokers are often started by one of the next, whose variables leak
 	&source_slurm,
+	&source_lsf,
+	&source_pbs,
+	&source_gridengine,
+	&source_cobalt,
+	&source_loadleveler,
 	&source_slurm_allocation,
 	// No cluster, but a master or an index.
 	&source_determined,
+	&source_htcondor,
 	&source_indexedjob,
 	&source_nomad,
 	&source_backendai_alone,    // describes a container that belongs to nothing larger

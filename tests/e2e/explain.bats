@@ -225,6 +225,16 @@ readonly STEP=(
 	[[ $output == *"Slurm's srun"*'rank 4 of 6, on its node rank 0 of 2 (scope task)'*'3: n[1-3]'*'2 of 3, n3'* ]]
 }
 
+@test "text: a job script, with slots that are no ranks" {
+	printf '%s\n' n1 n1 n2 n2 n3 >nodefile
+	invoke env -i PBS_JOBID=7.server PBS_NODEFILE="$PWD/nodefile" "$DISTINIT" explain --hostname=n2
+	[ "$status" -eq 0 ]
+	[[ $output == *"manager        pbs: PBS and Torque jobs"*"(recognised by PBS_JOBID)"* ]]
+	[[ $output == *"this process   no rank: a batch script or shell in the allocation (scope allocation)"* ]]
+	[[ $output == *"nodes          3: n[1-3]"*"slots          2(x2),1, which say nothing of what runs"* ]]
+	[[ $output == *"this node      rank 1 of 3, n2"* ]]
+}
+
 @test "text: without a cluster, one is told so" {
 	distinit -- explain
 	succeeds_with "$output"

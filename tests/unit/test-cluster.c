@@ -402,7 +402,8 @@ static void check_launchers(void) {
 		    "MV2_COMM_WORLD_LOCAL_SIZE=1");
 	CASE("hydra", "+hydra task ? node ? rank 1/2 local 0/1 m:29500", .master_addr = "m",
 	     .env = "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1");
-	CASE("PMI alone is nobody's", "none", .env = "PMI_RANK=1 PMI_SIZE=2");
+	CASE("PMI alone", "+pmi task ? node ? rank 1/2 local ?/? m:29500", .master_addr = "m",
+	     .env = "PMI_RANK=1 PMI_SIZE=2");
 	CASE("one of one", "+openmpi task 127.0.0.1 node 0 rank 0/1 local ?/? 127.0.0.1:29500",
 	     .env = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1");
 	CASE("the innermost of two", "+openmpi task ? node ? rank 0/2 local ?/? m:29500", .master_addr = "m",
