@@ -86,6 +86,7 @@ extern const struct source source_volcano;
 extern const struct source source_tpu;
 extern const struct source source_tfjob;
 extern const struct source source_pai;
+extern const struct source source_mpijob;
 extern const struct source source_determined;
 extern const struct source source_indexedjob;
 extern const struct source source_nomad;

@@ -30,6 +30,7 @@ const struct source *const sources[] = {
 	&source_tpu,
 	&source_tfjob,
 	&source_pai,
+	&source_mpijob,
 	// What leaks inwards.
 	&source_flux, // its brokers are often started by one of the next, whose variables leak
 	&source_slurm,
