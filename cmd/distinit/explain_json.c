@@ -142,6 +142,8 @@ void explain_json(struct session *s, struct buf *out) {
 	} else {
 		buf_puts(out, "null");
 	}
+	buf_puts(out, ",\n  ");
+	put_string(out, "hostfile", s->derivation.hostfile.text.p ? s->derivation.hostfile.path : NULL);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

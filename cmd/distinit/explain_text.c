@@ -155,13 +155,30 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	buf_putf(out, "port %u (%s)\n", c->master_port, c->master_port_why);
 }
 
+/** Tell of the host file that would be written; explain itself writes none. */
+static void put_hostfile(struct buf *out, const struct hostfile *file) {
+	if (!file->text.p) {
+		return;
+	}
+	uint32_t lines = 0;
+	for (size_t i = 0; i < file->text.len; i++) {
+		lines += file->text.p[i] == '\n';
+	}
+	put_label(out, "host file");
+	put_plain(out, file->path);
+	buf_putf(out, ", to be written: %u line%s, the first %.*s\n", lines, lines == 1 ? "" : "s",
+		 (int)str_find(file->text, '\n'), file->text.p);
+}
+
 static void put_variable(struct buf *out, const struct explained *e) {
-	buf_putf(out, "%-9s %s", e->action, e->name);
+	buf_putf(out, "%-9s ", e->action);
+	put_plain(out, e->name);
 	if (e->value) {
 		buf_putc(out, '=');
 		put_plain(out, e->value);
 	}
-	buf_putf(out, "\n%10sby %s", "", e->by);
+	buf_putf(out, "\n%10sby ", "");
+	put_plain(out, e->by);
 	if (e->why) {
 		buf_puts(out, ": ");
 		put_plain(out, e->why);
@@ -172,6 +189,7 @@ static void put_variable(struct buf *out, const struct explained *e) {
 void explain_text(struct session *s, struct buf *out) {
 	if (s->has_cluster) {
 		put_cluster(s, out, &s->cluster);
+		put_hostfile(out, &s->derivation.hostfile);
 	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
 	} else if (s->broken) {

@@ -73,7 +73,7 @@ int command_run(struct session *s) {
 	if (!s->settings.separated || !argv[0]) {
 		return refuse_command_line(s);
 	}
-	if (session_derive(s, &err) < 0) {
+	if (session_derive(s, &err) < 0 || session_write_hostfile(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	session_warn(s);

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-/** Write one line of an entry, or several: @verb and @words. NULL words are none. */
+/** Write one line of an entry, or several: @verb and @words. NULL and "" are none. */
 static void put_words(struct buf *out, const char *verb, const char *words) {
-	if (!words) {
+	if (!words || !*words) {
 		return;
 	}
 	struct str rest = str_of(words), word;

@@ -287,3 +287,9 @@ readonly STEP=(
 	[ "$status" -eq 125 ]
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
+
+@test "explain: a name that a terminal might obey is shown, not obeyed" {
+	# \x9b begins a control sequence, too.
+	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
+	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
+}
