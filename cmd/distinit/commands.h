@@ -30,9 +30,21 @@ int command_frameworks(struct session *s);
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
 
+struct process_report;
+
 /** `explain` in its two formats. */
-void explain_text(struct session *s, struct buf *out);
-void explain_json(struct session *s, struct buf *out);
+void explain_text(struct session *s, const struct process_report *process, struct buf *out);
+void explain_json(struct session *s, const struct process_report *process, struct buf *out);
+
+/** What `explain` tells of the process, before the flow. Returns 0 or a negative errno. */
+int explain_process(struct session *s, struct process_report **out, struct err *err);
+
+/** And of the workload, behind the flow. That it cannot be started is told, and no failure. */
+void explain_workload(struct session *s, struct process_report *report);
+
+void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
+/** An object, behind its key. */
+void explain_process_json(const struct process_report *report, struct buf *out);
 
 /** One line of what `explain` lists. */
 struct explained {

@@ -5,10 +5,12 @@
  *
  *     main.c             the table of subcommands
  *     options.c          the table of options; reads the command line and DISTINIT_*
- *     session.c          the flow: environment -> cluster -> frameworks -> directives
+ *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
+ *     privileges.c       user, groups, capabilities: before the directives what they set, behind them the change
  *     run.c              the entrypoint: the flow, then execve()
  *     env.c              prints what would be added or changed
- *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it
+ *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it,
+ *                        explain_process.c what it says of the process
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  */

@@ -3,6 +3,7 @@
 #include "distinit/commands.h"
 
 #include "cluster/source.h"
+#include "distinit/privileges.h"
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -79,6 +80,9 @@ int command_run(struct session *s) {
 	session_warn(s);
 	if (s->log >= LOG_INFO) {
 		say_what_was_derived(s);
+	}
+	if (session_privileges(s, &err) < 0) {
+		return session_fail(s, &err);
 	}
 	int status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	session_fail(s, &err);

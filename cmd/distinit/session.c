@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cluster/source.h"
+#include "distinit/privileges.h"
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -252,6 +253,8 @@ int session_derive(struct session *s, struct err *err) {
 	int r = read_directives(s, err);
 	r = r < 0 ? r : session_cluster(s, err);
 	r = r < 0 ? r : run_frameworks(s, err);
+	// What they set of the environment, the directives can set again.
+	r = r < 0 ? r : session_privileges_read(s, err);
 	r = r < 0 ? r : directives_apply(&s->levels.job, &s->env, &s->notes, err);
 	r = r < 0 ? r : directives_apply(&s->levels.app, &s->env, &s->notes, err);
 	return r < 0 ? r : directives_apply(&s->settings.directives, &s->env, &s->notes, err);

@@ -4,12 +4,13 @@
 /**
  * One run of the flow, for whichever subcommand:
  *
- *     environ, options -> cluster -> frameworks -> env block -> directives
+ *     environ, options -> cluster -> frameworks -> env block -> privileges -> directives
  */
 
 #include "cluster/cluster.h"
 #include "distinit/options.h"
 #include "framework/framework.h"
+#include "priv/wishes.h"
 
 enum log_level {
 	LOG_ERROR,
@@ -29,6 +30,9 @@ struct session {
 	bool has_cluster;
 	struct cluster cluster;
 	struct derivation derivation;
+	/** The privileges that are asked for, and, where any are, what we had when we began. */
+	struct wishes wishes;
+	struct credentials was;
 	enum log_level log;
 	/** The last note that was printed. */
 	const struct note *said;

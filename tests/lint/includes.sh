@@ -16,9 +16,10 @@ allowed_table() {
 		src/exec: base
 		src/wait: base cluster
 		src/priv: base
+		src/process: base env priv
 		src/init: base exec
 		src/slurm: base env cluster init
-		cmd: base env cluster framework format exec wait priv init slurm
+		cmd: base env cluster framework format exec wait priv process init slurm
 	END
 }
 
