@@ -118,10 +118,12 @@ static void put_signals(struct buf *out, const char *what, uint64_t set, const c
 
 static void put_place(struct buf *out, const struct process *p) {
 	put_label(out, "container");
-	if (p->container.kind) {
-		buf_putf(out, "%s (by %s)", quote(str_of(p->container.kind)).s, p->container.by);
-	} else {
+	if (!p->container.kind) {
 		buf_puts(out, "none that is recognised");
+	} else if (strcmp(p->container.kind, CONTAINER_UNNAMED) == 0) {
+		buf_puts(out, "one that does not say of what kind: the PID namespace is not the machine's");
+	} else {
+		buf_putf(out, "%s (by %s)", quote(str_of(p->container.kind)).s, p->container.by);
 	}
 	buf_puts(out, p->in_user_namespace > 0 ? ", in a user namespace: ids and capabilities count within it"
 					       : "");

@@ -45,7 +45,7 @@ struct container container_read(struct arena *arena, const char *root, const str
 		return (struct container){named, "container"};
 	}
 	if (in_own_pid_namespace()) {
-		return (struct container){"namespace", "/proc/self/ns/pid"};
+		return (struct container){CONTAINER_UNNAMED, "/proc/self/ns/pid"};
 	}
 	return (struct container){NULL, NULL};
 }

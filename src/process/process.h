@@ -9,8 +9,11 @@
 /** For numbers that could not be read. */
 #define NOT_KNOWN (-1)
 
+/** The kind of a container of which only a PID namespace is seen. */
+#define CONTAINER_UNNAMED "namespace"
+
 struct container {
-	/** "docker", "podman", "kubernetes", ..., "namespace" where only that is known; NULL: none that we recognise. */
+	/** "docker", "podman", "kubernetes", ...; NULL: none that we recognise. */
 	const char *kind;
 	/** The file or variable that says so. */
 	const char *by;

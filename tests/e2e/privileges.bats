@@ -70,7 +70,7 @@ readonly NO_CAPS=0000000000000000
 # ipc_lock and sys_nice.
 readonly TWO_CAPS=0000000000804000
 
-# caps SET VAR... -- ARG...: distinit with just the capabilities of SET, as setpriv has them ("+ipc_lock,+setuid").
+# with_caps SET VAR... -- ARG...: distinit with just the capabilities of SET, as setpriv has them ("+ipc_lock,+setuid").
 with_caps() {
 	local caps=$1
 	shift
@@ -285,8 +285,9 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 
 @test "capabilities: what an engine has made ambient stays, unless it is dropped" {
 	requires_root
-	local -a as_podman=(setpriv --reuid=1000 --regid=1000 --clear-groups --inh-caps=-all,+ipc_lock,+sys_nice
-		--ambient-caps=-all,+ipc_lock,+sys_nice --bounding-set=-all,+ipc_lock,+sys_nice)
+	local two='-all,+ipc_lock,+sys_nice'
+	local -a as_podman=(setpriv --reuid=1000 --regid=1000 --clear-groups "--inh-caps=$two" "--ambient-caps=$two"
+		"--bounding-set=$two")
 	invoke env -i PATH="$PATH" "${as_podman[@]}" "$DISTINIT" --no-new-privs -- "${SHOW[@]}"
 	finds CapEff $TWO_CAPS CapAmb $TWO_CAPS NoNewPrivs 1
 	invoke env -i PATH="$PATH" "${as_podman[@]}" "$DISTINIT" --cap-keep=ipc_lock -- "${SHOW[@]}"
