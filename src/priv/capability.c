@@ -19,7 +19,7 @@ struct cap_name cap_name(unsigned cap) {
 	struct cap_name name;
 	char *known = cap <= CAP_LAST_CAP ? cap_to_name((cap_value_t)cap) : NULL;
 	if (known && *known == 'c' && strlen(known) < sizeof(name.s)) {
-		strcpy(name.s, known);
+		memcpy(name.s, known, strlen(known) + 1);
 	} else {
 		struct err text;
 		err_set(&text, 0, "cap_%u", cap);

@@ -71,6 +71,7 @@ static int refuse_name(struct reading *in, struct str word, const char *what, co
 /** Read the user's half of --user. *@found: whether it has a line in /etc/passwd. */
 static int read_user(struct reading *in, struct str word, struct user *user, bool *found, struct err *err) {
 	uint32_t uid;
+	struct user namesake;
 	int r = num_read_u32(word, &uid);
 	if (r == -ERANGE) {
 		return refuse_id(in, word, "user id", err);
@@ -82,10 +83,10 @@ static int read_user(struct reading *in, struct str word, struct user *user, boo
 					    err);
 	}
 	// Not every tool takes a name made of digits for the number.
-	if (user_by_name(in->passwd, word, user) && user->uid != uid) {
+	if (user_by_name(in->passwd, word, &namesake) && namesake.uid != uid) {
 		notes_add(in->notes, "%s=%s: %s is taken as a number; the user of that name in %s is uid %u",
 			  in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s,
-			  in->passwd_path, user->uid);
+			  in->passwd_path, namesake.uid);
 	}
 	*found = user_by_uid(in->passwd, uid, user);
 	user->uid = uid;
@@ -111,7 +112,7 @@ static int read_group(struct reading *in, struct str word, uint32_t *gid, struct
 /** Read --user. *@has_group: a group was named. */
 static int read_ids(struct reading *in, struct wishes *out, bool *has_group, struct err *err) {
 	struct str group = str_of(in->options->user.value), name;
-	struct user user;
+	struct user user = {.home = STR("")};
 	bool found = false;
 	str_cut(&group, ':', &name);
 	*has_group = group.len > 0;

@@ -5,6 +5,7 @@
 # happens is checked for each case of tests/vectors.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # what is quoted is for the inner shells
 
 load helpers
 
