@@ -66,6 +66,16 @@ int session_privileges_read(struct session *s, struct err *err) {
 	return r;
 }
 
+/** For --log=info. */
+static void say_who_it_is(struct session *s, const struct priv_plan *plan) {
+	struct buf line = BUF(&s->arena);
+	buf_putf(&line, "runs as uid %u, gid %u, with ", plan->target.uid[0], plan->target.gid[0]);
+	buf_puts(&line, plan->workload ? "" : "no capabilities");
+	caps_put(&line, plan->workload, " ");
+	buf_puts(&line, plan->target.no_new_privs ? ", no_new_privs" : "");
+	session_say(s, LOG_INFO, buf_text(&line));
+}
+
 int session_privileges(struct session *s, struct err *err) {
 	struct priv_plan plan;
 	if (!s->wishes.any) {
@@ -76,5 +86,8 @@ int session_privileges(struct session *s, struct err *err) {
 		return r;
 	}
 	session_warn(s);
+	if (s->log >= LOG_INFO) {
+		say_who_it_is(s, &plan);
+	}
 	return priv_apply(&s->arena, &plan, err);
 }

@@ -367,6 +367,26 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	fails_like 125 '--cap-keep: no capability can be kept over the change of user: the securebits of this process (0x20) forbid it'
 }
 
+@test "capabilities: a setuid program that is run loses the ambient ones, as the manual says" {
+	requires_root
+	cp /bin/cat "$OPEN_FOLDER/cat"
+	chown 4321 "$OPEN_FOLDER/cat"
+	chmod 4755 "$OPEN_FOLDER/cat"
+	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock -- "$OPEN_FOLDER/cat" /proc/self/status
+	[[ $output == *$'\nUid:\t1000\t4321\t'* ]] || skip 'setuid programs gain nothing in this folder'
+	finds CapAmb $NO_CAPS CapEff $NO_CAPS
+	# Under no_new_privs it is a program as any other, and they stay.
+	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock --no-new-privs -- "$OPEN_FOLDER/cat" /proc/self/status
+	finds Uid '1000 1000 1000 1000' CapAmb 0000000000004000 CapEff 0000000000004000
+}
+
+@test "privileges: --log=info says who the workload is" {
+	requires_root
+	distinit PATH="$PATH" -- "$ROOT" -v --user=app --cap-keep=ipc_lock,kill --no-new-privs -- true
+	[ "$status" -eq 0 ]
+	[[ $stderr == *'distinit: info: runs as uid 1000, gid 1000, with cap_kill cap_ipc_lock, no_new_privs' ]]
+}
+
 # --- the rest ---------------------------------------------------------------------------------------------
 
 @test "privileges: a subcommand changes nothing" {

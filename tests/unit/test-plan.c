@@ -266,6 +266,53 @@ static void check_refused(void) {
 		"capabilities");
 }
 
+/** Nothing is done, and something else is expected: that it was not done is found. */
+static void check_verified(const char *name, const struct credentials *target, const char *want) {
+	struct priv_plan plan = {.target = *target};
+	struct err err = {""};
+	int r = priv_apply(&arena, &plan, &err);
+	checkf((r == 0) == !*want && (r == 0 || r == -EIO), "%s: %d", name, r);
+	check_part(err.text, want, "%s", name);
+}
+
+static void check_verifies(void) {
+	static const uint32_t group[] = {12345};
+	struct credentials now, other;
+	struct err err;
+	if (!check(credentials_read(&arena, &now, &err) == 0)) {
+		return;
+	}
+	check_verified("as it is", &now, "");
+	other = now;
+	other.uid[ID_SAVED]++;
+	check_verified("a uid", &other, "not done as planned: a uid is ");
+	other = now;
+	other.gid[ID_EFFECTIVE]++;
+	check_verified("a gid", &other, "not done as planned: a gid is ");
+	other = now;
+	other.groups = group;
+	other.n_groups = 1;
+	check_verified("groups", &other, "the supplementary groups are others");
+	other = now;
+	other.caps.effective ^= IPC;
+	check_verified("effective", &other, "cap_ipc_lock is ");
+	other = now;
+	other.caps.permitted ^= CAP_BIT(63);
+	check_verified("permitted", &other, "cap_63 is not in the permitted set");
+	other = now;
+	other.caps.inheritable ^= CAP_BIT(63);
+	check_verified("inheritable", &other, "cap_63 is not in the inheritable set");
+	other = now;
+	other.caps.bounding ^= 1;
+	check_verified("bounding", &other, "cap_chown is ");
+	other = now;
+	other.caps.ambient ^= CAP_BIT(63);
+	check_verified("ambient", &other, "cap_63 is not in the ambient set");
+	other = now;
+	other.no_new_privs = !now.no_new_privs;
+	check_verified("no_new_privs", &other, "not done as planned: no_new_privs is ");
+}
+
 int main(void) {
 	arena = fixture_arena();
 	check(mkdtemp(root) && mkdir(arena_format(&arena, "%s/etc", root), 0755) == 0);
@@ -275,6 +322,7 @@ int main(void) {
 	check_users();
 	check_caps();
 	check_refused();
+	check_verifies();
 
 	(void)unlink(arena_format(&arena, "%s/etc/passwd", root));
 	(void)unlink(arena_format(&arena, "%s/etc/group", root));
