@@ -80,7 +80,11 @@ int command_run(struct session *s) {
 	if (s->log >= LOG_INFO) {
 		say_what_was_derived(s);
 	}
-	int status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
+	int status = session_wait(s);
+	if (status) {
+		return status;
+	}
+	status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	session_fail(s, &err);
 	return status;
 }

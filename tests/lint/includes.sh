@@ -14,11 +14,12 @@ allowed_table() {
 		src/framework: base env cluster
 		src/format: base env
 		src/exec: base
+		src/install: base
 		src/wait: base cluster
 		src/priv: base
 		src/init: base exec
 		src/slurm: base env cluster init
-		cmd: base env cluster framework format exec wait priv init slurm
+		cmd: base env cluster framework format exec install wait priv init slurm
 	END
 }
 
