@@ -23,9 +23,18 @@ extern const struct subcommand subcommands[];
 int command_run(struct session *s);
 int command_env(struct session *s);
 int command_explain(struct session *s);
+int command_wait(struct session *s);
+int command_install(struct session *s);
 int command_hosts(struct session *s);
 int command_sources(struct session *s);
 int command_frameworks(struct session *s);
+
+/**
+ * --wait: wait for the master, if that was asked for and there is one to wait for; after session_derive().
+ * Returns 0 to go on; the status to exit with otherwise, once the reason was said. Where a signal ended the wait, it ends this process
+ * too.
+ */
+int session_wait(struct session *s);
 
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);

@@ -20,6 +20,8 @@ enum command {
 	CMD_EXPLAIN = 4,
 	CMD_HOSTS = 8,
 	CMD_TABLE = 16,
+	CMD_WAIT = 32,
+	CMD_INSTALL = 64,
 };
 
 enum option_id {
@@ -44,6 +46,9 @@ enum option_id {
 	OPT_VERBOSE,
 	OPT_ROOT,
 	OPT_HOSTNAME,
+	OPT_WAIT,
+	OPT_FOR,
+	OPT_TIMEOUT,
 	OPT_FORMAT,
 	OPT_ALL,
 	OPT_OUTPUT,

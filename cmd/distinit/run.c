@@ -84,7 +84,11 @@ int command_run(struct session *s) {
 	if (session_privileges(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
-	int status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
+	int status = session_wait(s);
+	if (status) {
+		return status;
+	}
+	status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	session_fail(s, &err);
 	return status;
 }

@@ -61,6 +61,12 @@ int session_derive(struct session *s, struct err *err);
  */
 int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err);
 
+/**
+ * Read @value, told by @from, as one host, a name or an address, into *@out, which has no brackets.
+ * Returns 0; -EINVAL.
+ */
+int session_host(struct session *s, const char *from, const char *value, const char **out, struct err *err);
+
 /** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
 void session_say(struct session *s, enum log_level level, const char *text);
 
