@@ -11,7 +11,7 @@
 #include "framework/framework.h"
 
 static void jax_derive(struct derivation *d) {
-	struct process self;
+	struct counted self;
 	derive_endpoint(d, "JAX_COORDINATOR_ADDRESS", "the host of process 0, and the rendezvous port");
 	const char *why = process_of(d->cluster, &self);
 	if (why) {

@@ -14,7 +14,7 @@
 
 static void xgboost_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	struct process self;
+	struct counted self;
 	derive_master_addr(d, "DMLC_TRACKER_URI");
 	derive_number(d, "DMLC_TRACKER_PORT", c->master_port, c->master_port_why);
 	const char *why = process_of(c, &self);

@@ -136,12 +136,19 @@ static void check_format(struct session *s, const struct format *format) {
 
 static void check_explained(struct session *s) {
 	struct buf text = BUF(&s->arena), out = BUF(&s->arena);
-	explain_text(s, &text);
+	struct process_report *process;
+	struct err err;
+	// What the process is has little to do with the input, but is part of both outputs.
+	if (explain_process(s, &process, &err) < 0) {
+		return;
+	}
+	explain_workload(s, process);
+	explain_text(s, process, &text);
 	for (size_t i = 0; i < text.len; i++) {
 		HOLDS(text.p[i] == '\n' ||
 		      ((unsigned char)text.p[i] >= ' ' && (unsigned char)text.p[i] < 0x7f));
 	}
-	explain_json(s, &out);
+	explain_json(s, process, &out);
 	struct cJSON *json = read_json(&out);
 	HOLDS(cJSON_IsObject(cJSON_GetObjectItem(json, "cluster")) == s->has_cluster);
 	HOLDS(cJSON_IsArray(cJSON_GetObjectItem(json, "variables")));
