@@ -26,7 +26,7 @@ static const char *lws_detect(const struct input *in) {
 
 static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	struct buf names = BUF(in->arena), worker = BUF(in->arena);
-	const char *leader;
+	const char *leader = "";
 	uint32_t n, empty;
 	out->hosts_from = SIZE;
 	out->node_rank_from = IDX;

@@ -23,7 +23,7 @@ int need_value(const struct input *in, const char *name, const char *beside, con
 }
 
 int need_u32(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err) {
-	const char *value;
+	const char *value = "";
 	int r = need_value(in, name, beside, &value, err);
 	return r < 0 ? r : parse_u32(name, value, out, err);
 }

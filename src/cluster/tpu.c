@@ -53,7 +53,7 @@ static void merge_containers(struct input *in, struct placement *out) {
 static int read_slices(struct input *in, struct placement *out, uint32_t slices, struct err *err) {
 	uint32_t slice, workers = out->hosts.n;
 	uint16_t megascales_own;
-	const char *master;
+	const char *master = "";
 	int r = need_u32(in, SLICE, SLICES, &slice, err);
 	r = r < 0 ? r : need_value(in, MASTER, SLICES, &master, err);
 	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, &megascales_own, err);
