@@ -60,9 +60,8 @@ static void handle(struct supervisor *in, siginfo_t *info) {
 		reap(in, info);
 		return;
 	}
-	// Our own: SIGPIPE, for a message that nobody reads, or what we have sent to a group that we are in.
-	bool own = info->si_code == SI_USER && info->si_pid == in->self;
-	if (own) {
+	// A message of ours that nobody reads.
+	if (info->si_signo == SIGPIPE && info->si_pid == in->self) {
 		return;
 	}
 	if (terminal_owns(in, info)) {

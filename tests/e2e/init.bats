@@ -36,9 +36,10 @@ until_true() {
 	return 1
 }
 
-# start ARG...: distinit in the background, its pid in $pid. What it says goes to the files out and err.
+# start ARG...: distinit in the background, its pid in $pid. What it says goes to the files out and err. (A shell starts what
+# runs in the background with INT and QUIT ignored.)
 start() {
-	env -i PATH="$PATH" "$DISTINIT" "$@" >out 2>err 3>&- &
+	env -i --default-signal=INT,QUIT PATH="$PATH" "$DISTINIT" "$@" >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")
 }
@@ -63,7 +64,7 @@ as_pid1() {
 
 # start_pid1 ARG...: the same in the background. $pid is that of unshare, $init that of distinit, as we see it.
 start_pid1() {
-	env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@" >out 2>err 3>&- &
+	env -i --default-signal=INT,QUIT PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@" >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")
 	until_true children_of "$pid"
@@ -203,10 +204,11 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 }
 
 @test "init: born with descriptors 0 to 2 closed" {
-	invoke bash -c 'exec "$@" <&- >&- 2>&-' - "$DISTINIT" --init -- sh -c 'ls /proc/self/fd >seen; exit 4'
+	code='ls /proc/self/fd >seen; exit 4'
+	bash -c 'exec "$@" <&- >&- 2>&-' - sh -c "$code" || mv seen bare
+	invoke bash -c 'exec "$@" <&- >&- 2>&-' - "$DISTINIT" --init -- sh -c "$code"
 	[ "$status" -eq 4 ]
-	# Only what the shell and ls have opened: nothing of ours.
-	run ! grep -vE '^[0-3]$' seen
+	diff bare seen
 }
 
 @test "init: it holds no descriptor above 2 and no folder, and the command gets both" {
@@ -424,23 +426,23 @@ readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TE
 	export SLOW
 	code='sh -c "$SLOW" & until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && -z $stderr && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready told
 	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && -z $stderr && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: its grandchildren too, and those in sessions of their own" {
 	requires setsid
 	code='setsid sh -c "sh -c \"\$SLOW\" & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && -z $stderr && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready both told
 	export SLOW
 	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && -z $stderr && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: what does not end within the grace is killed, and said so" {
@@ -507,7 +509,7 @@ readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TE
 
 @test "time limit: ends the command with 124 and says so" {
 	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
-	fails_with 124 '' || [[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 5s later' ]]
+	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 5s later' ]]
 }
 
 @test "time limit: KILL after the grace, for what ignores TERM" {
@@ -550,7 +552,7 @@ readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TE
 	refuses_with "--pdeathsig: 'KILLL' is no signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true
 	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
-	for value in -1 1x 99999999999h '' ' '; do
+	for value in -1 1x 99999999999h " "; do
 		distinit -- --init "--grace=$value" -- /bin/true
 		fails_like 125 "--grace=*"
 		distinit -- "--time-limit=$value" -- /bin/true
