@@ -23,7 +23,7 @@ script() {
 
 # status_of PROGRAM...: what /proc says of a process that runs so.
 status_of() {
-	env -i "$@" cat /proc/self/status | grep -E '^(Sig|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
+	env -i "$@" cat /proc/self/status | grep -E '^(Sig[A-Z][a-z]|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
 }
 
 # --- in place -----------------------------------------------------------------------------------------
