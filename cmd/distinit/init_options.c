@@ -7,7 +7,7 @@
 #include <errno.h>
 
 /** Options that say how --init does it, and mean nothing without; but for the last two, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL, OPT_MAP_EXIT,   OPT_GRACE,
+static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL, OPT_MAP_EXIT,  OPT_GRACE,
 					 OPT_PDEATHSIG,	 OPT_INIT,   OPT_TIME_LIMIT};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))

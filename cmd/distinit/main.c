@@ -6,7 +6,8 @@
  *     main.c             the table of subcommands
  *     options.c          the table of options; reads the command line and DISTINIT_*
  *     session.c          the flow: environment -> cluster -> frameworks -> directives
- *     run.c              the entrypoint: the flow, then execve()
+ *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
+ *     init_options.c     from the options to the plan of --init
  *     env.c              prints what would be added or changed
  *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks

@@ -24,8 +24,8 @@
 /** What is called for each of the adopted. */
 typedef void each_child(struct supervisor *in, pid_t pid);
 
-int send_to_workload(const struct supervisor *in, int signal) {
-	return kill(in->plan.kill_group ? -in->child : in->child, signal) < 0 ? -errno : 0;
+RESIDENT int send_to_workload(const struct supervisor *in, int signal) {
+	return send_signal(in->plan.kill_group ? -in->child : in->child, signal);
 }
 
 /** Tell the workload to end. One that is stopped has to be continued for it. */
@@ -78,20 +78,20 @@ static bool was_told(const struct supervisor *in, pid_t pid) {
 static void tell(struct supervisor *in, pid_t pid) {
 	if (!was_told(in, pid)) {
 		in->told[in->n_told++ % TOLD_MAX] = pid;
-		kill(pid, SIGTERM);
-		kill(pid, SIGCONT);
+		send_signal(pid, SIGTERM);
+		send_signal(pid, SIGCONT);
 	}
 }
 
 static void kill_one(struct supervisor *in, pid_t pid) {
 	(void)in;
-	kill(pid, SIGKILL);
+	send_signal(pid, SIGKILL);
 }
 
 /** Whether anybody is left. */
 static bool anybody_left(const struct supervisor *in) {
 	if (in->self == 1) {
-		return kill(-1, 0) == 0 || errno != ESRCH;
+		return send_signal(-1, 0) != -ESRCH;
 	}
 	siginfo_t info;
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -103,15 +103,15 @@ static bool reach_left(struct supervisor *in, bool kill_them) {
 		return for_each_child(in, kill_them ? kill_one : tell);
 	}
 	if (kill_them) {
-		kill(-1, SIGKILL);
+		send_signal(-1, SIGKILL);
 	} else if (in->n_told++ == 0) {
-		kill(-1, SIGTERM);
-		kill(-1, SIGCONT);
+		send_signal(-1, SIGTERM);
+		send_signal(-1, SIGCONT);
 	}
 	return true;
 }
 
-void ending_begin(struct supervisor *in) {
+RESIDENT void ending_begin(struct supervisor *in) {
 	if (in->phase == PHASE_RUNNING) {
 		in->phase = PHASE_ENDING;
 		in->kill_at = now_ms() + in->plan.grace_ms;
@@ -121,8 +121,9 @@ void ending_begin(struct supervisor *in) {
 static void end_by_limit(struct supervisor *in) {
 	in->limit_at = 0;
 	in->limited = true;
-	say(in, INIT_WARN, "%s has run for %s, which is the time limit: it is told to end, and killed %s later",
-	    in->name, spoken(in->plan.time_limit_ms).s, spoken(in->plan.grace_ms).s);
+	say(in, INIT_WARN,
+	    "%s has run for %s, which is the time limit: it is told to end, and killed %s later", in->name,
+	    spoken(in->plan.time_limit_ms).s, spoken(in->plan.grace_ms).s);
 	tell_workload(in);
 	ending_begin(in);
 }
@@ -173,14 +174,14 @@ static bool step_left(struct supervisor *in) {
 	in->look_at = now + in->pause;
 	in->pause = in->pause < PAUSE_MOST ? in->pause * 2 : PAUSE_MOST;
 	if (!reach_left(in, in->phase == PHASE_KILLED)) {
-		say(in, INIT_WARN, "%s left processes behind, which cannot be found without /proc: they are left",
-		    in->name);
+		say(in, INIT_WARN,
+		    "%s left processes behind, which cannot be found without /proc: they are left", in->name);
 		return true;
 	}
 	return false;
 }
 
-bool ending_step(struct supervisor *in) {
+RESIDENT bool ending_step(struct supervisor *in) {
 	if (in->ended) {
 		return step_left(in);
 	}
@@ -196,12 +197,9 @@ bool ending_step(struct supervisor *in) {
 	return false;
 }
 
-uint64_t ending_next(const struct supervisor *in) {
+RESIDENT uint64_t ending_next(const struct supervisor *in) {
 	if (in->ended) {
-		return in->look_at < in->kill_at ? in->look_at : in->kill_at;
+		return earliest(in->look_at, in->kill_at);
 	}
-	if (in->limit_at && in->kill_at) {
-		return in->limit_at < in->kill_at ? in->limit_at : in->kill_at;
-	}
-	return in->limit_at ? in->limit_at : in->kill_at;
+	return earliest(in->limit_at, in->kill_at);
 }

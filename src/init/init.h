@@ -51,9 +51,6 @@ struct init_plan {
 	enum init_log log;
 	/** For tests: reap each orphan, although the kernel could. */
 	bool never_by_kernel;
-	/** Memory that nobody needs once the workload runs, to be given back; NULL, 0: none. */
-	void *scratch;
-	size_t scratch_size;
 };
 
 /** The exit status where the time limit has ended the workload. */

@@ -27,8 +27,9 @@ static int refuse_signal(const char *label, struct str text, const char *suggest
 static int read_rewrite(struct init_plan *plan, const char *label, struct str pair, struct err *err) {
 	size_t colon = str_find(pair, ':');
 	if (colon == pair.len) {
-		return err_set(err, EINVAL, "%s: %s: two signals are expected, FROM:TO, such as TERM:INT or TERM:0",
-			       label, quote(pair).s);
+		return err_set(err, EINVAL,
+			       "%s: %s: two signals are expected, FROM:TO, such as TERM:INT or TERM:0", label,
+			       quote(pair).s);
 	}
 	struct str from_text = {pair.p, colon}, to_text = str_from(pair, colon + 1);
 	const char *suggestion;
@@ -54,8 +55,10 @@ static int read_remap(struct init_plan *plan, const char *label, struct str pair
 	uint64_t from, to;
 	if (colon == pair.len || num_read((struct str){pair.p, colon}, 255, &from) < 0 ||
 	    num_read(str_from(pair, colon + 1), 255, &to) < 0) {
-		return err_set(err, EINVAL, "%s: %s: two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0",
-			       label, quote(pair).s);
+		return err_set(
+			err, EINVAL,
+			"%s: %s: two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0",
+			label, quote(pair).s);
 	}
 	plan->status_as[from] = (uint8_t)to;
 	return 0;

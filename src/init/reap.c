@@ -11,7 +11,6 @@
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -29,10 +28,10 @@ _Static_assert(sizeof(struct pidfd_status) == 64, "its size is part of the reque
 #define PIDFD_STATUS_IS_THERE 8
 
 /** Read the status of the process of @pidfd, which has been reaped. Returns whether the kernel knows it. */
-static bool status_of(int pidfd, int *status) {
+RESIDENT static bool status_of(int pidfd, int *status) {
 	struct pidfd_status info = {.mask = PIDFD_STATUS_IS_THERE};
-	// Not ioctl(), whose request is an int with one C library and a long with the other.
-	if (syscall(SYS_ioctl, pidfd, PIDFD_ASK_STATUS, &info) < 0 || !(info.mask & PIDFD_STATUS_IS_THERE)) {
+	if (kernel(SYS_ioctl, pidfd, (long)PIDFD_ASK_STATUS, (long)&info, 0) < 0 ||
+	    !(info.mask & PIDFD_STATUS_IS_THERE)) {
 		return false;
 	}
 	*status = info.exit_code;
@@ -40,11 +39,11 @@ static bool status_of(int pidfd, int *status) {
 }
 
 static int open_pidfd(pid_t pid) {
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	return (int)kernel(SYS_pidfd_open, pid, 0, 0, 0);
 }
 
 /** Take what waitpid() said. */
-static void take_status(struct supervisor *in, pid_t pid, int status) {
+RESIDENT static void take_status(struct supervisor *in, pid_t pid, int status) {
 	if (pid != in->child) {
 		return;
 	}
@@ -57,11 +56,11 @@ static void take_status(struct supervisor *in, pid_t pid, int status) {
 }
 
 /** Reap until nobody is left to be reaped. */
-static void reap_all(struct supervisor *in) {
+RESIDENT static void reap_all(struct supervisor *in) {
 	int options = WNOHANG | (in->terminal.fd >= 0 && !in->terminal.shared ? WUNTRACED : 0);
 	int status;
 	pid_t pid;
-	while ((pid = waitpid(-1, &status, options)) > 0) {
+	while ((pid = reap_child(-1, &status, options)) > 0) {
 		take_status(in, pid, status);
 	}
 }
@@ -82,7 +81,7 @@ static void reap_first_orphan(struct supervisor *in, pid_t pid) {
 	in->kernel_asked = true;
 	int pidfd = in->plan.never_by_kernel ? -1 : open_pidfd(pid);
 	int by_wait = 0, by_kernel = 0;
-	bool same = waitpid(pid, &by_wait, WNOHANG) == pid && pidfd >= 0 && status_of(pidfd, &by_kernel) &&
+	bool same = reap_child(pid, &by_wait, WNOHANG) == pid && pidfd >= 0 && status_of(pidfd, &by_kernel) &&
 		    by_wait == by_kernel;
 	if (pidfd >= 0) {
 		close(pidfd);
@@ -93,23 +92,20 @@ static void reap_first_orphan(struct supervisor *in, pid_t pid) {
 }
 
 /** See whether the workload has ended, where the kernel reaps. */
-static void ask_kernel(struct supervisor *in) {
-	struct pollfd end = {.fd = in->pidfd, .events = POLLIN};
-	if (poll(&end, 1, 0) <= 0) {
-		int status;
+RESIDENT static void ask_kernel(struct supervisor *in) {
+	int status = EXIT_OURS << 8, ended = poll_one(in->pidfd, POLLIN, 0);
+	if (!ended) {
 		if (in->terminal.fd >= 0 && !in->terminal.shared &&
-		    waitpid(in->child, &status, WNOHANG | WUNTRACED) == in->child) {
+		    reap_child(in->child, &status, WNOHANG | WUNTRACED) == in->child) {
 			take_status(in, in->child, status);
 		}
 		return;
 	}
 	// It has ended. The status is there once it is reaped, which is a moment later; under a debugger that may last, and then another
 	// SIGCHLD follows.
-	end.events = 0;
-	if (!(end.revents & POLLHUP) && poll(&end, 1, 1000) <= 0) {
+	if (!(ended & POLLHUP) && !poll_one(in->pidfd, 0, 1000)) {
 		return;
 	}
-	int status = EXIT_OURS << 8;
 	in->ended = true;
 	if (!status_of(in->pidfd, &status)) {
 		say(in, INIT_WARN, "the kernel has lost the exit status of %s", in->name);
@@ -117,8 +113,9 @@ static void ask_kernel(struct supervisor *in) {
 	in->status = status;
 }
 
-void reap(struct supervisor *in, const siginfo_t *info) {
-	bool is_end = info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+RESIDENT void reap(struct supervisor *in, const siginfo_t *info) {
+	bool is_end =
+		info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
 	if (in->pidfd >= 0) {
 		if (!in->ended) {
 			ask_kernel(in);
@@ -131,7 +128,7 @@ void reap(struct supervisor *in, const siginfo_t *info) {
 		if (!in->kernel_asked) {
 			reap_first_orphan(in, info->si_pid);
 		} else {
-			waitpid(info->si_pid, &status, WNOHANG);
+			reap_child(info->si_pid, &status, WNOHANG);
 		}
 	}
 	reap_all(in);

@@ -18,15 +18,14 @@ static const struct {
 	char name[8];
 	uint8_t number;
 } names[] = {
-	{"HUP", SIGHUP},       {"INT", SIGINT},	      {"QUIT", SIGQUIT},   {"ILL", SIGILL},
-	{"TRAP", SIGTRAP},     {"ABRT", SIGABRT},     {"BUS", SIGBUS},	   {"FPE", SIGFPE},
-	{"KILL", SIGKILL},     {"USR1", SIGUSR1},     {"SEGV", SIGSEGV},   {"USR2", SIGUSR2},
-	{"PIPE", SIGPIPE},     {"ALRM", SIGALRM},     {"TERM", SIGTERM},   {"STKFLT", SIGSTKFLT},
-	{"CHLD", SIGCHLD},     {"CONT", SIGCONT},     {"STOP", SIGSTOP},   {"TSTP", SIGTSTP},
-	{"TTIN", SIGTTIN},     {"TTOU", SIGTTOU},     {"URG", SIGURG},	   {"XCPU", SIGXCPU},
-	{"XFSZ", SIGXFSZ},     {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF},   {"WINCH", SIGWINCH},
-	{"IO", SIGIO},	       {"PWR", SIGPWR},	      {"SYS", SIGSYS},	   {"IOT", SIGABRT},
-	{"POLL", SIGIO},       {"CLD", SIGCHLD},      {"RTMIN", RT_FIRST}, {"RTMAX", RT_LAST},
+	{"HUP", SIGHUP},       {"INT", SIGINT},	  {"QUIT", SIGQUIT},   {"ILL", SIGILL},	  {"TRAP", SIGTRAP},
+	{"ABRT", SIGABRT},     {"BUS", SIGBUS},	  {"FPE", SIGFPE},     {"KILL", SIGKILL}, {"USR1", SIGUSR1},
+	{"SEGV", SIGSEGV},     {"USR2", SIGUSR2}, {"PIPE", SIGPIPE},   {"ALRM", SIGALRM}, {"TERM", SIGTERM},
+	{"STKFLT", SIGSTKFLT}, {"CHLD", SIGCHLD}, {"CONT", SIGCONT},   {"STOP", SIGSTOP}, {"TSTP", SIGTSTP},
+	{"TTIN", SIGTTIN},     {"TTOU", SIGTTOU}, {"URG", SIGURG},     {"XCPU", SIGXCPU}, {"XFSZ", SIGXFSZ},
+	{"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"IO", SIGIO},	  {"PWR", SIGPWR},
+	{"SYS", SIGSYS},       {"IOT", SIGABRT},  {"POLL", SIGIO},     {"CLD", SIGCHLD},  {"RTMIN", RT_FIRST},
+	{"RTMAX", RT_LAST},
 };
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))

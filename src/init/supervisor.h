@@ -130,6 +130,11 @@ void ending_begin(struct supervisor *in);
 /** Do what is due: the time limit, the grace, what is left. Returns whether all is over. */
 bool ending_step(struct supervisor *in);
 
+/** The earlier of two times, of which 0 stands for "never". */
+INLINE uint64_t earliest(uint64_t a, uint64_t b) {
+	return a && (!b || a < b) ? a : b;
+}
+
 /** When there is something to do again, on now_ms()'s clock; 0: only when a signal comes. */
 uint64_t ending_next(const struct supervisor *in);
 
@@ -138,5 +143,22 @@ int send_to_workload(const struct supervisor *in, int signal);
 
 // settle.c
 
-/** Leave behind what is not needed while the workload runs: folder, descriptors above 2, memory. */
-void settle(const struct init_plan *plan);
+#define CODE_MAX 4
+
+/** Where the program's code and constants are. */
+struct code {
+	unsigned n;
+	struct {
+		uintptr_t from;
+		size_t size;
+	} part[CODE_MAX];
+};
+
+/** Leave the working directory and the descriptors above 2, which the workload has. */
+void leave_places(void);
+
+/** Give back the memory that is not needed while the workload runs. Tells what give_code_back() is to take. */
+void give_memory_back(struct code *code);
+
+/** Give all code back. What runs next comes again: so this is for the loop itself to call. */
+void give_code_back(const struct code *code);

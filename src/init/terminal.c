@@ -46,23 +46,16 @@ void terminal_enter(const struct terminal *terminal) {
 	}
 }
 
-bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
+RESIDENT bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
 	// What a terminal sends has no sender.
 	if (info->si_code != SI_KERNEL) {
 		return false;
 	}
-	switch (info->si_signo) {
-	case SIGTTIN:
-	case SIGTTOU:
-		return true;
-	case SIGINT:
-	case SIGQUIT:
-	case SIGTSTP:
-	case SIGWINCH:
-		return in->terminal.shared;
-	default:
-		return false;
-	}
+	const signal_set always = signal_bit(SIGTTIN) | signal_bit(SIGTTOU);
+	const signal_set to_all_in_front =
+		signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTSTP) | signal_bit(SIGWINCH);
+	signal_set owned = in->terminal.shared ? always | to_all_in_front : always;
+	return owned & signal_bit(info->si_signo);
 }
 
 /**
@@ -72,7 +65,7 @@ bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
 static bool stop_as(int signal) {
 	struct sigaction plain = {.sa_handler = SIG_DFL}, before;
 	sigaction(signal, &plain, &before);
-	kill(getpid(), signal);
+	send_signal(getpid(), signal);
 	block_signals(ALL_SIGNALS & ~signal_bit(signal));
 	block_signals(ALL_SIGNALS);
 	sigaction(signal, &before, NULL);
@@ -87,12 +80,12 @@ void terminal_stopped(struct supervisor *in, int signal) {
 	if (reads_or_writes && tcgetpgrp(in->terminal.fd) == getpgrp()) {
 		// It wants the terminal, and that is ours to give.
 		tcsetpgrp(in->terminal.fd, in->child);
-		kill(-in->child, SIGCONT);
+		send_signal(-in->child, SIGCONT);
 		return;
 	}
 	if (!stop_as(signal == SIGSTOP ? SIGTSTP : signal) && signal != SIGSTOP) {
 		// Nobody is there to continue it. Alone it would not have been stopped, either.
-		kill(-in->child, SIGCONT);
+		send_signal(-in->child, SIGCONT);
 	}
 }
 
@@ -112,7 +105,7 @@ bool terminal_continue(const struct supervisor *in) {
 	if (tcgetpgrp(in->terminal.fd) == getpgrp()) {
 		tcsetpgrp(in->terminal.fd, in->child);
 	}
-	kill(-in->child, SIGCONT);
+	send_signal(-in->child, SIGCONT);
 	return true;
 }
 
