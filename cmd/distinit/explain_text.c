@@ -121,6 +121,21 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	buf_putf(out, "port %u (%s)\n", c->master_port, c->master_port_why);
 }
 
+/** Tell of the host file that would be written; explain itself writes none. */
+static void put_hostfile(struct buf *out, const struct hostfile *file) {
+	if (!file->text.p) {
+		return;
+	}
+	uint32_t lines = 0;
+	for (size_t i = 0; i < file->text.len; i++) {
+		lines += file->text.p[i] == '\n';
+	}
+	put_label(out, "host file");
+	put_plain(out, file->path);
+	buf_putf(out, ", to be written: %u line%s, the first %.*s\n", lines, lines == 1 ? "" : "s",
+		 (int)str_find(file->text, '\n'), file->text.p);
+}
+
 static void put_variable(struct buf *out, const struct explained *e) {
 	buf_putf(out, "%-9s %s", e->action, e->name);
 	if (e->value) {
@@ -138,6 +153,7 @@ static void put_variable(struct buf *out, const struct explained *e) {
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
 	if (s->has_cluster) {
 		put_cluster(s, out, &s->cluster);
+		put_hostfile(out, &s->derivation.hostfile);
 	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
 	} else if (s->broken) {

@@ -36,6 +36,10 @@ const struct option options[] = {
 	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (where a launcher started this process as "
 	 "a rank), "
 	 "always, never"},
+	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE, true, "LIST",
+	 "roles in TF_CONFIG of the first tasks, such as chief:1,ps:2; the rest are workers"},
+	{"hostfile-output", 0, OPT_HOSTFILE_OUTPUT, TAKES_TEXT, DERIVE, true, "FILE",
+	 "where to write the host file of the frameworks mpi, mpich, horovod, deepspeed"},
 	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
 	 "where a manager's variables are broken, warn and derive nothing (default: an error)"},
 	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set, overwriting"),

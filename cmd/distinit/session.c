@@ -29,17 +29,6 @@ void session_init(struct session *s, void *memory, size_t size) {
 	env_init(&s->env, &s->arena, environ);
 }
 
-int write_all(int fd, struct str text) {
-	while (text.len) {
-		ssize_t n = write(fd, text.p, text.len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		text = str_from(text, n > 0 ? (size_t)n : 0);
-	}
-	return 0;
-}
-
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 void session_say(struct session *s, enum log_level level, const char *text) {
@@ -196,10 +185,28 @@ int session_cluster(struct session *s, struct err *err) {
 	return r < 0 ? r : 0;
 }
 
+/** Read the options that are one framework's. */
+static int read_framework_options(struct session *s, struct derivation *d, struct err *err) {
+	const char *path = s->settings.value[OPT_HOSTFILE_OUTPUT];
+	const char *roles = s->settings.value[OPT_TF_ROLES];
+	if (path && path[0] != '/') {
+		return err_set(
+			err, EINVAL,
+			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
+			"another folder",
+			option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), quote(str_of(path)).s);
+	}
+	d->hostfile.path = path;
+	return roles ? tf_roles_read(option_label(&s->arena, &s->settings, OPT_TF_ROLES), roles, &d->tf_roles,
+				     err)
+		     : 0;
+}
+
 static int run_frameworks(struct session *s, struct err *err) {
 	static const char *const words[] = {"auto", "always", "never", NULL};
 	uint32_t set = frameworks_standard();
 	int ranks = RANKS_AUTO;
+	struct derivation *d = &s->derivation;
 	if (s->settings.value[OPT_FRAMEWORKS]) {
 		int r = frameworks_parse(option_label(&s->arena, &s->settings, OPT_FRAMEWORKS),
 					 s->settings.value[OPT_FRAMEWORKS], &set, err);
@@ -213,16 +220,35 @@ static int run_frameworks(struct session *s, struct err *err) {
 			return ranks;
 		}
 	}
-	s->derivation = (struct derivation){
+	*d = (struct derivation){
 		.cluster = &s->cluster,
 		.env = &s->env,
 		.notes = &s->notes,
 		.ranks = (enum ranks)ranks,
 	};
-	if (s->has_cluster) {
-		frameworks_derive(set, &s->derivation);
+	int r = read_framework_options(s, d, err);
+	if (r < 0 || !s->has_cluster || cluster_is_single(&s->cluster)) {
+		return r;
 	}
-	return 0;
+	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
+		notes_add(&s->notes,
+			  "%s: no host file is written, as none of the frameworks that read one is asked for "
+			  "(mpi, mpich, horovod, deepspeed)",
+			  option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT));
+	}
+	if (frameworks_want_interface(set, &s->env)) {
+		d->interface = interface_find(&s->arena, &s->cluster);
+	}
+	return frameworks_derive(set, d, err);
+}
+
+int session_write_hostfile(struct session *s, struct err *err) {
+	const struct hostfile *file = &s->derivation.hostfile;
+	if (!file->text.p) {
+		return 0;
+	}
+	return file_write(&s->arena, option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), file->path,
+			  file->text, 0444, err);
 }
 
 static int read_directive_file(struct session *s, const char *path, struct err *err) {

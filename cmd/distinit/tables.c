@@ -12,7 +12,7 @@ static void put_entry(struct buf *out, const char *name, const char *about, cons
 	buf_putf(out, "  %-11s %s\n", name, about);
 	struct str rest = str_of(variables), word;
 	size_t column = 0;
-	while (str_cut(&rest, ' ', &word)) {
+	while (*variables && str_cut(&rest, ' ', &word)) {
 		if (column == 0 || column + 1 + word.len > 80) {
 			buf_putf(out, "%s%14s%s", column ? "\n" : "", "", column ? "  " : verb);
 			column = 14 + (column ? 2 : strlen(verb));
@@ -20,7 +20,7 @@ static void put_entry(struct buf *out, const char *name, const char *about, cons
 		buf_putf(out, " %.*s", (int)word.len, word.p);
 		column += 1 + word.len;
 	}
-	buf_putc(out, '\n');
+	buf_puts(out, *variables ? "\n" : "");
 }
 
 static int refuse_arguments(struct session *s) {

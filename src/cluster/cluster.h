@@ -64,6 +64,9 @@ struct placement {
 	const char *port_from;
 	/** Jobs may share a node, so that a fixed port would collide: derive it from the job. */
 	bool shared_nodes;
+	/** Roles of TensorFlow's tasks, as --tf-roles has them ("chief:1,ps:2"), or NULL, and where they stand. */
+	const char *tf_roles;
+	const char *tf_roles_from;
 	/** Job id as the manager writes it, or NULL, and the step in it. */
 	const char *job_id;
 	uint32_t step;
