@@ -137,12 +137,14 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 }
 
 static void put_variable(struct buf *out, const struct explained *e) {
-	buf_putf(out, "%-9s %s", e->action, e->name);
+	buf_putf(out, "%-9s ", e->action);
+	put_plain(out, e->name);
 	if (e->value) {
 		buf_putc(out, '=');
 		put_plain(out, e->value);
 	}
-	buf_putf(out, "\n%10sby %s", "", e->by);
+	buf_putf(out, "\n%10sby ", "");
+	put_plain(out, e->by);
 	if (e->why) {
 		buf_puts(out, ": ");
 		put_plain(out, e->why);

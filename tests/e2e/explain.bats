@@ -345,3 +345,9 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[ "$status" -ne 77 ] || skip '/ cannot be made read-only here'
 	[[ $output == *'/ is read-only'* ]]
 }
+
+@test "explain: a name that a terminal might obey is shown, not obeyed" {
+	# \x9b begins a control sequence, too.
+	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
+	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
+}
