@@ -18,12 +18,12 @@ static bool nodes_are_single(const struct cluster *c) {
 	return true;
 }
 
-const char *member_of(const struct cluster *c, struct member *out) {
+const char *process_of(const struct cluster *c, struct counted *out) {
 	if (c->scope == SCOPE_ALLOCATION) {
 		return "this process is no rank, and what is set here reaches every task";
 	}
 	if (c->scope == SCOPE_TASK) {
-		*out = (struct member){c->task.rank, c->task.world_size};
+		*out = (struct counted){c->task.rank, c->task.world_size};
 		return NULL;
 	}
 	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
@@ -33,7 +33,7 @@ const char *member_of(const struct cluster *c, struct member *out) {
 	if (!nodes_are_single(c)) {
 		return "several tasks share this environment, and each would be another process";
 	}
-	*out = (struct member){cluster_rendezvous_rank(c), c->nnodes};
+	*out = (struct counted){cluster_rendezvous_rank(c), c->nnodes};
 	return NULL;
 }
 

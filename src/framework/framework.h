@@ -154,13 +154,13 @@ const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool 
 void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form);
 
 /** A process as frameworks count them: each rank in scope "task", else one per node, the master's being 0. */
-struct member {
+struct counted {
 	uint32_t rank;
 	uint32_t size;
 };
 
 /** Find out which process this is. Returns NULL with *@out set; or why it is none, or not told. */
-const char *member_of(const struct cluster *cluster, struct member *out);
+const char *process_of(const struct cluster *cluster, struct counted *out);
 
 /**
  * Why a program that starts the ranks of its node (torchrun and the like) or of all nodes (mpirun) has no place here: the ranks

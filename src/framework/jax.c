@@ -11,9 +11,9 @@
 #include "framework/framework.h"
 
 static void jax_derive(struct derivation *d) {
-	struct member self;
+	struct counted self;
 	derive_endpoint(d, "JAX_COORDINATOR_ADDRESS", "the host of process 0, and the rendezvous port");
-	const char *why = member_of(d->cluster, &self);
+	const char *why = process_of(d->cluster, &self);
 	if (why) {
 		derive_leaves_out(d, "JAX_NUM_PROCESSES", why);
 		derive_leaves_out(d, "JAX_PROCESS_ID", why);

@@ -13,8 +13,8 @@ static const char *const names[] = {"PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RA
 
 static void paddle_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	struct member self;
-	const char *why = member_of(c, &self);
+	struct counted self;
+	const char *why = process_of(c, &self);
 	why = why ? why : starter_misplaced(c);
 	why = why || c->master_addr.len ? why : "nobody tells the hosts";
 	if (why) {
