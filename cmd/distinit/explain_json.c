@@ -143,10 +143,10 @@ void explain_json(struct session *s, const struct process_report *process, struc
 		buf_puts(out, "null");
 	}
 	buf_puts(out, ",\n  ");
-	put_string(out, "hostfile", s->derivation.hostfile.text.p ? s->derivation.hostfile.path : NULL);
-	buf_puts(out, ",\n  ");
 	put_key(out, "process");
 	explain_process_json(process, out);
+	buf_puts(out, ",\n  ");
+	put_string(out, "hostfile", s->derivation.hostfile.text.p ? s->derivation.hostfile.path : NULL);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

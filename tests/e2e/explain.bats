@@ -289,12 +289,6 @@ readonly STEP=(
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-@test "explain: a name that a terminal might obey is shown, not obeyed" {
-	# \x9b begins a control sequence, too.
-	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
-	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
-}
-
 # --- the process ------------------------------------------------------------------------------------------
 
 @test "process: all keys are there, and of their kind" {
@@ -368,4 +362,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	invoke unshare --mount sh -c 'mount -o remount,ro,bind / / 2>/dev/null || exit 77; exec env -i "$0" explain' "$DISTINIT"
 	[ "$status" -ne 77 ] || skip '/ cannot be made read-only here'
 	[[ $output == *'/ is read-only'* ]]
+}
+
+@test "explain: a name that a terminal might obey is shown, not obeyed" {
+	# \x9b begins a control sequence, too.
+	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
+	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
 }
