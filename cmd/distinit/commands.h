@@ -23,16 +23,37 @@ extern const struct subcommand subcommands[];
 int command_run(struct session *s);
 int command_env(struct session *s);
 int command_explain(struct session *s);
+int command_wait(struct session *s);
+int command_install(struct session *s);
 int command_hosts(struct session *s);
 int command_sources(struct session *s);
 int command_frameworks(struct session *s);
 
+/**
+ * --wait: wait for the master, if that was asked for and there is one to wait for; after session_derive().
+ * Returns 0 to go on; the status to exit with otherwise, once the reason was said. Where a signal ended the wait, it ends this process
+ * too.
+ */
+int session_wait(struct session *s);
+
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
 
+struct process_report;
+
 /** `explain` in its two formats. */
-void explain_text(struct session *s, struct buf *out);
-void explain_json(struct session *s, struct buf *out);
+void explain_text(struct session *s, const struct process_report *process, struct buf *out);
+void explain_json(struct session *s, const struct process_report *process, struct buf *out);
+
+/** What `explain` tells of the process, before the flow. Returns 0 or a negative errno. */
+int explain_process(struct session *s, struct process_report **out, struct err *err);
+
+/** And of the workload, behind the flow. That it cannot be started is told, and no failure. */
+void explain_workload(struct session *s, struct process_report *report);
+
+void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
+/** An object, behind its key. */
+void explain_process_json(const struct process_report *report, struct buf *out);
 
 /** One line of what `explain` lists. */
 struct explained {

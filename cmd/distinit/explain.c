@@ -140,14 +140,17 @@ int command_explain(struct session *s) {
 	} else if (format && !json && strcmp(format, "text") != 0) {
 		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote(str_of(format)).s);
 	}
+	struct process_report *process;
+	r = r < 0 ? r : explain_process(s, &process, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
+	explain_workload(s, process);
 	if (json) {
-		explain_json(s, &out);
+		explain_json(s, process, &out);
 	} else {
-		explain_text(s, &out);
+		explain_text(s, process, &out);
 	}
 	return session_print(s, buf_str(&out));
 }

@@ -119,7 +119,7 @@ static void put_variables(struct session *s, struct buf *out) {
 	}
 }
 
-void explain_json(struct session *s, struct buf *out) {
+void explain_json(struct session *s, const struct process_report *process, struct buf *out) {
 	const struct cluster *c = s->has_cluster ? &s->cluster : NULL;
 	const struct launcher *launcher = c ? c->launcher : s->broken ? NULL : s->input.launcher;
 	buf_puts(out, "{\n  ");
@@ -142,6 +142,9 @@ void explain_json(struct session *s, struct buf *out) {
 	} else {
 		buf_puts(out, "null");
 	}
+	buf_puts(out, ",\n  ");
+	put_key(out, "process");
+	explain_process_json(process, out);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

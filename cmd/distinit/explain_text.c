@@ -155,7 +155,7 @@ static void put_variable(struct buf *out, const struct explained *e) {
 	buf_putc(out, '\n');
 }
 
-void explain_text(struct session *s, struct buf *out) {
+void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
 	if (s->has_cluster) {
 		put_cluster(s, out, &s->cluster);
 	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
@@ -172,6 +172,8 @@ void explain_text(struct session *s, struct buf *out) {
 			 "lists what "
 			 "would be;\nunder Singularity's --cleanenv a manager's variables do not arrive.)\n");
 	}
+	buf_putc(out, '\n');
+	explain_process_text(s, process, out);
 	struct explained *list;
 	uint32_t n = explain_list(s, &list);
 	buf_puts(out, n ? "\n" : "");

@@ -10,7 +10,8 @@ static const char entrypoint_end[] =
 	"--keep-config is given.\n"
 	"\n"
 	"Exit status: the command's; 127 not found, 126 found but not runnable, 125 an\n"
-	"error of distinit's own, before the command was started.\n";
+	"error of distinit's own, before the command was started; 124 the master could\n"
+	"not be reached in time (--wait).\n";
 
 static void help_of_entrypoint(struct buf *out) {
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"

@@ -5,10 +5,14 @@
  *
  *     main.c             the table of subcommands
  *     options.c          the table of options; reads the command line and DISTINIT_*
- *     session.c          the flow: environment -> cluster -> frameworks -> directives
+ *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
+ *     privileges.c       user, groups, capabilities: before the directives what they set, behind them the change
  *     run.c              the entrypoint: the flow, then execve()
  *     env.c              prints what would be added or changed
- *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it
+ *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it,
+ *                        explain_process.c what it says of the process
+ *     wait.c             waits for the master, as a subcommand and before the workload
+ *     install.c          copies this program to where a container finds it
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  */
@@ -25,6 +29,8 @@ const struct subcommand subcommands[] = {
 	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "derive, override, run: the entrypoint", command_run},
 	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
 	{"explain", CMD_EXPLAIN, "", "tell what was recognised, and who set what and why", command_explain},
+	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
+	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},

@@ -8,9 +8,10 @@
 
 #define PREFIX "DISTINIT_"
 
-#define CLUSTER (CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_HOSTS)
-#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN)
-#define ANY	(CLUSTER | CMD_TABLE)
+#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
+#define CLUSTER (DERIVE | CMD_HOSTS)
+#define TALK	(CLUSTER | CMD_INSTALL)
+#define ANY	(TALK | CMD_TABLE)
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
@@ -64,6 +65,24 @@ const struct option options[] = {
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
 	 "pass the DISTINIT_* variables on"},
+	{"user", 0, OPT_USER, TAKES_TEXT, DERIVE, true, "USER[:GROUP]",
+	 "run as this user, by name or number; sets HOME, USER, LOGNAME"},
+	{"groups", 0, OPT_GROUPS, TAKES_TEXT, DERIVE, true, "WHICH",
+	 "supplementary groups: init (those of /etc/group), keep, none (default: init, or none with :GROUP)"},
+	{"cap-drop", 0, OPT_CAP_DROP, TAKES_LIST, DERIVE, true, "LIST",
+	 "take these capabilities away for good, or all"},
+	{"cap-keep", 0, OPT_CAP_KEEP, TAKES_LIST, DERIVE, true, "LIST",
+	 "keep these, also for a user that is not root: --cap-keep=ipc_lock,sys_nice"},
+	{"no-new-privs", 0, OPT_NO_NEW_PRIVS, TAKES_FLAG, DERIVE, true, NULL,
+	 "no program that is run gains privileges, by setuid or otherwise"},
+	{"wait", 0, OPT_WAIT, TAKES_OPTIONAL, CMD_RUN, true, "DURATION",
+	 "before COMMAND, wait until the master can be reached, at most so long (default: 5m)"},
+	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN, true, "WHAT",
+	 "what to wait for: dns, that its name resolves, or tcp, that its port answers too (default: tcp)"},
+	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_WAIT, true, "WHAT",
+	 "dns, that the master's name resolves (default), or tcp, that its port answers too"},
+	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
+	 "how long at most (default: 5m, or what DISTINIT_WAIT says)"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT",
 	 "shell (default), docker, json, null"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
@@ -77,8 +96,8 @@ const struct option options[] = {
 	{"nth", 0, OPT_NTH, TAKES_TEXT, CMD_HOSTS, false, "N", "print host N only, from 0"},
 	{"compress", 0, OPT_COMPRESS, TAKES_FLAG, CMD_HOSTS, false, NULL,
 	 "print one host list, such as n[1-4]"},
-	{"log", 0, OPT_LOG, TAKES_TEXT, CLUSTER, true, "LEVEL", "error, warn (default), info, debug"},
-	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, CLUSTER, false, NULL, "--log=info; twice: --log=debug"},
+	{"log", 0, OPT_LOG, TAKES_TEXT, TALK, true, "LEVEL", "error, warn (default), info, debug"},
+	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, CLUSTER, true, "DIR",
 	 "look for a manager's files under DIR instead of /"},
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",

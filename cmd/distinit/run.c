@@ -3,6 +3,7 @@
 #include "distinit/commands.h"
 
 #include "cluster/source.h"
+#include "distinit/privileges.h"
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -80,7 +81,14 @@ int command_run(struct session *s) {
 	if (s->log >= LOG_INFO) {
 		say_what_was_derived(s);
 	}
-	int status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
+	if (session_privileges(s, &err) < 0) {
+		return session_fail(s, &err);
+	}
+	int status = session_wait(s);
+	if (status) {
+		return status;
+	}
+	status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	session_fail(s, &err);
 	return status;
 }

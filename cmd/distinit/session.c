@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "cluster/source.h"
+#include "distinit/privileges.h"
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -128,26 +129,28 @@ static struct told told(struct session *s, enum option_id id) {
 	return (struct told){value, value ? option_label(&s->arena, &s->settings, id) : NULL};
 }
 
+int session_host(struct session *s, const char *from, const char *value, const char **out, struct err *err) {
+	struct hosts host;
+	uint32_t empty;
+	int r = hosts_split(&s->arena, from, value, ',', &host, &empty, err);
+	r = r < 0 ? r : hosts_check(&host, &s->arena, from, err);
+	if (r < 0) {
+		return r;
+	}
+	if (host.n > 1) {
+		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
+	}
+	struct str bare = hosts_at(&host, 0);
+	*out = arena_text(&s->arena, bare.p, bare.len);
+	return 0;
+}
+
 /** Check what was told of the rendezvous, whether or not there is a cluster; an address loses its brackets. */
 static int check_master(struct session *s, struct err *err) {
 	struct told *addr = &s->input.master_addr, *port = &s->input.master_port;
-	if (addr->value) {
-		struct hosts host;
-		uint32_t empty;
-		int r = hosts_split(&s->arena, addr->from, addr->value, ',', &host, &empty, err);
-		r = r < 0 ? r : hosts_check(&host, &s->arena, addr->from, err);
-		if (r < 0) {
-			return r;
-		}
-		if (host.n > 1) {
-			return err_set(err, EINVAL, "%s=%s: one host is expected", addr->from,
-				       quote(str_of(addr->value)).s);
-		}
-		struct str bare = hosts_at(&host, 0);
-		addr->value = arena_text(&s->arena, bare.p, bare.len);
-	}
+	int r = addr->value ? session_host(s, addr->from, addr->value, &addr->value, err) : 0;
 	uint16_t number;
-	return port->value ? parse_port(port->from, port->value, &number, err) : 0;
+	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
 }
 
 static int check_nnodes(const struct told *nnodes, struct err *err) {
@@ -293,6 +296,8 @@ int session_derive(struct session *s, struct err *err) {
 	int r = read_directives(s, err);
 	r = r < 0 ? r : session_cluster(s, err);
 	r = r < 0 ? r : run_frameworks(s, err);
+	// What they set of the environment, the directives can set again.
+	r = r < 0 ? r : session_privileges_read(s, err);
 	r = r < 0 ? r : directives_apply(&s->levels.job, &s->env, &s->notes, err);
 	r = r < 0 ? r : directives_apply(&s->levels.app, &s->env, &s->notes, err);
 	return r < 0 ? r : directives_apply(&s->settings.directives, &s->env, &s->notes, err);

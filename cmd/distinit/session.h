@@ -4,12 +4,13 @@
 /**
  * One run of the flow, for whichever subcommand:
  *
- *     environ, options -> cluster -> frameworks -> env block -> directives
+ *     environ, options -> cluster -> frameworks -> env block -> privileges -> directives
  */
 
 #include "cluster/cluster.h"
 #include "distinit/options.h"
 #include "framework/framework.h"
+#include "priv/wishes.h"
 
 enum log_level {
 	LOG_ERROR,
@@ -29,6 +30,9 @@ struct session {
 	bool has_cluster;
 	struct cluster cluster;
 	struct derivation derivation;
+	/** The privileges that are asked for, and, where any are, what we had when we began. */
+	struct wishes wishes;
+	struct credentials was;
 	enum log_level log;
 	/** The last note that was printed. */
 	const struct note *said;
@@ -56,6 +60,12 @@ int session_derive(struct session *s, struct err *err);
  * Returns 0; -EINVAL, and then @err names the option or its variable.
  */
 int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err);
+
+/**
+ * Read @value, told by @from, as one host, a name or an address, into *@out, which has no brackets.
+ * Returns 0; -EINVAL.
+ */
+int session_host(struct session *s, const char *from, const char *value, const char **out, struct err *err);
 
 /** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
 void session_say(struct session *s, enum log_level level, const char *text);

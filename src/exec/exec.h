@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 /** Exit statuses, as env(1) and the shells have them. */
+#define EXIT_TIME_LIMIT	  124
 #define EXIT_OURS	  125
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_FOUND	  127

@@ -5,6 +5,7 @@
 # happens is checked for each case of tests/vectors.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # what is quoted is for the inner shells
 
 load helpers
 
@@ -278,4 +279,79 @@ readonly STEP=(
 	message=$(env -i "$DISTINIT" explain 2>&1 >/dev/full) || status=$?
 	[ "$status" -eq 125 ]
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
+}
+
+# --- the process ------------------------------------------------------------------------------------------
+
+@test "process: all keys are there, and of their kind" {
+	json 'set(said["process"]) >= {"pid", "container", "container_by", "uid", "gid", "groups", "capabilities", "seccomp",
+			"no_new_privs", "user_namespace", "root_read_only", "signals_ignored", "signals_blocked", "memlock",
+			"workload", "workload_error"}
+		and set(said["process"]["capabilities"]) == {"effective", "permitted", "inheritable", "bounding", "ambient"}
+		and all(name.startswith("cap_") for name in said["process"]["capabilities"]["bounding"])
+		and set(said["process"]["workload"]) >= {"uid", "gid", "groups", "capabilities", "bounding", "no_new_privs"}
+		and said["process"]["workload_error"] is None' --
+	json "said['process']['uid'] == $(id -u) and said['process']['gid'] == $(id -g)
+		and said['process']['workload']['uid'] == $(id -u)" --
+}
+
+@test "process: PID 1 is told" {
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'this machine makes no PID namespaces for us'
+	invoke unshare --pid --fork --mount-proc env -i "$DISTINIT" explain
+	[[ $output == *$'\nprocess        PID 1, uid '* ]]
+	[[ $output == *'container '*"the PID namespace is not the machine's"* || $output == *'container '*' (by '* ]]
+}
+
+@test "process: signals that are ignored or blocked from birth are told" {
+	requires python3
+	invoke python3 -c 'import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, 40})
+os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain
+	[[ $output == *'ignored at birth: HUP'* && $output == *'blocked at birth: USR1 40'* ]]
+	invoke python3 -c 'import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR1, 40})
+os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
+	[[ $output == *'"signals_ignored": [1,'*'"signals_blocked": [10, 40]'* ]]
+}
+
+@test "process: no_new_privs, and which container, by a file or a variable" {
+	requires setpriv
+	invoke setpriv --no-new-privs env -i "$DISTINIT" explain
+	[[ $output == *$'\nrestrictions   no_new_privs'* ]]
+	json 'said["process"]["workload"]["no_new_privs"]' -- --no-new-privs
+	mkdir -p root/run
+	json 'said["process"]["container"] == "kubernetes" and said["process"]["container_by"] == "KUBERNETES_SERVICE_HOST"' \
+		KUBERNETES_SERVICE_HOST=10.0.0.1 -- --root=root
+	# Also where a directive takes that variable away from the workload.
+	json 'said["process"]["container"] == "kubernetes"' KUBERNETES_SERVICE_HOST=10.0.0.1 -- --root=root --clean
+	touch root/run/.containerenv
+	json 'said["process"]["container"] == "podman"' container=podman -- --root=root
+}
+
+@test "process: a user that is not root has no capabilities, and may lock little memory" {
+	requires setpriv
+	invoke as_nobody sh -c 'ulimit -l 64 && exec env -i "$0" explain --root=/nowhere' "$DISTINIT" 2>/dev/null
+	if [ "$status" -ne 0 ]; then
+		open_folder
+		cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+		invoke as_nobody sh -c 'ulimit -l 64 && exec env -i "$0" explain --root=/nowhere' "$OPEN_FOLDER/distinit"
+		remove_open_folder
+	fi
+	[ "$status" -eq 0 ]
+	[[ $output == *$'\n  capabilities none; bounding set '* ]]
+	[[ $output == *'locked memory 65536 bytes at most (RLIMIT_MEMLOCK), as ipc_lock is not effective'* ]]
+}
+
+@test "process: a read-only root, and no /proc" {
+	unshare --mount true 2>/dev/null || skip 'this machine makes no mount namespaces for us'
+	invoke unshare --mount sh -c 'umount -l /proc && exec env -i "$0" explain' "$DISTINIT"
+	[ "$status" -eq 0 ]
+	[[ $output == *'signals and seccomp are not known: there is no /proc'* ]]
+	invoke unshare --mount sh -c 'umount -l /proc && exec env -i "$0" explain --format=json' "$DISTINIT"
+	[[ $output == *'"seccomp": null'*'"user_namespace": null'*'"signals_ignored": null'* ]]
+	invoke unshare --mount sh -c 'mount -o remount,ro,bind / / 2>/dev/null || exit 77; exec env -i "$0" explain' "$DISTINIT"
+	[ "$status" -ne 77 ] || skip '/ cannot be made read-only here'
+	[[ $output == *'/ is read-only'* ]]
 }

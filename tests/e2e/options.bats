@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-readonly SUBCOMMANDS=(env explain hosts sources frameworks)
+readonly SUBCOMMANDS=(env explain wait install hosts sources frameworks)
 
 # long_options WORD...: the long options that its --help lists, as --name or, with an argument, --name=ARG.
 long_options() {
@@ -21,7 +21,7 @@ long_options() {
 # --- help -------------------------------------------------------------------------------------------------
 
 @test "--help: on stdout, with status 0, and nothing on stderr" {
-	for words in --help -h 'env --help' 'explain -h' 'hosts --help' 'sources --help' 'frameworks --help'; do
+	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'install --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
 		# shellcheck disable=SC2086 # several words
 		distinit -- $words
 		[ "$status" -eq 0 ]
@@ -51,13 +51,14 @@ long_options() {
 
 @test "--help: lists the options of the manual" {
 	long_options >help
-	for option in cluster frameworks hosts node-rank nnodes master-addr master-port ranks set add unset prepend append first \
-		env-file clean pass app keep-config lenient verbose log root hostname help version; do
+	for option in cluster frameworks hosts hostfile node-rank nnodes scope master-addr master-port ranks set add unset prepend append first \
+		env-file clean pass app keep-config lenient wait for verbose log root hostname help version; do
 		grep -E -- "^--$option\b" help
 	done
 	long_options env | grep -x -- --format=FORMAT
 	long_options env | grep -x -- --all
 	long_options env | grep -x -- --output=FILE
+	long_options wait | grep -x -- --timeout=DURATION
 	long_options explain | grep -x -- --format=FORMAT
 	long_options explain | grep -x -- --show-secrets
 	for option in --count --first --nth=N --compress; do
@@ -250,7 +251,7 @@ same_by_variable() {
 }
 
 @test "every option of --help with a value has a variable" {
-	for option in $(long_options | sed -n 's/^--\([a-z-]*\)=.*/\1/p') lenient keep-config; do
+	for option in $(long_options | sed -n 's/^--\([a-z-]*\)=.*/\1/p') lenient keep-config wait; do
 		name=DISTINIT_$(tr 'a-z-' 'A-Z_' <<<"$option")
 		distinit "$name=" -- -- env
 		succeeds_with ''

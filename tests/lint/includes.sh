@@ -14,11 +14,13 @@ allowed_table() {
 		src/framework: base env cluster
 		src/format: base env
 		src/exec: base
+		src/install: base
 		src/wait: base cluster
 		src/priv: base
+		src/process: base env priv
 		src/init: base exec
 		src/slurm: base env cluster init
-		cmd: base env cluster framework format exec wait priv init slurm
+		cmd: base env cluster framework format exec install wait priv process init slurm
 	END
 }
 

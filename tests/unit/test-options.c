@@ -104,6 +104,12 @@ static void check_words(void) {
 		    "cluster=none frameworks=all ranks=never app=me log=info");
 	check_parse(CMD_RUN, "--master-addr=x|--master-port=1|--hostname=h|--root=/r",
 		    "master-addr=x master-port=1 root=/r hostname=h");
+	check_parse(CMD_RUN, "--wait|5m|--|x", "wait <5m> <--> <x>"); // never the next word
+	check_parse(CMD_RUN, "--wait=5m|--for|dns|--|x", "wait=5m for=dns -- <x>");
+	check_parse(CMD_RUN, "--wait=1", "wait");
+	check_parse(CMD_RUN, "--wait=5m|--wait=0", "");
+	check_parse(CMD_WAIT, "--for=tcp|--timeout=5m|--set|A=1", "for=tcp timeout=5m set(A=1)");
+	check_parse(CMD_INSTALL, "-v|dir", "verbose v <dir>");
 	check_parse(CMD_ENV, "--format=json|--all|-o|f|--output=g", "format=json all output=g");
 	check_parse(CMD_ENV, "-of", "output=f");
 	check_parse(CMD_EXPLAIN, "--format=json|--show-secrets", "format=json show-secrets");
@@ -210,6 +216,11 @@ static void check_all_variables(void) {
 	check_variables("DISTINIT_LENIENT=0", "", "", "", "");
 	check_variables("DISTINIT_LENIENT=1", "--lenient=0", "", "", "");
 	check_variables("DISTINIT_LENIENT=0", "--lenient", "lenient", "", "");
+	check_variables("DISTINIT_WAIT=5m|DISTINIT_FOR=dns", "", "wait=5m for=dns", "", "");
+	check_variables("DISTINIT_WAIT=yes", "", "wait", "", "");
+	check_variables("DISTINIT_WAIT=0", "", "", "", "");
+	check_variables("DISTINIT_WAIT=5m", "--wait", "wait", "", "");
+	check_variables("DISTINIT_WAIT=5m", "--wait=0", "", "", "");
 	check_variables("DISTINIT_ENV=A=1", "", "env=A=1", "", "");
 	check_variables("DISTINIT_ENV_FILE=a:b", "--env-file=c", "env-file=a:b env-file(c)", "", "");
 	check_variables("DISTINIT_APP=me|DISTINIT_LOG=info|DISTINIT_ROOT=/r", "", "app=me log=info root=/r",

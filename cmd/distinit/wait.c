@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Waiting for the master: `distinit wait`, and --wait before the workload. */
+
+#include "distinit/commands.h"
+
+#include "base/file.h"
+#include "cluster/source.h"
+#include "exec/exec.h"
+#include "wait/wait.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
+
+/** Where Kubernetes looks for a container's last words. It makes the file; where there is none, nobody would read it. */
+#define TERMINATION_LOG "/dev/termination-log"
+
+/** What is waited for, and on whose behalf. */
+struct waiting {
+	struct session *session;
+	struct wait_for wait;
+	/** The master as it is called in messages: "main1:29500", or "main1" where its name is enough. */
+	const char *name;
+	/** The option that makes it wait longer. */
+	const char *longer;
+};
+
+/** What to wait for: 1 for tcp, 0 for dns; -EINVAL. */
+static int read_for(struct session *s, bool tcp, struct err *err) {
+	const char *value = s->settings.value[OPT_FOR];
+	if (!value) {
+		return tcp;
+	}
+	tcp = strcmp(value, "tcp") == 0;
+	if (!tcp && strcmp(value, "dns") != 0) {
+		return err_set(err, EINVAL, "%s=%s: expected dns or tcp",
+			       option_label(&s->arena, &s->settings, OPT_FOR), quote(str_of(value)).s);
+	}
+	return tcp;
+}
+
+/** How long to wait, as @id says it, where it says more than yes. */
+static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
+	const char *value = s->settings.value[id];
+	int r = value && *value ? session_duration(s, id, ms, err) : 0;
+	if (r == 0 && *ms == 0) {
+		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
+			       option_label(&s->arena, &s->settings, id), quote(str_of(value)).s);
+	}
+	return r;
+}
+
+/** Why there is nothing to wait for: a clause; or NULL. @asked: by the subcommand, which also takes a master told by hand. */
+static const char *why_not(const struct session *s, bool asked) {
+	const struct cluster *c = &s->cluster;
+	if (!s->has_cluster) {
+		bool told = env_value(&s->env, "MASTER_ADDR") || s->input.master_addr.value;
+		return asked && told ? NULL : "no cluster";
+	}
+	if (cluster_is_single(c)) {
+		return "a cluster of one";
+	}
+	switch (c->scope) {
+	case SCOPE_ALLOCATION:
+		return "this process is no rank, and the master is one that it starts";
+	case SCOPE_TASK:
+		return c->task.rank == 0 ? "this is rank 0, the master" : NULL;
+	case SCOPE_NODE:
+		break;
+	}
+	return cluster_rendezvous_rank(c) == 0 ? "this is the master's node" : NULL;
+}
+
+/** The master's host: what the workload will read, else what the cluster says. */
+static int find_host(struct session *s, const char **out, struct err *err) {
+	const char *from = "MASTER_ADDR", *value = env_value(&s->env, from);
+	if (!value && s->has_cluster && s->cluster.master_addr.len) {
+		value = arena_text(&s->arena, s->cluster.master_addr.p, s->cluster.master_addr.len);
+	} else if (!value && s->input.master_addr.value) {
+		from = s->input.master_addr.from;
+		value = s->input.master_addr.value;
+	}
+	return value ? session_host(s, from, value, out, err)
+		     : err_set(err, EINVAL,
+			       "the master cannot be waited for, as nobody tells its address: set "
+			       "MASTER_ADDR, or "
+			       "pass --master-addr or --hosts");
+}
+
+/** Its port, likewise. */
+static int find_port(struct session *s, uint16_t *out, struct err *err) {
+	const char *value = env_value(&s->env, "MASTER_PORT");
+	bool service_link = value && s->has_cluster && s->cluster.service_link && strchr(value, ':');
+	if (value && !service_link) {
+		return parse_port("MASTER_PORT", value, out, err);
+	}
+	if (s->has_cluster) {
+		*out = s->cluster.master_port;
+		return 0;
+	}
+	const struct told *told = &s->input.master_port;
+	return told->value ? parse_port(told->from, told->value, out, err)
+			   : err_set(err, EINVAL,
+				     "--for=tcp: nobody tells the master's port: set MASTER_PORT, or pass "
+				     "--master-port");
+}
+
+/** Find the master. */
+static int find_master(struct waiting *w, bool tcp, struct err *err) {
+	struct session *s = w->session;
+	int r = find_host(s, &w->wait.host, err);
+	r = r == 0 && tcp ? find_port(s, &w->wait.port, err) : r;
+	if (r < 0) {
+		return r;
+	}
+	bool brackets = tcp && strchr(w->wait.host, ':');
+	w->name = arena_format(&s->arena, "%s%s%s", brackets ? "[" : "", w->wait.host, brackets ? "]" : "");
+	if (tcp) {
+		w->name = arena_format(&s->arena, "%s:%u", w->name, w->wait.port);
+	}
+	return 0;
+}
+
+/** A time in seconds, for messages: "300 s", "0.5 s". */
+static const char *seconds(struct session *s, uint64_t ms) {
+	uint64_t tenths = ms / 100 % 10;
+	return tenths ? arena_format(&s->arena, "%lu.%lu s", (unsigned long)(ms / 1000),
+				     (unsigned long)tenths)
+		      : arena_format(&s->arena, "%lu s", (unsigned long)(ms / 1000));
+}
+
+static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
+	const struct waiting *w = context;
+	struct session *s = w->session;
+	session_say(s, LOG_WARN,
+		    arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name,
+				 seconds(s, waited_ms / 1000 * 1000), *failure ? ": " : "", failure));
+}
+
+static void say_failed(void *context, const char *failure) {
+	const struct waiting *w = context;
+	session_say(w->session, LOG_DEBUG,
+		    arena_format(&w->session->arena, "waiting for %s: %s", w->name, failure));
+}
+
+/** Leave @err where Kubernetes shows it with the container's state, if there is such a place. */
+static void log_termination(struct session *s, const struct err *err) {
+	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
+	struct stat info;
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+		write_all(fd, str_of(arena_format(&s->arena, "distinit: error: %s\n", err->text)));
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+static int fail(struct session *s, const struct err *err, int status) {
+	session_fail(s, err);
+	log_termination(s, err);
+	return status;
+}
+
+static const char *signal_name(int signal) {
+	switch (signal) {
+	case SIGHUP:
+		return "SIGHUP";
+	case SIGINT:
+		return "SIGINT";
+	case SIGQUIT:
+		return "SIGQUIT";
+	default:
+		return "SIGTERM";
+	}
+}
+
+/** Say how the wait ended. Returns 0 if the master is up; the status to exit with. */
+static int finish(struct waiting *w, int r, const struct wait_end *end) {
+	struct session *s = w->session;
+	struct err err;
+	const char *failure = end->failure.text;
+	const char *before = *failure ? ": " : "";
+	const char *waited = seconds(s, end->waited_ms);
+	if (r == 0) {
+		session_say(s, LOG_INFO,
+			    arena_format(&s->arena, "%s can be reached, after %s", w->name, waited));
+		return 0;
+	}
+	if (r == -EINTR) {
+		err_set(&err, EINTR, "%s ended the wait for %s after %s%s%s", signal_name(end->signal),
+			w->name, waited, before, failure);
+		fail(s, &err, 0);
+		// Whoever sent it is to see that this process died of it, as one that does nothing about signals does. In PID 1 that
+		// is ignored, so its status says it.
+		kill(getpid(), end->signal);
+		return 128 + end->signal;
+	}
+	if (r == -ETIMEDOUT) {
+		err_set(&err, ETIMEDOUT,
+			"%s could not be reached within %s%s%s; is it running? %s=DURATION waits longer",
+			w->name, seconds(s, w->wait.timeout_ms), before, failure, w->longer);
+		return fail(s, &err, EXIT_TIME_LIMIT);
+	}
+	err_set(&err, -r, "%s cannot be waited for: %s", w->name, failure);
+	return fail(s, &err, EXIT_OURS);
+}
+
+/** Wait. @asked: by the subcommand. */
+static int wait_for_master(struct session *s, bool asked) {
+	struct err err;
+	struct waiting w = {
+		.session = s,
+		.wait = {.timeout_ms = TIMEOUT_MS, .progress = say_progress, .context = &w},
+		.longer = asked ? "--timeout" : "--wait",
+	};
+	int r = read_timeout(s, OPT_WAIT, &w.wait.timeout_ms, &err);
+	r = r < 0 ? r : read_timeout(s, OPT_TIMEOUT, &w.wait.timeout_ms, &err);
+	int tcp = r < 0 ? r : read_for(s, !asked, &err);
+	if (tcp < 0) {
+		return fail(s, &err, EXIT_OURS);
+	}
+	const char *why = why_not(s, asked);
+	if (why) {
+		session_say(s, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
+		return 0;
+	}
+	if (find_master(&w, tcp, &err) < 0) {
+		return fail(s, &err, EXIT_OURS);
+	}
+	w.wait.failed = s->log >= LOG_DEBUG ? say_failed : NULL;
+	struct wait_end end;
+	r = wait_until_up(&w.wait, &end);
+	return finish(&w, r, &end);
+}
+
+int session_wait(struct session *s) {
+	return option_is_on(&s->settings, OPT_WAIT) ? wait_for_master(s, false) : 0;
+}
+
+int command_wait(struct session *s) {
+	struct err err;
+	int r = 0;
+	if (s->settings.separated || s->settings.arguments[0]) {
+		r = err_set(&err, EINVAL,
+			    "wait takes no command and no argument, only options; to wait and then run one: "
+			    "distinit --wait -- COMMAND");
+	}
+	r = r < 0 ? r : session_derive(s, &err);
+	if (r < 0) {
+		return fail(s, &err, EXIT_OURS);
+	}
+	session_warn(s);
+	return wait_for_master(s, true);
+}

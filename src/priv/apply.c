@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "priv/plan.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/** Groups, group, user: as long as we are root, and in this order, since each takes away the right to the one before it. */
+static int change_ids(const struct priv_plan *p, struct err *err) {
+	const struct credentials *t = &p->target;
+	if (!p->set_groups && !p->set_gid && !p->set_uid) {
+		return 0;
+	}
+	int r = caps_write(p->permitted_now, p->permitted_now, p->inheritable_now);
+	if (r < 0) {
+		return err_set(err, -r, "the permitted capabilities cannot be made effective: %s",
+			       strerror(-r));
+	}
+	if (p->set_groups && setgroups(t->n_groups, t->groups) < 0) {
+		return err_set(err, errno, "the supplementary groups cannot be set to %u of them: %s",
+			       t->n_groups, strerror(errno));
+	}
+	if (p->set_gid && setgid(t->gid[0]) < 0) {
+		return err_set(err, errno, "%s: the group cannot become gid %u: %s", p->user_from, t->gid[0],
+			       strerror(errno));
+	}
+	r = p->set_uid ? caps_keep_over_setuid(t->uid[0]) : 0;
+	return r < 0 ? err_set(err, -r, "%s: the user cannot become uid %u: %s", p->user_from, t->uid[0],
+			       strerror(-r))
+		     : 0;
+}
+
+/**
+ * Bounding set, inheritable, ambient, then permitted and effective: the first needs cap_setpcap to be effective, the ambient
+ * ones have to be permitted and inheritable before, and the change of user has emptied both the effective and the ambient set.
+ */
+static int change_caps(const struct priv_plan *p, struct err *err) {
+	const struct cap_sets *t = &p->target.caps;
+	unsigned at = 0;
+	int r;
+	if (!p->set_caps) {
+		return 0;
+	}
+	r = caps_write(p->permitted_now, p->permitted_now, p->inheritable_now);
+	if (r < 0) {
+		return err_set(err, -r, "the capabilities were lost over the change of user: %s",
+			       strerror(-r));
+	}
+	r = caps_drop_bounding(p->drop_bounding, &at);
+	if (r < 0) {
+		return err_set(err, -r, "%s cannot be dropped from the bounding set: %s", cap_name(at).s,
+			       strerror(-r));
+	}
+	r = caps_write(p->permitted_now, p->permitted_now, t->inheritable);
+	if (r < 0) {
+		return err_set(err, -r, "the inheritable capabilities cannot be set: %s", strerror(-r));
+	}
+	r = caps_write_ambient(t->ambient, &at);
+	if (r < 0) {
+		return err_set(err, -r, "%s cannot be made ambient, or be no longer so: %s%s", cap_name(at).s,
+			       strerror(-r), r == -EINVAL ? " (that needs Linux 4.3)" : "");
+	}
+	r = caps_write(t->effective, t->permitted, t->inheritable);
+	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
+}
+
+/** One number that was read back. */
+static int check_number(const char *what, uint64_t found, uint64_t wanted, struct err *err) {
+	if (found == wanted) {
+		return 0;
+	}
+	return err_set(err, EIO,
+		       "the change of privileges was not done as planned: %s is %lu, and should be %lu", what,
+		       (unsigned long)found, (unsigned long)wanted);
+}
+
+/** One set of capabilities that was read back. */
+static int check_set(const char *what, uint64_t found, uint64_t wanted, struct err *err) {
+	if (found == wanted) {
+		return 0;
+	}
+	unsigned cap = caps_first(found ^ wanted);
+	return err_set(err, EIO, "the change of privileges was not done as planned: %s is %s the %s set",
+		       cap_name(cap).s, found & CAP_BIT(cap) ? "still in" : "not in", what);
+}
+
+/** Read everything back; the kernel's word counts, not that of the calls. */
+static int verify(struct arena *arena, const struct priv_plan *p, struct err *err) {
+	const struct credentials *t = &p->target;
+	struct credentials now;
+	int r = credentials_read(arena, &now, err);
+	for (unsigned i = 0; r == 0 && i < N_IDS; i++) {
+		r = check_number("a uid", now.uid[i], t->uid[i], err);
+		r = r < 0 ? r : check_number("a gid", now.gid[i], t->gid[i], err);
+	}
+	if (r == 0 && !groups_are(now.groups, now.n_groups, t->groups, t->n_groups, t->gid[0])) {
+		r = err_set(err, EIO,
+			    "the change of privileges was not done as planned: the supplementary groups "
+			    "are others");
+	}
+	r = r < 0 ? r : check_set("effective", now.caps.effective, t->caps.effective, err);
+	r = r < 0 ? r : check_set("permitted", now.caps.permitted, t->caps.permitted, err);
+	r = r < 0 ? r : check_set("inheritable", now.caps.inheritable, t->caps.inheritable, err);
+	r = r < 0 ? r : check_set("bounding", now.caps.bounding, t->caps.bounding, err);
+	r = r < 0 ? r : check_set("ambient", now.caps.ambient, t->caps.ambient, err);
+	r = r < 0 ? r : check_number("no_new_privs", now.no_new_privs, t->no_new_privs, err);
+	// Without cap_setuid the way back has to be closed.
+	if (r == 0 && p->set_uid && t->uid[0] != 0 && !(t->caps.permitted & CAP_BIT(CAP_SETUID)) &&
+	    setuid(0) == 0) {
+		r = err_set(err, EIO,
+			    "the change of privileges was not done as planned: uid 0 can be taken back");
+	}
+	return r;
+}
+
+int priv_apply(struct arena *arena, const struct priv_plan *plan, struct err *err) {
+	int r = change_ids(plan, err);
+	r = r < 0 ? r : change_caps(plan, err);
+	if (r == 0 && plan->set_no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+		r = err_set(err, errno, "no_new_privs cannot be set: %s", strerror(errno));
+	}
+	return r < 0 ? r : verify(arena, plan, err);
+}

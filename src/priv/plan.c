@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "priv/plan.h"
+
+#include "base/file.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+
+/** A map of ids has at most 340 lines, each of three numbers. */
+#define MAP_BYTES ((size_t)64 << 10)
+
+/** The kernel takes no more (NGROUPS_MAX). */
+#define GROUPS_MAX 65536
+
+struct planning {
+	struct arena *arena;
+	const struct wishes *wishes;
+	const struct credentials *now;
+	struct notes *notes;
+	struct priv_plan *plan;
+};
+
+/** The option that is about the groups. */
+static const char *groups_from(const struct wishes *w) {
+	return w->groups_from ? w->groups_from : w->user_from;
+}
+
+/** Say that one of the two capabilities that are about ids is missing. */
+static int refuse_ids(struct planning *p, unsigned cap, const char *from, const char *what, struct err *err) {
+	uint32_t uid = p->now->uid[ID_EFFECTIVE];
+	const char *name = cap_name(cap).s + 4;
+	if (uid != 0) {
+		return err_set(
+			err, EPERM,
+			"%s: this process runs as uid %u already, and without cap_%s it may not change %s; "
+			"let the container start as root, or as that user at once (docker run --user, "
+			"runAsUser), without this option",
+			from, uid, name, what);
+	}
+	return err_set(
+		err, EPERM,
+		"%s: this process is root, but has not cap_%s, without which it may not change %s; give it "
+		"to "
+		"the container (docker run --cap-add=%s, or capabilities.add in Kubernetes), or let that "
+		"start as the user at once",
+		from, name, what, name);
+}
+
+static int check_may_change_ids(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	uint64_t has = p->now->caps.permitted;
+	if (p->plan->set_uid && !(has & CAP_BIT(CAP_SETUID))) {
+		return refuse_ids(p, CAP_SETUID, w->user_from, "its user", err);
+	}
+	if (p->plan->set_gid && !(has & CAP_BIT(CAP_SETGID))) {
+		return refuse_ids(p, CAP_SETGID, w->user_from, "its group", err);
+	}
+	if (p->plan->set_groups && !(has & CAP_BIT(CAP_SETGID))) {
+		return refuse_ids(p, CAP_SETGID, groups_from(w), "its supplementary groups", err);
+	}
+	return 0;
+}
+
+/** Read the small file @path of /proc. Returns false where there is none. */
+static bool read_proc(struct arena *arena, const char *path, struct str *out) {
+	struct err ignored;
+	return file_read(arena, "", path, MAP_BYTES, out, &ignored) == 0;
+}
+
+/** Cut the next number off *@rest. */
+static bool cut_number(struct str *rest, uint64_t *out) {
+	struct str word = {NULL, 0};
+	while (str_cut(rest, ' ', &word) && word.len == 0) {
+	}
+	return word.len && num_read(word, UINT32_MAX, out) == 0;
+}
+
+/** Whether @map, the text of a uid_map or gid_map, has @id: lines of the first id inside, the first outside, and how many. */
+static bool is_mapped(struct str map, uint32_t id) {
+	struct str line;
+	uint64_t first, outside, n;
+	while (str_cut(&map, '\n', &line)) {
+		if (cut_number(&line, &first) && cut_number(&line, &outside) && cut_number(&line, &n) &&
+		    id >= first && id - first < n) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int check_mapped(struct planning *p, const char *path, const char *what, uint32_t id, const char *from,
+			struct err *err) {
+	struct str map;
+	if (!read_proc(p->arena, path, &map) || is_mapped(map, id)) {
+		return 0;
+	}
+	return err_set(err, EINVAL,
+		       "%s: there is no %s %u in this user namespace (it is not in %s); take one that is "
+		       "mapped, or have "
+		       "more of them mapped",
+		       from, what, id, path);
+}
+
+/** What a user namespace does not let happen, which the kernel would only call invalid, or not permitted. */
+static int check_namespace(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	int r = 0;
+	if (p->plan->set_uid) {
+		r = check_mapped(p, "/proc/self/uid_map", "uid", w->uid, w->user_from, err);
+	}
+	if (r == 0 && p->plan->set_gid) {
+		r = check_mapped(p, "/proc/self/gid_map", "gid", w->gid, w->user_from, err);
+	}
+	if (r < 0 || !p->plan->set_groups) {
+		return r;
+	}
+	struct str answer;
+	if (read_proc(p->arena, "/proc/self/setgroups", &answer) && str_starts(answer, STR("deny"))) {
+		return err_set(
+			err, EPERM,
+			"%s: the supplementary groups would have to change, which this user namespace denies "
+			"(/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are",
+			groups_from(w));
+	}
+	for (uint32_t i = 0; r == 0 && i < w->n_groups; i++) {
+		r = check_mapped(p, "/proc/self/gid_map", "gid", w->groups[i], groups_from(w), err);
+	}
+	return r;
+}
+
+static int check_ids(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	p->plan->set_uid = !ids_are(p->now->uid, w->uid);
+	p->plan->set_gid = !ids_are(p->now->gid, w->gid);
+	p->plan->set_groups = w->change_groups;
+	if (w->n_groups > GROUPS_MAX) {
+		return err_set(err, EINVAL, "%s: the user is in %u groups, and the kernel takes %d",
+			       groups_from(w), w->n_groups, GROUPS_MAX);
+	}
+	int r = check_may_change_ids(p, err);
+	return r < 0 ? r : check_namespace(p, err);
+}
+
+/** Say why @cap, which shall be kept, cannot be: it is not ours. */
+static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
+	const struct wishes *w = p->wishes;
+	struct cap_name name = cap_name(cap);
+	uint32_t uid = p->now->uid[ID_EFFECTIVE];
+	if (!(p->now->caps_known & CAP_BIT(cap))) {
+		return err_set(err, EINVAL, "%s: this kernel has no %s; its last capability is %s",
+			       w->keep_from, name.s,
+			       cap_name(63 - (unsigned)__builtin_clzll(p->now->caps_known | 1)).s);
+	}
+	if (!(p->now->caps.bounding & CAP_BIT(cap))) {
+		return err_set(err, EPERM,
+			       "%s: %s cannot be kept, as this container has not been given it (it is not in "
+			       "the bounding "
+			       "set); give it: docker run --cap-add=%s, or capabilities.add in Kubernetes",
+			       w->keep_from, name.s, name.s + 4);
+	}
+	if (uid != 0) {
+		// Docker's and Kubernetes' trap: what was added is only in the bounding set of a user that is not root.
+		return err_set(err, EPERM,
+			       "%s: %s cannot be kept, as this process has not got it: the container was "
+			       "given it (it is in "
+			       "the bounding set), but Docker and Kubernetes hand nothing of that to one "
+			       "that starts as another "
+			       "user than root (here: uid %u); let the container start as root, and change "
+			       "the user by "
+			       "--user=%u",
+			       w->keep_from, name.s, uid, uid);
+	}
+	return err_set(err, EPERM,
+		       "%s: %s cannot be kept, as this process has not got it, although it is in the "
+		       "bounding set; who "
+		       "started this process has dropped it",
+		       w->keep_from, name.s);
+}
+
+/** Check what securebits(7) can forbid, by which later steps would fail half-way. */
+static int check_securebits(struct planning *p, struct err *err) {
+	unsigned bits = p->now->securebits;
+	const struct wishes *w = p->wishes;
+	bool raises = p->plan->target.caps.ambient & ~(p->plan->set_uid ? 0 : p->now->caps.ambient);
+	bool forgets = p->plan->set_uid && (bits & SECBIT_KEEP_CAPS_LOCKED) && !(bits & SECBIT_KEEP_CAPS) &&
+		       !(bits & SECBIT_NO_SETUID_FIXUP);
+	if (raises && (bits & SECBIT_NO_CAP_AMBIENT_RAISE)) {
+		return err_set(err, EPERM,
+			       "%s: %s cannot be kept: the securebits of this process (0x%x) forbid ambient "
+			       "capabilities",
+			       w->keep_from, cap_name(caps_first(w->keep)).s, bits);
+	}
+	if (forgets && (w->keep || p->plan->drop_bounding)) {
+		return err_set(err, EPERM,
+			       "%s: no capability can be kept over the change of user: the securebits of "
+			       "this process (0x%x) "
+			       "forbid it",
+			       w->keep ? w->keep_from : w->drop_from, bits);
+	}
+	return 0;
+}
+
+/** Decide on what leaves the bounding set, which only cap_setpcap may change. */
+static int plan_bounding(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	uint64_t leaves = p->now->caps.bounding & w->drop;
+	if (leaves && !(p->now->caps.permitted & CAP_BIT(CAP_SETPCAP))) {
+		unsigned first = caps_first(leaves);
+		if (!p->plan->target.no_new_privs) {
+			return err_set(
+				err, EPERM,
+				"%s: %s cannot be dropped from the bounding set, out of which a setuid "
+				"program could "
+				"get it back: this process has not cap_setpcap; give it to the container "
+				"(--cap-add=SETPCAP), or use --no-new-privs, with which nothing gets "
+				"anything back",
+				w->drop_from, cap_name(first).s);
+		}
+		notes_add(p->notes,
+			  "%s: the bounding set keeps %s%s, as this process has not cap_setpcap; by "
+			  "no_new_privs nobody "
+			  "can get anything out of it",
+			  w->drop_from, cap_name(first).s, leaves & (leaves - 1) ? " and others" : "");
+		leaves = 0;
+	}
+	p->plan->drop_bounding = leaves;
+	p->plan->target.caps.bounding &= ~leaves;
+	return 0;
+}
+
+/** Work out the sets that we shall have. */
+static int plan_caps(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	struct cap_sets *t = &p->plan->target.caps;
+	uint64_t lacks = w->keep & ~(p->now->caps.permitted & p->now->caps.bounding);
+	if (lacks) {
+		return refuse_keep(p, caps_first(lacks), err);
+	}
+	// The user's capabilities are those that are kept, and no others; root's follow from the bounding set.
+	bool leaves_root = p->plan->set_uid && w->uid != 0;
+	uint64_t stays = leaves_root ? 0 : ~w->drop;
+	t->permitted = (t->permitted & stays) | w->keep;
+	t->effective = (t->effective & stays) | w->keep;
+	t->inheritable = (t->inheritable & stays) | w->keep;
+	t->ambient = (t->ambient & stays) | w->keep;
+	int r = plan_bounding(p, err);
+	return r < 0 ? r : check_securebits(p, err);
+}
+
+static bool same_sets(const struct cap_sets *a, const struct cap_sets *b) {
+	return a->effective == b->effective && a->permitted == b->permitted &&
+	       a->inheritable == b->inheritable && a->bounding == b->bounding && a->ambient == b->ambient;
+}
+
+int priv_plan(struct arena *arena, const struct wishes *wishes, const struct credentials *now,
+	      struct notes *notes, struct priv_plan *out, struct err *err) {
+	struct priv_plan plan = {
+		.target = *now,
+		.permitted_now = now->caps.permitted,
+		.inheritable_now = now->caps.inheritable,
+		.user_from = wishes->user_from,
+		.set_no_new_privs = wishes->no_new_privs && !now->no_new_privs,
+	};
+	struct planning p = {arena, wishes, now, notes, &plan};
+	plan.target.no_new_privs = now->no_new_privs || wishes->no_new_privs;
+	int r = check_ids(&p, err);
+	r = r < 0 ? r : plan_caps(&p, err);
+	if (r < 0) {
+		return r;
+	}
+	for (unsigned i = 0; i < N_IDS; i++) {
+		plan.target.uid[i] = wishes->uid;
+		plan.target.gid[i] = wishes->gid;
+	}
+	if (plan.set_groups) {
+		plan.target.groups = wishes->groups;
+		plan.target.n_groups = wishes->n_groups;
+	}
+	// Also where they only have to be put back behind a change of ids, for which all that is permitted is made effective.
+	plan.set_caps =
+		plan.set_uid || plan.set_gid || plan.set_groups || !same_sets(&plan.target.caps, &now->caps);
+	plan.workload = credentials_after_exec(&plan.target);
+	*out = plan;
+	return 0;
+}

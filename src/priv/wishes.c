@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "priv/wishes.h"
+
+#include "base/file.h"
+#include "base/num.h"
+#include "priv/users.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/** Larger files of users are none. */
+#define FILE_BYTES ((size_t)8 << 20)
+
+/** What is at hand while the options are read. */
+struct reading {
+	struct arena *arena;
+	const struct priv_options *options;
+	struct notes *notes;
+	struct str passwd;
+	struct str groups;
+	/** The paths, for messages, and whether there is such a file. */
+	const char *passwd_path;
+	const char *groups_path;
+	bool has_passwd;
+	bool has_groups;
+};
+
+/** Read @path; that it is not there leaves *@out empty. */
+static int read_file(struct reading *in, const char *path, const char **where, bool *there, struct str *out,
+		     struct err *err) {
+	*where = file_under_root(in->arena, in->options->root, path);
+	int r = file_read(in->arena, "the file", *where, FILE_BYTES, out, err);
+	*there = r == 0;
+	if (r == -ENOENT || r == -ENOTDIR) {
+		*out = STR("");
+		return 0;
+	}
+	return r;
+}
+
+static int read_files(struct reading *in, struct err *err) {
+	int r = read_file(in, "/etc/passwd", &in->passwd_path, &in->has_passwd, &in->passwd, err);
+	return r < 0 ? r : read_file(in, "/etc/group", &in->groups_path, &in->has_groups, &in->groups, err);
+}
+
+static const char *copy(struct reading *in, struct str text) {
+	return arena_text(in->arena, text.p, text.len);
+}
+
+static int refuse_id(struct reading *in, struct str word, const char *what, struct err *err) {
+	return err_set(err, ERANGE, "%s=%s: %s is no %s; they go from 0 to 4294967294",
+		       in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s, what);
+}
+
+/** Say that @word is in none of the lines of @file, with what may have been meant. */
+static int refuse_name(struct reading *in, struct str word, const char *what, const char *path, bool there,
+		       struct str file, struct err *err) {
+	struct nearest best = {.word = word};
+	users_nearest(in->arena, file, &best);
+	const char *from = in->options->user.from, *value = in->options->user.value;
+	if (!there) {
+		return err_set(err, EINVAL,
+			       "%s=%s: there is no %s %s, as there is no file %s; a number needs none", from,
+			       quote(str_of(value)).s, what, quote(word).s, path);
+	}
+	return err_set(err, EINVAL, "%s=%s: there is no %s %s in %s%s", from, quote(str_of(value)).s, what,
+		       quote(word).s, path, nearest_hint(&best, "").s);
+}
+
+/** Read the user's half of --user. *@found: whether it has a line in /etc/passwd. */
+static int read_user(struct reading *in, struct str word, struct user *user, bool *found, struct err *err) {
+	uint32_t uid;
+	struct user namesake;
+	int r = num_read_u32(word, &uid);
+	if (r == -ERANGE) {
+		return refuse_id(in, word, "user id", err);
+	}
+	if (r < 0) {
+		*found = user_by_name(in->passwd, word, user);
+		return *found ? 0
+			      : refuse_name(in, word, "user", in->passwd_path, in->has_passwd, in->passwd,
+					    err);
+	}
+	// Not every tool takes a name made of digits for the number.
+	if (user_by_name(in->passwd, word, &namesake) && namesake.uid != uid) {
+		notes_add(in->notes, "%s=%s: %s is taken as a number; the user of that name in %s is uid %u",
+			  in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s,
+			  in->passwd_path, namesake.uid);
+	}
+	*found = user_by_uid(in->passwd, uid, user);
+	user->uid = uid;
+	return 0;
+}
+
+static int read_group(struct reading *in, struct str word, uint32_t *gid, struct err *err) {
+	int r = num_read_u32(word, gid);
+	struct group group;
+	if (r == -ERANGE) {
+		return refuse_id(in, word, "group id", err);
+	}
+	if (r == 0) {
+		return 0;
+	}
+	if (!group_by_name(in->groups, word, &group)) {
+		return refuse_name(in, word, "group", in->groups_path, in->has_groups, in->groups, err);
+	}
+	*gid = group.gid;
+	return 0;
+}
+
+/** Read --user. *@has_group: a group was named. */
+static int read_ids(struct reading *in, struct wishes *out, bool *has_group, struct err *err) {
+	struct str group = str_of(in->options->user.value), name;
+	struct user user = {.home = STR("")};
+	bool found = false;
+	str_cut(&group, ':', &name);
+	*has_group = group.len > 0;
+	if (name.len == 0 && group.len == 0) {
+		return err_set(err, EINVAL, "%s=%s: USER, USER:GROUP or :GROUP is expected",
+			       in->options->user.from, quote(str_of(in->options->user.value)).s);
+	}
+	if (name.len) {
+		int r = read_user(in, name, &user, &found, err);
+		if (r < 0) {
+			return r;
+		}
+		out->uid = user.uid;
+		out->has_user = true;
+		out->name = found ? copy(in, user.name) : NULL;
+		out->home = found && user.home.len ? copy(in, user.home) : "/";
+		out->gid = found ? user.gid : out->gid;
+	}
+	if (*has_group) {
+		return read_group(in, group, &out->gid, err);
+	}
+	if (!found && out->gid == 0 && out->uid != 0) {
+		notes_add(in->notes,
+			  "%s=%s has no line in %s, so its group is not known, and gid 0 stays; "
+			  "USER:GROUP names one",
+			  in->options->user.from, quote(str_of(in->options->user.value)).s, in->passwd_path);
+	}
+	return 0;
+}
+
+enum groups_how {
+	GROUPS_INIT,
+	GROUPS_KEEP,
+	GROUPS_NONE,
+	GROUPS_DEFAULT,
+};
+
+static int read_how(const struct asked *groups, enum groups_how *out, struct err *err) {
+	static const char *const words[] = {"init", "keep", "none"};
+	struct nearest best = {.word = str_of(groups->value)};
+	*out = GROUPS_DEFAULT;
+	for (unsigned i = 0; groups->value && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(groups->value, words[i]) == 0) {
+			*out = (enum groups_how)i;
+			return 0;
+		}
+		nearest_try(&best, words[i]);
+	}
+	return groups->value ? err_set(err, EINVAL, "%s=%s: expected one of init, keep, none%s", groups->from,
+				       quote(str_of(groups->value)).s, nearest_hint(&best, "").s)
+			     : 0;
+}
+
+/** Decide on the supplementary groups. @is_now: user and group are what we are already. */
+static int read_groups(struct reading *in, const struct credentials *now, bool has_group, struct wishes *out,
+		       struct err *err) {
+	enum groups_how how;
+	int r = read_how(&in->options->groups, &how, err);
+	if (r < 0) {
+		return r;
+	}
+	const char *name = out->has_user ? out->name : out->name_now;
+	// Who is that user already may not be allowed to change anything, and need not.
+	bool is_now = ids_are(now->uid, out->uid) && ids_are(now->gid, out->gid);
+	if (how == GROUPS_DEFAULT) {
+		how = is_now ? GROUPS_KEEP : has_group || !name ? GROUPS_NONE : GROUPS_INIT;
+	} else {
+		out->groups_from =
+			arena_format(in->arena, "%s=%s", in->options->groups.from, in->options->groups.value);
+	}
+	if (how == GROUPS_INIT && !name) {
+		return err_set(err, EINVAL,
+			       "%s: uid %u has no name in %s by which %s could list it; --groups=none gives "
+			       "it no other groups",
+			       out->groups_from, out->uid, in->passwd_path, in->groups_path);
+	}
+	uint32_t *list = NULL;
+	uint32_t n = how == GROUPS_INIT ? groups_of(in->arena, in->groups, str_of(name), out->gid, &list) : 0;
+	out->groups = list;
+	out->n_groups = n;
+	out->change_groups =
+		how != GROUPS_KEEP && !(is_now && groups_are(now->groups, now->n_groups, list, n, out->gid));
+	return 0;
+}
+
+static int read_caps(const struct priv_options *options, struct wishes *out, struct err *err) {
+	int r = 0;
+	if (options->cap_drop.value) {
+		out->drop_from = options->cap_drop.from;
+		r = caps_parse(out->drop_from, options->cap_drop.value, true, &out->drop, err);
+	}
+	if (r == 0 && options->cap_keep.value) {
+		out->keep_from = options->cap_keep.from;
+		r = caps_parse(out->keep_from, options->cap_keep.value, false, &out->keep, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (out->drop != CAPS_ALL && (out->drop & out->keep)) {
+		return err_set(err, EINVAL, "%s is both in %s and in %s; one of them is enough",
+			       cap_name(caps_first(out->drop & out->keep)).s, out->drop_from, out->keep_from);
+	}
+	out->drop &= ~out->keep;
+	return 0;
+}
+
+/** Name and home of who we are, which the environment may still have. */
+static void read_now(struct reading *in, const struct credentials *now, struct wishes *out) {
+	struct user user;
+	if (user_by_uid(in->passwd, now->uid[ID_REAL], &user)) {
+		out->name_now = copy(in, user.name);
+		out->home_now = copy(in, user.home);
+	}
+}
+
+int wishes_read(struct arena *arena, const struct priv_options *options, const struct credentials *now,
+		struct notes *notes, struct wishes *out, struct err *err) {
+	struct reading in = {.arena = arena, .options = options, .notes = notes};
+	struct wishes wishes = {
+		.any = options->user.value || options->groups.value || options->cap_drop.value ||
+		       options->cap_keep.value || options->no_new_privs,
+		.uid = now->uid[ID_EFFECTIVE],
+		.gid = now->gid[ID_EFFECTIVE],
+		.no_new_privs = options->no_new_privs,
+	};
+	bool has_group = false;
+	int r = 0;
+	if (options->user.value || options->groups.value) {
+		r = read_files(&in, err);
+		if (r == 0) {
+			read_now(&in, now, &wishes);
+		}
+		if (r == 0 && options->user.value) {
+			wishes.user_from = arena_format(arena, "%s=%s", options->user.from,
+							quote(str_of(options->user.value)).s);
+			r = read_ids(&in, &wishes, &has_group, err);
+		}
+		r = r < 0 ? r : read_groups(&in, now, has_group, &wishes, err);
+	}
+	r = r < 0 ? r : read_caps(options, &wishes, err);
+	if (r == 0) {
+		*out = wishes;
+	}
+	return r;
+}

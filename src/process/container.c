@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/process.h"
+
+#include "base/file.h"
+
+#include <unistd.h>
+
+/** The initial PID namespace has this inode (the kernel's PROC_PID_INIT_INO). */
+#define INITIAL_PIDNS "pid:[4026531836]"
+
+/**
+ * What marks a container, the innermost first: a variable, or a file where it begins with '/'. Kubernetes is told apart from
+ * the engine below it; "container" is what podman, LXC and systemd-nspawn set.
+ */
+static const struct {
+	const char *mark;
+	const char *kind;
+} marks[] = {
+	{"APPTAINER_CONTAINER", "apptainer"},
+	{"SINGULARITY_CONTAINER", "singularity"},
+	{"/.singularity.d", "singularity"},
+	{"CH_RUNNING", "charliecloud"},
+	{"KUBERNETES_SERVICE_HOST", "kubernetes"},
+	{"/run/.containerenv", "podman"},
+	{"/.dockerenv", "docker"},
+};
+
+static bool in_own_pid_namespace(void) {
+	char name[64];
+	ssize_t n = readlink("/proc/self/ns/pid", name, sizeof(name));
+	return n > 0 && !str_is((struct str){name, (size_t)n}, INITIAL_PIDNS);
+}
+
+struct container container_read(struct arena *arena, const char *root, const struct env *env) {
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		const char *mark = marks[i].mark;
+		const char *file = *mark == '/' ? file_under_root(arena, root, mark) : NULL;
+		if (file ? access(file, F_OK) == 0 : env_value(env, mark) != NULL) {
+			return (struct container){marks[i].kind, file ? file : mark};
+		}
+	}
+	const char *named = env_value(env, "container");
+	if (named) {
+		return (struct container){named, "container"};
+	}
+	if (in_own_pid_namespace()) {
+		return (struct container){CONTAINER_UNNAMED, "/proc/self/ns/pid"};
+	}
+	return (struct container){NULL, NULL};
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "process/process.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define PROC_BYTES ((size_t)64 << 10)
+
+/** One field of the status file: its value in number base @base; *@out is untouched where it is none. */
+static bool read_field(struct str line, struct str name, unsigned base, uint64_t *out) {
+	if (!str_starts(line, name)) {
+		return false;
+	}
+	struct str digits = str_trim(str_from(line, name.len));
+	uint64_t number = 0;
+	for (size_t i = 0; i < digits.len; i++) {
+		char c = digits.p[i];
+		unsigned digit = c >= '0' && c <= '9'	? (unsigned)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+							: base;
+		if (digit >= base || __builtin_mul_overflow(number, base, &number) ||
+		    __builtin_add_overflow(number, digit, &number)) {
+			return false;
+		}
+	}
+	*out = digits.len ? number : *out;
+	return digits.len > 0;
+}
+
+void process_read_status(struct str status, struct process *out) {
+	struct str line;
+	uint64_t mode;
+	bool ignored = false, blocked = false;
+	while (str_cut(&status, '\n', &line)) {
+		ignored = read_field(line, STR("SigIgn:"), 16, &out->ignored) || ignored;
+		blocked = read_field(line, STR("SigBlk:"), 16, &out->blocked) || blocked;
+		if (read_field(line, STR("Seccomp:"), 10, &mode) && mode <= 2) {
+			out->seccomp = (int)mode;
+		}
+	}
+	out->has_signals = ignored && blocked;
+}
+
+/** Whether the ids are not the machine's: a map of all of them to themselves is the initial namespace's. */
+static int read_user_namespace(struct arena *arena) {
+	struct str map, word;
+	struct err ignored;
+	if (file_read(arena, "", "/proc/self/uid_map", PROC_BYTES, &map, &ignored) < 0) {
+		return NOT_KNOWN;
+	}
+	static const char initial[] = "0 0 4294967295 ";
+	struct buf words = BUF(arena);
+	if (map.len && map.p[map.len - 1] == '\n') {
+		map.len--;
+	}
+	while (str_cut(&map, ' ', &word)) {
+		if (word.len) {
+			buf_put(&words, word);
+			buf_putc(&words, ' ');
+		}
+	}
+	return !str_is(buf_str(&words), initial);
+}
+
+int process_read(struct arena *arena, const char *root, const struct env *env, struct process *out,
+		 struct err *err) {
+	struct process p = {.pid = (uint32_t)getpid(), .seccomp = NOT_KNOWN, .root_read_only = NOT_KNOWN};
+	int r = credentials_read(arena, &p.has, err);
+	if (r < 0) {
+		return r;
+	}
+	struct statvfs fs;
+	struct rlimit limit;
+	struct str status;
+	struct err ignored;
+	if (statvfs("/", &fs) == 0) {
+		p.root_read_only = (fs.f_flag & ST_RDONLY) != 0;
+	}
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+		p.memlock = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	}
+	if (file_read(arena, "", "/proc/self/status", PROC_BYTES, &status, &ignored) == 0) {
+		process_read_status(status, &p);
+	}
+	p.in_user_namespace = read_user_namespace(arena);
+	p.container = container_read(arena, root, env);
+	*out = p;
+	return 0;
+}
+
+static const char names[][7] = {
+	"",	"HUP",	"INT",	"QUIT", "ILL",	  "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
+	"SEGV", "USR2", "PIPE", "ALRM", "TERM",	  "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
+	"TTOU", "URG",	"XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS",
+};
+
+const char *signal_short_name(unsigned number) {
+	return number > 0 && number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
+}

@@ -1,0 +1,309 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit install DIR: what an init container does.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # scripts for another shell
+# shellcheck disable=SC2030,SC2031 # each test has its own status
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir dir
+}
+
+teardown() {
+	remove_open_folder
+}
+
+# is_whole DIR: the program is there, as it has to be, and nothing else.
+is_whole() {
+	[[ $(ls -A "$1") == distinit && ! -L $1/distinit && $(stat -c %a "$1/distinit") == 555 ]] &&
+		cmp "$DISTINIT" "$1/distinit"
+}
+
+# in_mounts SCRIPT ARG...: invoke a shell script in a mount namespace of its own.
+in_mounts() {
+	unshare --mount true 2>/dev/null || skip 'no mount namespaces here'
+	invoke env -i DISTINIT="$DISTINIT" PATH="$PATH" unshare --mount sh -ec "mount --make-rprivate /; $1" sh "${@:2}"
+}
+
+# injecting RULE... -- ARG...: invoke distinit under strace, which tampers with its system calls.
+injecting() {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	local -a rules=()
+	while [[ $1 != -- ]]; do
+		rules+=(-e "inject=$1")
+		shift
+	done
+	shift
+	invoke env -i strace -o trace "${rules[@]}" "$DISTINIT" "$@"
+}
+
+@test "install: copies itself, mode 0555 whatever the umask, and is silent" {
+	(umask 077 && distinit -- install dir && succeeds_with '')
+	is_whole dir
+	[ "$(dir/distinit --version)" = "$("$DISTINIT" --version)" ]
+	rm -f dir/distinit
+	(umask 0 && distinit -- install dir/ && succeeds_with '')
+	is_whole dir
+}
+
+@test "install: the copy installs itself" {
+	mkdir next
+	distinit -- install dir
+	invoke env -i dir/distinit install next
+	succeeds_with ''
+	is_whole next
+}
+
+@test "install: again is fine, and writes nothing" {
+	distinit -- install dir
+	local before after
+	before=$(stat -c '%i %Y %Z' dir/distinit)
+	distinit -- install -v dir
+	[ "$status" -eq 0 ]
+	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	after=$(stat -c '%i %Y %Z' dir/distinit)
+	[ "$before" = "$after" ]
+	is_whole dir
+}
+
+@test "install: what is there by that name is replaced: another file, a short one, a wrong mode, a link" {
+	echo other >dir/distinit
+	distinit -- install -v dir
+	[ "$stderr" = 'distinit: info: dir/distinit is written' ]
+	is_whole dir
+	head -c 1000 "$DISTINIT" >half && mv -f half dir/distinit
+	distinit -- install dir
+	is_whole dir
+	chmod 4755 dir/distinit
+	distinit -- install dir
+	is_whole dir
+	{ head -c -1 "$DISTINIT" && printf x; } >last && chmod 555 last && mv -f last dir/distinit
+	distinit -- install dir
+	is_whole dir
+	echo untouched >target
+	ln -sf ../target dir/distinit
+	distinit -- install dir
+	is_whole dir
+	[ "$(cat target)" = untouched ]
+	rm -f dir/distinit
+	mkfifo dir/distinit
+	distinit -- install dir
+	is_whole dir
+}
+
+@test "install: an older one that runs is replaced, and runs on" {
+	cp "$(command -v sleep)" dir/distinit
+	dir/distinit 1000 3>&- &
+	local pid=$!
+	# Until it is that program, and not this shell.
+	until [[ $(readlink /proc/$pid/exe) == */dir/distinit ]]; do sleep 0.01; done
+	distinit -- install dir
+	local after=$status
+	kill -0 "$pid"
+	kill "$pid"
+	wait "$pid" || true
+	[ "$after" -eq 0 ]
+	is_whole dir
+}
+
+@test "install: as any uid, on a read-only root, without HOME, from another folder" {
+	open_folder
+	mkdir "$OPEN_FOLDER/tools"
+	chmod 1777 "$OPEN_FOLDER/tools"
+	cp "$DISTINIT" "$OPEN_FOLDER/program"
+	chmod 755 "$OPEN_FOLDER/program"
+	cd "$OPEN_FOLDER"
+	invoke as_nobody env -i ./program install tools
+	succeeds_with ''
+	[ "$(stat -c %a tools/distinit)" = 555 ]
+	cmp program tools/distinit
+	# A folder on a read-only file system, in which it is already, is fine.
+	cd "$BATS_TEST_TMPDIR"
+	distinit -- install dir
+	in_mounts 'mount --bind dir dir; mount -o remount,bind,ro dir; "$DISTINIT" install dir'
+	succeeds_with ''
+}
+
+@test "install: nothing but itself is run, and nothing of the system is needed but /proc" {
+	requires strace
+	in_mounts 'mount -t tmpfs none dir; cd dir; mkdir proc tools; cp "$DISTINIT" program; mount -t proc none proc
+		chroot . /program install /tools; cmp program tools/distinit; stat -c %a tools/distinit; ls -A tools'
+	succeeds_with $'555\ndistinit'
+	injecting -- install dir
+	[ "$status" -eq 0 ]
+	[ "$(grep -cE 'execve|fork|clone' trace)" -eq 1 ]
+}
+
+@test "install: without /proc it says what can be done" {
+	in_mounts 'mount -t tmpfs none dir; cd dir; mkdir tools; cp "$DISTINIT" program; chroot . /program install /tools'
+	refuses_with 'this program cannot read itself from /proc/self/exe: No such file or directory; mount /proc, or copy the file when the image is built'
+}
+
+@test "install: a wrong command line" {
+	distinit -- install
+	refuses_with 'install needs the folder to copy to: distinit install DIR'
+	distinit -- install ''
+	refuses_with 'install needs the folder to copy to: distinit install DIR'
+	distinit -- install a b
+	refuses_with "install takes one folder, not also 'b'; options stand before it"
+	distinit -- install --force dir
+	fails_like 125 "unknown option '--force'*"
+}
+
+@test "install: a folder that is none" {
+	distinit -- install none
+	refuses_with "the folder 'none' cannot be opened: No such file or directory; make it first, or mount a volume there"
+	echo x >file
+	distinit -- install file
+	refuses_with "the folder 'file' cannot be opened: Not a directory; a folder is expected, in which the file is then called distinit"
+	distinit -- install "$DISTINIT"
+	fails_like 125 '*Not a directory*'
+}
+
+@test "install: a folder in its way" {
+	mkdir dir/distinit
+	distinit -- install dir
+	refuses_with "distinit cannot be written in 'dir': Is a directory; a folder of that name is in the way"
+	[ "$(ls -A dir)" = distinit ]
+}
+
+@test "install: a read-only folder" {
+	in_mounts 'mount --bind dir dir; mount -o remount,bind,ro dir; "$DISTINIT" install dir'
+	refuses_with "distinit cannot be written in 'dir': Read-only file system"
+	[ -z "$(ls -A dir)" ]
+}
+
+@test "install: a folder that is not ours to write to" {
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/program"
+	mkdir "$OPEN_FOLDER/tools"
+	[[ $EUID -eq 0 ]] || chmod 555 "$OPEN_FOLDER/tools"
+	invoke as_nobody env -i "$OPEN_FOLDER/program" install "$OPEN_FOLDER/tools"
+	refuses_with "distinit cannot be written in '$OPEN_FOLDER/tools': Permission denied"
+}
+
+@test "install: a folder that is mounted noexec gets a warning, each time" {
+	in_mounts 'mount -t tmpfs -o noexec none dir; "$DISTINIT" install dir; "$DISTINIT" install dir; ls -A dir'
+	[ "$output" = distinit ]
+	warns_with "nothing can be run from 'dir', which is mounted noexec: mount it without, where it is used" \
+		"nothing can be run from 'dir', which is mounted noexec: mount it without, where it is used"
+}
+
+@test "install: a full disk is an error, and what was there stays whole" {
+	in_mounts 'mount -t tmpfs -o size=64k none dir; "$DISTINIT" install dir || echo "status $?"; ls -A dir'
+	[ "$output" = 'status 125' ]
+	[ "$stderr" = "distinit: error: distinit cannot be written in 'dir': No space left on device" ]
+	in_mounts 'mount -t tmpfs -o size=64k none dir; echo old >dir/distinit; "$DISTINIT" install dir || echo "status $?"
+		ls -A dir; cat dir/distinit'
+	[ "$output" = $'status 125\ndistinit\nold' ]
+}
+
+@test "install: where the kernel does not copy, it does itself" {
+	injecting copy_file_range:error=EXDEV -- install dir
+	succeeds_with ''
+	is_whole dir
+	grep -q 'copy_file_range.*INJECTED' trace
+	rm -f dir/distinit
+	injecting copy_file_range:error=EXDEV read:error=EINTR:when=2 write:error=EINTR:when=2 -- install dir
+	succeeds_with ''
+	is_whole dir
+}
+
+@test "install: a disk that is full only in the middle, or only in the end" {
+	local call
+	for call in copy_file_range fsync fchmod; do
+		echo old >dir/distinit
+		injecting "$call:error=ENOSPC" -- install dir
+		refuses_with "distinit cannot be written in 'dir': No space left on device"
+		[[ $(ls -A dir) == distinit && $(cat dir/distinit) == old ]]
+	done
+	injecting copy_file_range:error=EXDEV write:error=ENOSPC:when=3 -- install dir
+	fails_like 125 '*No space left on device'
+	[[ $(ls -A dir) == distinit && $(cat dir/distinit) == old ]]
+}
+
+@test "install: without files without a name, too" {
+	local code
+	for code in EOPNOTSUPP EISDIR; do
+		echo old >dir/distinit
+		injecting "openat:error=$code:when=2" -- install dir
+		succeeds_with ''
+		grep -q 'O_TMPFILE.*INJECTED' trace
+		is_whole dir
+		rm -f dir/distinit
+	done
+	injecting openat:error=EOPNOTSUPP:when=2 fsync:error=ENOSPC -- install dir
+	fails_like 125 '*No space left on device'
+	[ -z "$(ls -A dir)" ]
+}
+
+# killed_anywhere OLD RULE...: kill it at each system call in turn, with OLD there before, if that is not empty. Each time there must be the old one or the whole new one, and the next
+# run makes it whole and removes what was left. Counts in $leftovers how often there was anything left.
+killed_anywhere() {
+	local call number old=$1
+	shift
+	local -A seen=()
+	[[ -z $old ]] || echo "$old" >dir/distinit
+	injecting "$@" -- install dir
+	[ "$status" -eq 0 ] || return
+	leftovers=0
+	while read -r call; do
+		number=$((${seen[$call]-0} + 1))
+		seen[$call]=$number
+		# A rule of the caller's is the only one for its call.
+		[[ $call != execve && $* != *"$call:"* ]] || continue
+		rm -f dir/distinit
+		[[ -z $old ]] || echo "$old" >dir/distinit
+		echo "at $call, the ${number}th"
+		injecting "$@" "$call:signal=KILL:when=$number" -- install dir
+		[ "$status" -eq 137 ] || return
+		if [[ -e dir/distinit || -n $old ]]; then
+			[[ $(head -c 4 dir/distinit | tr -d '\0') == "$old" ]] || cmp "$DISTINIT" dir/distinit || return
+		fi
+		[[ ! -e dir/.distinit.new ]] || leftovers=$((leftovers + 1))
+		distinit -- install dir
+		[ "$status" -eq 0 ] || return
+		is_whole dir || return
+	done < <(sed -nE 's/^([a-z0-9_]+)\(.*/\1/p' trace | sed '/^exit/d')
+	echo "killed ${#seen[@]} kinds of calls, with $leftovers leftovers"
+	[[ -n ${seen[fsync]-} ]]
+}
+
+@test "install: killed anywhere, it leaves nothing or the whole one" {
+	killed_anywhere ''
+	[ "$leftovers" -eq 0 ]
+}
+
+@test "install: killed anywhere while it replaces another, it leaves that or the whole new one, and the next run tidies up" {
+	killed_anywhere old
+	# Only between the two last steps is there a second name, of a whole file.
+	[ "$leftovers" -eq 1 ]
+}
+
+@test "install: likewise without files without a name" {
+	killed_anywhere old openat:error=EOPNOTSUPP:when=2
+	[ "$leftovers" -gt 0 ]
+}
+
+@test "install: many at once leave one whole" {
+	local old pid
+	for old in '' old; do
+		rm -f dir/distinit
+		[[ -z $old ]] || echo "$old" >dir/distinit
+		local -a pids=()
+		for pid in {1..10}; do
+			env -i "$DISTINIT" install dir 3>&- &
+			pids+=($!)
+		done
+		for pid in "${pids[@]}"; do
+			wait "$pid"
+		done
+		is_whole dir
+	done
+}

@@ -1,0 +1,372 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait and distinit wait. What changes while it waits is a scene of tests/tools/scene.py, which goes by what is said and asked, not
+# by time; limits of time are there so that a test which fails ends.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # scripts for another shell
+# shellcheck disable=SC2034 # what the helpers use
+
+load helpers
+
+setup() {
+	requires python3
+	cd "$BATS_TEST_TMPDIR" || return
+	# The second container of a session, whose master is the scene's port.
+	WORKER=("${SESSION[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT=@PORT@)
+	# The first.
+	MASTER=(BACKENDAI_CLUSTER_SIZE=2 'BACKENDAI_CLUSTER_HOSTS=main1,sub1' BACKENDAI_CLUSTER_HOST=main1
+		BACKENDAI_CLUSTER_LOCAL_RANK=0)
+	NAMESPACE=()
+}
+
+# scene OPTION... -- VAR=VALUE... -- ARG...: invoke it in a scene.
+scene() {
+	local -a options=() variables arguments
+	while [[ $1 != -- ]]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	split "$@"
+	invoke "${NAMESPACE[@]}" python3 "$BATS_TEST_DIRNAME/../tools/scene.py" "${options[@]}" -- "${variables[@]}" \
+		"$DISTINIT" "${arguments[@]}"
+}
+
+# own_network: from here on, scenes have a network of their own, in which a name server of theirs is asked, and an /etc/hosts of their own.
+own_network() {
+	unshare --mount --net true 2>/dev/null || skip 'no namespaces for mounts and networks here'
+	mkdir -p etc
+	echo '127.0.0.1 localhost' >etc/hosts
+	echo 'nameserver 127.0.0.1' >etc/resolv.conf
+	cat >up <<-'END'
+		set -e
+		mount --make-rprivate /
+		mount --bind etc/hosts /etc/hosts
+		mount --bind etc/resolv.conf /etc/resolv.conf
+		python3 -c 'import fcntl, socket, struct
+		fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))'
+		exec "$@"
+	END
+	NAMESPACE=(unshare --mount --net sh "$PWD/up")
+}
+
+# patient_resolver: let the C library wait for a minute, instead of five seconds, for a name server that does not answer.
+patient_resolver() {
+	echo 'options timeout:60 attempts:1' >>etc/resolv.conf
+}
+
+# fails_at_last STATUS PATTERN: it ended with STATUS, the command did not run, and the last line is an error like this.
+fails_at_last() {
+	# shellcheck disable=SC2053 # a pattern is meant
+	[[ $status -eq $1 && $output != *ran* && ${stderr##*$'\n'} == "distinit: error: "$2 ]]
+}
+
+@test "wait: a port that is open is found at once, and the command runs" {
+	scene --port=open -- "${WORKER[@]}" -- --wait --log=warn -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	[ -z "$stderr" ]
+}
+
+@test "wait: a port that refuses and then opens" {
+	scene --port=later -- "${WORKER[@]}" -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	[[ $stderr == *'debug: waiting for 127.0.0.1:'*': 127.0.0.1: Connection refused'* ]]
+	[[ $stderr == *'info: 127.0.0.1:'*' can be reached, after '* ]]
+}
+
+@test "wait: a port that refuses to the end is status 124, with the reason" {
+	scene --port=closed -- "${WORKER[@]}" -- --wait=500ms -- echo ran
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: Connection refused; is it running? --wait=DURATION waits longer'
+	[[ $stderr != *$'\n'* ]]
+}
+
+@test "wait: a port that drops what comes, too, and in time" {
+	scene --port=full -- "${WORKER[@]}" -- --wait=500ms -- echo ran
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: no answer; *'
+}
+
+@test "wait: IPv6" {
+	python3 -c 'import socket; socket.socket(socket.AF_INET6).bind(("::1", 0))' || skip 'no IPv6 here'
+	scene --ipv6 --port=later -- "${WORKER[@]}" MASTER_ADDR=::1 -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[[ $stderr == *'debug: waiting for [::1]:'*': ::1: Connection refused'* ]]
+	scene --ipv6 --port=closed -- "${WORKER[@]}" 'MASTER_ADDR=[::1]' -- --wait=200ms -- echo ran
+	fails_at_last 124 '[[]::1]:* could not be reached *'
+}
+
+@test "wait: an address that refuses does not hide one that answers" {
+	own_network
+	echo '127.0.0.2 main1' >>etc/hosts
+	echo '127.0.0.1 main1' >>etc/hosts
+	scene --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+}
+
+@test "wait: a name that is in /etc/hosts only later" {
+	own_network
+	scene --dns=unknown --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	[[ $stderr == *'debug: waiting for main1:'*': the name does not resolve'* ]]
+}
+
+@test "wait: a name that the name server knows only later" {
+	own_network
+	scene --dns=later --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	[[ $stderr == *'debug: waiting for main1:'*': the name does not resolve'* ]]
+}
+
+@test "wait: a name that never resolves" {
+	own_network
+	scene --dns=unknown -- "${SESSION[@]}" -- --wait=3s -- echo ran
+	fails_at_last 124 'main1:29500 could not be reached within 3 s: the name does not resolve; *'
+}
+
+@test "wait: a name server that does not answer does not hold the deadline up" {
+	own_network
+	patient_resolver
+	SECONDS=0
+	scene --dns=silent -- "${SESSION[@]}" -- --wait=300ms -- echo ran
+	fails_at_last 124 'main1:29500 could not be reached within 0.3 s: no name server answers; *'
+	[ "$SECONDS" -lt 50 ]
+}
+
+@test "wait: nor does it hold up a signal, and no child is left" {
+	own_network
+	patient_resolver
+	SECONDS=0
+	scene --dns=silent --signal=TERM -- "${SESSION[@]}" -- --wait -- echo ran
+	fails_at_last 143 'SIGTERM ended the wait for main1:29500 after * s'
+	[ "$SECONDS" -lt 50 ]
+}
+
+@test "wait: SIGTERM, SIGINT and SIGHUP end it, and it dies of them" {
+	local name
+	for name in TERM:143 INT:130 HUP:129; do
+		scene --signal="${name%:*}" -- "${WORKER[@]}" -- -vv --wait -- echo ran
+		fails_at_last "${name#*:}" "SIG${name%:*} ended the wait for 127.0.0.1:* after * s: 127.0.0.1: Connection refused"
+	done
+	scene --signal=TERM -- "${WORKER[@]}" -- wait -vv --for=tcp
+	fails_at_last 143 'SIGTERM ended the wait *'
+}
+
+@test "wait: as PID 1, too, which says it by its status" {
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+	# A child of PID 1 holds the port, reads what PID 1 says, and sends it the signal.
+	cat >scene.py <<-'END'
+		import os, signal, socket, sys
+		port = socket.socket()
+		port.bind(("127.0.0.1", 0))
+		reader, writer = os.pipe()
+		if os.fork():
+		    os.dup2(writer, 2)
+		    entries = [*sys.argv[1].split(), "MASTER_PORT=%d" % port.getsockname()[1]]
+		    os.execve(sys.argv[2], sys.argv[2:], dict(entry.split("=", 1) for entry in entries))
+		os.close(writer)
+		for line in os.fdopen(reader):
+		    os.write(2, line.encode())
+		    if "debug: waiting for" in line:
+		        os.kill(1, signal.SIGTERM)
+	END
+	invoke unshare --pid --fork --mount-proc python3 scene.py "${SESSION[*]} MASTER_ADDR=127.0.0.1" "$DISTINIT" -vv --wait -- echo ran
+	[ "$status" -eq 143 ]
+	[ -z "$output" ]
+}
+
+@test "wait: a signal that was ignored before stays ignored" {
+	# The scene's SIGINT comes first, and does nothing; then the time is over.
+	scene --signal=INT -- "${WORKER[@]}" sh -c 'trap "" INT; exec "$0" "$@"' -- -vv --wait=500ms -- echo ran
+	fails_at_last 124 '*could not be reached*'
+}
+
+@test "wait: every ten seconds it says what it waits for" {
+	scene --when='still waiting' --signal=TERM -- "${WORKER[@]}" -- --wait -- echo ran
+	fails_at_last 143 'SIGTERM ended the wait *'
+	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]" s: 127.0.0.1: Connection refused"$'\n'* ]]
+}
+
+@test "wait: distinit wait looks the name up, and for the port only if asked" {
+	scene --port=closed -- "${WORKER[@]}" -- wait
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	scene --port=closed -- "${WORKER[@]}" -- wait --for=tcp --timeout=200ms
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.2 s: 127.0.0.1: Connection refused; is it running? --timeout=DURATION waits longer'
+	scene --port=open -- "${WORKER[@]}" -- wait --for tcp
+	[ "$status" -eq 0 ]
+	[ "$output" = 'accepted 1' ]
+	scene --port=closed -- "${WORKER[@]}" DISTINIT_FOR=tcp DISTINIT_WAIT=200ms -- wait
+	fails_at_last 124 '*within 0.2 s*'
+	scene --port=closed -- "${WORKER[@]}" -- --wait --for=dns -- echo ran
+	[ "$status" -eq 0 ]
+}
+
+@test "wait: the master is what the directives leave" {
+	scene --port=open -- "${SESSION[@]}" -- --set MASTER_ADDR=127.0.0.1 --set MASTER_PORT=@PORT@ --wait -- echo ran
+	[ "$output" = $'ran\naccepted 1' ]
+	# And the cluster's, where the program gets none.
+	scene --port=open -- "${SESSION[@]}" -- --master-addr=127.0.0.1 --master-port=@PORT@ --frameworks=none --wait -- echo ran
+	[ "$output" = $'ran\naccepted 1' ]
+	scene --port=open -- "${WORKER[@]}" -- --unset 'MASTER_*' --wait -- echo ran
+	[ "$output" = $'ran\naccepted 1' ]
+	distinit "${SESSION[@]}" -- --set MASTER_PORT=many --wait -- echo ran
+	refuses_with "MASTER_PORT='many' is not a port (1 to 65535)"
+	distinit "${SESSION[@]}" -- --set 'MASTER_ADDR=main 1' --wait -- echo ran
+	fails_like 125 "MASTER_ADDR*'main 1'*"
+	distinit "${SESSION[@]}" -- --set 'MASTER_ADDR=main1,sub1' --wait -- echo ran
+	refuses_with "MASTER_ADDR='main1,sub1': one host is expected"
+}
+
+@test "wait: rank 0 does not wait for itself" {
+	distinit "${MASTER[@]}" MASTER_ADDR=127.0.0.1 -- --wait --log=info -- echo ran
+	[ "$output" = ran ]
+	[[ $stderr == *"info: nothing to wait for: this is the master's node" ]]
+	distinit "${MASTER[@]}" -- wait -v
+	[[ $status -eq 0 && $stderr == *"info: nothing to wait for: this is the master's node" ]]
+	local -a step=(SLURM_JOB_ID=55 SLURM_STEP_ID=0 'SLURM_STEP_NODELIST=n[1-2]' SLURM_STEP_NUM_NODES=2
+		SLURM_STEP_NUM_TASKS=4 'SLURM_STEP_TASKS_PER_NODE=2(x2)' SLURM_NODEID=0 MASTER_ADDR=127.0.0.1
+		MASTER_PORT=@PORT@)
+	distinit "${step[@]}" SLURM_PROCID=0 SLURM_LOCALID=0 MASTER_PORT=1 -- wait -v --for=tcp
+	[[ $status -eq 0 && $stderr == *'info: nothing to wait for: this is rank 0, the master' ]]
+	# The other rank of its node does.
+	scene --port=closed -- "${step[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 -- wait --for=tcp --timeout=100ms
+	fails_at_last 124 '*could not be reached*'
+}
+
+@test "wait: without a cluster there is nothing to wait for" {
+	distinit -- --wait -- echo ran
+	succeeds_with ran
+	distinit MASTER_ADDR=no..such MASTER_PORT=1 -- --wait -- echo ran
+	succeeds_with ran
+	distinit -- wait
+	succeeds_with ''
+	distinit -- wait -v
+	[ "$stderr" = 'distinit: info: nothing to wait for: no cluster' ]
+	distinit -- --hosts=a --wait --log=info -- echo ran
+	[[ $output == ran && $stderr == *'nothing to wait for: a cluster of one' ]]
+	distinit SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURMD_NODENAME=n2 -- wait -v
+	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is no rank, and the master is one that it starts' ]]
+}
+
+@test "wait: distinit wait takes a master told by hand" {
+	scene --port=open -- MASTER_ADDR=127.0.0.1 MASTER_PORT=@PORT@ -- wait --for=tcp
+	[[ $status -eq 0 && $output == 'accepted 1' ]]
+	scene --port=open -- -- wait --for=tcp --master-addr=127.0.0.1 --master-port=@PORT@
+	[[ $status -eq 0 && $output == 'accepted 1' ]]
+	distinit -- wait --master-addr=no..such --timeout=100ms
+	fails_like 124 'no..such could not be reached within 0.1 s: *'
+	distinit MASTER_ADDR=127.0.0.1 -- wait --for=tcp
+	refuses_with "--for=tcp: nobody tells the master's port: set MASTER_PORT, or pass --master-port"
+}
+
+@test "wait: a master that nobody tells is an error, not a silent start" {
+	distinit PMI_RANK=1 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 -- --wait -- echo ran
+	[[ $status -eq 125 && -z $output ]]
+	[[ $stderr == *'error: the master cannot be waited for, as nobody tells its address: set MASTER_ADDR, or pass --master-addr or --hosts' ]]
+}
+
+@test "wait: DISTINIT_WAIT is a flag or a duration" {
+	scene --port=closed -- "${WORKER[@]}" DISTINIT_WAIT=200ms -- -- echo ran
+	fails_at_last 124 '*within 0.2 s*'
+	local value
+	for value in 1 yes true on; do
+		scene --port=open -- "${WORKER[@]}" "DISTINIT_WAIT=$value" -- -- echo ran
+		[ "$output" = $'ran\naccepted 1' ]
+	done
+	for value in '' 0 no false off; do
+		scene --port=open -- "${WORKER[@]}" "DISTINIT_WAIT=$value" -- -- echo ran
+		[ "$output" = $'ran\naccepted 0' ]
+	done
+	scene --port=open -- "${WORKER[@]}" DISTINIT_WAIT=1 -- --wait=0 -- echo ran
+	[ "$output" = $'ran\naccepted 0' ]
+	# Without '=' the next word is not taken.
+	scene --port=open -- "${WORKER[@]}" -- --wait -- echo 5m
+	[ "$output" = $'5m\naccepted 1' ]
+	distinit DISTINIT_WAIT=1 DISTINIT_FOR=dns -- -- env
+	succeeds_with ''
+}
+
+@test "wait: bad durations and words are refused, cluster or not" {
+	local value
+	for value in -1 1x 5mm; do
+		distinit -- "--wait=$value" -- echo ran
+		refuses_with "--wait='$value' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	done
+	distinit DISTINIT_WAIT=1x -- -- echo ran
+	refuses_with "DISTINIT_WAIT='1x' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	distinit -- --wait=99999999999h -- echo ran
+	refuses_with "--wait='99999999999h' is longer than ten years (3650d)"
+	distinit -- wait --timeout=-1
+	refuses_with "--timeout='-1' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	distinit -- wait --timeout=0
+	refuses_with "--timeout='0': more than 0 is expected"
+	distinit -- --wait=0s -- echo ran
+	refuses_with "--wait='0s': more than 0 is expected"
+	distinit -- --wait --for=udp -- echo ran
+	refuses_with "--for='udp': expected dns or tcp"
+	distinit -- wait main1
+	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
+	distinit -- wait -- echo
+	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
+}
+
+@test "wait: a failure is left in the termination log, where there is one" {
+	mkdir -p root/dev
+	scene -- "${WORKER[@]}" -- --wait=100ms --root=root -- echo ran
+	[ "$status" -eq 124 ]
+	[ ! -e root/dev/termination-log ]
+	echo before >root/dev/termination-log
+	scene -- "${WORKER[@]}" -- --wait=100ms --root=root -- echo ran
+	[ "$status" -eq 124 ]
+	diff <(printf 'before\n%s\n' "${stderr##*$'\n'}") root/dev/termination-log
+	: >root/dev/termination-log
+	scene --signal=TERM -- "${WORKER[@]}" -- wait --for=tcp -vv --root=root
+	[ "$(cat root/dev/termination-log)" = "${stderr##*$'\n'}" ]
+	# One that waits well leaves nothing.
+	: >root/dev/termination-log
+	scene --port=open -- "${WORKER[@]}" -- --wait --root=root -- echo ran
+	[ ! -s root/dev/termination-log ]
+	# A pipe or a device is no log.
+	rm root/dev/termination-log
+	mkfifo root/dev/termination-log
+	scene -- "${WORKER[@]}" -- --wait=100ms --root=root -- echo ran
+	[ "$status" -eq 124 ]
+}
+
+@test "wait: the command gets signals, descriptors and children as if there had been no wait" {
+	own_network
+	echo '127.0.0.1 main1' >>etc/hosts
+	# What a program sees of itself.
+	local look='grep -E "^(Sig[PBIC]|Shd|Threads)" /proc/self/status; ls /proc/self/fd; ps -o stat=,comm= --ppid $$'
+	scene --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -- sh -c "$look"
+	local without=$output
+	scene --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- --wait -- sh -c "$look"
+	[ "$status" -eq 0 ]
+	diff <(echo "${without/accepted 0/accepted 1}") <(echo "$output")
+}
+
+@test "wait: a closed stderr does not become the connection" {
+	scene --port=open -- "${WORKER[@]}" sh -c 'exec "$0" "$@" 2>&- <&-' -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	scene --port=full -- "${WORKER[@]}" sh -c 'exec "$0" "$@" 2>&-' -- -vv --wait=200ms -- echo ran
+	[ "$status" -eq 124 ]
+}
+
+@test "wait: a connection with oneself is none" {
+	own_network
+	# In this network the only port that a connection can come from is the one that it goes to.
+	cat >alone <<-'END'
+		echo '29999 29999' >/proc/sys/net/ipv4/ip_local_port_range
+		exec "$@"
+	END
+	NAMESPACE+=(sh "$PWD/alone")
+	invoke "${NAMESPACE[@]}" env -i "${SESSION[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT=29999 "$DISTINIT" --wait=300ms -- echo ran
+	fails_at_last 124 '127.0.0.1:29999 could not be reached within 0.3 s: 127.0.0.1: Connection refused; *'
+}
