@@ -58,7 +58,7 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	if (r < 0) {
 		return err_set(err, -r, "the inheritable capabilities cannot be set: %s", strerror(-r));
 	}
-	r = caps_write_ambient(t->ambient, &at);
+	r = caps_write_ambient(t->ambient, t->inheritable, &at);
 	if (r < 0) {
 		return err_set(err, -r, "%s cannot be made ambient, or be no longer so: %s%s", cap_name(at).s,
 			       strerror(-r), r == -EINVAL ? " (that needs Linux 4.3)" : "");

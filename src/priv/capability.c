@@ -51,12 +51,15 @@ int cap_find(struct str word) {
 	if (wanted.s[0] && num_read(str_of(wanted.s + 4), CAPS_MAX - 1, &number) == 0) {
 		return (int)number;
 	}
-	for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++) {
-		if (strcmp(cap_name(cap).s, wanted.s) == 0) {
-			return (int)cap;
-		}
+	// Each name is a block of memory, and as the only one of its size would be asked of the kernel and given back: not
+	// while there is another of that size.
+	cap_t other = cap_init();
+	int found = -EINVAL;
+	for (unsigned cap = 0; found < 0 && cap <= CAP_LAST_CAP; cap++) {
+		found = strcmp(cap_name(cap).s, wanted.s) == 0 ? (int)cap : -EINVAL;
 	}
-	return -EINVAL;
+	cap_free(other);
+	return found;
 }
 
 static int refuse_name(const char *label, const char *text, struct str word, struct err *err) {
@@ -132,8 +135,10 @@ int caps_read(struct cap_sets *out, uint64_t *known, struct err *err) {
 	for (int cap = 0; cap < CAPS_MAX && (bound = cap_get_bound(cap)) >= 0; cap++) {
 		all |= CAP_BIT(cap);
 		sets.bounding |= bound ? CAP_BIT(cap) : 0;
-		// Kernels before 4.3 have no ambient set, and say so by an error.
-		sets.ambient |= cap_get_ambient(cap) > 0 ? CAP_BIT(cap) : 0;
+		// What is not inheritable is not ambient, and need not be asked for. Kernels before 4.3 have no ambient set, and
+		// say so by an error.
+		bool may = sets.inheritable & CAP_BIT(cap);
+		sets.ambient |= may && cap_get_ambient(cap) > 0 ? CAP_BIT(cap) : 0;
 	}
 	*out = sets;
 	*known = all;
@@ -182,9 +187,12 @@ int caps_drop_bounding(uint64_t set, unsigned *at) {
 	return 0;
 }
 
-int caps_write_ambient(uint64_t wanted, unsigned *at) {
+int caps_write_ambient(uint64_t wanted, uint64_t inheritable, unsigned *at) {
 	cap_set_syscall(NULL, NULL);
 	for (unsigned cap = 0; cap < CAPS_MAX; cap++) {
+		if (!(inheritable & CAP_BIT(cap))) {
+			continue;
+		}
 		bool want = wanted & CAP_BIT(cap);
 		bool have = cap_get_ambient((cap_value_t)cap) > 0;
 		if (want != have && cap_set_ambient((cap_value_t)cap, want ? CAP_SET : CAP_CLEAR) < 0) {

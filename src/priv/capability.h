@@ -66,5 +66,8 @@ int caps_keep_over_setuid(uint32_t uid);
 /** Drop @set, which is in it, from the bounding set. Returns 0 or a negative errno, and *@at, the one that it failed at. */
 int caps_drop_bounding(uint64_t set, unsigned *at);
 
-/** Make the ambient set @wanted; it has to be permitted and inheritable. Returns 0 or a negative errno, and *@at. */
-int caps_write_ambient(uint64_t wanted, unsigned *at);
+/**
+ * Make the ambient set @wanted; it has to be permitted, and part of @inheritable, our inheritable set, out of which no ambient one can
+ * be. Returns 0 or a negative errno, and *@at.
+ */
+int caps_write_ambient(uint64_t wanted, uint64_t inheritable, unsigned *at);

@@ -193,8 +193,11 @@ static int read_groups(struct reading *in, const struct credentials *now, bool h
 	uint32_t n = how == GROUPS_INIT ? groups_of(in->arena, in->groups, str_of(name), out->gid, &list) : 0;
 	out->groups = list;
 	out->n_groups = n;
+	// Whether the process's own group is listed among the others makes no difference, which is not worth a right that one may
+	// not have.
+	uint32_t no_matter = is_now ? out->gid : UINT32_MAX;
 	out->change_groups =
-		how != GROUPS_KEEP && !(is_now && groups_are(now->groups, now->n_groups, list, n, out->gid));
+		how != GROUPS_KEEP && !groups_are(now->groups, now->n_groups, list, n, no_matter);
 	return 0;
 }
 

@@ -17,5 +17,5 @@ static uint64_t next_random(uint64_t *state) {
 uint32_t backoff_next_ms(struct backoff *backoff) {
 	uint32_t limit = backoff->limit_ms;
 	backoff->limit_ms = limit < BACKOFF_LAST_MS / 2 ? limit * 2 : BACKOFF_LAST_MS;
-	return 1 + (uint32_t)(next_random(&backoff->random) % limit);
+	return limit - (uint32_t)(next_random(&backoff->random) % (limit / 2));
 }

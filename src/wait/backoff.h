@@ -2,10 +2,11 @@
 #pragma once
 
 /**
- * How long to pause before the next attempt: at random between nothing and a limit, which doubles up to a highest one.
+ * How long to pause before the next attempt: between half of a limit and all of it, at random. The limit doubles, up to a last one.
  *
  * Thousands of processes of a job begin within the same second. Whatever they all do after a fixed pause, they do all at once, again
- * and again; the whole pause at random spreads them evenly over it.
+ * and again; pauses at random spread them evenly. Pauses from nothing to the limit would spread no better and make half as many
+ * attempts again ("./dev bench --only=stampede").
  */
 
 #include <stdint.h>
@@ -24,5 +25,5 @@ struct backoff {
 /** Begin with @seed, which is another one in every process. */
 struct backoff backoff_begin(uint64_t seed);
 
-/** The next pause, in milliseconds, 1 to its limit. */
+/** The next pause, in milliseconds. */
 uint32_t backoff_next_ms(struct backoff *backoff);

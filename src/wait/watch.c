@@ -5,7 +5,6 @@
 #include "wait/clock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -46,30 +45,6 @@ static uint64_t watched_signals(sigset_t *set) {
 	return bits;
 }
 
-/**
- * Open what is closed of the descriptors 0 to 2 as something that takes no text: a socket that came to be number 2 would get our
- * messages.
- */
-static unsigned hold_standard(void) {
-	unsigned held = 0;
-	sigset_t none;
-	sigemptyset(&none);
-	for (int fd = 0; fd <= 2; fd++) {
-		if (fcntl(fd, F_GETFD) < 0 && signalfd(-1, &none, SFD_CLOEXEC) == fd) {
-			held |= 1u << fd;
-		}
-	}
-	return held;
-}
-
-static void release_standard(unsigned held) {
-	for (int fd = 0; fd <= 2; fd++) {
-		if (held >> fd & 1) {
-			close(fd);
-		}
-	}
-}
-
 int watch_begin(struct watch *watch, const struct wait_for *wait) {
 	sigset_t set;
 	uint64_t bits = watched_signals(&set);
@@ -80,13 +55,9 @@ int watch_begin(struct watch *watch, const struct wait_for *wait) {
 		.deadline = clock_after(now, wait->timeout_ms),
 		.next_progress = clock_after(now, WAIT_PROGRESS_MS),
 		.child_pending = is_pending(SIGCHLD),
-		.held = hold_standard(),
 	};
 	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (watch->signal_fd < 0) {
-		int code = errno;
-		release_standard(watch->held);
-		errno = code;
 		return err_set(&watch->failure, errno, "signals cannot be watched: %s", strerror(errno));
 	}
 	// A blocked signal waits to be read, also in PID 1, where it would be thrown away otherwise.
@@ -117,7 +88,6 @@ static void drop_child_signal(const struct watch *watch) {
 void watch_done(struct watch *watch) {
 	take_signal(watch);
 	close(watch->signal_fd);
-	release_standard(watch->held);
 	drop_child_signal(watch);
 	change_mask(SIG_SETMASK, watch->mask, NULL);
 }

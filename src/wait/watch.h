@@ -15,8 +15,6 @@ struct watch {
 	uint64_t next_progress;
 	/** The signals to watch come out of this one, while they are blocked. */
 	int signal_fd;
-	/** Bit n: descriptor n, of the standard ones, was closed, and is held so that no socket of ours becomes stderr. */
-	unsigned held;
 	/** The mask as it was before. */
 	uint64_t mask;
 	/** SIGCHLD was pending before, and is to be so afterwards. */

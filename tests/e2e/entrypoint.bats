@@ -21,9 +21,9 @@ script() {
 	chmod +x -- "$name"
 }
 
-# status_of PROGRAM...: what /proc says of a process that runs so.
+# status_of PROGRAM...: what /proc says of a process that runs so. Not SigQ, which counts the signals of all processes of this user.
 status_of() {
-	env -i "$@" cat /proc/self/status | grep -E '^(Sig|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
+	env -i "$@" cat /proc/self/status | grep -E '^(Sig[^Q]|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
 }
 
 # --- in place -----------------------------------------------------------------------------------------

@@ -291,6 +291,39 @@ killed_anywhere() {
 	[ "$leftovers" -gt 0 ]
 }
 
+@test "install: from the moment that it is there it can be started" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	# Held at that moment: nobody may have it open for writing any more.
+	env -i strace -o trace -e inject=linkat:delay_exit=2s "$DISTINIT" install dir 3>&- &
+	local pid=$!
+	until [[ -e dir/distinit ]]; do
+		kill -0 "$pid"
+		sleep 0.01
+	done
+	invoke dir/distinit --version
+	[ "$status" -eq 0 ]
+	wait "$pid"
+}
+
+@test "install: a second one waits for the first to end" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	echo old >dir/distinit
+	# Held between its two last steps, where the other could take its file for one that was left behind.
+	env -i strace -o trace -e inject=renameat:delay_enter=2s "$DISTINIT" install dir 3>&- &
+	local pid=$!
+	until [[ -e dir/.distinit.new ]]; do
+		kill -0 "$pid"
+		sleep 0.01
+	done
+	distinit -- install -v dir
+	[ "$status" -eq 0 ]
+	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	wait "$pid"
+	is_whole dir
+}
+
 @test "install: many at once leave one whole" {
 	local old pid
 	for old in '' old; do

@@ -107,6 +107,15 @@ fails_at_last() {
 	[ "$output" = $'ran\naccepted 1' ]
 }
 
+@test "wait: a master that gets another address meanwhile is found" {
+	own_network
+	echo '127.0.0.2 main1' >>etc/hosts
+	scene --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
+	[ "$status" -eq 0 ]
+	[ "$output" = $'ran\naccepted 1' ]
+	[[ $stderr == *'debug: waiting for main1:'*': 127.0.0.2: Connection refused'* ]]
+}
+
 @test "wait: a name that is in /etc/hosts only later" {
 	own_network
 	scene --dns=unknown --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
@@ -335,8 +344,11 @@ fails_at_last() {
 	# A pipe or a device is no log.
 	rm root/dev/termination-log
 	mkfifo root/dev/termination-log
+	exec 5<>root/dev/termination-log
 	scene -- "${WORKER[@]}" -- --wait=100ms --root=root -- echo ran
 	[ "$status" -eq 124 ]
+	run ! read -r -t 0 -u 5
+	exec 5>&-
 }
 
 @test "wait: the command gets signals, descriptors and children as if there had been no wait" {
@@ -351,7 +363,7 @@ fails_at_last() {
 	diff <(echo "${without/accepted 0/accepted 1}") <(echo "$output")
 }
 
-@test "wait: a closed stderr does not become the connection" {
+@test "wait: with stdin and stderr closed, nothing is sent either" {
 	scene --port=open -- "${WORKER[@]}" sh -c 'exec "$0" "$@" 2>&- <&-' -- -vv --wait -- echo ran
 	[ "$status" -eq 0 ]
 	[ "$output" = $'ran\naccepted 1' ]

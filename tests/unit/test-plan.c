@@ -153,7 +153,7 @@ static void check_users(void) {
 	check_ids("app", NULL, &now, "1000 1000, stay, app /home/app");
 	check_ids("app", "init", &now, "1000 1000, 1000 44, app /home/app");
 	check_ids("1000:1000", "none", &now, "1000 1000, stay, app /home/app");
-	check_ids("app:video", NULL, &now, "1000 44, none, app /home/app");
+	check_ids("app:video", NULL, &now, "1000 44, stay, app /home/app");
 }
 
 /** What is planned: "steps; permitted bounding ambient; workload", sets in hexadecimal, or the error. */
@@ -333,7 +333,7 @@ int main(void) {
 	check_ids("5:video", NULL, &now,
 		  "--user='5:video': there is no group 'video', as there is no file /etc/group; a number "
 		  "needs none");
-	check_ids("5:6", NULL, &now, "5 6, none, - /");
+	check_ids("5:6", NULL, &now, "5 6, stay, - /");
 	(void)rmdir(arena_format(&arena, "%s/etc", root));
 	(void)rmdir(root);
 	arena_done(&arena);
