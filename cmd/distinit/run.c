@@ -94,7 +94,7 @@ int command_run(struct session *s) {
 	plan.envp = env_vector(&s->env);
 	plan.path = env_get(&s->env, "PATH");
 	status = stay ? init_run(&s->arena, &plan, &err)
-			  : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
+		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
 	if (err.text[0]) {
 		session_fail(s, &err);
 	}
