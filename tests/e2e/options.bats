@@ -51,7 +51,7 @@ long_options() {
 
 @test "--help: lists the options of the manual" {
 	long_options >help
-	for option in cluster frameworks hosts node-rank nnodes master-addr master-port ranks set add unset prepend append first \
+	for option in cluster frameworks hosts hostfile node-rank nnodes scope master-addr master-port ranks set add unset prepend append first \
 		env-file clean pass app keep-config lenient wait for verbose log root hostname help version; do
 		grep -E -- "^--$option\b" help
 	done
