@@ -104,7 +104,7 @@ RESIDENT static bool sleep_until(uint64_t at, siginfo_t *info) {
 /** Memory is given back once nothing has happened for a moment: a workload that ends at once need not wait for that. */
 RESIDENT static void supervise(struct supervisor *in) {
 	uint64_t quiet_at = now_ms() + QUIET_MS;
-	siginfo_t info;
+	siginfo_t info = {0};
 	do {
 		if (sleep_until(earliest(ending_next(in), quiet_at), &info)) {
 			handle(in, &info);
