@@ -54,11 +54,18 @@ struct directive_levels {
 bool verb_find(struct str word, enum verb *verb, const char **nearest);
 
 /**
- * Read @arg, the argument of @verb (NAME=VALUE, NAME[SEPARATOR]=VALUE, or a NAME), and add it to @list. The texts are kept,
- * not copied. `pass NAME=VALUE` is read as `set` (mpirun's -x).
+ * Read @arg, the argument of @verb (NAME=VALUE, NAME[SEPARATOR]=VALUE, or a NAME), into @out. The texts are kept, not
+ * copied. `pass NAME=VALUE` is read as `set` (mpirun's -x).
  *
- * Returns 0; or -EINVAL, -E2BIG with the sentence in @err and, in *@column, the offset in @arg of what it is about.
+ * Returns 0; or -EINVAL with the sentence in @err and, in *@column, the offset in @arg of what it is about.
  */
+int directive_parse(enum verb verb, struct str arg, const struct origin *by, struct directive *out,
+		    size_t *column, struct err *err);
+
+/** Add @d to @list. Returns 0; or -E2BIG if the variable would be more than the kernel takes. */
+int directives_push(struct directives *list, const struct directive *d, struct err *err);
+
+/** Both: read @arg and add it to @list. Returns 0; -EINVAL, -E2BIG. */
 int directive_add(struct directives *list, enum verb verb, struct str arg, const struct origin *by,
 		  size_t *column, struct err *err);
 
