@@ -28,17 +28,6 @@ void session_init(struct session *s, void *memory, size_t size) {
 	env_init(&s->env, &s->arena, environ);
 }
 
-int write_all(int fd, struct str text) {
-	while (text.len) {
-		ssize_t n = write(fd, text.p, text.len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		text = str_from(text, n > 0 ? (size_t)n : 0);
-	}
-	return 0;
-}
-
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 void session_say(struct session *s, enum log_level level, const char *text) {

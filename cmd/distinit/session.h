@@ -66,8 +66,5 @@ void session_warn(struct session *s);
 /** Print the sentence in @err and return the status to exit with. */
 int session_fail(struct session *s, const struct err *err);
 
-/** Write all of @text to @fd. Returns 0 or a negative errno. */
-int write_all(int fd, struct str text);
-
 /** Write @text to stdout and return the status to exit with. */
 int session_print(struct session *s, struct str text);
