@@ -23,12 +23,16 @@ extern const struct subcommand subcommands[];
 int command_run(struct session *s);
 int command_env(struct session *s);
 int command_explain(struct session *s);
+int command_bundle(struct session *s);
 int command_hosts(struct session *s);
 int command_sources(struct session *s);
 int command_frameworks(struct session *s);
 
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
+
+/** The variables that @launcher is read from, joined by blanks. */
+const char *launcher_reads(struct arena *arena, const struct launcher *launcher);
 
 /** `explain` in its two formats. */
 void explain_text(struct session *s, struct buf *out);

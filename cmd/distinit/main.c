@@ -9,6 +9,7 @@
  *     run.c              the entrypoint: the flow, then execve()
  *     env.c              prints what would be added or changed
  *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it
+ *     bundle.c           the tracked variables, for workers
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  */
@@ -25,6 +26,7 @@ const struct subcommand subcommands[] = {
 	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "derive, override, run: the entrypoint", command_run},
 	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
 	{"explain", CMD_EXPLAIN, "", "tell what was recognised, and who set what and why", command_explain},
+	{"bundle", CMD_BUNDLE, "", "write the tracked variables, for the workers of a job", command_bundle},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},

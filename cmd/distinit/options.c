@@ -10,7 +10,7 @@
 
 #define CLUSTER (CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_HOSTS)
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN)
-#define ANY	(CLUSTER | CMD_TABLE)
+#define ANY	(CLUSTER | CMD_TABLE | CMD_BUNDLE)
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
@@ -62,7 +62,14 @@ const struct option options[] = {
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
-	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV, false, "FILE", "write to FILE, atomically"},
+	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
+	 "what to write: names joined by ':'; 'NAME*': all that begin so", .passed_on = true},
+	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "also what a worker has from its host or launcher, such as HOSTNAME or RANK"},
+	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "of a name that is not set, write that it is to be removed"},
+	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
+	 "write to FILE, atomically"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
 	 "do not mask variables whose names look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
@@ -70,8 +77,10 @@ const struct option options[] = {
 	{"nth", 0, OPT_NTH, TAKES_TEXT, CMD_HOSTS, false, "N", "print host N only, from 0"},
 	{"compress", 0, OPT_COMPRESS, TAKES_FLAG, CMD_HOSTS, false, NULL,
 	 "print one host list, such as n[1-4]"},
-	{"log", 0, OPT_LOG, TAKES_TEXT, CLUSTER, true, "LEVEL", "error, warn (default), info, debug"},
-	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, CLUSTER, false, NULL, "--log=info; twice: --log=debug"},
+	{"log", 0, OPT_LOG, TAKES_TEXT, CLUSTER | CMD_BUNDLE, true, "LEVEL",
+	 "error, warn (default), info, debug"},
+	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, CLUSTER | CMD_BUNDLE, false, NULL,
+	 "--log=info; twice: --log=debug"},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, CLUSTER, true, "DIR",
 	 "look for a manager's files under DIR instead of /"},
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",
@@ -350,7 +359,8 @@ int options_read_variables(struct env *env, struct settings *settings, struct no
 		}
 	}
 	for (uint32_t i = 0; any && !option_is_on(settings, OPT_KEEP_CONFIG) && i < env->n; i++) {
-		if (setting_of(&env->entries[i], &unknown)) {
+		const struct option *o = setting_of(&env->entries[i], &unknown);
+		if (o && !o->passed_on) {
 			env_unset(env, env_entry_name(&env->entries[i]), NULL);
 		}
 	}

@@ -13,6 +13,9 @@
 #include "base/notes.h"
 #include "env/env.h"
 
+/** A file larger than all that the kernel takes as an environment holds no directives. */
+#define DIRECTIVE_FILE_MAX ((size_t)8 << 20)
+
 enum verb {
 	VERB_SET,
 	VERB_ADD,
@@ -74,12 +77,12 @@ int directive_add_pair(struct directives *list, enum verb verb, struct str name,
 		       const struct origin *by, struct err *err);
 
 /**
- * Read the lines of a directive file. Above the first "[app NAME]" they are added to the job's level; those in
+ * Read the lines of a directive file; a bundle (env/bundle.h) has to be whole. Above the first "[app NAME]" they are added to the job's level; those in
  * sections of @app (NULL: none) to the application's.
  *
  * @where names it in messages and origins: a path, or a variable's name. @text is kept, not copied.
  *
- * Returns 0; or -EINVAL, -E2BIG: @err says "WHERE:LINE:COLUMN: ...".
+ * Returns 0; or -EINVAL, -E2BIG: @err says "WHERE:LINE:COLUMN: ...", of a bundle "WHERE: ...".
  */
 int directive_read(struct directive_levels *levels, const char *where, struct str text, const char *app,
 		   struct err *err);

@@ -14,6 +14,7 @@
  */
 
 #include "base/buf.h"
+#include "env/bundle.h"
 #include "env/directive.h"
 
 #include <errno.h>
@@ -207,6 +208,11 @@ int directive_read(struct directive_levels *levels, const char *where, struct st
 	if (str_starts(text, STR("\xef\xbb\xbf"))) {
 		text = str_from(text, 3);
 	}
+	int bundle = bundle_open(where, &text, err);
+	if (bundle < 0) {
+		return bundle;
+	}
+	line.number = (uint32_t)bundle;
 	while (str_cut(&text, '\n', &line.text)) {
 		line.number++;
 		if (line.text.len && line.text.p[line.text.len - 1] == '\r') {
