@@ -360,7 +360,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	local n=0
 	# The words behind "reads", up to the next label, that are names of variables; VC_*_NUM stands for many.
 	for name in $(env -i "$DISTINIT" sources | awk '/^ {14}[a-z]/ { on = $1 == "reads" } /^ {0,13}[a-z]/ { on = 0 } on' |
-		tr ' ,' '\n\n' | tr '*' X | grep -xE '_?[A-Z][A-Z0-9]*(_[A-Z0-9]+)*' | sort -u); do
+		tr -s ' ,' '\n' | tr '*' X | grep -xE '_?[A-Z][A-Z0-9]*(_[A-Z0-9]+)*' | sort -u); do
 		# Those of distinit's own are settings, which may be wrong where they are set.
 		distinit "${name/#DISTINIT_/X_}=1" -- bundle --track="$name"
 		[[ $stderr == "distinit: warning: --track: '$name': $OWN" && $output != *set* ]]
