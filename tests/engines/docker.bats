@@ -128,14 +128,20 @@ alpine_stand_in() {
 	done
 }
 
-@test "docker: COPY --from=distinit is all that an image needs" {
+# with_train: the image localhost/train, of the one that the first test makes.
+with_train() {
 	podman_ready
-	made_of localhost/train "$TREE/LICENSE" <<-'END'
+	pod image exists localhost/distinit || build_file Dockerfile.debian distinit --build-arg DEBIAN=localhost/debian
+	pod image exists localhost/train || made_of localhost/train "$TREE/LICENSE" <<-'END'
 		FROM localhost/busybox
 		COPY --from=localhost/distinit /distinit /distinit
 		ENTRYPOINT ["/distinit", "--"]
 		CMD ["sh", "-c", "echo master ${MASTER_ADDR-none}"]
 	END
+}
+
+@test "docker: COPY --from=distinit is all that an image needs" {
+	with_train
 	same "what one container says" "master none" "$(pod run --rm --network none localhost/train)"
 	backendai 1 main1 sub1
 	same "what the second of two says" "master main1" "$(pod run --rm --network none "${told[@]}" localhost/train)"
@@ -147,8 +153,8 @@ alpine_stand_in() {
 
 # The images, taken over from podman.
 with_images() {
-	podman_ready
 	docker_ready
+	with_train
 	[[ -z $(dock images --quiet localhost/train) ]] || return 0
 	pod save localhost/train | dock load
 	pod save localhost/distinit | dock load
@@ -218,4 +224,38 @@ exits() {
 	dock rm --force main1
 	dock network rm session
 	same "what the master answers" "this is rank 0" "$answer"
+}
+
+@test "docker: a capability that Docker drops for a user, distinit keeps" {
+	with_images
+	local tell='echo "$(busybox id -u) $(busybox grep -E "^Cap(Eff|Amb):" /proc/self/status | busybox sort -u -k 2 | busybox wc -l)"; busybox grep ^CapEff: /proc/self/status'
+	ended dock run --rm --network none --user app --cap-drop ALL --cap-add IPC_LOCK --entrypoint /bin/sh localhost/train -c "$tell"
+	exits 0 $'1000 1\nCapEff:\t0000000000000000'
+	ended dock run --rm --network none --cap-drop ALL --cap-add IPC_LOCK --cap-add SETUID --cap-add SETGID --cap-add SETPCAP \
+		--entrypoint /distinit localhost/train --user=app --cap-drop=all --cap-keep=ipc_lock -- sh -c "$tell"
+	exits 0 $'1000 1\nCapEff:\t0000000000004000'
+}
+
+@test "docker: --wait waits for the master's port, and gives up in time" {
+	with_images
+	local pid
+	dock network create --internal wait
+	backendai 1 main1 sub1
+	dock run --rm --name sub1 --network wait "${told[@]}" --env DISTINIT_WAIT=2m localhost/train \
+		sh -c 'echo | busybox nc -w 5 "$MASTER_ADDR" "$MASTER_PORT"' >"$BATS_TEST_TMPDIR/sub1" 2>&1 3>&- &
+	pid=$!
+	# The master is not there yet; its name, too.
+	until_true dock inspect sub1
+	backendai 0 main1 sub1
+	dock run --detach --name main1 --network wait "${told[@]}" --env DISTINIT_WAIT=2m localhost/train \
+		sh -c 'while :; do busybox nc -l -p "$MASTER_PORT" -e busybox echo served; done'
+	status=0
+	wait "$pid" || status=$?
+	dock rm --force main1
+	dock network rm wait
+	same "the exit status, and what it heard" "0 served" "$status $(grep -v WARNING "$BATS_TEST_TMPDIR/sub1")"
+
+	backendai 1 main1 sub1
+	run_train "${told[@]}" --env DISTINIT_WAIT=1s -- echo ran
+	[[ $status -eq 124 && $output == *main1* && $output != *ran* ]] || fail "it does not give up"
 }
