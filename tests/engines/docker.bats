@@ -60,10 +60,9 @@ distinit 1.2.3 Apache-2.0" "$output"
 	podman_ready
 	[[ $(uname -m) == x86_64 ]] || skip "this machine is the other processor"
 	[[ -e $TREE/build-arm64/distinit ]] || skip "build-arm64/distinit is not there (./dev build --arch=arm64)"
-	local cache=$HOME/.cache/distinit
-	compgen -G "$cache/musl-dev_*_arm64.deb" || skip "no musl-dev for arm64 in $cache"
+	# Where ./dev looks for musl of that processor before it asks Debian.
 	build_file Dockerfile.debian distinit-arm64 --build-arg DEBIAN=localhost/debian --build-arg VERSION=1.2.3 \
-		--platform linux/arm64 --build-arg BUILDPLATFORM=linux/amd64 --volume "$cache:/root/.cache/distinit:ro"
+		--platform linux/arm64 --build-arg BUILDPLATFORM=linux/amd64 --volume "$TREE/build-deps/arm64:/root/.cache/distinit:ro"
 	carries_distinit distinit-arm64 arm64
 	cmp "$BATS_TEST_TMPDIR/distinit" "$TREE/build-arm64/distinit" || fail "another program than that of ./dev build --arch=arm64"
 }
