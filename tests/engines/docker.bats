@@ -235,6 +235,35 @@ exits() {
 	exits 0 $'1000 1\nCapEff:\t0000000000004000'
 }
 
+# stopped ARG OF DISTINIT...: the exit status of a container that is stopped once it has said "ready".
+stopped() {
+	local code
+	dock run --detach --name stopped --network none --entrypoint /distinit localhost/train "$@" >/dev/null
+	until_true eval '[[ $(dock logs stopped 2>&1) == *ready* ]]'
+	dock stop --time 60 stopped >/dev/null
+	code=$(dock inspect stopped --format '{{.State.ExitCode}}')
+	dock rm stopped >/dev/null
+	echo "$code"
+}
+
+@test "docker: stop, which a workload without a handler would not hear as PID 1, ends it with --init" {
+	with_images
+	same "the exit status" 143 "$(stopped --init -- sh -c 'echo ready; exec busybox sleep 1000')"
+	same "that of a handler" 42 "$(stopped --init -- sh -c 'trap "exit 42" TERM; echo ready; while :; do busybox sleep 0.1; done')"
+	same "that of a handler, without --init" 42 "$(stopped -- sh -c 'trap "exit 42" TERM; echo ready; while :; do busybox sleep 0.1; done')"
+}
+
+@test "docker: exec starts beside the ENTRYPOINT, and has the variables with distinit in front" {
+	with_images
+	backendai 1 main1 sub1
+	dock run --detach --name beside --network none "${told[@]}" localhost/train busybox sleep 1000
+	ended dock exec beside sh -c 'echo "${MASTER_ADDR-none}"'
+	exits 0 none
+	ended dock exec beside /distinit -- sh -c 'echo "${MASTER_ADDR-none}"'
+	exits 0 main1
+	dock rm --force beside
+}
+
 @test "docker: --wait waits for the master's port, and gives up in time" {
 	with_images
 	local pid
