@@ -146,12 +146,11 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	int status;
 	in.child = start_workload(arena, plan, &in.terminal, inherited, &status, err);
 	if (in.child < 0) {
-		terminal_leave(&in.terminal);
 		return status;
 	}
 	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
 	leave_places();
 	supervise(&in);
-	terminal_leave(&in.terminal);
+	terminal_leave(&in.terminal, in.child);
 	return exit_status(&in);
 }

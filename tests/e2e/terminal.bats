@@ -76,6 +76,13 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	[[ $output != *'got SIGINT'* ]]
 }
 
+@test "terminal: what was continued behind leaves the shell its terminal when it ends" {
+	typed see='$ ' type="$DISTINIT --init -- sh -c 'echo \$PPID >pid; exec ./workload CONT TERM'^M" see='ready, in front' \
+		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' until='kill -TERM $(cat pid)' \
+		until='! [ -e /proc/$(cat pid) ]' type='echo "still $((40 + 2))"^M' see='still 42' see='$ ' type=exit^M ends=0 -- \
+		"${SHELL_WORDS[@]}"
+}
+
 @test "terminal: in the background, a command that reads stops the job, and fg gives it what is typed" {
 	typed see='$ ' type="$DISTINIT --init -- sh -c 'read line; echo \"read <\$line>\"' &^M" see='$ ' \
 		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see='read line' type='hello^M' see='read <hello>' \
