@@ -496,6 +496,25 @@ exit 1'
 	ends_with 143
 }
 
+@test "init: a signal that it was born with as ignored starts no grace either, as for a script's background job" {
+	env -i --ignore-signal=INT PATH="$PATH" "$DISTINIT" --init --grace=100ms -- \
+		python3 -c '
+import signal
+signal.signal(signal.SIGINT, lambda *_: open("got", "w").close())
+open("ready", "w").close()
+while True:
+    signal.pause()' >out 2>err 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+	until_true test -e ready
+	kill -INT "$pid"
+	until_true test -e got
+	sleep 0.5
+	kill -0 "$pid"
+	kill -TERM "$pid"
+	ends_with 143
+}
+
 @test "init: --pdeathsig ends the command when distinit is killed" {
 	start --init --pdeathsig=TERM -- sh -c 'echo $$ >its; trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
