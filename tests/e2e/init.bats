@@ -307,6 +307,18 @@ while True:
 	[ "$(grep -cvx 18 out)" -eq $((${#all[@]} + 1)) ]
 }
 
+@test "init: likewise behind orphans, once the kernel may reap them" {
+	start --init -- sh -c '(sleep 0.01 &); (sleep 0.01 &); exec "$@"' - python3 -c "$TELLS"
+	until_true test -e ready
+	until_true eval '[ "$(wc -w <"/proc/$pid/task/$pid/children")" -eq 1 ]'
+	for n in 1 10 12 34 64; do
+		kill -"$n" "$pid"
+		until_true grep -qx "$n" out
+	done
+	kill -TERM "$pid"
+	ends_with 3
+}
+
 @test "init: as PID 1 too, from within and from without" {
 	requires_pidns
 	start_pid1 --init -- python3 -c "$TELLS"
