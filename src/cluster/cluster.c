@@ -153,6 +153,25 @@ static int check_placement(const struct input *in, struct placement *place, stru
 	return 0;
 }
 
+/**
+ * A launcher that copies its environment to every node copies the variable that numbers a node, too: there, names and addresses alone
+ * tell which node this is. What the user told by hand stands.
+ */
+static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
+	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
+		      place->node_rank != UNKNOWN && place->node_rank_from &&
+		      env_value(in->env, place->node_rank_from);
+	if (!copied) {
+		return;
+	}
+	struct err several;
+	place->node_rank = launcher_node_rank(in, &place->hosts);
+	if (place->node_rank == UNKNOWN &&
+	    self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
+		place->node_rank = UNKNOWN;
+	}
+}
+
 /** The number of nodes that the user told completes what the manager tells, and may not contradict it. */
 static int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
 			     struct err *err) {
@@ -257,6 +276,9 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 		r = c.source->read(in, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
+		if (r == 0) {
+			distrust_copies(in, &c, &c.place);
+		}
 		c.nnodes = c.place.nnodes;
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
