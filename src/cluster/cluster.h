@@ -166,6 +166,12 @@ bool cluster_is_vague(const struct cluster *cluster);
  */
 uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 
+/** The same for a rendezvous on another node, number @master of the hosts. */
+uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
+
+/** The node that is called @host, which may have the brackets of an IPv6 address; the master's where it is none of the hosts. */
+uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
+
 /** A machine's name. */
 struct own_name {
 	char s[HOST_NAME_BYTES + 2];

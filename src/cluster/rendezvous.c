@@ -14,12 +14,24 @@
 #define PORT_BASE 20000
 #define PORT_SPAN 9400
 
-uint32_t cluster_rendezvous_rank(const struct cluster *c) {
-	uint32_t rank = c->place.node_rank, master = c->master_node;
+uint32_t cluster_rank_around(const struct cluster *c, uint32_t master) {
+	uint32_t rank = c->place.node_rank;
 	if (rank == UNKNOWN || rank > master) {
 		return rank;
 	}
 	return rank == master ? 0 : rank + 1;
+}
+
+uint32_t cluster_rendezvous_rank(const struct cluster *c) {
+	return cluster_rank_around(c, c->master_node);
+}
+
+uint32_t cluster_node_at(const struct cluster *c, struct str host) {
+	if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
+		host = (struct str){host.p + 1, host.len - 2};
+	}
+	uint32_t node = hosts_find_loosely(&c->place.hosts, host);
+	return node < c->place.hosts.n ? node : c->master_node;
 }
 
 static uint16_t port_of_job(const struct placement *place) {
@@ -53,10 +65,7 @@ static struct str host_of_rank_0(const struct cluster *c) {
 static void choose_master(struct cluster *c, const char *addr, const char *why) {
 	c->master_addr = str_of(addr);
 	c->master_addr_why = why;
-	uint32_t node = hosts_find_loosely(&c->place.hosts, c->master_addr);
-	if (node < c->place.hosts.n) {
-		c->master_node = node;
-	}
+	c->master_node = cluster_node_at(c, c->master_addr);
 }
 
 static void find_master_addr(const struct input *in, struct cluster *c) {
@@ -71,7 +80,8 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 		return;
 	}
 	c->master_addr = host_of_rank_0(c);
-	c->master_addr_why = c->place.master_addr.len ? c->place.master_addr_from : "the host of rank 0";
+	bool named = c->place.master_addr.len && c->master_addr.p == c->place.master_addr.p;
+	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
 	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
 		notes_add(in->notes,
 			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
@@ -91,7 +101,8 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 
 static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
 	const char *set = env_value(in->env, "MASTER_PORT");
-	c->service_link = set && strncmp(set, "tcp://", 6) == 0;
+	// "tcp://10.0.0.1:80", by whatever protocol.
+	c->service_link = set && strstr(set, "://");
 	if (set && !c->service_link) {
 		c->master_port_why = "MASTER_PORT was set already";
 		return parse_port("MASTER_PORT", set, &c->master_port, err);
