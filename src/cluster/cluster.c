@@ -28,7 +28,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 		}
 	}
 	if (in->cluster.value && !named) {
-		return err_set(err, EINVAL, "%s=%s: there is no such source%s; see 'distinit sources'",
+		return err_set(err, ENOENT, "%s=%s: there is no such source%s; see 'distinit sources'",
 			       in->cluster.from, quote(str_of(in->cluster.value)).s,
 			       nearest_hint(&best, "").s);
 	}

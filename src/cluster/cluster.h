@@ -147,7 +147,8 @@ struct input {
  * Find out which cluster we are in, and describe it.
  *
  * Returns 1 with *@out set; 0 if there is none, or none to derive anything from (@in->launcher then says whether torchrun
- * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which.
+ * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which; -ENOENT if the
+ * user asks for a source that there is not.
  */
 int cluster_read(struct input *in, struct cluster *out, struct err *err);
 
