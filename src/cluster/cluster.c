@@ -166,8 +166,7 @@ static void distrust_copies(struct input *in, const struct cluster *c, struct pl
 	}
 	struct err several;
 	place->node_rank = launcher_node_rank(in, &place->hosts);
-	if (place->node_rank == UNKNOWN &&
-	    self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
+	if (place->node_rank == UNKNOWN && self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
 		place->node_rank = UNKNOWN;
 	}
 }
