@@ -6,6 +6,7 @@
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
 # shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
 
 load helpers
 

@@ -228,6 +228,14 @@ in_batch() {
 	same "steps of the job within" 'nested COMPLETED 0:0' "$output"
 }
 
+@test "surrogate: the command starts at once: Slurm is asked beside it" {
+	run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $BATS_TEST_DIRNAME/start-delay $DISTRUN"
+	same "the exit status" 0 "$status"
+	# Between the two are an execve and a vfork; srun takes 50 ms, and Slurm any time.
+	[[ $output =~ difference\ (-|[0-9]\.)[0-9.]+$ ]] || fail 'more than 10 ms'
+	nothing_is_left
+}
+
 # --- limits -----------------------------------------------------------------------------------------
 
 @test "limits: they count running, and the job's time counts waiting" {
