@@ -368,3 +368,27 @@ used() {
 	says_error 125 "the budget file '$PWD/no/such' cannot be opened: No such file or directory"
 	[[ ! -e started ]]
 }
+
+# --- documents --------------------------------------------------------------------------------------
+
+@test "distrun's manual and README.md have its options and subcommands, and no others" {
+	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 readme=$BATS_TEST_DIRNAME/../../README.md word option
+	for word in where surrogate; do
+		grep -qx "\.It Cm $word" "$manual"
+		grep -q "distrun $word" "$readme"
+		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
+			grep -Eq "^\.It .*Fl -$option( |\$)" "$manual" || { echo "$manual: no --$option" && return 1; }
+		done
+		for option in $(sed -n 's/^distrun '"$word"' .* -- .*/&/p' "$readme" | sed 's/ -- .*//' | grep -oE -- '--[a-z-]+'); do
+			[[ $(env -i "$DISTRUN" "$word" "$option" 2>&1) != *'unknown option'* ]] || { echo "README.md: $option" && return 1; }
+		done
+	done
+	for option in $(sed -n '/^\.It /p' "$manual" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -//' | sort -u); do
+		[[ $(env -i "$DISTRUN" where "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+	done
+	# Each variable that the manual names is one.
+	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
+		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *'is no setting'* ]] || { echo "manual: $word" && return 1; }
+	done
+}

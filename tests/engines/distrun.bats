@@ -228,6 +228,13 @@ in_batch() {
 	same "steps of the job within" 'nested COMPLETED 0:0' "$output"
 }
 
+@test "surrogate: the step takes nothing from the command, which gets all of the job" {
+	run in_batch --nodes=2 --ntasks=6 --mem=512 <<-'END'
+		$SURROGATE --require -- sh -c 'srun --label hostname | wc -l; srun --exact --ntasks=6 hostname | wc -l'
+	END
+	same "the tasks of two steps" $'6\n6' "$output"
+}
+
 @test "surrogate: the command starts at once: Slurm is asked beside it" {
 	run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $BATS_TEST_DIRNAME/start-delay $DISTRUN"
 	same "the exit status" 0 "$status"

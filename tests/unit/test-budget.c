@@ -137,7 +137,7 @@ static void check_life(void) {
 
 /** Many at once: none loses another's entry. */
 static void check_many(void) {
-	enum { MANY = 8, TIMES = 20 };
+	enum { MANY = 8, TIMES = 200 };
 	unlink(path);
 	for (int i = 0; i < MANY; i++) {
 		if (fork() == 0) {
