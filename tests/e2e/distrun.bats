@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
+# shellcheck disable=SC2013 # words are meant
 
 load helpers
 
