@@ -152,7 +152,7 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 			unsigned command, char **argv, void *context, struct err *err) {
 	*out = (struct settings){.table = table, .arena = arena};
 	out->value = arena_array(arena, table->n_values, sizeof(*out->value));
-	out->given = arena_array(arena, table->n_values, sizeof(*out->given));
+	out->given = arena_array(arena, table->n_values, sizeof(void *));
 	for (unsigned id = 0; id < table->n_values; id++) {
 		out->value[id] = NULL;
 		out->given[id] = NULL;

@@ -187,29 +187,32 @@ static int open_locked(const struct budget *b, struct err *err) {
 	}
 }
 
+/** Put @text and, behind it, @number at @at. Returns where that ends. */
+static char *put_entry(char *at, struct str text, uint64_t number) {
+	for (size_t i = 0; i < text.len; i++) {
+		*at++ = text.p[i];
+	}
+	at += num_write(at, number);
+	*at++ = '\n';
+	return at;
+}
+
 /** Put the book's text at @at. Returns its length. */
 static size_t write_book(const struct book *book, char *at) {
-	char *p = at;
-	const struct {
-		struct str word;
-		uint64_t number;
-	} entries[] = {{STR("distrun budget "), 1},
-		       {STR("limit "), book->limit_ms},
-		       {STR("used "), book->used_ms},
-		       {STR("at "), book->at_ms}};
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
-		memcpy(p, entries[i].word.p, entries[i].word.len);
-		p += entries[i].word.len;
-		p += num_write(p, entries[i].number);
-		*p++ = '\n';
-	}
+	char *p = put_entry(at, STR("distrun budget "), 1);
+	p = put_entry(p, STR("limit "), book->limit_ms);
+	p = put_entry(p, STR("used "), book->used_ms);
+	p = put_entry(p, STR("at "), book->at_ms);
 	for (uint32_t i = 0; i < book->n_runs; i++) {
-		memcpy(p, "run ", 4);
-		memcpy(p + 4, book->runs[i].name.p, book->runs[i].name.len);
-		p += 4 + book->runs[i].name.len;
+		const struct run *run = &book->runs[i];
+		*p++ = 'r';
+		*p++ = 'u';
+		*p++ = 'n';
 		*p++ = ' ';
-		p += num_write(p, book->runs[i].at_ms);
-		*p++ = '\n';
+		for (size_t k = 0; k < run->name.len; k++) {
+			*p++ = run->name.p[k];
+		}
+		p = put_entry(p, STR(" "), run->at_ms);
 	}
 	return (size_t)(p - at);
 }
@@ -305,7 +308,7 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 /** Make an entry, from which on we run, or not. */
 static int enter(struct budget *b, bool run, struct err *err) {
 	char text[FILE_MAX];
-	struct book book;
+	struct book book = {0};
 	int fd = open_locked(b, err);
 	if (fd < 0) {
 		return fd;
@@ -331,7 +334,7 @@ static int enter(struct budget *b, bool run, struct err *err) {
 /** Look what was used, and change nothing. */
 static int look(struct budget *b, struct err *err) {
 	char text[FILE_MAX];
-	struct book book;
+	struct book book = {0};
 	if (access(b->path, F_OK) < 0 && errno == ENOENT) {
 		return 0;
 	}

@@ -249,18 +249,17 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	local_srun
 	local signal
 	for signal in TERM USR1 USR2; do
-		distrun SLURM_JOB_ID=12 -- surrogate -- sh -c '
+		distrun SLURM_JOB_ID=12 -- surrogate -v -- sh -c '
 			trap "exit 9" '$signal'
-			until [ -s srun.argv ]; do sleep 0.05; done; sleep 0.3
-			read -r pid _ <"/proc/$PPID/task/$PPID/children"
+			until grep -q mirrors .stderr; do sleep 0.05; done
 			for pid in $(cat /proc/$PPID/task/$PPID/children); do
 				[ $pid = $$ ] || kill -'$signal' $(cat /proc/$pid/task/$pid/children)
 			done
 			while :; do sleep 0.1; done'
 		[[ $status -eq 9 && $(cat step.status) == 9 ]]
 	done
-	tool srun <<<'echo UP 7; sleep 0.3; exit 137'
-	distrun SLURM_JOB_ID=12 -- surrogate -v --grace=1 -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	tool srun <<<"echo UP 7; until [ -e $PWD/up ]; do sleep 0.05; done; exit 137"
+	distrun SLURM_JOB_ID=12 -- surrogate -v --grace=1 -- sh -c 'trap "" TERM; echo >up; while :; do sleep 0.1; done'
 	[[ $status -eq 137 ]]
 	grep -x 'distrun: info: step 12.7 was cancelled: the command is told to end' <<<"$stderr"
 }

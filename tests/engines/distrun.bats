@@ -354,7 +354,8 @@ in_batch() {
 	[[ $output == *'status 6' ]] || fail 'another status'
 	grep -x 'distrun: warning: step .* is gone: srun was killed by signal 9; the command runs on without one' alone.out ||
 		fail "it says: $(cat alone.out)"
-	(($(cat gone) - $(cat killed) < 1000000000)) || fail "the step was there for $((($(cat gone) - $(cat killed)) / 1000000)) ms"
+	# In less than a second, on a machine that has time.
+	(($(cat gone) - $(cat killed) < 3000000000)) || fail "the step was there for $((($(cat gone) - $(cat killed)) / 1000000)) ms"
 	[[ ! -e /proc/$(cat dead.pid) ]] || fail 'the command of the killed one runs on'
 	run accounted "$(job_of job)" 2
 	# What the step of the killed srun comes to is Slurm's choice.
