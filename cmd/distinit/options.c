@@ -10,7 +10,7 @@
 
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
 #define CLUSTER (DERIVE | CMD_HOSTS)
-#define TALK	(CLUSTER | CMD_INSTALL)
+#define TALK	(CLUSTER | CMD_INSTALL | CMD_BUNDLE)
 #define ANY	(TALK | CMD_TABLE)
 
 #define VERB(word, letter, verb, argument, help) \
@@ -106,7 +106,14 @@ const struct option options[] = {
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
-	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV, false, "FILE", "write to FILE, atomically"},
+	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
+	 "what to write: names joined by ':'; 'NAME*': all that begin so", .passed_on = true},
+	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "also what a worker has from its host or launcher, such as HOSTNAME or RANK"},
+	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "of a name that is not set, write that it is to be removed"},
+	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
+	 "write to FILE, atomically"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
 	 "do not mask variables whose names look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
@@ -394,7 +401,8 @@ int options_read_variables(struct env *env, struct settings *settings, struct no
 		}
 	}
 	for (uint32_t i = 0; any && !option_is_on(settings, OPT_KEEP_CONFIG) && i < env->n; i++) {
-		if (setting_of(&env->entries[i], &unknown)) {
+		const struct option *o = setting_of(&env->entries[i], &unknown);
+		if (o && !o->passed_on) {
 			env_unset(env, env_entry_name(&env->entries[i]), NULL);
 		}
 	}

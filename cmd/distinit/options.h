@@ -22,6 +22,7 @@ enum command {
 	CMD_TABLE = 16,
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
+	CMD_BUNDLE = 128,
 };
 
 enum option_id {
@@ -65,6 +66,9 @@ enum option_id {
 	OPT_ALL,
 	OPT_OUTPUT,
 	OPT_SHOW_SECRETS,
+	OPT_TRACK,
+	OPT_FORCE,
+	OPT_CARRY_UNSET,
 	OPT_COUNT,
 	OPT_FIRST,
 	OPT_NTH,
@@ -103,6 +107,8 @@ struct option {
 	/** Name of the argument in --help, and the help; a NULL help hides it. */
 	const char *argument;
 	const char *help;
+	/** Whether the workload gets the variable too, as it is meant for it as much as for us. */
+	bool passed_on;
 };
 
 /** The table, ended by an entry of zeros. */

@@ -12,9 +12,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** A directive file larger than all that the kernel takes is none. */
-#define DIRECTIVES_BYTES ((size_t)8 << 20)
-
 static _Noreturn void out_of_memory(size_t size) {
 	(void)size;
 	write_all(2, STR("distinit: error: out of memory\n"));
@@ -295,7 +292,11 @@ int session_write_hostfile(struct session *s, struct err *err) {
 
 static int read_directive_file(struct session *s, const char *path, struct err *err) {
 	struct str text;
-	int r = file_read(&s->arena, "the directive file", path, DIRECTIVES_BYTES, &text, err);
+	int r = file_read(&s->arena, "the directive file", path, DIRECTIVE_FILE_MAX, &text, err);
+	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
+		// It may have been meant so. But this is also what a full disk leaves of a bundle that was copied.
+		notes_add(&s->notes, "the directive file %s is empty", quote(str_of(path)).s);
+	}
 	return r < 0 ? r : directive_read(&s->levels, path, text, s->settings.value[OPT_APP], err);
 }
 

@@ -35,10 +35,10 @@ static int refuse_arguments(struct session *s) {
 	return session_fail(s, &err);
 }
 
-static const char *launcher_reads(struct session *s, const struct launcher *l) {
+const char *launcher_reads(struct arena *arena, const struct launcher *l) {
 	const char *const names[] = {l->recognised_by, l->rank,	      l->size,
 				     l->local_rank,    l->local_size, l->host};
-	struct buf reads = BUF(&s->arena);
+	struct buf reads = BUF(arena);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i]) {
 			buf_putf(&reads, "%s%s", reads.len ? " " : "", names[i]);
@@ -63,7 +63,7 @@ int command_sources(struct session *s) {
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
 		put_head(&out, launchers[i]->name, launchers[i]->about);
-		put_words(&out, "reads", launcher_reads(s, launchers[i]));
+		put_words(&out, "reads", launcher_reads(&s->arena, launchers[i]));
 	}
 	return session_print(s, buf_str(&out));
 }
