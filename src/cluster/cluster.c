@@ -108,7 +108,8 @@ static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t l
 static int check_layers(struct cluster *c, struct err *err) {
 	struct placement *place = &c->place;
 	struct task *task = &c->task;
-	if (!place->tasks_per_node || !c->launcher) {
+	// (Counts without a source are not possible, which the static checks cannot see.)
+	if (!place->tasks_per_node || !c->launcher || !c->source) {
 		return 0;
 	}
 	uint32_t sum = count_tasks(place);

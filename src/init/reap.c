@@ -85,8 +85,7 @@ static void reap_first_orphan(struct supervisor *in, pid_t pid) {
 	int by_wait = 0, by_kernel = 0;
 	// It may have been reaped with another before: then the next one tells.
 	in->kernel_asked = reap_child(pid, &by_wait, WNOHANG) == pid;
-	bool same =
-		in->kernel_asked && pidfd >= 0 && status_of(pidfd, &by_kernel) && by_wait == by_kernel;
+	bool same = in->kernel_asked && pidfd >= 0 && status_of(pidfd, &by_kernel) && by_wait == by_kernel;
 	if (pidfd >= 0) {
 		close(pidfd);
 	}

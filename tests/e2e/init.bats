@@ -8,6 +8,7 @@
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
 # shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
+# shellcheck disable=SC2030,SC2031 # each test has its own pid and list of what it started
 
 load helpers
 
