@@ -4,6 +4,7 @@
 /** The subcommands, each in a file of its name. All return the status to exit with. */
 
 #include "distinit/session.h"
+#include "init/init.h"
 
 struct subcommand {
 	/** NULL for the entrypoint. */
@@ -35,6 +36,12 @@ int command_frameworks(struct session *s);
  * too.
  */
 int session_wait(struct session *s);
+
+/**
+ * Turn the settings into the plan of --init. *@wanted: whether to stay at all; the options are checked in any case.
+ * Returns 0; -EINVAL.
+ */
+int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);

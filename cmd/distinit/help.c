@@ -4,14 +4,13 @@
 
 static const char entrypoint_end[] =
 	"\n"
-	"Each option with a value, and --lenient and --keep-config, may also be told by\n"
-	"a variable: --master-port by DISTINIT_MASTER_PORT. Directives are told by the\n"
-	"lines of DISTINIT_ENV. These variables are not passed on to the command, unless\n"
-	"--keep-config is given.\n"
+	"Each option but -v, --help and --version may also be told by a variable:\n"
+	"--master-port by DISTINIT_MASTER_PORT, directives by the lines of DISTINIT_ENV.\n"
+	"These variables are not passed on to the command, unless --keep-config is given.\n"
 	"\n"
 	"Exit status: the command's; 127 not found, 126 found but not runnable, 125 an\n"
-	"error of distinit's own, before the command was started; 124 the master could\n"
-	"not be reached in time (--wait).\n";
+	"error of distinit's own, before the command was started; 124 the time limit\n"
+	"ended it, or the master could not be reached in time (--wait).\n";
 
 static void help_of_entrypoint(struct buf *out) {
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"

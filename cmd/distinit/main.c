@@ -7,7 +7,8 @@
  *     options.c          the table of options; reads the command line and DISTINIT_*
  *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
  *     privileges.c       user, groups, capabilities: before the directives what they set, behind them the change
- *     run.c              the entrypoint: the flow, then execve()
+ *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
+ *     init_options.c     from the options to the plan of --init
  *     env.c              prints what would be added or changed
  *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it,
  *                        explain_process.c what it says of the process

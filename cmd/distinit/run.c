@@ -74,7 +74,9 @@ int command_run(struct session *s) {
 	if (!s->settings.separated || !argv[0]) {
 		return refuse_command_line(s);
 	}
-	if (session_derive(s, &err) < 0) {
+	struct init_plan plan = {0};
+	bool stay;
+	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	session_warn(s);
@@ -88,7 +90,13 @@ int command_run(struct session *s) {
 	if (status) {
 		return status;
 	}
-	status = exec_program(&s->arena, argv, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
-	session_fail(s, &err);
+	plan.argv = argv;
+	plan.envp = env_vector(&s->env);
+	plan.path = env_get(&s->env, "PATH");
+	status = stay ? init_run(&s->arena, &plan, &err)
+			  : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
+	if (err.text[0]) {
+		session_fail(s, &err);
+	}
 	return status;
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** From the settings to the plan of --init. */
+
+#include "distinit/commands.h"
+
+#include <errno.h>
+
+/** Options that say how --init does it, and mean nothing without; but for the last two, which turn it on. */
+static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL, OPT_MAP_EXIT,  OPT_GRACE,
+					 OPT_PDEATHSIG,	 OPT_INIT,   OPT_TIME_LIMIT};
+
+#define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
+#define N_NEEDS_INIT (N_OF_INIT - 2)
+
+static const char *label(struct session *s, enum option_id id) {
+	return option_label(&s->arena, &s->settings, id);
+}
+
+/**
+ * A variable may stand in an image for those who use --init, and says nothing about this run; an option is meant. Without --init
+ * it would be dropped in silence.
+ */
+static int check_unused(struct session *s, struct err *err) {
+	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
+		enum option_id id = of_init[i];
+		if (s->settings.given[id] && option_is_on(&s->settings, id)) {
+			return err_set(err, EINVAL, "%s goes with --init, which is not given", label(s, id));
+		}
+	}
+	return 0;
+}
+
+static int read_limit(struct session *s, struct init_plan *plan, struct err *err) {
+	const char *value = s->settings.value[OPT_TIME_LIMIT];
+	int r = session_duration(s, OPT_TIME_LIMIT, &plan->time_limit_ms, err);
+	if (r < 0 || !value) {
+		return r;
+	}
+	if (plan->time_limit_ms == 0) {
+		return err_set(err, EINVAL, "%s=%s: a limit of nothing would let nothing run",
+			       label(s, OPT_TIME_LIMIT), quote(str_of(value)).s);
+	}
+	if (s->settings.given[OPT_INIT] && !option_is_on(&s->settings, OPT_INIT)) {
+		return err_set(err, EINVAL, "%s needs --init, and contradicts --init=0",
+			       label(s, OPT_TIME_LIMIT));
+	}
+	return 0;
+}
+
+static bool any_is_on(const struct session *s) {
+	for (size_t i = 0; i < N_OF_INIT; i++) {
+		if (option_is_on(&s->settings, of_init[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err) {
+	*wanted = false;
+	if (!any_is_on(s)) {
+		return 0;
+	}
+	init_plan_preset(plan);
+	const char *const *value = s->settings.value;
+	int r = read_limit(s, plan, err);
+	r = r < 0 ? r : session_duration(s, OPT_GRACE, &plan->grace_ms, err);
+	if (r == 0 && value[OPT_SIGNAL]) {
+		r = init_plan_signals(plan, label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
+	}
+	if (r == 0 && value[OPT_MAP_EXIT]) {
+		r = init_plan_statuses(plan, label(s, OPT_MAP_EXIT), value[OPT_MAP_EXIT], err);
+	}
+	if (r == 0 && value[OPT_PDEATHSIG]) {
+		r = init_plan_pdeathsig(plan, label(s, OPT_PDEATHSIG), value[OPT_PDEATHSIG], err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	plan->kill_group = option_is_on(&s->settings, OPT_KILL_GROUP);
+	plan->log = s->log >= LOG_INFO ? INIT_INFO : s->log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
+	*wanted = option_is_on(&s->settings, OPT_INIT) || plan->time_limit_ms;
+	return *wanted ? 0 : check_unused(s, err);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * What the loop asks the kernel for, without the C library.
+ *
+ * For one, because of signals: C libraries keep some for themselves. sigfillset() of musl leaves out 32 to 34, and 34 is the first that
+ * other programs see as RTMIN; it would kill us, and a mask that goes through such functions loses these bits. For another, because of
+ * memory: the library's functions lie all over the program, and each would keep 64 KiB of it mapped.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/**
+ * Marks what runs while the workload does. All of it lies together, so that it is a page or two that stay in memory (settle.c). It touches
+ * no constants on its way, which would keep more.
+ */
+#define RESIDENT __attribute__((noinline, section("init_resident")))
+
+/** Goes into its caller, and so with it; a small function may else get a place of its own. */
+#define INLINE static inline __attribute__((always_inline))
+
+/** Call the kernel. Returns what it does: a negative errno on failure. */
+INLINE long kernel(long number, long a, long b, long c, long d) {
+#if defined(__x86_64__) && !defined(__ILP32__)
+	register long r10 __asm__("r10") = d;
+	__asm__ volatile("syscall"
+			 : "+a"(number)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
+	return number;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return x0;
+#else
+	long r = syscall(number, a, b, c, d);
+	return r < 0 ? -errno : r;
+#endif
+}
+
+_Static_assert(sizeof(long) == sizeof(void *) && sizeof(time_t) == sizeof(long),
+	       "the kernel takes pointers and times as the C library has them");
+
+/** Bit N-1 stands for signal N. */
+typedef uint64_t signal_set;
+
+#define ALL_SIGNALS UINT64_MAX
+
+INLINE signal_set signal_bit(int signal) {
+	return (signal_set)1 << (signal - 1);
+}
+
+/** Set the mask of blocked signals and return what it was. This cannot fail. */
+INLINE signal_set block_signals(signal_set set) {
+	signal_set before = 0;
+	kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&set, (long)&before, sizeof(set));
+	return before;
+}
+
+/** Signals that have arrived and are blocked. */
+INLINE signal_set pending_signals(void) {
+	signal_set set = 0;
+	kernel(SYS_rt_sigpending, (long)&set, sizeof(set), 0, 0);
+	return set;
+}
+
+/**
+ * Take the next signal of @set. @timeout: NULL to wait for ever.
+ * Returns its number; 0 where none came in time; -1 where the wait was disturbed.
+ */
+INLINE int take_signal(signal_set set, siginfo_t *info, const struct timespec *timeout) {
+	long r = kernel(SYS_rt_sigtimedwait, (long)&set, (long)info, (long)timeout, sizeof(set));
+	return r > 0 ? (int)r : r == -EAGAIN ? 0 : -1;
+}
+
+/** Milliseconds on a clock that nobody sets. */
+INLINE uint64_t now_ms(void) {
+	struct timespec now = {0};
+	kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/** kill(), waitpid() and poll() of one descriptor, each with a negative errno on failure. */
+INLINE int send_signal(pid_t to, int signal) {
+	return (int)kernel(SYS_kill, to, signal, 0, 0);
+}
+
+INLINE pid_t reap_child(pid_t pid, int *status, int options) {
+	return (pid_t)kernel(SYS_wait4, pid, (long)status, options, 0);
+}
+
+/** Wait until @fd has one of @events, or ended. @ms: how long. Returns what it has; 0: nothing in time. */
+INLINE int poll_one(int fd, int events, int ms) {
+	struct pollfd one = {.fd = fd, .events = (short)events};
+	struct timespec timeout = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+	return kernel(SYS_ppoll, (long)&one, 1, (long)&timeout, 0) > 0 ? one.revents : 0;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/format.h"
+#include "base/num.h"
+#include "init/supervisor.h"
+
+#include <poll.h>
+
+void say(const struct supervisor *in, enum init_log level, const char *format, ...) {
+	if (in->plan.log < level) {
+		return;
+	}
+	// One write, so that lines of several processes do not mix.
+	char line[400] = "distinit: warning: ";
+	size_t head = level == INIT_WARN ? 19 : 16;
+	if (level != INIT_WARN) {
+		memcpy(line, "distinit: info: ", head);
+	}
+	va_list args;
+	va_start(args, format);
+	size_t len = head + format_text(line + head, sizeof(line) - head - 1, format, args);
+	va_end(args);
+	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
+	line[len++] = '\n';
+	struct pollfd stderr_is = {.fd = 2, .events = POLLOUT};
+	if (poll(&stderr_is, 1, 0) == 1 && write(2, line, len) < 0) {
+		return;
+	}
+}
+
+struct spoken spoken(uint64_t ms) {
+	struct spoken out = {""};
+	size_t n = num_write(out.s, ms / 1000);
+	unsigned rest = (unsigned)(ms % 1000);
+	if (rest) {
+		out.s[n++] = '.';
+		for (unsigned digit = 100; rest; rest %= digit, digit /= 10) {
+			out.s[n++] = (char)('0' + rest / digit);
+		}
+	}
+	out.s[n] = 's';
+	return out;
+}

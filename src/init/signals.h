@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** Signals by their names, as kill(1) has them. */
+
+#include "base/str.h"
+
+/**
+ * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in any case.
+ * RTMIN is 34, as programs see it; 32 and 33, which C libraries keep for themselves, are numbers only.
+ *
+ * Returns the number, 1 to SIGNAL_MAX; -EINVAL. Where @suggestion is not NULL, it is set to the nearest name, or NULL.
+ */
+int signal_read(struct str text, const char **suggestion);
+
+/** A signal's name without "SIG", or its number. */
+struct signal_name {
+	char s[12];
+};
+
+struct signal_name signal_name(int signal);

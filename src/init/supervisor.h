@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** What the parts of init/ share while the workload runs. Nothing here is allocated, and nothing of it ends the process. */
+
+#include "init/init.h"
+#include "init/kernel.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/** How many of those who were told to end are remembered, so as not to be told twice. */
+#define TOLD_MAX 1024
+
+/** Where the workload and we stand with a terminal. */
+struct terminal {
+	/** One of 0 to 2, our controlling terminal; -1: none of them is. */
+	int fd;
+	/** Whether our process group was its foreground. */
+	bool foreground;
+	/**
+	 * The workload stays in our process group, since others are in it, too: a script that started us, the rest of a pipeline. What the
+	 * terminal sends to the foreground then reaches the workload without us.
+	 */
+	bool shared;
+};
+
+enum phase {
+	PHASE_RUNNING,
+	/** The workload was told to end. */
+	PHASE_ENDING,
+	/** The workload has ended, and what it left behind was told to. */
+	PHASE_LEFT,
+	/** What it left behind was killed. */
+	PHASE_KILLED,
+};
+
+struct supervisor {
+	struct init_plan plan;
+	/** What the workload is called, for messages. */
+	const char *name;
+	pid_t self;
+	pid_t child;
+	struct terminal terminal;
+
+	/** Whether the workload has ended, and how, as waitpid() tells it. */
+	bool ended;
+	int status;
+	/** The workload's pidfd where the kernel reaps, else -1. */
+	int pidfd;
+	/** Whether it was found out if the kernel can. */
+	bool kernel_asked;
+
+	enum phase phase;
+	/** Times on now_ms()'s clock; 0: not set. When the time limit is over, when to kill, when to look again. */
+	uint64_t limit_at;
+	uint64_t kill_at;
+	uint64_t look_at;
+	/** Milliseconds until the next look. */
+	uint64_t pause;
+	/** The time limit has ended the workload. */
+	bool limited;
+	/** A signal could not be forwarded: said once. */
+	bool refused;
+	/** It was said that what is left cannot be listed. */
+	bool unlisted;
+	uint32_t n_told;
+	/** The last: most of it is never touched. */
+	pid_t told[TOLD_MAX];
+};
+
+// say.c
+
+/** Print one line on stderr if the plan's log wants it. A message is not worth waiting for: where nobody reads, it is lost. */
+void say(const struct supervisor *in, enum init_log level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** A length of time, as it is said: "90s", "1.5s". */
+struct spoken {
+	char s[28];
+};
+
+struct spoken spoken(uint64_t ms);
+
+// start.c
+
+/**
+ * Start the workload, with all signals blocked here and @inherited there.
+ * Returns its pid; or -1, with the status to exit with in *@status and the sentence in @err.
+ */
+pid_t start_workload(struct arena *arena, const struct init_plan *plan, const struct terminal *terminal,
+		     signal_set inherited, int *status, struct err *err);
+
+// reap.c
+
+/** Look who has ended or stopped, after a SIGCHLD with this @info. Sets `ended`; tells terminal.c of a stop. */
+void reap(struct supervisor *in, const siginfo_t *info);
+
+// terminal.c
+
+/** Look at the terminal before the workload is started. */
+struct terminal terminal_look(const struct init_plan *plan);
+
+/** In the child, its signals blocked: take its place in a group, and the foreground. */
+void terminal_enter(const struct terminal *terminal);
+
+/** Whether @info is a signal that the terminal has sent to the workload already, or that it sent to us alone. */
+bool terminal_owns(const struct supervisor *in, const siginfo_t *info);
+
+/** The workload was stopped by @signal. */
+void terminal_stopped(struct supervisor *in, int signal);
+
+/** Do what the terminal's @signal means to us: stop, as the whole job does. */
+void terminal_obey(const struct supervisor *in, int signal);
+
+/**
+ * We were told to continue. Where the workload is a job of its own, hand the foreground over, if it is ours again, and continue all of it.
+ * Returns whether that was done; else SIGCONT is forwarded like any signal.
+ */
+bool terminal_continue(const struct supervisor *in);
+
+/** Take the foreground back from a workload that has ended or has not started. */
+void terminal_leave(const struct terminal *terminal);
+
+// ending.c
+
+/** The workload is to end, from now on: begin its grace. */
+void ending_begin(struct supervisor *in);
+
+/** Do what is due: the time limit, the grace, what is left. Returns whether all is over. */
+bool ending_step(struct supervisor *in);
+
+/** The earlier of two times, of which 0 stands for "never". */
+INLINE uint64_t earliest(uint64_t a, uint64_t b) {
+	return a && (!b || a < b) ? a : b;
+}
+
+/** When there is something to do again, on now_ms()'s clock; 0: only when a signal comes. */
+uint64_t ending_next(const struct supervisor *in);
+
+/** Send @signal to the workload, or to its group. Returns 0 or a negative errno. */
+int send_to_workload(const struct supervisor *in, int signal);
+
+// settle.c
+
+#define CODE_MAX 4
+
+/** Where the program's code and constants are. */
+struct code {
+	unsigned n;
+	struct {
+		uintptr_t from;
+		size_t size;
+	} part[CODE_MAX];
+};
+
+/** Leave the working directory and the descriptors above 2, which the workload has. */
+void leave_places(void);
+
+/** Give back the memory that is not needed while the workload runs. Tells what give_code_back() is to take. */
+void give_memory_back(struct code *code);
+
+/** Give all code back. What runs next comes again: so this is for the loop itself to call. */
+void give_code_back(const struct code *code);

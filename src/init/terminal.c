@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The terminal. The workload gets a process group of its own and, where ours was the foreground, that. So Ctrl-C reaches the workload once,
+ * from the kernel, and never through us. To a shell above us we are one job with it: when Ctrl-Z stops the workload we stop too, and when we
+ * are continued we hand the foreground on again.
+ *
+ * In a pipeline or a script, though, others share our group and must not lose the terminal. There the workload stays in that group, too.
+ */
+
+#include "init/supervisor.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+struct terminal terminal_look(const struct init_plan *plan) {
+	struct terminal out = {.fd = -1};
+	pid_t group = getpgrp(), foreground = -1;
+	unsigned on_terminal = 0;
+	for (int fd = 0; fd <= 2; fd++) {
+		// This asks for our controlling terminal: another one says ENOTTY, as a file does.
+		pid_t its = tcgetpgrp(fd);
+		if (its < 0) {
+			continue;
+		}
+		on_terminal |= 1U << fd;
+		if (out.fd < 0) {
+			out.fd = fd;
+			foreground = its;
+		}
+	}
+	out.foreground = out.fd >= 0 && foreground == group;
+	bool alone = getpid() == 1 || (group == getpid() && (on_terminal & 3) == 3);
+	out.shared = out.foreground && !alone && !plan->kill_group;
+	return out;
+}
+
+void terminal_enter(const struct terminal *terminal) {
+	if (terminal->shared) {
+		return;
+	}
+	setpgid(0, 0);
+	if (terminal->foreground) {
+		// With SIGTTOU blocked, as it is here, this may be done from the background, too.
+		tcsetpgrp(terminal->fd, getpid());
+	}
+}
+
+RESIDENT bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
+	// What a terminal sends has no sender.
+	if (info->si_code != SI_KERNEL) {
+		return false;
+	}
+	const signal_set always = signal_bit(SIGTTIN) | signal_bit(SIGTTOU);
+	const signal_set to_all_in_front =
+		signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTSTP) | signal_bit(SIGWINCH);
+	signal_set owned = in->terminal.shared ? always | to_all_in_front : always;
+	return owned & signal_bit(info->si_signo);
+}
+
+/**
+ * Stop as @signal would stop any process: not where nobody could continue us, in a session without a shell or as PID 1.
+ * Returns whether we were stopped; then SIGCONT is pending.
+ */
+static bool stop_as(int signal) {
+	struct sigaction plain = {.sa_handler = SIG_DFL}, before;
+	sigaction(signal, &plain, &before);
+	send_signal(getpid(), signal);
+	block_signals(ALL_SIGNALS & ~signal_bit(signal));
+	block_signals(ALL_SIGNALS);
+	sigaction(signal, &before, NULL);
+	return pending_signals() & signal_bit(SIGCONT);
+}
+
+void terminal_stopped(struct supervisor *in, int signal) {
+	if (in->ended || in->phase != PHASE_RUNNING) {
+		return;
+	}
+	bool reads_or_writes = signal == SIGTTIN || signal == SIGTTOU;
+	if (reads_or_writes && tcgetpgrp(in->terminal.fd) == getpgrp()) {
+		// It wants the terminal, and that is ours to give.
+		tcsetpgrp(in->terminal.fd, in->child);
+		send_signal(-in->child, SIGCONT);
+		return;
+	}
+	if (!stop_as(signal == SIGSTOP ? SIGTSTP : signal) && signal != SIGSTOP) {
+		// Nobody is there to continue it. Alone it would not have been stopped, either.
+		send_signal(-in->child, SIGCONT);
+	}
+}
+
+void terminal_obey(const struct supervisor *in, int signal) {
+	bool stops = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+	if (stops && in->terminal.shared && stop_as(signal)) {
+		// The workload was continued with us; it is not told again.
+		siginfo_t info;
+		take_signal(signal_bit(SIGCONT), &info, &(struct timespec){0});
+	}
+}
+
+bool terminal_continue(const struct supervisor *in) {
+	if (in->terminal.fd < 0 || in->terminal.shared || in->plan.signal_as[SIGCONT] != SIGCONT) {
+		return false;
+	}
+	if (tcgetpgrp(in->terminal.fd) == getpgrp()) {
+		tcsetpgrp(in->terminal.fd, in->child);
+	}
+	send_signal(-in->child, SIGCONT);
+	return true;
+}
+
+void terminal_leave(const struct terminal *terminal) {
+	if (terminal->foreground && !terminal->shared) {
+		tcsetpgrp(terminal->fd, getpgrp());
+	}
+}

@@ -1,0 +1,576 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --init: staying as the workload's parent, as PID 1 and as any process.
+#
+# Nothing here depends on how fast the machine is: a workload says that it is ready by a file, and what is waited for is
+# waited for with a limit that only a failure reaches.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	STARTED=()
+}
+
+teardown() {
+	local pid
+	for pid in "${STARTED[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+}
+
+# until_true COMMAND...: wait until it succeeds, at most 30 s.
+until_true() {
+	local i
+	for ((i = 0; i < 1500; i++)); do
+		if "$@" 2>/dev/null; then
+			return
+		fi
+		sleep 0.02
+	done
+	echo "30 s went by without: $*"
+	return 1
+}
+
+# start ARG...: distinit in the background, its pid in $pid. What it says goes to the files out and err. (A shell starts what
+# runs in the background with INT and QUIT ignored.)
+start() {
+	env -i --default-signal=INT,QUIT PATH="$PATH" "$DISTINIT" "$@" >out 2>err 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+}
+
+# ends_with STATUS: the one in the background ends so.
+ends_with() {
+	local code=0
+	wait "$pid" || code=$?
+	echo "status $code, out: $(<out), err: $(<err)"
+	[ "$code" -eq "$1" ]
+}
+
+requires_pidns() {
+	requires unshare
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
+}
+
+# as_pid1 ARG...: run distinit as PID 1 of a new namespace.
+as_pid1() {
+	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@"
+}
+
+# start_pid1 ARG...: the same in the background. $pid is that of unshare, $init that of distinit, as we see it.
+start_pid1() {
+	env -i --default-signal=INT,QUIT PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@" >out 2>err 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+	until_true children_of "$pid"
+	init=$(children_of "$pid")
+	STARTED+=("$init")
+}
+
+children_of() {
+	local -a children
+	read -ra children <"/proc/$1/task/$1/children"
+	((${#children[@]})) && printf '%s\n' "${children[@]}"
+}
+
+gone() {
+	[[ ! -e /proc/$1 || $(<"/proc/$1/stat") == *') Z '* ]]
+}
+
+# --- how it ends --------------------------------------------------------------------------------------
+
+@test "init: exits as the command did" {
+	for code in 0 1 7 127 255; do
+		distinit -- --init -- /bin/sh -c "exit $code"
+		[[ $status -eq $code && -z $stderr ]]
+	done
+}
+
+@test "init: exits with 128+N where signal N ended the command" {
+	for signal in HUP INT QUIT KILL USR1 TERM; do
+		distinit -- --init -- /bin/sh -c "kill -$signal \$\$"
+		[[ $status -eq $((128 + $(kill -l "$signal"))) && -z $stderr ]]
+	done
+}
+
+@test "init: as PID 1 likewise" {
+	requires_pidns
+	as_pid1 --init -- sh -c 'exit 7'
+	[[ $status -eq 7 && -z $stderr ]]
+	as_pid1 --init -- sh -c 'kill -TERM $$'
+	[[ $status -eq 143 && -z $stderr ]]
+	as_pid1 --init -- sh -c 'echo $PPID; exit 0'
+	succeeds_with 1
+}
+
+@test "init: what cannot be started is told apart, in one line" {
+	echo text >text
+	distinit PATH=/usr/bin:/bin -- --init -- nosuch
+	fails_with 127 "'nosuch' was not found in PATH='/usr/bin:/bin'"
+	distinit -- --init -- ./text
+	fails_like 126 "'./text' cannot be started: *"
+	distinit -- --init -- /no/such
+	fails_with 127 "'/no/such' was not found"
+}
+
+@test "init: a script without '#!' is run by /bin/sh" {
+	echo 'echo "ran $1"; exit 9' >script
+	chmod +x script
+	distinit -- --init -- ./script it
+	[[ $status -eq 9 && $output == 'ran it' ]]
+}
+
+@test "init: by its variable too, which is not passed on" {
+	distinit DISTINIT_INIT=1 -- -- /usr/bin/env
+	succeeds_with ''
+	distinit DISTINIT_INIT=0 -- -- /bin/sh -c 'exec cat /proc/$$/comm'
+	succeeds_with cat
+	[ "$(env -i DISTINIT_INIT=1 "$DISTINIT" -- /bin/sh -c 'cat /proc/$PPID/comm')" = distinit ]
+}
+
+@test "init: derives as without" {
+	distinit "${SESSION[@]}" -- --init --frameworks=torch -- /bin/sh -c 'echo $MASTER_ADDR'
+	succeeds_with main1
+}
+
+@test "init: --map-exit remaps the command's status, the last pair counts, and nothing of ours is touched" {
+	distinit -- --init --map-exit=143:0,7:1 -- /bin/sh -c 'kill -TERM $$'
+	succeeds_with ''
+	distinit -- --init --map-exit=7:1 --map-exit=7:2,1:5 -- /bin/sh -c 'exit 7'
+	[ "$status" -eq 2 ]
+	distinit DISTINIT_MAP_EXIT=7:0 -- --init -- /bin/sh -c 'exit 7'
+	succeeds_with ''
+	distinit -- --init --map-exit=127:0 -- /no/such
+	[ "$status" -eq 127 ]
+}
+
+# --- what is inherited --------------------------------------------------------------------------------
+
+# born_with CODE PROGRAM ARG...: become PROGRAM after these lines of Python.
+born_with() {
+	python3 -c "
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None)
+def block(bits):  # all 64: what Python and the C library offer leaves some out
+    mask = ctypes.c_uint64(bits)
+    libc.syscall(14 if os.uname().machine == 'x86_64' else 135, 2, ctypes.byref(mask), None, 8)
+def ignore(number):
+    action = (ctypes.c_uint64 * 4)(1, 0, 0, 0)
+    libc.syscall(13 if os.uname().machine == 'x86_64' else 134, number, action, None, 8)
+$1
+os.execvp(sys.argv[1], sys.argv[1:])
+" "${@:2}"
+}
+
+signals_seen() {
+	grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
+}
+
+@test "init: the command gets mask and ignored signals exactly as we got them, all 64" {
+	for code in 'pass' 'block(0xfffffffffffbfeff)' 'block(0x7fffffff00000000)' \
+		'[ignore(n) for n in range(1, 65) if n not in (9, 19)]' \
+		'ignore(1); ignore(17); ignore(32); ignore(33); ignore(34); ignore(64); block(1 << 33 | 1 << 9)' \
+		'ignore(13); ignore(21); ignore(22); block(1 << 19 | 1 << 20 | 1 << 21 | 1 << 16)'; do
+		bare=$(born_with "$code" grep -E '^Sig(Blk|Ign)' /proc/self/status)
+		invoke born_with "$code" "$DISTINIT" --init -- grep -E '^Sig(Blk|Ign)' /proc/self/status
+		[[ $status -eq 0 && $output == "$bare" ]]
+	done
+}
+
+@test "init: born with SIGCHLD ignored it ends with the command, and does not hang" {
+	invoke timeout 60 bash -c 'trap "" CHLD; exec "$@"' - "$DISTINIT" --init -- sh -c '(sleep 0.1 & ) ; exit 5'
+	[ "$status" -eq 5 ]
+}
+
+@test "init: born with every signal blocked it still forwards them" {
+	(exec 3>&-; born_with 'block(0xffffffffffffffff)' "$DISTINIT" --init -- python3 -c '
+import signal
+import os
+open("pid", "w").write(str(os.getppid()))
+open("ready", "w").close()
+print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
+	STARTED+=("$!")
+	until_true test -e ready
+	pid=$(<pid)
+	STARTED+=("$pid")
+	kill -USR1 "$pid"
+	until_true gone "$pid"
+	[ "$(<out)" = 10 ]
+}
+
+@test "init: born with descriptors 0 to 2 closed" {
+	code='ls /proc/self/fd >seen; exit 4'
+	bash -c 'exec "$@" <&- >&- 2>&-' - sh -c "$code" || mv seen bare
+	invoke bash -c 'exec "$@" <&- >&- 2>&-' - "$DISTINIT" --init -- sh -c "$code"
+	[ "$status" -eq 4 ]
+	diff bare seen
+}
+
+@test "init: it holds no descriptor above 2 and no folder, and the command gets both" {
+	mkdir folder
+	cd folder
+	exec 7</dev/null
+	start --init -- sh -c 'ls /proc/$$/fd >../fds; pwd >../cwd; touch ../ready; exec sleep 1000'
+	exec 7<&-
+	cd ..
+	until_true test -e ready
+	mv folder/out folder/err .
+	until_true eval '[ "$(readlink /proc/$pid/cwd)" = / ]'
+	[ "$(cat cwd)" = "$PWD/folder" ]
+	grep -qx 7 fds
+	for fd in /proc/"$pid"/fd/*; do
+		[ "${fd##*/}" -le 2 ]
+	done
+	kill -TERM "$pid"
+	ends_with 143
+}
+
+@test "init: without /proc" {
+	requires_pidns
+	unshare --mount sh -c 'umount -l /proc' 2>/dev/null || skip '/proc cannot be unmounted here'
+	invoke unshare --mount --pid --fork sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- \
+		sh -c '(trap "echo told >told; exit" TERM; touch ready; while :; do sleep 0.02; done) & while ! [ -e ready ]; do sleep 0.02; done; exit 3'
+	[ "$status" -eq 3 ]
+	[ "$(cat told)" = told ]
+	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- sh -c 'exit 6'
+	[[ $status -eq 6 && -z $stderr ]]
+	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- \
+		sh -c 'sleep 1000 & echo $! >left; exit 6'
+	[[ $status -eq 6 && $stderr == *'cannot be found without /proc'* ]]
+	kill -KILL "$(cat left)"
+}
+
+@test "init: in a user namespace, as nobody, and with a read-only root" {
+	if unshare --user --pid --fork true 2>/dev/null; then
+		invoke unshare --user --pid --fork "$DISTINIT" --init -- sh -c '(sleep 1000 &); exit 3'
+		[[ $status -eq 3 && -z $stderr ]]
+	fi
+	invoke as_nobody "$DISTINIT" --init -- /bin/sh -c 'exit 3'
+	[[ $status -eq 3 && -z $stderr ]]
+	if unshare --mount sh -c 'mount --make-rprivate / && mount -o remount,bind,ro /' 2>/dev/null; then
+		invoke unshare --mount sh -c 'mount --make-rprivate / && mount -o remount,bind,ro / && exec "$@"' - \
+			"$DISTINIT" --init -- sh -c 'exit 3'
+		[[ $status -eq 3 && -z $stderr ]]
+	fi
+}
+
+@test "init: LISTEN_PID is the command's, where it was ours" {
+	code='import os, sys
+os.environ.update(LISTEN_PID=sys.argv[1] if sys.argv[1] != "own" else str(os.getpid()), LISTEN_FDS="1", LISTEN_PIDFDID="5")
+os.execv(sys.argv[2], sys.argv[2:])'
+	invoke python3 -c "$code" own "$DISTINIT" --init -- sh -c 'echo $LISTEN_FDS; [ "$LISTEN_PID" = $$ ] && echo its own; env | grep LISTEN_PIDFDID'
+	[ "$output" = $'1\nits own' ]
+	invoke python3 -c "$code" 999999 "$DISTINIT" --init -- sh -c 'echo $LISTEN_PID; env | grep LISTEN_PIDFDID'
+	[ "$output" = $'999999\nLISTEN_PIDFDID=5' ]
+}
+
+# --- signals ------------------------------------------------------------------------------------------
+
+# A workload that says which signal it got, and ends at TERM.
+readonly TELLS='
+import os, signal, sys
+def got(number, frame):
+    os.write(1, b"%d\n" % number)
+    if number == signal.SIGTERM:
+        sys.exit(3)
+for n in range(1, 65):
+    if n not in (9, 17, 19, 32, 33):
+        signal.signal(n, got)
+open("ready", "w").close()
+while True:
+    signal.pause()'
+
+@test "init: every signal that can be caught is forwarded, realtime ones too" {
+	start --init -- python3 -c "$TELLS"
+	until_true test -e ready
+	local -a all=()
+	for ((n = 1; n <= 64; n++)); do
+		case $n in
+		2 | 9 | 15 | 17 | 18 | 19 | 32 | 33) continue ;;
+		esac
+		all+=("$n")
+		kill -"$n" "$pid"
+		until_true grep -qx "$n" out
+	done
+	kill -CONT "$pid"
+	until_true grep -qx 18 out
+	kill -TERM "$pid"
+	ends_with 3
+	[ "$(grep -cvx 18 out)" -eq $((${#all[@]} + 1)) ]
+}
+
+@test "init: as PID 1 too, from within and from without" {
+	requires_pidns
+	start_pid1 --init -- python3 -c "$TELLS"
+	until_true test -e ready
+	for n in 1 3 6 10 12 14 20 34 64; do
+		kill -"$n" "$init"
+		until_true grep -qx "$n" out
+	done
+	requires nsenter
+	nsenter --target "$init" --pid --mount kill -USR2 1
+	until_true eval '[ "$(grep -cx 12 out)" -eq 2 ]'
+	kill -TERM "$init"
+	ends_with 3
+}
+
+@test "init: a queued signal keeps its value and its order" {
+	start --init -- python3 -c '
+import signal
+signals = {40, 50}
+signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+open("ready", "w").close()
+import ctypes
+class Info(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int), ("e", ctypes.c_int), ("code", ctypes.c_int), ("pad", ctypes.c_int), ("pid", ctypes.c_int), ("uid", ctypes.c_int), ("value", ctypes.c_uint64), ("rest", ctypes.c_char * 96)]
+mask, info = ctypes.c_uint64(1 << 39 | 1 << 49), Info()
+import os
+call = 128 if os.uname().machine == "x86_64" else 137
+for i in range(200):
+    assert ctypes.CDLL(None).syscall(call, ctypes.byref(mask), ctypes.byref(info), None, 8) == 40
+    assert info.value == i and info.code == -1, (i, info.value, info.code)
+print("all")'
+	until_true test -e ready
+	python3 -c '
+import ctypes, sys
+libc = ctypes.CDLL(None)
+for i in range(200):
+    assert libc.sigqueue(int(sys.argv[1]), 40, ctypes.c_void_p(i)) == 0' "$pid"
+	ends_with 0
+	[ "$(<out)" = all ]
+}
+
+@test "init: --signal rewrites and drops" {
+	start --init --signal=USR1:USR2,HUP:0 --signal=ALRM:RTMIN+1 -- python3 -c "$TELLS"
+	until_true test -e ready
+	kill -HUP "$pid"
+	kill -USR1 "$pid"
+	until_true grep -qx 12 out
+	kill -ALRM "$pid"
+	until_true grep -qx 35 out
+	kill -TERM "$pid"
+	ends_with 3
+	[ "$(<out)" = $'12\n35\n15' ]
+}
+
+@test "init: --signal=TERM:INT ends a command that listens to INT only" {
+	start --init --signal=TERM:INT -- sh -c 'trap "" TERM; trap "exit 8" INT; touch ready; while :; do sleep 0.02; done'
+	until_true test -e ready
+	kill -TERM "$pid"
+	ends_with 8
+}
+
+@test "init: a signal goes to the command alone; with --kill-group, to its group" {
+	# shellcheck disable=SC2043
+	for option in '' --kill-group; do
+		rm -f ready child
+		# shellcheck disable=SC2086
+		start --init $option -- sh -c '
+			trap "sleep 0.1; exit 5" USR1
+			sh -c "trap \"echo got >child\" USR1; touch ready; while :; do sleep 0.02; done" &
+			while :; do sleep 0.02; done'
+		until_true test -e ready
+		kill -USR1 "$pid"
+		if [[ -n $option ]]; then
+			until_true test -s child
+		fi
+		ends_with 5
+		[[ -n $option || ! -e child ]]
+	done
+}
+
+@test "init: signals that come while the command is being started are not lost" {
+	# Pending and blocked at birth, as a signal is that came a moment ago.
+	invoke born_with 'block(1 << 14); os.kill(os.getpid(), 15)' "$DISTINIT" --init --grace=60s -- python3 -c '
+import signal
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {15})
+signal.pause()'
+	[ "$status" -eq 143 ]
+}
+
+# --- orphans and what is left -------------------------------------------------------------------------
+
+@test "init: orphans are reaped, as PID 1 and as a subreaper" {
+	requires_pidns
+	code='
+for i in 1 2 3 4 5 6 7 8 9; do (sleep 0.01 &); done
+for i in $(seq 1500); do
+	case $(cat /proc/$PPID/task/$PPID/children) in "$$ ") exit 0 ;; esac
+	sleep 0.02
+done
+ps -ef
+exit 1'
+	as_pid1 --init -- bash -c "$code"
+	succeeds_with ''
+	distinit PATH="$PATH" -- --init -- bash -c "$code"
+	succeeds_with ''
+}
+
+@test "init: nothing left, nothing waited for" {
+	distinit -- --init --grace=1h -- /bin/true
+	succeeds_with ''
+	requires_pidns
+	as_pid1 --init --grace=1h -- true
+	succeeds_with ''
+}
+
+# Left behind: it says that it was told, takes its time, and finishes.
+readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TERM; touch ready; while :; do sleep 0.02; done'
+
+@test "init: what the command leaves behind is told TERM and may finish" {
+	export SLOW
+	code='sh -c "$SLOW" & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	requires_pidns
+	rm ready told
+	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+}
+
+@test "init: its grandchildren too, and those in sessions of their own" {
+	requires setsid
+	code='setsid sh -c "sh -c \"\$SLOW\" & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
+	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	requires_pidns
+	rm ready both told
+	export SLOW
+	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
+	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+}
+
+@test "init: what does not end within the grace is killed, and said so" {
+	code='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
+	distinit PATH="$PATH" -- --init --grace=200ms -- sh -c "$code"
+	[[ $status -eq 4 && $stderr == 'distinit: warning: processes that sh left behind have not ended in 0.2s: they are killed' ]]
+	gone "$(cat left)"
+	requires_pidns
+	rm ready left
+	as_pid1 --init --grace=200ms -- sh -c "$code"
+	[[ $status -eq 4 && $stderr == *'they are killed' ]]
+}
+
+@test "init: one that forks for ever while it is being ended" {
+	code='trap "" TERM; (trap "" TERM; while :; do sleep 0.02 & done) & exit 4'
+	distinit PATH="$PATH" -- --init --grace=300ms -- sh -c "$code"
+	[ "$status" -eq 4 ]
+	requires_pidns
+	as_pid1 --init --grace=300ms -- sh -c "$code"
+	[ "$status" -eq 4 ]
+}
+
+@test "init: TERM reaches the command first, and what is left when it has ended" {
+	start --init --grace=60s -- sh -c '
+		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
+		trap "sleep 0.3; echo command >>order; exit 6" TERM
+		while :; do sleep 0.02; done'
+	until_true test -e ready
+	kill -TERM "$pid"
+	ends_with 6
+	[ "$(cat order)" = $'command\nleft' ]
+}
+
+@test "init: a command that does not end within the grace after TERM or INT is killed" {
+	for signal in TERM INT; do
+		rm -f ready
+		start --init --grace=200ms -- sh -c 'trap "" TERM INT; touch ready; while :; do sleep 0.02; done'
+		until_true test -e ready
+		kill -"$signal" "$pid"
+		ends_with 137
+		[ "$(<err)" = 'distinit: warning: sh was told to end 0.2s ago: it is killed' ]
+	done
+}
+
+@test "init: other signals start no grace" {
+	start --init --grace=100ms -- sh -c 'trap "touch got" USR1; touch ready; while :; do sleep 0.02; done'
+	until_true test -e ready
+	kill -USR1 "$pid"
+	until_true test -e got
+	sleep 0.5
+	kill -0 "$pid"
+	kill -TERM "$pid"
+	ends_with 143
+}
+
+@test "init: --pdeathsig ends the command when distinit is killed" {
+	start --init --pdeathsig=TERM -- sh -c 'echo $$ >its; trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done'
+	until_true test -e ready
+	kill -KILL "$pid"
+	until_true test -e told
+}
+
+# --- the time limit -----------------------------------------------------------------------------------
+
+@test "time limit: ends the command with 124 and says so" {
+	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
+	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 5s later' ]]
+}
+
+@test "time limit: KILL after the grace, for what ignores TERM" {
+	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
+	[[ $status -eq 124 && $stderr == *'sh was told to end 0.2s ago: it is killed' ]]
+}
+
+@test "time limit: a command that ends in time keeps its status" {
+	distinit -- --time-limit=1h -- /bin/sh -c 'exit 3'
+	[[ $status -eq 3 && -z $stderr ]]
+	distinit DISTINIT_TIME_LIMIT=1h -- -- /bin/sh -c 'exit 3'
+	[[ $status -eq 3 && -z $stderr ]]
+}
+
+@test "time limit: 124 whatever the command makes of TERM" {
+	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=124:0 -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	[ "$status" -eq 124 ]
+}
+
+@test "time limit: a stopped command is ended too" {
+	distinit PATH="$PATH" -- --time-limit=200ms -- sh -c 'trap "exit 3" TERM; kill -STOP $$; sleep 1000'
+	[ "$status" -eq 124 ]
+	[[ $stderr != *'it is killed' ]]
+}
+
+# --- bad input ----------------------------------------------------------------------------------------
+
+@test "init: bad values are refused, by the option's or the variable's name" {
+	distinit -- --init --signal=TREM:INT -- /bin/true
+	refuses_with "--signal: 'TREM' is no signal; did you mean 'TERM'?; 'kill -l' lists them"
+	distinit DISTINIT_SIGNAL=TERM -- --init -- /bin/true
+	refuses_with "DISTINIT_SIGNAL: 'TERM': two signals are expected, FROM:TO, such as TERM:INT or TERM:0"
+	distinit -- --init --signal=KILL:TERM -- /bin/true
+	refuses_with "--signal: KILL cannot be caught, so it is never forwarded"
+	distinit -- --init --map-exit=143 -- /bin/true
+	refuses_with "--map-exit: '143': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
+	distinit -- --init --map-exit=256:0 -- /bin/true
+	refuses_with "--map-exit: '256:0': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
+	distinit -- --init --pdeathsig=KILLL -- /bin/true
+	refuses_with "--pdeathsig: 'KILLL' is no signal; did you mean 'KILL'?; 'kill -l' lists them"
+	distinit -- --init=maybe -- /bin/true
+	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
+	for value in -1 1x 99999999999h " "; do
+		distinit -- --init "--grace=$value" -- /bin/true
+		fails_like 125 "--grace=*"
+		distinit -- "--time-limit=$value" -- /bin/true
+		fails_like 125 "--time-limit=*"
+	done
+	distinit DISTINIT_GRACE=soon -- --init -- /bin/true
+	fails_like 125 "DISTINIT_GRACE='soon' is not a duration*"
+	distinit -- --time-limit=0 -- /bin/true
+	refuses_with "--time-limit='0': a limit of nothing would let nothing run"
+	distinit -- --init=0 --time-limit=5s -- /bin/true
+	refuses_with "--time-limit needs --init, and contradicts --init=0"
+}
+
+@test "init: its options without it are refused, and their variables wait for it" {
+	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --pdeathsig=TERM; do
+		distinit -- "$option" -- /bin/true
+		refuses_with "${option%%=*} goes with --init, which is not given"
+	done
+	distinit DISTINIT_GRACE=1s DISTINIT_SIGNAL=TERM:INT DISTINIT_KILL_GROUP=1 -- -- /bin/true
+	succeeds_with ''
+}

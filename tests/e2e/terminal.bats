@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --init on a terminal: Ctrl-C, Ctrl-Z, fg and bg, under a shell and without one. tests/tools/terminal types.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
+
+load helpers
+
+setup() {
+	requires python3
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >workload <<-'END'
+		#!/usr/bin/env python3
+		# Says which signals it gets, and ends at TERM.
+		import os, signal, sys
+		def got(number, frame):
+		    os.write(1, b"got %s\n" % signal.Signals(number).name.encode())
+		    if number == signal.SIGTERM:
+		        sys.exit(3)
+		for name in sys.argv[1:]:
+		    signal.signal(getattr(signal, "SIG" + name), got)
+		os.write(1, b"ready, %s\n" % (b"in front" if os.tcgetpgrp(0) == os.getpgrp() else b"behind"))
+		while True:
+		    signal.pause()
+	END
+	chmod +x workload
+}
+
+# typed STEP... -- COMMAND...: on a terminal; fails as the driver does.
+typed() {
+	invoke "$BATS_TEST_DIRNAME/../tools/terminal" "$@" 3>&-
+	[ "$status" -eq 0 ]
+}
+
+# shell: an interactive one, without anybody's settings.
+readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
+
+@test "terminal: the command has the foreground, and Ctrl-C reaches it once" {
+	typed see='ready, in front' type=^C see='got SIGINT' type=^C see='got SIGINT' 'type=^\' see='got SIGQUIT' -- \
+		"$DISTINIT" --init -- ./workload INT QUIT
+	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 2 ]
+	[ "$(grep -c 'got SIGQUIT' <<<"$output")" -eq 1 ]
+}
+
+@test "terminal: Ctrl-C ends a command that does not listen, with 130" {
+	typed see=ready type=^C ends=130 -- "$DISTINIT" --init -- sh -c 'echo ready; exec sleep 1000'
+}
+
+@test "terminal: without a shell Ctrl-Z stops nothing, as it would not stop the command alone" {
+	typed see='ready, in front' type=^Z type=^C see='got SIGINT' type=^C see='got SIGINT' -- \
+		"$DISTINIT" --init -- ./workload INT
+}
+
+@test "terminal: as PID 1 likewise" {
+	requires unshare
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
+	typed see='ready, in front' type=^Z type=^C see='got SIGINT' type=^C see='got SIGINT' -- \
+		unshare --pid --fork --mount-proc "$DISTINIT" --init -- ./workload INT
+}
+
+@test "terminal: under a shell, Ctrl-Z stops the job, fg continues it in front" {
+	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
+		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
+		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
+		type=^Z see=Stopped see='$ ' type='kill %1; fg^M' see='got SIGTERM' see='$ ' \
+		type='echo "status $?"^M' see='status 3' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
+	[ "$(grep -c 'got SIGTERM' <<<"$output")" -eq 1 ]
+}
+
+@test "terminal: bg continues it behind, and Ctrl-C is the shell's" {
+	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
+		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' type='^C' see='$ ' \
+		type='kill %1; wait^M' see='got SIGTERM' see='$ ' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
+	[[ $output != *'got SIGINT'* ]]
+}
+
+@test "terminal: in the background, a command that reads stops the job, and fg gives it what is typed" {
+	typed see='$ ' type="$DISTINIT --init -- sh -c 'read line; echo \"read <\$line>\"' &^M" see='$ ' \
+		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see='read line' type='hello^M' see='read <hello>' \
+		type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
+}
+
+@test "terminal: in a pipeline the others keep the terminal" {
+	typed see='$ ' type="$DISTINIT --init -- ./workload INT 2>&1 | (trap '' INT; cat)^M" see='ready, in front' type=^C \
+		see='got SIGINT' type=^C see='got SIGINT' type=^Z see=Stopped see='$ ' type='fg^M' see=workload type=^C \
+		see='got SIGINT' -- "${SHELL_WORDS[@]}"
+	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 3 ]
+}
+
+@test "terminal: in a script, Ctrl-C reaches the script and the command, each once" {
+	cat >script <<-END
+		trap 'echo the script got INT' INT
+		"$DISTINIT" --init -- ./workload INT TERM
+		echo "status \$?"
+	END
+	typed see='ready, in front' type=^C see='got SIGINT' type=^C see='got SIGINT' -- sh script
+	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 2 ]
+}
+
+@test "terminal: the window's change is told once" {
+	typed see='ready, in front' resize=33 see='got SIGWINCH' type=^C see='got SIGINT' -- \
+		"$DISTINIT" --init -- ./workload WINCH INT
+	[ "$(grep -c 'got SIGWINCH' <<<"$output")" -eq 1 ]
+	# In a script, where both of us are in front.
+	echo "\"$DISTINIT\" --init -- ./workload WINCH INT; true" >script
+	typed see='ready, in front' resize=33 see='got SIGWINCH' type=^C see='got SIGINT' -- sh script
+	[ "$(grep -c 'got SIGWINCH' <<<"$output")" -eq 1 ]
+}
+
+@test "terminal: a hangup reaches the command" {
+	typed see=ready hangup ends=129 -- "$DISTINIT" --init -- sh -c 'echo ready; exec sleep 1000'
+}
+
+@test "terminal: what writes from behind with 'stty tostop' stops, and fg continues it" {
+	typed see='$ ' type='stty tostop^M' see='$ ' \
+		type="$DISTINIT --init -- sh -c 'sleep 0.2; echo wrote' &^M" see='$ ' \
+		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see=wrote type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
+}
+
+@test "terminal: a terminal on stdin that is not ours is no error" {
+	requires setsid
+	typed see=ran ends=0 -- setsid --wait "$DISTINIT" --init -- sh -c 'echo ran'
+}
