@@ -76,7 +76,8 @@ int command_run(struct session *s) {
 	}
 	struct init_plan plan = {0};
 	bool stay;
-	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0) {
+	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0 ||
+	    session_write_hostfile(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	session_warn(s);
@@ -94,7 +95,7 @@ int command_run(struct session *s) {
 	plan.envp = env_vector(&s->env);
 	plan.path = env_get(&s->env, "PATH");
 	status = stay ? init_run(&s->arena, &plan, &err)
-			  : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
+		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
 	if (err.text[0]) {
 		session_fail(s, &err);
 	}

@@ -65,6 +65,9 @@ static const char *why_not(const struct session *s, bool asked) {
 	if (cluster_is_single(c)) {
 		return "a cluster of one";
 	}
+	if (cluster_is_vague(c)) {
+		return "a node's number alone, which is no cluster";
+	}
 	switch (c->scope) {
 	case SCOPE_ALLOCATION:
 		return "this process is no rank, and the master is one that it starts";
@@ -76,20 +79,22 @@ static const char *why_not(const struct session *s, bool asked) {
 	return cluster_rendezvous_rank(c) == 0 ? "this is the master's node" : NULL;
 }
 
-/** The master's host: what the workload will read, else what the cluster says. */
-static int find_host(struct session *s, const char **out, struct err *err) {
-	const char *from = "MASTER_ADDR", *value = env_value(&s->env, from);
+/** The master's host: what the workload will read, else what the cluster says. NULL: @err says what is wrong. */
+static const char *find_host(struct session *s, struct err *err) {
+	const char *from = "MASTER_ADDR", *value = env_value(&s->env, from), *host = NULL;
 	if (!value && s->has_cluster && s->cluster.master_addr.len) {
 		value = arena_text(&s->arena, s->cluster.master_addr.p, s->cluster.master_addr.len);
 	} else if (!value && s->input.master_addr.value) {
 		from = s->input.master_addr.from;
 		value = s->input.master_addr.value;
 	}
-	return value ? session_host(s, from, value, out, err)
-		     : err_set(err, EINVAL,
-			       "the master cannot be waited for, as nobody tells its address: set "
-			       "MASTER_ADDR, or "
-			       "pass --master-addr or --hosts");
+	if (!value) {
+		err_set(err, EINVAL,
+			"the master cannot be waited for, as nobody tells its address: set MASTER_ADDR, or "
+			"pass --master-addr or --hosts");
+		return NULL;
+	}
+	return session_host(s, from, value, &host, err) < 0 ? NULL : host;
 }
 
 /** Its port, likewise. */
@@ -113,13 +118,16 @@ static int find_port(struct session *s, uint16_t *out, struct err *err) {
 /** Find the master. */
 static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	struct session *s = w->session;
-	int r = find_host(s, &w->wait.host, err);
-	r = r == 0 && tcp ? find_port(s, &w->wait.port, err) : r;
-	if (r < 0) {
-		return r;
+	const char *host = find_host(s, err);
+	if (!host) {
+		return -EINVAL;
 	}
-	bool brackets = tcp && strchr(w->wait.host, ':');
-	w->name = arena_format(&s->arena, "%s%s%s", brackets ? "[" : "", w->wait.host, brackets ? "]" : "");
+	if (tcp && find_port(s, &w->wait.port, err) < 0) {
+		return -EINVAL;
+	}
+	bool brackets = tcp && strchr(host, ':');
+	w->wait.host = host;
+	w->name = arena_format(&s->arena, "%s%s%s", brackets ? "[" : "", host, brackets ? "]" : "");
 	if (tcp) {
 		w->name = arena_format(&s->arena, "%s:%u", w->name, w->wait.port);
 	}

@@ -200,13 +200,13 @@ static int give_name(const struct install *in, int fd) {
 	char link[40];
 	fd_link(link, fd);
 	int reader = open(link, O_RDONLY | O_CLOEXEC);
-	int r = reader < 0 ? -errno : 0;
+	int code = errno;
 	close(fd);
-	if (r < 0) {
-		return r;
+	if (reader < 0) {
+		return -code;
 	}
 	fd_link(link, reader);
-	r = link_as(in, link, INSTALL_NAME);
+	int r = link_as(in, link, INSTALL_NAME);
 	if (r == -EEXIST) {
 		r = link_as(in, link, INSTALL_NEW);
 		r = r < 0 ? r : rename_new(in);

@@ -55,7 +55,7 @@ static _Noreturn void child(const char *host, uint16_t port, int pipe_fd) {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	struct answer answer = ask(host, port, 0);
 	ssize_t n = write(pipe_fd, &answer, sizeof(answer));
-	_exit(n != sizeof(answer));
+	_exit(n == sizeof(answer) ? 0 : 1);
 }
 
 /** Say why there are no addresses, in a clause. Returns -EAGAIN: tomorrow there may be some. */

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# For tests that run distinit in containers: an engine for each file, with networks of its own (tests/tools/*-private).
+# Loaded after helpers.bash.
+#
+# shellcheck disable=SC2034 # for those who load this
+
+TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+
+# --- podman -----------------------------------------------------------------------------------------
+
+# podman_up [COMMAND]...: for setup_file. What cannot be had, these commands too, is said by each test's skip.
+podman_up() {
+	NO_PODMAN=$(missing podman runc busybox "$@")
+	export NO_PODMAN
+	[[ -z $NO_PODMAN ]] || return 0
+	ENGINE=$(mktemp -d /dev/shm/podman.XXXXXX)
+	export ENGINE
+	"$TOOLS/podman-private" up "$ENGINE" 3>&-
+}
+
+podman_down() {
+	[[ -z ${ENGINE-} ]] || "$TOOLS/podman-private" down "$ENGINE"
+}
+
+# For setup of each test.
+podman_ready() {
+	[[ -z $NO_PODMAN ]] || skip "$NO_PODMAN"
+}
+
+pod() {
+	timeout --kill-after=5 "$LIMIT" "$TOOLS/podman-private" on "$ENGINE" "$@"
+}
+
+# made_of TAG FILE... <<CONTAINERFILE: build an image of these files.
+made_of() {
+	local tag=$1 context
+	shift
+	context=$(mktemp -d "$ENGINE/context.XXXXXX")
+	cp --recursive "$@" "$context/"
+	cat >"$context/Containerfile"
+	pod build --quiet --network none --tag "$tag" "$context" 3>&-
+	rm -rf "$context"
+}
+
+# --- dockerd ----------------------------------------------------------------------------------------
+
+docker_up() {
+	NO_DOCKER=$(missing /usr/sbin/dockerd /usr/bin/docker)
+	export NO_DOCKER
+	[[ -z $NO_DOCKER ]] || return 0
+	DAEMON=$(mktemp -d /dev/shm/docker.XXXXXX)
+	export DAEMON
+	"$TOOLS/docker-private" up "$DAEMON" 3>&-
+}
+
+docker_down() {
+	[[ -z ${DAEMON-} ]] || "$TOOLS/docker-private" down "$DAEMON"
+}
+
+docker_ready() {
+	[[ -z $NO_DOCKER ]] || skip "$NO_DOCKER"
+}
+
+dock() {
+	timeout --kill-after=5 "$LIMIT" "$TOOLS/docker-private" on "$DAEMON" "$@"
+}
+
+# --- what containers do -----------------------------------------------------------------------------
+
+# ended COMMAND...: run it; its exit status is in $status, both of its streams in $output. Unlike bats' run it takes 127
+# for an answer.
+ended() {
+	status=0
+	output=$("$@" 2>&1) || status=$?
+}
+
+# until_true COMMAND...: poll.
+until_true() {
+	local until=$((SECONDS + LIMIT))
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < until)) || fail "not within $LIMIT s: $*"
+		sleep 0.1
+	done
+}
+
+# backendai NODE HOST...: into $told, what Backend.AI tells container NODE of these, as options of an engine.
+backendai() {
+	local node=$1 hosts variable
+	shift
+	hosts=$(IFS=, && echo "$*")
+	told=()
+	for variable in "BACKENDAI_CLUSTER_SIZE=$#" "BACKENDAI_CLUSTER_HOSTS=$hosts" "BACKENDAI_CLUSTER_HOST=${*:node+1:1}" \
+		"BACKENDAI_CLUSTER_LOCAL_RANK=$node"; do
+		told+=(--env "$variable")
+	done
+}
