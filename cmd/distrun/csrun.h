@@ -86,7 +86,7 @@ int csrun_srun_options(struct csrun *c, struct words *words, struct err *err);
 /** Add what is to run: the runtime, distinit and the command. */
 void csrun_command(const struct csrun *c, struct words *words);
 
-/** Become @words, or show them (--dry-run). Returns the status to exit with, if it returns. */
+/** Become @words, or with several tasks its parent; or show them (--dry-run). Returns the status to exit with, if it returns. */
 int csrun_run(struct csrun *c, struct words *words);
 
 /** Print the site's settings, for --help. */

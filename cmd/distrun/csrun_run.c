@@ -6,10 +6,16 @@
 
 #include "env/bundle.h"
 #include "exec/exec.h"
+#include "init/init.h"
+#include "slurm/relay.h"
 
 #include <errno.h>
+#include <signal.h>
 
 #define BUNDLE "DISTINIT_BUNDLE"
+
+/** How long srun may take when it was told to end: longer than its tasks, which have Slurm's KillWait, 30 s unless that is set. */
+#define GRACE_MS 120000
 
 // --- the environment -------------------------------------------------------------------------------
 
@@ -222,6 +228,39 @@ static bool wants_surrogate(const struct settings *settings) {
 	return false;
 }
 
+/** Stay as srun's parent: it is told to end when we are killed. Returns the status to exit with. */
+static int stay(struct session *s, struct words *words) {
+	struct err err = {""};
+	struct init_plan plan;
+	init_plan_preset(&plan);
+	plan.argv = words_vector(words);
+	plan.envp = env_vector(&s->env);
+	plan.path = env_get(&s->env, "PATH");
+	plan.program = s->speaker.program;
+	plan.log = s->speaker.log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
+	plan.pdeathsig = SIGTERM;
+	plan.grace_ms = GRACE_MS;
+	int status = settings_duration(&s->settings, OPT_GRACE, &plan.grace_ms, &err) < 0
+			     ? EXIT_OURS
+			     : init_run(&s->arena, &plan, &err);
+	if (err.text[0]) {
+		say_failure(&s->speaker, &err);
+	}
+	return status;
+}
+
+/** Run srun with several tasks: the first that fails is what counts, not those that are ended with it. */
+static int run_tasks(struct session *s, struct words *words) {
+	struct relay relay;
+	struct err err;
+	if (relay_start(&relay, &err) < 0) {
+		return say_failure(&s->speaker, &err);
+	}
+	int status = wants_surrogate(&s->settings) ? session_run(s, words_vector(words), env_vector(&s->env))
+						   : stay(s, words);
+	return relay_end(&relay, status);
+}
+
 int csrun_run(struct csrun *c, struct words *words) {
 	struct session *s = c->s;
 	say_notes(&s->speaker, &s->notes);
@@ -231,6 +270,9 @@ int csrun_run(struct csrun *c, struct words *words) {
 	struct buf line = BUF(c->arena);
 	words_put(&line, words_vector(words));
 	say_line(&s->speaker, LOG_INFO, arena_format(c->arena, "running: %s", buf_text(&line)));
+	if (c->tasks) {
+		return run_tasks(s, words);
+	}
 	if (wants_surrogate(&s->settings)) {
 		return session_run(s, words_vector(words), env_vector(&s->env));
 	}

@@ -230,12 +230,19 @@ lines" ] && echo "$SLURM_PROCID $HF_HOME $PYTHONPATH [${DISTINIT_BUNDLE-}${DISTI
 	done
 }
 
-@test "csrun: nothing remains where srun, which distrun has become, is killed" {
+# ends_all SIGNAL: send it to distrun while its tasks run, and wait until nothing is left.
+ends_all() {
+	local pid
 	wse /bin/sh -c 'sleep 300' >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-	local pid=$!
+	pid=$!
 	until [[ $(login squeue --noheader --steps | wc -l) -ge 1 ]]; do sleep 0.1; done
-	pkill -KILL -f "^srun --unbuffered .*$CLUSTER/image"
+	pkill "-$1" -f "^$CLUSTER/csrun_wse /bin/sh"
 	wait "$pid" || true
 	until [[ -z $(login squeue --noheader) ]]; do sleep 0.2; done
-	same "processes of ours" '' "$(pgrep -f "^/mnt/0/distinit|^sleep 300" || true)"
+	same "processes of ours after $1" '' "$(pgrep -f "^/mnt/0/distinit|^sleep 300|^srun --unbuffered .*$CLUSTER|^$CLUSTER/csrun_wse" || true)"
+}
+
+@test "csrun: nothing remains where distrun is told to end, or is killed" {
+	ends_all TERM
+	ends_all KILL
 }
