@@ -121,7 +121,7 @@ static int start_apart(const int ends[2], struct relay_shared *shared) {
 		if (pid == 0) {
 			be_relay(ends, shared);
 		}
-		_exit(pid < 0);
+		_exit(pid < 0 ? 1 : 0);
 	}
 	int status = 0;
 	if (pid < 0) {

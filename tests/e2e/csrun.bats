@@ -4,7 +4,7 @@
 # distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders in place of srun and the container runtimes: what they are called
 # with, and what is refused before. tests/engines/csrun.bats runs them for real.
 #
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154,SC2030,SC2031 # status, output and stderr are what invoke sets, in each test
 # shellcheck disable=SC2016 # what is quoted is to stay so
 
 load helpers
@@ -180,7 +180,7 @@ refuses() {
 @test "exec: answers csrun_cpu's questions about the site" {
 	site SINGULARITY_IMAGE=/i.sif DEF_NODES=2 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=4 MOUNT_DIRS=/a,/b \
 		GRES_RESOURCE=cs:1 GRES_NODE=n9
-	local -A wanted=([def_nodes]=2 [def_tasks]=3 [def_cpus]=4 [singularity]=/i.sif [def_mount_dirs]=/a,/b
+	local -A wanted=([def_nodes]=2 [def_tasks]=3 [def_cpus]=4 [singularity]=/i.sif [def_mount_dirs]="/a,/b"
 		[def_gres]=cs:1 [def_gres_node]=n9)
 	for question in "${!wanted[@]}"; do
 		cpu "--$question"
