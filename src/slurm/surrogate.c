@@ -63,6 +63,12 @@ static const char *spoken_time(struct arena *arena, uint64_t ms) {
 
 // --- the step
 
+static void tell_up(const struct surrogate *s) {
+	tell(s, SURROGATE_INFO,
+	     arena_format(s->arena, "step %s.%s, %s, mirrors the command", s->plan->where->job_id, s->step.id,
+			  s->plan->step_name));
+}
+
 /** What has become of the step, once it is over. */
 static void take_end(struct surrogate *s) {
 	struct step *step = &s->step;
@@ -252,10 +258,13 @@ static void give_up(struct surrogate *s) {
 	}
 	s->killed = true;
 	s->give_up_at = now_ms() + KILLED_MS;
+	struct str line = tool_last_line((struct str){s->step.errors, s->step.errors_len});
 	tell(s, SURROGATE_WARNING,
-	     arena_format(s->arena,
-			  "Slurm has not ended the surrogate step of job %s within %s: it is left to itself",
-			  s->plan->where->job_id, spoken_time(s->arena, END_MS)));
+	     arena_format(
+		     s->arena,
+		     "Slurm has not ended the surrogate step of job %s within %s: it is left to itself%s%s",
+		     s->plan->where->job_id, spoken_time(s->arena, END_MS), line.len ? "; srun said: " : "",
+		     line.len ? quote(line).s : ""));
 	step_kill(&s->step);
 	if (s->ask.pid) {
 		send_signal(s->ask.pid, SIGKILL);
@@ -271,9 +280,7 @@ static void step_beside(struct beside *beside) {
 		bool was_up = s->step.state == STEP_UP;
 		step_read(&s->step);
 		if (!was_up && s->step.state == STEP_UP) {
-			tell(s, SURROGATE_INFO,
-			     arena_format(s->arena, "step %s.%s, %s, mirrors the command",
-					  s->plan->where->job_id, s->step.id, s->plan->step_name));
+			tell_up(s);
 		}
 		beside->signals |= s->step.signals;
 		s->step.signals = 0;
@@ -336,6 +343,7 @@ static int require_step(struct surrogate *s, struct err *err) {
 			       "a surrogate step is required (--require), and job %s gets none: %s",
 			       where->job_id, s->step.why.text);
 	}
+	tell_up(s);
 	return 0;
 }
 

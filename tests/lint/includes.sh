@@ -19,7 +19,7 @@ allowed_table() {
 		src/priv: base
 		src/process: base env priv
 		src/init: base exec
-		src/slurm: base env cluster init
+		src/slurm: base env cluster exec init
 		cmd: base env cluster framework format exec install wait priv process init slurm
 	END
 }

@@ -1,0 +1,397 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distrun without a Slurm: its command line, and surrogate steps with an srun that runs its command here. What a real Slurm makes of
+# it is in tests/engines/distrun.bats.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
+# shellcheck disable=SC2013 # words are meant
+
+load helpers
+
+: "${DISTRUN:=$BATS_TEST_DIRNAME/../../build/distrun}"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	DISTRUN=$(realpath "$DISTRUN")
+	mkdir tools
+	NO_PROC=$PWD/nowhere
+}
+
+# Nobody is left who has our folder in its environment or command line.
+teardown() {
+	local process until=$((SECONDS + 20))
+	for process in /proc/[0-9]*; do
+		while [[ $(tr '\0' '\n' 2>/dev/null <"$process/environ") == *"MARK=$BATS_TEST_TMPDIR"* ]]; do
+			((SECONDS < until)) || { echo "left: $(tr '\0' ' ' <"$process/cmdline")" && return 1; }
+			sleep 0.05
+		done
+	done
+}
+
+# distrun VAR=VALUE... -- ARG...: in an environment of these variables, and with our tools before others.
+distrun() {
+	local -a variables arguments
+	split "$@"
+	invoke env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" DISTRUN_ROOT="$NO_PROC" "${variables[@]}" \
+		"$DISTRUN" "${arguments[@]}"
+}
+
+# tool NAME <<SCRIPT: a program in the place of Slurm's.
+tool() {
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"tools/$1"
+	chmod +x "tools/$1"
+}
+
+# An srun that runs its command here, as step 7, and keeps what it was given. What its command says and exits with, too.
+local_srun() {
+	tool srun <<-END
+		env | grep -E '^(SLURM|SBATCH|SRUN)' | sort >$PWD/srun.env
+		printf '%s\n' "\$@" >$PWD/srun.argv
+		while [ "\${1#-}" != "\$1" ]; do shift; done
+		SLURM_STEP_ID=7 "\$@"
+		status=\$?
+		echo \$status >$PWD/step.status
+		[ \$status = 0 ] || echo "srun: error: n1: task 0: Exited with exit code \$status" >&2
+		exit \$status
+	END
+}
+
+says_error() {
+	[[ $status -eq $1 && $stderr == "distrun: error: "$2 && $stderr != *$'\n'* ]]
+}
+
+# --- command line -----------------------------------------------------------------------------------
+
+@test "distrun: --help lists the subcommands, and each has its own" {
+	distrun -- --help
+	[[ $status -eq 0 && -z $stderr && $output == 'usage: distrun SUBCOMMAND [OPTION]...'* ]]
+	for word in where surrogate exec launch; do
+		distrun -- --help
+		grep -qE "^  $word " <<<"$output"
+		distrun -- "$word" --help
+		[[ $status -eq 0 && -z $stderr && $output == "usage: distrun $word [OPTION]..."* ]]
+		[[ $(wc -L <<<"$output") -le 80 ]]
+	done
+	distrun -- --version
+	[[ $status -eq 0 && $output == 'distrun '[0-9]* ]]
+}
+
+@test "distrun: what is wrong is said in one line, with the nearest right word" {
+	distrun --
+	says_error 125 'no subcommand; usage: distrun SUBCOMMAND \[OPTION\]... (see --help)' ||
+		says_error 125 'no subcommand; *'
+	distrun -- surrogat
+	says_error 125 "'surrogat' is no subcommand; did you mean 'surrogate'?"
+	distrun -- surrogate --job-tim=3 -- true
+	says_error 125 "unknown option '--job-tim=3'; did you mean '--job-time-sec'?; see --help" ||
+		says_error 125 "unknown option '--job-tim=3'; *"
+	distrun -- surrogate true
+	says_error 125 "a command follows '--', which is not there before 'true'"
+	distrun -- surrogate --
+	says_error 125 "no command behind '--'; *"
+	distrun -- surrogate --name='a b' -- true
+	says_error 125 "--name='a b': expected are up to 64 letters, *"
+	distrun -- surrogate --num_csx=many -- true
+	says_error 125 "--num-csx='many' is not a whole number from 0 to 65535"
+	distrun -- surrogate --job_time_sec=soon -- true
+	says_error 125 "--job-time-sec='soon' is not a duration such as *"
+	distrun DISTRUN_JOB_TIME_SEC=0 -- surrogate -- true
+	says_error 125 "DISTRUN_JOB_TIME_SEC='0': a limit of nothing would let nothing run"
+	distrun -- surrogate --grace=x -- true
+	says_error 125 "--grace='x' is not a duration *"
+	distrun -- where here
+	says_error 125 "'distrun where' takes no arguments, but there is 'here'"
+	distrun -- where --format=jsn
+	says_error 125 "--format='jsn': expected one of text, json; did you mean 'json'?"
+}
+
+@test "distrun: options have variables, which are not passed on; an unknown one gets a warning" {
+	distrun DISTRUN_JOB_TIME_SEC=1h DISTRUN_GRCE=3 DISTRUN_LOG=warn -- surrogate -- env
+	[[ $status -eq 0 && $output != *DISTRUN_JOB* && $output != *DISTRUN_LOG* && $output == *DISTRUN_GRCE=3* ]]
+	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is no setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
+}
+
+# --- where ------------------------------------------------------------------------------------------
+
+# proc PID PARENT TITLE: a process, as /proc shows it under root/.
+proc() {
+	mkdir -p "root/proc/$1"
+	echo "$1 (na me)) S $2 1 1 0 -1" >"root/proc/$1/stat"
+	printf '%s\0' "$3" >"root/proc/$1/cmdline"
+}
+
+# place VAR=VALUE... : the first word of "where", and why.
+place() {
+	distrun "$@" -- where --root="$PWD/root"
+	[[ $status -eq 0 && -z $stderr ]]
+	echo "${output%%:*}"
+}
+
+@test "where: the nearest slurmstepd above decides, not the variables" {
+	proc self 30 distrun
+	proc 30 20 sh
+	proc 20 10 'slurmstepd: [12.batch]'
+	proc 10 1 'slurmstepd: [11.0]'
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=0) == *batch ]]
+	[[ $(place SLURM_JOB_ID=13) == *salloc ]]
+	[[ $(place A=1) == *batch ]]
+	proc 20 10 'slurmstepd: [12.5]'
+	[[ $(place SLURM_JOB_ID=12) == *step ]]
+	[[ $(place SLURM_JOB_ID=13) == *salloc ]]
+	[[ $(place SLURM_JOB_ID=11 SLURM_HET_SIZE=2 SLURM_JOB_ID_HET_GROUP_1=12) == *step ]]
+	proc 20 10 'slurmstepd: [12.interactive]'
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=4294967290) == *interactive ]]
+	# As ssh into a job with pam_slurm_adopt has it.
+	proc 20 10 'slurmstepd: [12.extern]'
+	[[ $(place SLURM_JOB_ID=12) == *salloc ]]
+}
+
+@test "where: else the cgroup does, else the variables" {
+	mkdir -p root/proc/self
+	proc self 1 distrun
+	echo '0::/system.slice/slurmstepd.scope/job_12/step_3/user/task_0' >root/proc/self/cgroup
+	[[ $(place SLURM_JOB_ID=12) == *step ]]
+	printf '%s\n' '5:freezer:/slurm/uid_0/job_12/step_batch' '4:cpu:/' >root/proc/self/cgroup
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=0) == *batch ]]
+	echo 0::/user.slice/job_x/step_0 >root/proc/self/cgroup
+	[[ $(place SLURM_JOB_ID=12 ENVIRONMENT=BATCH) == *batch ]]
+	[[ $(place SLURM_JOB_ID=12) == *salloc ]]
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=4294967290) == *interactive ]]
+	[[ $(place A=1) == *none ]]
+}
+
+@test "where: a step that only a variable tells of has to be one that squeue lists, and no surrogate" {
+	tool squeue <<<'[ "$*" = "--noheader --format=%i %j --steps=12.3" ] && cat listed'
+	echo '12.3 train' >listed
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=3) == *step ]]
+	echo '12.3 wsjob-0123456789012345678901' >listed
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=3) == *salloc ]]
+	: >listed
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=3) == *salloc ]]
+	distrun SLURM_JOB_ID=12 SLURM_STEP_ID=3 -- where --format=json
+	run python3 -c 'import json, sys
+w = json.loads(sys.argv[1])
+print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
+	[[ $output == 'salloc 12 None squeue True' ]]
+}
+
+# --- surrogate --------------------------------------------------------------------------------------
+
+@test "surrogate: in no job it says nothing, and the command is as without it" {
+	tool srun <<<'echo srun was called >&2'
+	distrun -- surrogate -- sh -c 'echo out; echo err >&2; exit 3'
+	[[ $status -eq 3 && $output == out && $stderr == err ]]
+	distrun -- surrogate -- sh -c 'kill -TERM $$'
+	[[ $status -eq 143 && -z $stderr ]]
+	distrun -- surrogate -- /no/such/program
+	says_error 127 "'/no/such/program' was not found"
+	distrun -- surrogate --require -- echo ran
+	says_error 125 "a surrogate step is required (--require), and this is no job of Slurm's: *"
+	[[ -z $output ]]
+}
+
+@test "surrogate: a step for the command, which exits as it does; its streams are its own" {
+	local_srun
+	invoke sh -c 'echo in | "$@"' - env -i PATH="$PWD/tools:$PATH" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
+		"$DISTRUN" surrogate -vv --csx=2 -- sh -c 'cat; echo err >&2; exit 5'
+	[[ $status -eq 5 && $output == in ]]
+	[[ $(cat step.status) == 5 ]]
+	grep -x err <<<"$stderr"
+	grep -xE 'distrun: info: step 12.7, wsjob-[a-z0-9]{22}-csx2, mirrors the command' <<<"$stderr"
+	for word in --jobid=12 --overlap --nodes=1 --ntasks=1 --mem=0 --mpi=none --export=NONE --quiet; do
+		grep -qxe "$word" srun.argv
+	done
+	grep -xE -e '--job-name=wsjob-[a-z0-9]{22}-csx2' srun.argv
+	# Whatever is started, its name is another.
+	cp srun.argv before
+	distrun SLURM_JOB_ID=12 -- surrogate -- true
+	[[ $status -eq 0 && -z $stderr && $(cat step.status) == 0 ]]
+	run ! cmp -s srun.argv before
+}
+
+@test "surrogate: no variable of the job's steers srun" {
+	local_srun
+	distrun SLURM_JOB_ID=12 SLURM_JOBID=12 SLURM_CONF=/c SLURM_JOB_NODELIST='n[1-2]' SLURM_NODELIST='n[1-2]' SLURM_NTASKS=7 \
+		SLURM_MPI_TYPE=pmix SBATCH_RESERVATION=x SRUN_CPUS_PER_TASK=3 SLURM_CONSTRAINT=zz -- surrogate -- \
+		sh -c 'echo $SLURM_NTASKS $SRUN_CPUS_PER_TASK'
+	[[ $status -eq 0 && -z $stderr && $output == '7 3' ]]
+	[[ $(cat srun.env) == $'SLURM_CONF=/c\nSLURM_JOBID=12\nSLURM_JOB_ID=12\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NODELIST=n[1-2]' ]]
+}
+
+@test "surrogate: no srun, or one that fails, is one warning; with --require nothing is started" {
+	local why
+	for why in missing failing; do
+		[[ $why == missing ]] || tool srun <<<'echo "srun: error: Unable to confirm allocation for job 12: no" >&2; exit 1'
+		PATH=/usr/bin:/bin distrun PATH="$PWD/tools:/nowhere" SLURM_JOB_ID=12 -- surrogate -- /bin/sh -c '/bin/sleep 0.3; exit 6'
+		[[ $status -eq 6 && $stderr != *$'\n'* ]]
+		[[ $stderr == 'distrun: warning: no surrogate step in job 12: srun '*'; the command runs without one' ]]
+		distrun PATH="$PWD/tools:/nowhere" SLURM_JOB_ID=12 -- surrogate --require -- /bin/sh -c 'echo ran'
+		[[ -z $output ]]
+		says_error 125 'a surrogate step is required (--require), and job 12 gets none: srun *'
+	done
+	[[ $stderr == *"srun has ended with status 1: 'Unable to confirm allocation for job 12: no'" ]]
+}
+
+@test "surrogate: with --require the step is up before the command" {
+	local_srun
+	sed -i "2i sleep 0.5; touch $PWD/srun.began" tools/srun
+	distrun SLURM_JOB_ID=12 -- surrogate --require -- test -e srun.began
+	[[ $status -eq 0 && -z $stderr && $(cat step.status) == 0 ]]
+}
+
+@test "surrogate: what the step gets, the command gets; cancelled, it ends" {
+	local_srun
+	local signal
+	for signal in TERM USR1 USR2; do
+		distrun SLURM_JOB_ID=12 -- surrogate -- sh -c '
+			trap "exit 9" '$signal'
+			until [ -s srun.argv ]; do sleep 0.05; done; sleep 0.3
+			read -r pid _ <"/proc/$PPID/task/$PPID/children"
+			for pid in $(cat /proc/$PPID/task/$PPID/children); do
+				[ $pid = $$ ] || kill -'$signal' $(cat /proc/$pid/task/$pid/children)
+			done
+			while :; do sleep 0.1; done'
+		[[ $status -eq 9 && $(cat step.status) == 9 ]]
+	done
+	tool srun <<<'echo UP 7; sleep 0.3; exit 137'
+	distrun SLURM_JOB_ID=12 -- surrogate -v --grace=1 -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	[[ $status -eq 137 ]]
+	grep -x 'distrun: info: step 12.7 was cancelled: the command is told to end' <<<"$stderr"
+}
+
+@test "surrogate: killed, it leaves neither command nor step" {
+	local_srun
+	env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
+		"$DISTRUN" surrogate -v -- sleep 1000 2>log &
+	until grep -q mirrors log; do sleep 0.05; done
+	kill -KILL $!
+	until [[ -s step.status ]]; do sleep 0.05; done
+	[[ $(cat step.status) == 70 ]]
+}
+
+@test "surrogate: an srun that hangs is waited for at the end, and not for ever" {
+	tool srun <<<'echo "srun: error: waiting for nobody" >&2; exec sleep 1000'
+	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'exit 4'
+	[[ $status -eq 4 ]]
+	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: it is left to itself; srun said: 'waiting for nobody'" ]]
+}
+
+@test "surrogate: the command has no descriptor of ours, and no signal blocked" {
+	local_srun
+	local look='for fd in /proc/$$/fd/*; do echo ${fd##*/}; done; grep -E "^Sig(Blk|Ign)" /proc/self/status' expected
+	invoke sh -c "$look"
+	expected=$output
+	distrun SLURM_JOB_ID=12 -- surrogate --require --job-time-sec=60 --job-time-budget=budget -- sh -c "$look"
+	[[ $status -eq 0 && $output == "$expected" ]]
+}
+
+# --- limits -----------------------------------------------------------------------------------------
+
+@test "limits: a command that has run for so long is ended, with status 124" {
+	distrun -- surrogate --job-time-sec=500ms -- sleep 1000
+	[[ $status -eq 124 ]]
+	[[ $stderr == 'distrun: error: the time limit of 0.5s is reached (0.5s used): the command is told to end, and killed 30s later' ]]
+	distrun -- surrogate --job_time_sec 200ms --grace=100ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	[[ $status -eq 124 && $stderr == *'distrun: warning: sh was told to end 0.1s ago: it is killed'* ]]
+	local_srun
+	distrun SLURM_JOB_ID=12 -- surrogate --job-time-sec=500ms -- sleep 1000
+	[[ $status -eq 124 && $(cat step.status) == 124 ]]
+}
+
+# used FILE: milliseconds.
+used() {
+	sed -n 's/^used //p' "$1"
+}
+
+@test "limits: a budget adds up over runs, and is refused when it is used up" {
+	distrun -- surrogate --job-time-sec=1s --job-time-budget=budget -- sleep 0.6
+	[[ $status -eq 0 && -z $stderr ]]
+	((600 <= $(used budget)))
+	# The limit is in the file by now.
+	distrun -- surrogate --job-time-budget=budget -- sleep 1000
+	[[ $status -eq 124 && $stderr == 'distrun: error: the time limit of 1s is reached ('*"by this run; the budget is '$PWD/budget'): the command "* ]]
+	distrun -- surrogate --job-time-budget=budget -- touch started
+	says_error 124 "the time limit of 1s is used up (* used by earlier runs; the budget is '$PWD/budget'): nothing is started"
+	[[ ! -e started && $(grep -c ^run budget) == 0 ]]
+	distrun -- surrogate --job-time-sec=1h --job-time-budget=budget -- touch started
+	[[ $status -eq 0 && -e started ]]
+}
+
+@test "limits: runs at once count once; of one that was killed, what it had used counts" {
+	local pids=() i before
+	for i in 1 2 3 4; do
+		env -i PATH="$PATH" "$DISTRUN" surrogate --job-time-sec=1h --job-time-budget=budget -- \
+			sh -c 'echo >started.'$i'; until [ -e go ]; do sleep 0.05; done; sleep 1' &
+		pids+=($!)
+	done
+	until [[ -e started.1 && -e started.2 && -e started.3 && -e started.4 ]]; do sleep 0.05; done
+	[[ $(grep -c ^run budget) == 4 ]]
+	before=$(used budget)
+	touch go
+	sleep 0.4
+	kill -KILL "${pids[0]}"
+	wait "${pids[@]:1}"
+	[[ $(grep -c ^run budget) == 0 ]]
+	# Four seconds of runs, and little more than one by the clock.
+	(($(used budget) - before >= 1000 && $(used budget) - before < 3000)) || { cat budget && return 1; }
+	# One that is killed alone.
+	before=$(used budget)
+	env -i PATH="$PATH" "$DISTRUN" surrogate --job-time-budget=budget -- sleep 1000 &
+	until (($(used budget) >= before + 2000)); do sleep 0.05; done
+	kill -KILL $!
+	sleep 1
+	distrun -- surrogate --job-time-budget=budget -- true
+	[[ $status -eq 0 && $(grep -c ^run budget) == 0 ]]
+	(($(used budget) >= before + 2000 && $(used budget) < before + 30000))
+}
+
+@test "limits: a file that is no budget is refused with its line, and nothing is started" {
+	distrun -- surrogate --job-time-budget=budget -- touch started
+	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is told; --job-time-sec tells it"
+	echo hello >budget
+	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
+	says_error 125 "$PWD/budget:1: 'distrun budget 1' is expected; it is no budget of distrun's, or damaged: remove it to begin anew"
+	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used -5' 'at 7' >budget
+	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
+	says_error 125 "$PWD/budget:3: *"
+	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used 5' 'at 7' 'run a b' >budget
+	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
+	says_error 125 "$PWD/budget:5: *"
+	distrun -- surrogate --job-time-sec=1 --job-time-budget="$PWD" -- touch started
+	says_error 125 "the budget file '$PWD' cannot be opened: Is a directory"
+	distrun -- surrogate --job-time-sec=1 --job-time-budget=no/such -- touch started
+	says_error 125 "the budget file '$PWD/no/such' cannot be opened: No such file or directory"
+	[[ ! -e started ]]
+}
+
+# --- documents --------------------------------------------------------------------------------------
+
+@test "distrun's manual and README.md have its options and subcommands, and no others" {
+	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 readme=$BATS_TEST_DIRNAME/../../README.md word option
+	for word in where surrogate exec launch; do
+		grep -qx "\.It Cm $word" "$manual"
+		grep -q "distrun $word" "$readme"
+		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
+			grep -Eq "^\.It .*Fl -$option( |\$)" "$manual" || { echo "$manual: no --$option" && return 1; }
+		done
+		for option in $(sed -n 's/^distrun '"$word"' .* -- .*/&/p' "$readme" | sed 's/ -- .*//' | grep -oE -- '--[a-z-]+'); do
+			[[ $(env -i "$DISTRUN" "$word" "$option" 2>&1) != *'unknown option'* ]] || { echo "README.md: $option" && return 1; }
+		done
+	done
+	for option in $(sed -n '/^\.It /p' "$manual" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -//' | sort -u); do
+		[[ $(env -i "$DISTRUN" where "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" exec "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+	done
+	# Each variable that the manual names is one.
+	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
+		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *'is no setting'* ]] || { echo "manual: $word" && return 1; }
+	done
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The surrogate step: its name, what is read from srun, and how its end is told; with an srun of our own in PATH. */
+
+#include "slurm/step.h"
+
+#include "check.h"
+#include "fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct arena arena;
+static char folder[] = "/tmp/distrun-step.XXXXXX";
+
+static void check_names(void) {
+	char name[STEP_NAME_MAX], other[STEP_NAME_MAX];
+	struct err err;
+	check(step_name(name, NULL, 0, &err) == 0 && strlen(name) == 28);
+	check(strspn(name + 6, "abcdefghijklmnopqrstuvwxyz0123456789") == 22 &&
+	      memcmp(name, "wsjob-", 6) == 0);
+	check(step_name(other, NULL, 0, &err) == 0 && strcmp(name, other) != 0);
+	check(step_name(name, NULL, 65535, &err) == 0 && strcmp(name + 28, "-csx65535") == 0);
+	check(step_name(name, "ns/a.b_c-D1", 2, &err) == 0 && strcmp(name, "ns/a.b_c-D1-csx2") == 0);
+	static const char *const bad[] = {
+		"",    "a b", "-a",
+		"a\n", "a;b", "12345678901234567890123456789012345678901234567890123456789012345"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		checkf(step_name(name, bad[i], 0, &err) == -EINVAL, "'%s'", bad[i]);
+	}
+}
+
+static void check_last_line(const char *text, const char *want) {
+	struct str got = tool_last_line(str_of(text));
+	checkf(str_is(got, want), "'%s': '%.*s'", text, (int)got.len, got.p);
+}
+
+/** Let srun be @script. */
+static void set_srun(const char *script) {
+	char path[64];
+	snprintf(path, sizeof(path), "%s/srun", folder);
+	FILE *file = fopen(path, "w");
+	check(file != NULL);
+	if (file) {
+		fprintf(file, "#!/bin/sh\n%s\n", script);
+		(void)fclose(file);
+	}
+	check(chmod(path, 0755) == 0);
+}
+
+/** Run a step with srun as @script; tell it @status once it is up, unless that is negative. */
+static struct step run(const char *script, int status) {
+	static char *const envp[] = {NULL};
+	struct step step;
+	int how = 0;
+	set_srun(script);
+	check(step_start(&step, &arena, "name", "12", envp) == 0);
+	while (waitpid(step.srun.pid, &how, WNOHANG) == 0) {
+		struct pollfd fds[2];
+		step_fds(&step, fds);
+		poll(fds, 2, 10);
+		step_read(&step);
+		if (step.state == STEP_UP && status >= 0) {
+			step_tell(&step, status);
+		}
+	}
+	step_reaped(&step, how);
+	check(step.state == STEP_OVER && step.srun.pid == 0 && step.srun.in < 0 && step.srun.out < 0);
+	return step;
+}
+
+/** What stands behind srun's options is what runs on the node. */
+#define RUN "while [ \"${1#-}\" != \"$1\" ]; do shift; done; SLURM_STEP_ID=7 \"$@\" "
+
+int main(void) {
+	arena = fixture_arena();
+	check(mkdtemp(folder) != NULL);
+	setenv("PATH", arena_format(&arena, "%s:/usr/bin:/bin", folder), 1);
+	check_names();
+	check_last_line("", "");
+	check_last_line("srun: error: no\n\n", "no");
+	check_last_line("a\nsrun: job 12: b\n", "job 12: b");
+	check_last_line("a b: c", "a b: c");
+
+	struct step step = run(RUN, 0);
+	check(step.end == STEP_DONE && strcmp(step.id, "7") == 0);
+	step = run(RUN, 255);
+	check(step.end == STEP_DONE && strstr(step.why.text, "status 255") != NULL);
+	// The script on the node, in its own words: it is lost without a number.
+	step = run(RUN "</dev/null", -1);
+	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
+	step = run("echo 7x | {\n" RUN "\n}", -1);
+	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
+	// A signal is told, and does not end it.
+	step = run("mkfifo $0.fifo; exec 3<>$0.fifo; (sleep 0.3; kill -TERM $$; sleep 0.2; kill -USR1 $$; "
+		   "sleep 0.2; echo 3 >$0.fifo; "
+		   "rm $0.fifo) & exec <$0.fifo; while [ \"${1#-}\" != \"$1\" ]; do shift; done; export "
+		   "SLURM_STEP_ID=7; exec \"$@\"",
+		   -1);
+	check(step.signals == ((uint64_t)1 << (SIGTERM - 1) | (uint64_t)1 << (SIGUSR1 - 1)));
+	check(strstr(step.why.text, "status 3") != NULL);
+	// Slurm kills the task; srun is killed; srun never comes so far.
+	step = run("echo UP 8; exit 137", -1);
+	check(step.end == STEP_CANCELLED);
+	step = run("echo UP 8; kill -KILL $$", -1);
+	check(step.end == STEP_GONE && strstr(step.why.text, "killed by signal 9") != NULL);
+	step = run("echo srun: error: job 12 is over >&2; exit 1", -1);
+	check(step.end == STEP_NEVER);
+	checkf(strcmp(step.why.text, "srun has ended with status 1: 'job 12 is over'") == 0, "%s",
+	       step.why.text);
+	// Much noise, and lines that are none of ours.
+	step = run("i=0; while [ $i -lt 500 ]; do echo a line of noise >&2; echo a long line that is much "
+		   "longer than any that the step "
+		   "could ever write; i=$((i + 1)); done; echo srun: last >&2; echo NOSUCH; exit 2",
+		   -1);
+	check(step.end == STEP_NEVER && step.signals == 0 && strstr(step.why.text, "'last'") != NULL);
+
+	check(unlink(arena_format(&arena, "%s/srun", folder)) == 0 && rmdir(folder) == 0);
+	setenv("PATH", "/nowhere", 1);
+	check(step_start(&step, &arena, "name", "12", (char *[]){NULL}) < 0 && step.end == STEP_NEVER);
+	check(strcmp(step.why.text, "srun cannot be started: it is not in PATH") == 0);
+	arena_done(&arena);
+	return check_done();
+}
