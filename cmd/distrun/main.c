@@ -111,7 +111,9 @@ static const struct subcommand *by_program(const char *path) {
 
 /** What stands behind a name that others have given: they know 2 for a wrong command line. */
 static void be_called(struct session *s, const struct subcommand *sub, bool by_name) {
-	s->called = by_name ? sub->program : arena_format(&s->arena, "distrun %s", sub->name);
+	s->called = by_name	? sub->program
+		    : sub->name ? arena_format(&s->arena, "distrun %s", sub->name)
+				: "distrun";
 	s->usage_status = by_name ? 2 : EXIT_OURS;
 	if (by_name) {
 		s->speaker.program = sub->program;
