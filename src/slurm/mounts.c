@@ -83,7 +83,10 @@ int mounts_add(struct mounts *mounts, const char *from, struct str list, struct 
 				       "%s: %s: expected SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro", from,
 				       quote(whole).s);
 		}
-		struct mount mount = {.from = from, .read_only = has_option && str_is(option, "ro")};
+		struct mount mount = {.source = "",
+				      .target = "",
+				      .from = from,
+				      .read_only = has_option && str_is(option, "ro")};
 		int r = tidy(mounts->arena, from, source, &mount.source, err);
 		r = r < 0 ? r : tidy(mounts->arena, from, has_target ? target : source, &mount.target, err);
 		r = r < 0 ? r : fold(mounts, &mount, err);
