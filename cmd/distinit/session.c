@@ -214,7 +214,8 @@ int session_cluster(struct session *s, struct err *err) {
 		return r;
 	}
 	r = cluster_read(&s->input, &s->cluster, err);
-	if (r < 0 && option_is_on(&s->settings, OPT_LENIENT)) {
+	// A source's name that is none is a wrong option, not a broken source.
+	if (r < 0 && r != -ENOENT && option_is_on(&s->settings, OPT_LENIENT)) {
 		s->broken = arena_text(&s->arena, err->text, strlen(err->text));
 		notes_add(&s->notes, "%s; nothing is derived (--lenient)", s->broken);
 		return 0;

@@ -41,7 +41,8 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 	}
 	out->master_addr_from = ADDR;
 	out->master_addr = str_of(env_value(in->env, ADDR));
-	if (out->master_addr.len == 0 && out->node_rank == out->master) {
+	// A launcher's ranks run on other nodes, too, and mpiexec copies this node's variables there.
+	if (out->master_addr.len == 0 && out->node_rank == out->master && !in->launcher) {
 		out->master_addr_from = "this is the main node, and the others are told its address";
 		out->master_addr = STR("127.0.0.1");
 	}

@@ -15,38 +15,20 @@
  * Reference: docs/concepts/networking.rst and src/ai/backend/manager/sokovan/scheduler/launcher/launcher.py of Backend.AI.
  */
 
+#include "cluster/backendai.h"
+
 #include "base/num.h"
-#include "cluster/source.h"
 
 #include <errno.h>
 
-#define SIZE  "BACKENDAI_CLUSTER_SIZE"
+#define SIZE  BACKENDAI_SIZE
 #define HOSTS "BACKENDAI_CLUSTER_HOSTS"
-#define HOST  "BACKENDAI_CLUSTER_HOST"
+#define HOST  BACKENDAI_HOST
 #define RANK  "BACKENDAI_CLUSTER_LOCAL_RANK"
 #define PORT  "BACKENDAI_DIST_MASTER_PORT"
 
-/** Whether the session has one container, or none: whatever else is set describes nothing that could be joined. */
-static bool is_alone(const struct input *in) {
-	uint32_t size;
-	return num_read_u32(str_of(env_value(in->env, SIZE)), &size) == 0 && size <= 1;
-}
-
 static const char *backendai_detect(const struct input *in) {
-	return env_value(in->env, SIZE) && !is_alone(in) ? SIZE : NULL;
-}
-
-static const char *alone_detect(const struct input *in) {
-	return is_alone(in) ? SIZE : NULL;
-}
-
-static int alone_read(struct input *in, struct placement *out, struct err *err) {
-	(void)err;
-	const char *self = env_value(in->env, HOST);
-	out->hosts_from = HOST;
-	hosts_single(in->arena, self ? str_of(self) : STR("main1"), &out->hosts);
-	out->node_rank = 0;
-	return 0;
+	return env_value(in->env, SIZE) && !backendai_is_alone(in) ? SIZE : NULL;
 }
 
 /** Whether @name is "main" and a number. */
@@ -160,13 +142,4 @@ const struct source source_backendai = {
 	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
 	.read = backendai_read,
-};
-
-const struct source source_backendai_alone = {
-	.name = "backendai",
-	.about = "Backend.AI session of one container, which needs nothing",
-	.known_by = SIZE " up to 1",
-	.reads = SIZE " " HOST,
-	.detect = alone_detect,
-	.read = alone_read,
 };

@@ -3,55 +3,13 @@
 #include "cluster/cluster.h"
 
 #include "base/nearest.h"
-#include "base/num.h"
+#include "cluster/rendezvous.h"
 #include "cluster/source.h"
 
 #include <errno.h>
 
-/** PyTorch's own default. */
-#define PORT_DEFAULT 29500
-
-/**
- * Where jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN: below the ephemeral ports (32768 and up) and
- * Kubernetes' NodePorts (30000 to 32767), away from PyTorch's default.
- */
-#define PORT_BASE 20000
-#define PORT_SPAN 9400
-
 const char *scope_name(enum scope scope) {
 	return scope == SCOPE_NODE ? "node" : scope == SCOPE_TASK ? "task" : "allocation";
-}
-
-static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
-	return err_set(err, EINVAL, "%s=%s is not %s", name, quote(str_of(value)).s, wanted);
-}
-
-int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err) {
-	int r = num_read_u32(str_of(value), out);
-	if (r < 0) {
-		refuse_number(name, value,
-			      r == -ERANGE ? "a whole number below 4294967295" : "a whole number", err);
-	}
-	return r < 0 ? -EINVAL : 0;
-}
-
-int parse_port(const char *name, const char *value, uint16_t *out, struct err *err) {
-	uint64_t port;
-	if (num_read(str_of(value), UINT16_MAX, &port) < 0 || port == 0) {
-		return refuse_number(name, value, "a port (1 to 65535)", err);
-	}
-	*out = (uint16_t)port;
-	return 0;
-}
-
-int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err) {
-	const char *value = env_value(in->env, name);
-	return value ? parse_u32(name, value, out, err) : 0;
-}
-
-int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err) {
-	const char *value = env_value(in->env, name);
-	return value ? parse_port(name, value, out, err) : 0;
 }
 
 static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
@@ -70,7 +28,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 		}
 	}
 	if (in->cluster.value && !named) {
-		return err_set(err, EINVAL, "%s=%s: there is no such source%s; see 'distinit sources'",
+		return err_set(err, ENOENT, "%s=%s: there is no such source%s; see 'distinit sources'",
 			       in->cluster.from, quote(str_of(in->cluster.value)).s,
 			       nearest_hint(&best, "").s);
 	}
@@ -107,13 +65,6 @@ uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
 		place = hosts_find_loosely(hosts, str_of(input_hostname(in)));
 	}
 	return place == hosts->n ? UNKNOWN : place;
-}
-
-int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {
-	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
-		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
-	}
-	return 0;
 }
 
 static int read_task(const struct input *in, const struct launcher *l, struct task *out, struct err *err) {
@@ -202,6 +153,24 @@ static int check_placement(const struct input *in, struct placement *place, stru
 	return 0;
 }
 
+/**
+ * A launcher that copies its environment to every node copies the variable that numbers a node, too: there, names and addresses alone
+ * tell which node this is. What the user told by hand stands.
+ */
+static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
+	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
+		      place->node_rank != UNKNOWN && place->node_rank_from &&
+		      env_value(in->env, place->node_rank_from);
+	if (!copied) {
+		return;
+	}
+	struct err several;
+	place->node_rank = launcher_node_rank(in, &place->hosts);
+	if (place->node_rank == UNKNOWN && self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
+		place->node_rank = UNKNOWN;
+	}
+}
+
 /** The number of nodes that the user told completes what the manager tells, and may not contradict it. */
 static int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
 			     struct err *err) {
@@ -261,117 +230,6 @@ bool cluster_is_vague(const struct cluster *c) {
 	return !c->launcher && c->nnodes == UNKNOWN && c->master_addr.len == 0;
 }
 
-uint32_t cluster_rendezvous_rank(const struct cluster *c) {
-	uint32_t rank = c->place.node_rank, master = c->master_node;
-	if (rank == UNKNOWN || rank > master) {
-		return rank;
-	}
-	return rank == master ? 0 : rank + 1;
-}
-
-static uint16_t port_of_job(const struct placement *place) {
-	uint64_t job = 0;
-	const char *p = place->job_id;
-	for (; *p >= '0' && *p <= '9'; p++) {
-		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
-	}
-	// Where the id does not begin with a number ("f2e73NP", "host.12.0"), all of its bytes count.
-	for (bool text = p == place->job_id; text && *p; p++) {
-		job = (job * 31 + (unsigned char)*p) % PORT_SPAN;
-	}
-	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
-}
-
-/** The host that rank 0 runs on, as far as the layers tell it together; empty if they do not. */
-static struct str host_of_rank_0(const struct cluster *c) {
-	// All ranks of a launcher may share one node, which need not be the manager's first.
-	bool together = c->launcher && c->task.local_size == c->task.world_size;
-	if (together) {
-		return c->place.node_rank < c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.node_rank)
-							     : STR("127.0.0.1");
-	}
-	if (c->place.master_addr.len) {
-		return c->place.master_addr;
-	}
-	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
-}
-
-/** The rendezvous that the user chose: where it is one of the hosts, that is the one on which node 0 has to be. */
-static void choose_master(struct cluster *c, const char *addr, const char *why) {
-	c->master_addr = str_of(addr);
-	c->master_addr_why = why;
-	uint32_t node = hosts_find_loosely(&c->place.hosts, c->master_addr);
-	if (node < c->place.hosts.n) {
-		c->master_node = node;
-	}
-}
-
-static void find_master_addr(const struct input *in, struct cluster *c) {
-	const char *set = env_value(in->env, "MASTER_ADDR");
-	c->master_node = c->place.master;
-	if (set) {
-		choose_master(c, set, "MASTER_ADDR was set already");
-		return;
-	}
-	if (in->master_addr.value) {
-		choose_master(c, in->master_addr.value, in->master_addr.from);
-		return;
-	}
-	c->master_addr = host_of_rank_0(c);
-	c->master_addr_why = c->place.master_addr.len ? c->place.master_addr_from : "the host of rank 0";
-	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
-		notes_add(in->notes,
-			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
-			  "--master-addr or --hosts",
-			  c->launcher ? c->launcher->name : c->source->name,
-			  c->launcher ? "the ranks" : "of a cluster");
-	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
-		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
-		// Only rank 0 can see it; the others believe the list.
-		notes_add(in->notes,
-			  "rank 0 runs on %s, but MASTER_ADDR is %s, the first host, for all ranks: set "
-			  "MASTER_ADDR, or pass "
-			  "--master-addr",
-			  quote(hosts_at(&c->place.hosts, c->place.node_rank)).s, quote(c->master_addr).s);
-	}
-}
-
-static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
-	const char *set = env_value(in->env, "MASTER_PORT");
-	c->service_link = set && strncmp(set, "tcp://", 6) == 0;
-	if (set && !c->service_link) {
-		c->master_port_why = "MASTER_PORT was set already";
-		return parse_port("MASTER_PORT", set, &c->master_port, err);
-	}
-	if (in->master_port.value) {
-		c->master_port_why = in->master_port.from;
-		return parse_port(in->master_port.from, in->master_port.value, &c->master_port, err);
-	}
-	if (c->place.port) {
-		c->master_port = c->place.port;
-		c->master_port_why = c->place.port_from;
-	} else if (c->place.shared_nodes && c->place.job_id) {
-		c->master_port = port_of_job(&c->place);
-		c->master_port_why = "made from the job id, as jobs share nodes";
-	} else {
-		c->master_port = PORT_DEFAULT;
-		c->master_port_why = "the default";
-	}
-	return 0;
-}
-
-/** Find the rendezvous. A cluster of one has none, and nothing that is set for one is looked at. */
-static int find_master(const struct input *in, struct cluster *c, struct err *err) {
-	if (cluster_is_single(c)) {
-		c->master_addr = c->place.hosts.n ? hosts_at(&c->place.hosts, 0) : STR("127.0.0.1");
-		c->master_port = PORT_DEFAULT;
-		c->master_addr_why = c->master_port_why = "a cluster of one";
-		return 0;
-	}
-	find_master_addr(in, c);
-	return find_master_port(in, c, err);
-}
-
 /**
  * Say that what the user tells of a cluster is of no use where nobody else tells of one. An image may have --scope in a variable,
  * and run alone, too.
@@ -417,6 +275,9 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 		r = c.source->read(in, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
+		if (r == 0) {
+			distrust_copies(in, &c, &c.place);
+		}
 		c.nnodes = c.place.nnodes;
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
@@ -426,7 +287,7 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	c.scope = in->scope.value ? in->scope_told : c.launcher ? SCOPE_TASK : c.place.scope;
 	r = r < 0 ? r : check_layers(&c, err);
 	r = r < 0 || !in->scope.value ? r : check_scope(in, &c, err);
-	r = r < 0 ? r : find_master(in, &c, err);
+	r = r < 0 ? r : rendezvous_find(in, &c, err);
 	if (r < 0) {
 		return r;
 	}

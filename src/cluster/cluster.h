@@ -147,7 +147,8 @@ struct input {
  * Find out which cluster we are in, and describe it.
  *
  * Returns 1 with *@out set; 0 if there is none, or none to derive anything from (@in->launcher then says whether torchrun
- * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which.
+ * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which; -ENOENT if the
+ * user asks for a source that there is not.
  */
 int cluster_read(struct input *in, struct cluster *out, struct err *err);
 
@@ -165,6 +166,12 @@ bool cluster_is_vague(const struct cluster *cluster);
  * master's node changes places with those in front of it. UNKNOWN where the node rank is.
  */
 uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
+
+/** The same for a rendezvous on another node, number @master of the hosts. */
+uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
+
+/** The node that is called @host, which may have the brackets of an IPv6 address; the master's where it is none of the hosts. */
+uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
 
 /** A machine's name. */
 struct own_name {

@@ -97,9 +97,12 @@ static bool same_short_name(struct str a, struct str b) {
 	return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
 }
 
-/** Whether @name is digits and dots alone: "10.0.0.1" has no short name. */
-static bool is_dotted_number(struct str name) {
+/** Whether @name is digits and dots alone, or has a ':': "10.0.0.1" and "::ffff:10.0.0.1" have no short name. */
+static bool is_address(struct str name) {
 	bool dotted = true;
+	if (str_find(name, ':') < name.len) {
+		return true;
+	}
 	for (size_t i = 0; i < name.len; i++) {
 		dotted &= name.p[i] == '.' || (name.p[i] >= '0' && name.p[i] <= '9');
 	}
@@ -108,7 +111,7 @@ static bool is_dotted_number(struct str name) {
 
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name) {
 	uint32_t found = hosts_find(hosts, name);
-	if (found < hosts->n || name.len == 0 || is_dotted_number(name)) {
+	if (found < hosts->n || name.len == 0 || is_address(name)) {
 		return found;
 	}
 	for (uint32_t i = 0; i < hosts->n; i++) {

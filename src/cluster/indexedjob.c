@@ -83,8 +83,11 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 	uint32_t n = told_nnodes(in), empty;
 	struct str self = r < 0 ? STR("") : full_name(in);
 	struct pod_name pod;
-	if (self.len == 0 || !pod_read(self, &pod) || pod.index != out->node_rank) {
+	if (self.len == 0 || !pod_read(self, &pod)) {
 		return r;
+	}
+	if (pod.index != out->node_rank && !(in->launcher && in->launcher->copies_env)) {
+		return r; // not the name of a pod of this job
 	}
 	uint32_t job = job_in_set(&pod);
 	if (n != UNKNOWN && n > 1 && job != UNKNOWN && job != 0) {

@@ -1,11 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What sources read from variables, beyond a plain number. */
+/** What sources read from variables: numbers, ports, and what has to be there. */
 
 #include "base/num.h"
 #include "cluster/source.h"
 
 #include <errno.h>
+
+static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
+	return err_set(err, EINVAL, "%s=%s is not %s", name, quote(str_of(value)).s, wanted);
+}
+
+int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err) {
+	int r = num_read_u32(str_of(value), out);
+	if (r < 0) {
+		refuse_number(name, value,
+			      r == -ERANGE ? "a whole number below 4294967295" : "a whole number", err);
+	}
+	return r < 0 ? -EINVAL : 0;
+}
+
+int parse_port(const char *name, const char *value, uint16_t *out, struct err *err) {
+	uint64_t port;
+	if (num_read(str_of(value), UINT16_MAX, &port) < 0 || port == 0) {
+		return refuse_number(name, value, "a port (1 to 65535)", err);
+	}
+	*out = (uint16_t)port;
+	return 0;
+}
+
+int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err) {
+	const char *value = env_value(in->env, name);
+	return value ? parse_u32(name, value, out, err) : 0;
+}
+
+int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err) {
+	const char *value = env_value(in->env, name);
+	return value ? parse_port(name, value, out, err) : 0;
+}
 
 uint32_t told_nnodes(const struct input *in) {
 	uint32_t nnodes;
@@ -40,6 +72,13 @@ int need_nnodes(const struct input *in, const char *name, const char *beside, ui
 			       HOSTS_MAX);
 	}
 	*out = nnodes;
+	return 0;
+}
+
+int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {
+	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
+		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
+	}
 	return 0;
 }
 

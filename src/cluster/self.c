@@ -29,10 +29,16 @@ const char *input_hostname(struct input *in) {
 	return in->hostname;
 }
 
+/** Sockets that are bound to nothing yet, one for each family; -1: there is none. */
+struct probes {
+	int v4, v6;
+};
+
 /**
- * Whether @text is an address of this machine: the kernel lets a socket be bound to those alone. Nothing is sent.
+ * Whether @text is an address of this machine: the kernel lets a socket be bound to those alone. Nothing is sent. A socket that could not
+ * be bound serves for the next address: of thousands, all but one are others'.
  */
-static bool is_own_address(struct str text) {
+static bool is_own_address(struct str text, struct probes *probes) {
 	char copy[INET6_ADDRSTRLEN];
 	struct sockaddr_in v4 = {.sin_family = AF_INET};
 	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
@@ -45,13 +51,23 @@ static bool is_own_address(struct str text) {
 	if (!is_v6 && inet_pton(AF_INET, copy, &v4.sin_addr) != 1) {
 		return false;
 	}
-	int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int *fd = is_v6 ? &probes->v6 : &probes->v4;
+	if (*fd < 0) {
+		*fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	}
 	const void *address = is_v6 ? (const void *)&v6 : (const void *)&v4;
-	bool own = fd >= 0 && bind(fd, address, is_v6 ? sizeof(v6) : sizeof(v4)) == 0;
+	bool own = *fd >= 0 && bind(*fd, address, is_v6 ? sizeof(v6) : sizeof(v4)) == 0;
+	if (own) {
+		close(*fd);
+		*fd = -1;
+	}
+	return own;
+}
+
+static void close_probe(int fd) {
 	if (fd >= 0) {
 		close(fd);
 	}
-	return own;
 }
 
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err) {
@@ -60,9 +76,10 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 		*index = found;
 		return 1;
 	}
+	struct probes probes = {-1, -1};
 	int r = 0;
 	for (uint32_t i = 0; i < hosts->n && r >= 0; i++) {
-		if (!is_own_address(hosts_at(hosts, i))) {
+		if (!is_own_address(hosts_at(hosts, i), &probes)) {
 			continue;
 		}
 		if (r == 1) {
@@ -75,6 +92,8 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 			r = 1;
 		}
 	}
+	close_probe(probes.v4);
+	close_probe(probes.v6);
 	if (r == 1) {
 		*index = found;
 	}

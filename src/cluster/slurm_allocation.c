@@ -66,6 +66,11 @@ static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
 		uint32_t told = launcher_node_rank(in, hosts);
 		return told == UNKNOWN && place < hosts->n ? place : told;
 	}
+	struct err several;
+	if (place == hosts->n && in->scope.value) {
+		// Elsewhere nobody asks: a shell of salloc is on none of them.
+		return self_find(in, hosts, &place, &several) == 1 ? place : UNKNOWN;
+	}
 	return place == hosts->n ? UNKNOWN : place;
 }
 

@@ -51,7 +51,7 @@ struct launcher {
 	bool (*detect)(const struct input *in);
 	/** The manager that it is part of: its word counts where that manager gave the placement. NULL: it is part of none. */
 	const char *manager;
-	/** It copies its own environment to every node, so what names a node there (SLURMD_NODENAME) is wrong. */
+	/** It copies its own environment to every node, so what names or numbers a node there (SLURMD_NODENAME) is wrong. */
 	bool copies_env;
 	/** It has set all there is to set: nothing is derived. */
 	bool complete;

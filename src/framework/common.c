@@ -6,6 +6,7 @@
  */
 
 #include "base/buf.h"
+#include "cluster/endpoint.h"
 #include "framework/framework.h"
 
 /** Whether each node is known to have one task, as far as the manager tells. */
@@ -18,7 +19,18 @@ static bool nodes_are_single(const struct cluster *c) {
 	return true;
 }
 
-const char *process_of(const struct cluster *c, struct counted *out) {
+uint32_t master_node_of(const struct derivation *d, const char *name) {
+	const char *set = env_value(d->env, name);
+	struct str host;
+	uint16_t port;
+	struct err none;
+	// What is no address is the framework's to refuse.
+	bool read = set && endpoint_read(name, str_of(set), &host, &port, &none) == 0;
+	return read ? cluster_node_at(d->cluster, host) : d->cluster->master_node;
+}
+
+const char *process_of(const struct derivation *d, const char *master, struct counted *out) {
+	const struct cluster *c = d->cluster;
 	if (c->scope == SCOPE_ALLOCATION) {
 		return "this process is no rank, and what is set here reaches every task";
 	}
@@ -33,7 +45,7 @@ const char *process_of(const struct cluster *c, struct counted *out) {
 	if (!nodes_are_single(c)) {
 		return "several tasks share this environment, and each would be another process";
 	}
-	*out = (struct counted){cluster_rendezvous_rank(c), c->nnodes};
+	*out = (struct counted){cluster_rank_around(c, master_node_of(d, master)), c->nnodes};
 	return NULL;
 }
 

@@ -126,6 +126,9 @@ void derive(struct derivation *d, const char *name, struct str value, const char
 /** The same for a number. */
 void derive_number(struct derivation *d, const char *name, uint32_t value, const char *why);
 
+/** The same for a number of this process or node: another one that is kept is told of, as two with the same hang. */
+void derive_noted(struct derivation *d, const char *name, uint32_t value, const char *why);
+
 /** The same with "NAME=VALUE" in one text, in the arena. */
 void derive_text(struct derivation *d, const char *text, uint32_t name_len, const char *why);
 
@@ -159,8 +162,17 @@ struct counted {
 	uint32_t size;
 };
 
-/** Find out which process this is. Returns NULL with *@out set; or why it is none, or not told. */
-const char *process_of(const struct cluster *cluster, struct counted *out);
+/**
+ * The node that process 0 has to be on: the one that @name names, a host or an endpoint, if the user has set it and it is one of the
+ * hosts; else the master's.
+ */
+uint32_t master_node_of(const struct derivation *d, const char *name);
+
+/**
+ * Find out which process this is, process 0 being where variable @master says. Returns NULL with *@out set; or why it is none, or not
+ * told.
+ */
+const char *process_of(const struct derivation *d, const char *master, struct counted *out);
 
 /**
  * Why a program that starts the ranks of its node (torchrun and the like) or of all nodes (mpirun) has no place here: the ranks

@@ -143,3 +143,13 @@ void derive_number(struct derivation *d, const char *name, uint32_t value, const
 	char digits[NUM_DIGITS];
 	derive(d, name, (struct str){digits, num_write(digits, value)}, why);
 }
+
+void derive_noted(struct derivation *d, const char *name, uint32_t value, const char *why) {
+	const char *set = env_value(d->env, name);
+	uint32_t was;
+	if (set && (num_read_u32(str_of(set), &was) < 0 || was != value)) {
+		notes_add(d->notes, "%s=%s was set already and is kept, but is %u here", name,
+			  quote(str_of(set)).s, value);
+	}
+	derive_number(d, name, value, why);
+}

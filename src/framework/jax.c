@@ -13,7 +13,7 @@
 static void jax_derive(struct derivation *d) {
 	struct counted self;
 	derive_endpoint(d, "JAX_COORDINATOR_ADDRESS", "the host of process 0, and the rendezvous port");
-	const char *why = process_of(d->cluster, &self);
+	const char *why = process_of(d, "JAX_COORDINATOR_ADDRESS", &self);
 	if (why) {
 		derive_leaves_out(d, "JAX_NUM_PROCESSES", why);
 		derive_leaves_out(d, "JAX_PROCESS_ID", why);

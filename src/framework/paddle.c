@@ -14,7 +14,7 @@ static const char *const names[] = {"PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RA
 static void paddle_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	struct counted self;
-	const char *why = process_of(c, &self);
+	const char *why = process_of(d, "PADDLE_MASTER", &self);
 	why = why ? why : starter_misplaced(c);
 	why = why || c->master_addr.len ? why : "nobody tells the hosts";
 	if (why) {

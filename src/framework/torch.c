@@ -7,7 +7,6 @@
  * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address stands bare there.
  */
 
-#include "base/num.h"
 #include "framework/framework.h"
 
 static void derive_master(struct derivation *d) {
@@ -24,20 +23,9 @@ static void derive_master(struct derivation *d) {
 	derive_number(d, "MASTER_PORT", c->master_port, c->master_port_why);
 }
 
-/** Tell of a number that was set already and is another than the launcher says: some managers mean nodes by these names. */
-static void note_other(struct derivation *d, const char *name, uint32_t number) {
-	const char *set = env_value(d->env, name);
-	uint32_t was;
-	if (set && (num_read_u32(str_of(set), &was) < 0 || was != number)) {
-		notes_add(d->notes, "%s=%s was set already and is kept, but is %u here", name,
-			  quote(str_of(set)).s, number);
-	}
-}
-
 static void derive_known(struct derivation *d, const char *name, uint32_t value, const char *why) {
 	if (value != UNKNOWN) {
-		note_other(d, name, value);
-		derive_number(d, name, value, why);
+		derive_noted(d, name, value, why);
 	} else if (!derive_keeps(d, name)) {
 		derive_leaves_out(d, name, "the launcher does not tell it");
 	}

@@ -6,6 +6,7 @@
  * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help wants an IPv6 address in brackets.
  */
 
+#include "base/num.h"
 #include "framework/framework.h"
 
 static const char *const names[] = {
@@ -18,12 +19,14 @@ static void leave_all_out(struct derivation *d, const char *why) {
 	}
 }
 
-/** Whether the user steers torchrun, by another rendezvous than the static one or by a range of nodes. */
-static bool is_steered(const struct env *env) {
-	const char *nnodes = env_value(env, "PET_NNODES");
+/** Whether the user steers torchrun, by another rendezvous than the static one, or by a range or another number of nodes. */
+static bool is_steered(const struct env *env, uint32_t nnodes) {
+	const char *told = env_value(env, "PET_NNODES");
+	uint32_t number;
 	return env_value(env, "PET_RDZV_BACKEND") || env_value(env, "PET_RDZV_ENDPOINT") ||
 	       env_value(env, "PET_RDZV_ID") || env_value(env, "PET_RDZV_CONF") ||
-	       env_value(env, "PET_STANDALONE") || (nnodes && strchr(nnodes, ':'));
+	       env_value(env, "PET_STANDALONE") ||
+	       (told && (num_read_u32(str_of(told), &number) < 0 || (nnodes != UNKNOWN && number != nnodes)));
 }
 
 /** Why torchrun has no place here, or is not told enough, or NULL. Half of what it reads would make it hang. */
@@ -42,19 +45,25 @@ static const char *misplaced(const struct cluster *c) {
 	return starter_misplaced(c);
 }
 
+/** Number 0 has to be on the node that torchrun looks for it on. */
+static void derive_node_rank(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	uint32_t rank = cluster_rank_around(c, master_node_of(d, "PET_MASTER_ADDR"));
+	derive_noted(d, "PET_NODE_RANK", rank, "this node's rank, the master's being 0");
+}
+
 static void torchrun_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	const char *why =
-		is_steered(d->env)
-			? "the user steers torchrun (PET_RDZV_*, PET_STANDALONE, elastic PET_NNODES)"
-			: misplaced(c);
+	const char *why = is_steered(d->env, c->nnodes)
+				  ? "the user steers torchrun (PET_RDZV_*, PET_STANDALONE, an elastic or "
+				    "other PET_NNODES)"
+				  : misplaced(c);
 	if (why) {
 		leave_all_out(d, why);
 		return;
 	}
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
-	derive_number(d, "PET_NODE_RANK", cluster_rendezvous_rank(c),
-		      "this node's rank, the master's being 0");
+	derive_node_rank(d);
 	derive(d, "PET_MASTER_ADDR", bracketed(d->env->arena, c->master_addr), c->master_addr_why);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {

@@ -17,7 +17,7 @@ static void xgboost_derive(struct derivation *d) {
 	struct counted self;
 	derive_master_addr(d, "DMLC_TRACKER_URI");
 	derive_number(d, "DMLC_TRACKER_PORT", c->master_port, c->master_port_why);
-	const char *why = process_of(c, &self);
+	const char *why = process_of(d, "DMLC_TRACKER_URI", &self);
 	if (why) {
 		derive_leaves_out(d, "DMLC_NUM_WORKER", why);
 		derive_leaves_out(d, "DMLC_TASK_ID", why);

@@ -25,6 +25,10 @@
 typedef void each_child(struct supervisor *in, pid_t pid);
 
 RESIDENT int send_to_workload(const struct supervisor *in, int signal) {
+	// Where the kernel reaps, the number may be another process's before we hear of the end.
+	if (in->pidfd >= 0 && !in->plan.kill_group) {
+		return (int)kernel(SYS_pidfd_send_signal, in->pidfd, signal, 0, 0);
+	}
 	return send_signal(in->plan.kill_group ? -in->child : in->child, signal);
 }
 

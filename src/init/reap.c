@@ -81,11 +81,12 @@ static void hand_to_kernel(struct supervisor *in) {
 
 /** Reap @pid, an orphan that has ended, and find out whether the kernel could have done it. */
 static void reap_first_orphan(struct supervisor *in, pid_t pid) {
-	in->kernel_asked = true;
 	int pidfd = in->plan.never_by_kernel ? -1 : open_pidfd(pid);
 	int by_wait = 0, by_kernel = 0;
-	bool same = reap_child(pid, &by_wait, WNOHANG) == pid && pidfd >= 0 && status_of(pidfd, &by_kernel) &&
-		    by_wait == by_kernel;
+	// It may have been reaped with another before: then the next one tells.
+	in->kernel_asked = reap_child(pid, &by_wait, WNOHANG) == pid;
+	bool same =
+		in->kernel_asked && pidfd >= 0 && status_of(pidfd, &by_kernel) && by_wait == by_kernel;
 	if (pidfd >= 0) {
 		close(pidfd);
 	}

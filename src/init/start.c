@@ -119,6 +119,7 @@ pid_t start_workload(struct arena *arena, const struct init_plan *plan, const st
 		return -1;
 	}
 	if (s.status) {
+		terminal_leave(terminal, pid);
 		*status = s.status;
 		return -1;
 	}

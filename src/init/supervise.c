@@ -41,6 +41,12 @@ RESIDENT static bool asks_to_end(int signal) {
 	return signal == SIGTERM || signal == SIGINT;
 }
 
+/** Whether we were born with @signal ignored, and so was the workload: whoever started us means that it goes on. */
+static bool was_ignored(int signal) {
+	struct sigaction inherited;
+	return sigaction(signal, NULL, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+}
+
 static void say_refused(const struct supervisor *in, int signal, int r) {
 	say(in, INIT_WARN, "signal %s cannot be sent to %s: %s", signal_name(signal).s, in->name,
 	    strerror(-r));
@@ -67,7 +73,7 @@ RESIDENT static void forward(struct supervisor *in, siginfo_t *info) {
 	if (in->plan.log >= INIT_INFO) {
 		say_forwarded(in, signal, as);
 	}
-	if (asks_to_end(signal) || asks_to_end(as)) {
+	if ((asks_to_end(signal) || asks_to_end(as)) && !was_ignored(as)) {
 		ending_begin(in);
 	}
 }
@@ -155,7 +161,6 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	int status;
 	in.child = start_workload(arena, plan, &in.terminal, inherited, &status, err);
 	if (in.child < 0) {
-		terminal_leave(&in.terminal);
 		return status;
 	}
 	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
@@ -164,6 +169,6 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 		plan->beside->loop->begin(&in);
 	}
 	supervise(&in);
-	terminal_leave(&in.terminal);
+	terminal_leave(&in.terminal, in.child);
 	return exit_status(&in);
 }

@@ -149,8 +149,11 @@ void terminal_obey(const struct supervisor *in, int signal);
  */
 bool terminal_continue(const struct supervisor *in);
 
-/** Take the foreground back from a workload that has ended or has not started. */
-void terminal_leave(const struct terminal *terminal);
+/**
+ * Take the foreground back from @child, a workload that has ended or has not started. Where somebody else has it, as a shell has once the
+ * job was sent behind, it stays there.
+ */
+void terminal_leave(const struct terminal *terminal, pid_t child);
 
 // ending.c
 

@@ -109,8 +109,8 @@ bool terminal_continue(const struct supervisor *in) {
 	return true;
 }
 
-void terminal_leave(const struct terminal *terminal) {
-	if (terminal->foreground && !terminal->shared) {
+void terminal_leave(const struct terminal *terminal, pid_t child) {
+	if (terminal->foreground && !terminal->shared && tcgetpgrp(terminal->fd) == child) {
 		tcsetpgrp(terminal->fd, getpgrp());
 	}
 }

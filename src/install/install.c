@@ -215,24 +215,45 @@ static int give_name(const struct install *in, int fd) {
 	return r;
 }
 
-/** Make a whole copy, and put it in its place. Returns 0 or a negative errno. */
-static int make(const struct install *in) {
-	bool named = false;
-	int fd = openat(in->folder_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0700);
-	// What does not know O_TMPFILE sees a folder that is to be opened for writing.
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT)) {
-		named = true;
-		fd = openat(in->folder_fd, INSTALL_NEW, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
-	}
+/** Make a whole copy in a file that has a name from the beginning, and put it in its place. Returns 0 or a negative errno. */
+static int make_named(const struct install *in) {
+	int fd = openat(in->folder_fd, INSTALL_NEW, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
 	if (fd < 0) {
 		return -errno;
 	}
 	int r = fill(in, fd);
-	if (r == 0 && !named) {
-		return give_name(in, fd);
-	}
 	close(fd);
 	return r < 0 ? r : rename_new(in);
+}
+
+/** Likewise, in a file without a name. *@knows: whether the file system has such, and links. */
+static int make_unnamed(const struct install *in, bool *knows) {
+	int fd = openat(in->folder_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0700);
+	if (fd < 0) {
+		// What does not know O_TMPFILE sees a folder that is to be opened for writing.
+		*knows = errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT;
+		return -errno;
+	}
+	int r = fill(in, fd);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	r = give_name(in, fd);
+	// Some that have such files cannot give them a name, as they have no links; each says it in its own way.
+	*knows = r == 0 || r == -EISDIR || r == -ENOSPC || r == -EDQUOT;
+	return r;
+}
+
+/** Make a whole copy, and put it in its place. Returns 0 or a negative errno. */
+static int make(const struct install *in) {
+	bool knows = true;
+	int r = make_unnamed(in, &knows);
+	if (!knows) {
+		unlinkat(in->folder_fd, INSTALL_NEW, 0);
+		r = lseek(in->self_fd, 0, SEEK_SET) < 0 ? -errno : make_named(in);
+	}
+	return r;
 }
 
 static int replace(const struct install *in) {

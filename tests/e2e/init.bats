@@ -274,19 +274,18 @@ os.execv(sys.argv[2], sys.argv[2:])'
 
 # --- signals ------------------------------------------------------------------------------------------
 
-# A workload that says which signal it got, and ends at TERM.
+# A workload that says which signal it got, and ends at TERM. (By sigwait(): what comes just before pause() is heard of only with the
+# next one.)
 readonly TELLS='
 import os, signal, sys
-def got(number, frame):
-    os.write(1, b"%d\n" % number)
-    if number == signal.SIGTERM:
-        sys.exit(3)
-for n in range(1, 65):
-    if n not in (9, 17, 19, 32, 33):
-        signal.signal(n, got)
+told = {n for n in range(1, 65) if n not in (9, 17, 19, 32, 33)}
+signal.pthread_sigmask(signal.SIG_BLOCK, told)
 open("ready", "w").close()
 while True:
-    signal.pause()'
+    number = signal.sigwait(told)
+    os.write(1, b"%d\n" % number)
+    if number == signal.SIGTERM:
+        sys.exit(3)'
 
 @test "init: every signal that can be caught is forwarded, realtime ones too" {
 	start --init -- python3 -c "$TELLS"
@@ -305,6 +304,18 @@ while True:
 	kill -TERM "$pid"
 	ends_with 3
 	[ "$(grep -cvx 18 out)" -eq $((${#all[@]} + 1)) ]
+}
+
+@test "init: likewise behind orphans, once the kernel may reap them" {
+	start --init -- sh -c '(sleep 0.01 &); (sleep 0.01 &); exec "$@"' - python3 -c "$TELLS"
+	until_true test -e ready
+	until_true eval '[ "$(wc -w <"/proc/$pid/task/$pid/children")" -eq 1 ]'
+	for n in 1 10 12 34 64; do
+		kill -"$n" "$pid"
+		until_true grep -qx "$n" out
+	done
+	kill -TERM "$pid"
+	ends_with 3
 }
 
 @test "init: as PID 1 too, from within and from without" {
@@ -465,8 +476,8 @@ exit 1'
 
 @test "init: TERM reaches the command first, and what is left when it has ended" {
 	start --init --grace=60s -- sh -c '
-		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
 		trap "sleep 0.3; echo command >>order; exit 6" TERM
+		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
 		while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
@@ -489,6 +500,26 @@ exit 1'
 	start --init --grace=100ms -- sh -c 'trap "touch got" USR1; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -USR1 "$pid"
+	until_true test -e got
+	sleep 0.5
+	kill -0 "$pid"
+	kill -TERM "$pid"
+	ends_with 143
+}
+
+@test "init: a signal that it was born with as ignored starts no grace either, as for a script's background job" {
+	env -i --ignore-signal=INT PATH="$PATH" "$DISTINIT" --init --grace=100ms -- \
+		python3 -c '
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+open("ready", "w").close()
+signal.sigwait({signal.SIGINT})
+open("got", "w").close()
+signal.pause()' >out 2>err 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+	until_true test -e ready
+	kill -INT "$pid"
 	until_true test -e got
 	sleep 0.5
 	kill -0 "$pid"

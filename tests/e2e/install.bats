@@ -243,6 +243,24 @@ injecting() {
 	[ -z "$(ls -A dir)" ]
 }
 
+@test "install: where a file without a name gets none, as there are no links, too" {
+	local code old
+	for code in EOPNOTSUPP EPERM EXDEV ENOENT; do
+		for old in '' old; do
+			rm -f dir/distinit
+			[[ -z $old ]] || echo "$old" >dir/distinit
+			injecting "linkat:error=$code" -- install dir
+			succeeds_with ''
+			grep -q 'linkat.*INJECTED' trace
+			is_whole dir
+		done
+	done
+	echo old >dir/distinit
+	injecting linkat:error=ENOSPC -- install dir
+	[ "$status" -eq 125 ]
+	[[ $(ls -A dir) == distinit && $(cat dir/distinit) == old ]]
+}
+
 # killed_anywhere OLD RULE...: kill it at each system call in turn, with OLD there before, if that is not empty. Each time there must be the old one or the whole new one, and the next
 # run makes it whole and removes what was left. Counts in $leftovers how often there was anything left.
 killed_anywhere() {

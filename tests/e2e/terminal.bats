@@ -13,17 +13,16 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	cat >workload <<-'END'
 		#!/usr/bin/env python3
-		# Says which signals it gets, and ends at TERM.
+		# Says which signals it gets, and ends at TERM. By sigwait(): what comes just before pause() is heard of only with the next.
 		import os, signal, sys
-		def got(number, frame):
+		told = {getattr(signal, "SIG" + name) for name in sys.argv[1:]}
+		signal.pthread_sigmask(signal.SIG_BLOCK, told)
+		os.write(1, b"ready, %s\n" % (b"in front" if os.tcgetpgrp(0) == os.getpgrp() else b"behind"))
+		while True:
+		    number = signal.sigwait(told)
 		    os.write(1, b"got %s\n" % signal.Signals(number).name.encode())
 		    if number == signal.SIGTERM:
 		        sys.exit(3)
-		for name in sys.argv[1:]:
-		    signal.signal(getattr(signal, "SIG" + name), got)
-		os.write(1, b"ready, %s\n" % (b"in front" if os.tcgetpgrp(0) == os.getpgrp() else b"behind"))
-		while True:
-		    signal.pause()
 	END
 	chmod +x workload
 }
@@ -74,6 +73,13 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' type='^C' see='$ ' \
 		type='kill %1; wait^M' see='got SIGTERM' see='$ ' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
 	[[ $output != *'got SIGINT'* ]]
+}
+
+@test "terminal: what was continued behind leaves the shell its terminal when it ends" {
+	typed see='$ ' type="$DISTINIT --init -- sh -c 'echo \$PPID >pid; exec ./workload CONT TERM'^M" see='ready, in front' \
+		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' until='kill -TERM $(cat pid)' \
+		until='! [ -e /proc/$(cat pid) ]' type='echo "still $((40 + 2))"^M' see='still 42' see='$ ' type=exit^M ends=0 -- \
+		"${SHELL_WORDS[@]}"
 }
 
 @test "terminal: in the background, a command that reads stops the job, and fg gives it what is typed" {

@@ -12,7 +12,7 @@ TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 
 # podman_up [COMMAND]...: for setup_file. What cannot be had, these commands too, is said by each test's skip.
 podman_up() {
-	NO_PODMAN=$(missing podman runc busybox "$@")
+	NO_PODMAN=$(missing podman runc busybox catatonit iptables ip /usr/lib/podman/netavark /usr/lib/podman/aardvark-dns "$@")
 	export NO_PODMAN
 	[[ -z $NO_PODMAN ]] || return 0
 	ENGINE=$(mktemp -d /dev/shm/podman.XXXXXX)
@@ -47,7 +47,7 @@ made_of() {
 # --- dockerd ----------------------------------------------------------------------------------------
 
 docker_up() {
-	NO_DOCKER=$(missing /usr/sbin/dockerd /usr/bin/docker)
+	NO_DOCKER=$(missing /usr/sbin/dockerd /usr/bin/docker containerd runc ip)
 	export NO_DOCKER
 	[[ -z $NO_DOCKER ]] || return 0
 	DAEMON=$(mktemp -d /dev/shm/docker.XXXXXX)

@@ -131,7 +131,8 @@ static void check_noted(const char *name, struct given given, const char *want, 
 static void check_refused(const char *name, struct given given, const char *want) {
 	struct outcome *out = run(&given);
 	const struct cluster untouched = {0};
-	checkf(out->r == -EINVAL && memcmp(&out->cluster, &untouched, sizeof(untouched)) == 0,
+	int refused = strstr(want, "no such source") ? -ENOENT : -EINVAL;
+	checkf(out->r == refused && memcmp(&out->cluster, &untouched, sizeof(untouched)) == 0,
 	       "refuse %s: %d", name, out->r);
 	check_part(out->err.text, want, "refuse %s", name);
 }

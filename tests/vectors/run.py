@@ -36,6 +36,8 @@ of those. Cases of one group must agree on hosts, MASTER_ADDR, MASTER_PORT and t
 in their rank.
 
 hostlist.txt has lines of its own form, "LIST -> NAMES" or "LIST -> error: TEXT".
+
+EMULATOR in the environment: a program that runs binaries of another processor.
 """
 
 import json
@@ -47,6 +49,7 @@ import subprocess
 import sys
 import tempfile
 
+EMULATOR = os.environ.get("EMULATOR", "").split()
 TOP_KEYS = ("source", "launcher", "scope", "recognised_by")
 
 # No host of any case: an answer that depends on the name of a machine fails everywhere alike.
@@ -191,7 +194,7 @@ class Run:
     """One run of the binary."""
 
     def __init__(self, argv, env):
-        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        done = subprocess.run([*EMULATOR, *argv], env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
         self.status = done.returncode
         self.stdout = done.stdout
         self.messages = done.stderr.decode(errors="backslashreplace").splitlines()

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/rendezvous.h"
+
+#include "cluster/source.h"
+
+/** PyTorch's own default. */
+#define PORT_DEFAULT 29500
+
+/**
+ * Where jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN: below the ephemeral ports (32768 and up) and
+ * Kubernetes' NodePorts (30000 to 32767), away from PyTorch's default.
+ */
+#define PORT_BASE 20000
+#define PORT_SPAN 9400
+
+uint32_t cluster_rank_around(const struct cluster *c, uint32_t master) {
+	uint32_t rank = c->place.node_rank;
+	if (rank == UNKNOWN || rank > master) {
+		return rank;
+	}
+	return rank == master ? 0 : rank + 1;
+}
+
+uint32_t cluster_rendezvous_rank(const struct cluster *c) {
+	return cluster_rank_around(c, c->master_node);
+}
+
+uint32_t cluster_node_at(const struct cluster *c, struct str host) {
+	if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
+		host = (struct str){host.p + 1, host.len - 2};
+	}
+	uint32_t node = hosts_find_loosely(&c->place.hosts, host);
+	return node < c->place.hosts.n ? node : c->master_node;
+}
+
+static uint16_t port_of_job(const struct placement *place) {
+	uint64_t job = 0;
+	const char *p = place->job_id;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
+	}
+	// Where the id does not begin with a number ("f2e73NP", "host.12.0"), all of its bytes count.
+	for (bool text = p == place->job_id; text && *p; p++) {
+		job = (job * 31 + (unsigned char)*p) % PORT_SPAN;
+	}
+	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
+}
+
+/** The host that rank 0 runs on, as far as the layers tell it together; empty if they do not. */
+static struct str host_of_rank_0(const struct cluster *c) {
+	// All ranks of a launcher may share one node, which need not be the manager's first.
+	bool together = c->launcher && c->task.local_size == c->task.world_size;
+	if (together) {
+		return c->place.node_rank < c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.node_rank)
+							     : STR("127.0.0.1");
+	}
+	if (c->place.master_addr.len) {
+		return c->place.master_addr;
+	}
+	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
+}
+
+/** The rendezvous that the user chose: where it is one of the hosts, that is the one on which node 0 has to be. */
+static void choose_master(struct cluster *c, const char *addr, const char *why) {
+	c->master_addr = str_of(addr);
+	c->master_addr_why = why;
+	c->master_node = cluster_node_at(c, c->master_addr);
+}
+
+static void find_master_addr(const struct input *in, struct cluster *c) {
+	const char *set = env_value(in->env, "MASTER_ADDR");
+	c->master_node = c->place.master;
+	if (set) {
+		choose_master(c, set, "MASTER_ADDR was set already");
+		return;
+	}
+	if (in->master_addr.value) {
+		choose_master(c, in->master_addr.value, in->master_addr.from);
+		return;
+	}
+	c->master_addr = host_of_rank_0(c);
+	bool named = c->place.master_addr.len && c->master_addr.p == c->place.master_addr.p;
+	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
+	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
+		notes_add(in->notes,
+			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
+			  "--master-addr or --hosts",
+			  c->launcher ? c->launcher->name : c->source->name,
+			  c->launcher ? "the ranks" : "of a cluster");
+	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
+		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
+		// Only rank 0 can see it; the others believe the list.
+		notes_add(in->notes,
+			  "rank 0 runs on %s, but MASTER_ADDR is %s, the first host, for all ranks: set "
+			  "MASTER_ADDR, or pass "
+			  "--master-addr",
+			  quote(hosts_at(&c->place.hosts, c->place.node_rank)).s, quote(c->master_addr).s);
+	}
+}
+
+static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
+	const char *set = env_value(in->env, "MASTER_PORT");
+	// "tcp://10.0.0.1:80", by whatever protocol.
+	c->service_link = set && strstr(set, "://");
+	if (set && !c->service_link) {
+		c->master_port_why = "MASTER_PORT was set already";
+		return parse_port("MASTER_PORT", set, &c->master_port, err);
+	}
+	if (in->master_port.value) {
+		c->master_port_why = in->master_port.from;
+		return parse_port(in->master_port.from, in->master_port.value, &c->master_port, err);
+	}
+	if (c->place.port) {
+		c->master_port = c->place.port;
+		c->master_port_why = c->place.port_from;
+	} else if (c->place.shared_nodes && c->place.job_id) {
+		c->master_port = port_of_job(&c->place);
+		c->master_port_why = "made from the job id, as jobs share nodes";
+	} else {
+		c->master_port = PORT_DEFAULT;
+		c->master_port_why = "the default";
+	}
+	return 0;
+}
+
+int rendezvous_find(const struct input *in, struct cluster *c, struct err *err) {
+	if (cluster_is_single(c)) {
+		c->master_addr = c->place.hosts.n ? hosts_at(&c->place.hosts, 0) : STR("127.0.0.1");
+		c->master_port = PORT_DEFAULT;
+		c->master_addr_why = c->master_port_why = "a cluster of one";
+		return 0;
+	}
+	find_master_addr(in, c);
+	return find_master_port(in, c, err);
+}

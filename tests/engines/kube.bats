@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The pods of examples/kubernetes, under podman kube play, with what their controllers tell them (tests/tools/pods-of):
+# each kind of job, with distinit in the image, installed by an initContainer, waiting in one, or writing a file in one.
+#
+# In place of PyTorch's image: one of busybox, with a stand-in for torchrun that meets the others. What only a
+# kubelet does is not here: seccompProfile, fsGroup, the termination log.
+#
+# shellcheck disable=SC2030,SC2031,SC2154 # ended() of containers.bash sets status and output
+
+load helpers
+load containers
+
+EXAMPLES=$BATS_TEST_DIRNAME/../../examples/kubernetes
+
+setup_file() {
+	podman_up
+	[[ -z $NO_PODMAN ]] || return 0
+	make_images >/dev/null
+	pod network create --internal cluster 3>&-
+}
+
+make_images() {
+	cp "$BATS_TEST_DIRNAME/torchrun-stand-in" "$BATS_FILE_TMPDIR/torchrun"
+	cp "$DISTINIT" "$BATS_FILE_TMPDIR/distinit"
+	made_of localhost/distinit "$BATS_FILE_TMPDIR/distinit" <<-'END'
+		FROM scratch
+		COPY distinit /distinit
+		USER 65534:65534
+		ENTRYPOINT ["/distinit"]
+	END
+	made_of localhost/pytorch "$BATS_FILE_TMPDIR/torchrun" <<-'END'
+		FROM localhost/busybox
+		COPY torchrun /bin/torchrun
+		WORKDIR /app
+		RUN ["/bin/busybox", "touch", "train.py", "file"]
+		RUN ["/bin/busybox", "chown", "1000", "file"]
+	END
+	made_of localhost/train "$BATS_FILE_TMPDIR/distinit" <<-'END'
+		FROM localhost/pytorch
+		COPY distinit /distinit
+		ENTRYPOINT ["/distinit", "--"]
+		CMD ["torchrun", "train.py"]
+	END
+}
+
+teardown_file() {
+	podman_down
+}
+
+setup() {
+	podman_ready
+	"$PYTHON" -c 'import yaml' || skip "python3-yaml is not installed"
+}
+
+# play MANIFEST [MANIFEST OF THE SPEC]: the pods of a job, the last one first, from their start to their end. What each
+# says is in $output, in the order of ranks.
+play() {
+	local dir=$BATS_TEST_TMPDIR/pods name i
+	local -a names pids=()
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	"$TOOLS/pods-of" --image registry.example/train=localhost/train --image registry.example/distinit=localhost/distinit \
+		--image pytorch/pytorch=localhost/pytorch ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
+	mapfile -t names <"$dir/names"
+	for ((i = ${#names[@]} - 1; i >= 0; i--)); do
+		run_pod "$dir" "${names[i]}" >"$dir/${names[i]}.log" 2>&1 3>&- &
+		pids+=($!)
+	done
+	status=0
+	for i in "${pids[@]}"; do
+		wait "$i" || status=$?
+	done
+	output=$(for name in "${names[@]}"; do cat "$dir/$name.log"; done)
+}
+
+# run_pod DIR NAME: what its main container says, and its exit status.
+run_pod() {
+	local status=0
+	# In a folder that has none of the images' names, which podman would take for one to build.
+	cd "$1" || return
+	if pod kube play --network cluster "$1/$2.yaml" >"$1/$2.play" 2>&1; then
+		status=$(pod wait "$2-pytorch")
+		pod logs "$2-pytorch"
+	else
+		status=1
+		cat "$1/$2.play"
+	fi
+	# Not "kube down", which gives up where two do it at once. What another pod uses of the volumes stays.
+	until_true pod pod rm --force --time 0 --ignore "$2"
+	pod volume ls --quiet --filter "name=${2%%.*}-" | xargs -r "$TOOLS/podman-private" on "$ENGINE" volume rm >/dev/null 2>&1 || true
+	return "$status"
+}
+
+# meet MASTER SCRIPT: two pods met there, and each is as narrow as its manifest says.
+meet() {
+	local rank
+	same "the exit status" 0 "$status"
+	for rank in 0 1; do
+		[[ $output == *"torchrun $2: node $rank of 2, master $1, user 1000, CapPrm= NoNewPrivs=1"* ]] ||
+			fail "node $rank was told another thing, or may too much"
+	done
+	same "how many met, on a read-only root" "2 2" "$(grep -c '^met all 2$' <<<"$output") $(grep -c '^read-only$' <<<"$output")"
+}
+
+# --- each example as it is --------------------------------------------------------------------------
+
+INDEXED=train-0.train.default.svc.cluster.local:29500
+JOBSET=train-node-0-0.train.default.svc.cluster.local:29500
+LWS=train-0.train.default:29500
+PYTORCHJOB=train-master-0:23456
+
+@test "kube: indexed-job.yaml, with distinit in the image" {
+	play indexed-job.yaml
+	meet $INDEXED train.py
+}
+
+@test "kube: jobset.yaml, with an initContainer that waits" {
+	play jobset.yaml
+	meet $JOBSET train.py
+}
+
+@test "kube: leaderworkerset.yaml, with an initContainer that writes the variables down" {
+	play leaderworkerset.yaml
+	meet $LWS /app/train.py
+}
+
+@test "kube: pytorchjob.yaml, with an initContainer that installs, and a wait before the command" {
+	play pytorchjob.yaml
+	meet $PYTORCHJOB /app/train.py
+}
+
+# --- each way with each kind --------------------------------------------------------------------------
+
+# DISTINIT_NNODES is the Indexed Job's and the JobSet's to say: the pods of the other two ways do not have it.
+@test "kube: baked in, in the other kinds of jobs" {
+	play leaderworkerset.yaml indexed-job.yaml
+	meet $LWS train.py
+	play pytorchjob.yaml indexed-job.yaml
+	meet $PYTORCHJOB train.py
+}
+
+@test "kube: waiting, in an Indexed Job and a LeaderWorkerSet" {
+	play indexed-job.yaml jobset.yaml
+	meet $INDEXED train.py
+	play leaderworkerset.yaml jobset.yaml
+	meet $LWS train.py
+}
+
+@test "kube: installed, in a LeaderWorkerSet" {
+	play leaderworkerset.yaml pytorchjob.yaml
+	meet $LWS /app/train.py
+}
+
+# with_nnodes MANIFEST: the example, telling the size in each container.
+with_nnodes() {
+	"$PYTHON" - "$EXAMPLES/$1" >"$BATS_TEST_TMPDIR/$1" <<-'END'
+		import sys, yaml
+		def visit(node):
+		    if isinstance(node, dict):
+		        if "image" in node:
+		            node["env"] = [{"name": "DISTINIT_NNODES", "value": "2"}]
+		        node = list(node.values())
+		    if isinstance(node, list):
+		        for each in node:
+		            visit(each)
+		document = yaml.safe_load(open(sys.argv[1]))
+		visit(document)
+		yaml.safe_dump(document, sys.stdout)
+	END
+}
+
+@test "kube: installed, and written down, in an Indexed Job and a JobSet" {
+	with_nnodes pytorchjob.yaml
+	with_nnodes leaderworkerset.yaml
+	local up
+	EXAMPLES=$(realpath "$EXAMPLES")
+	up=$(realpath --relative-to="$EXAMPLES" "$BATS_TEST_TMPDIR")
+	play indexed-job.yaml "$up/pytorchjob.yaml"
+	meet $INDEXED /app/train.py
+	play jobset.yaml "$up/leaderworkerset.yaml"
+	meet $JOBSET /app/train.py
+}
+
+# --- what goes wrong --------------------------------------------------------------------------------
+
+@test "kube: a master that never comes ends the wait, and the main container does not start" {
+	local dir=$BATS_TEST_TMPDIR/alone
+	mkdir "$dir"
+	sed 's/timeout=10m/timeout=1s/' "$EXAMPLES/jobset.yaml" >"$dir/jobset.yaml"
+	"$TOOLS/pods-of" --image registry.example/train=localhost/train "$dir/jobset.yaml" "$dir" >"$dir/names"
+	ended run_pod "$dir" train-node-0-1.train.default.svc.cluster.local
+	[[ $status -ne 0 && $output != *torchrun* ]] || fail "the main container ran"
+	[[ $output == *124* ]] || fail "podman does not tell the exit status 124"
+}
+
+@test "kube: an initContainer that ran before runs again, into the same volume" {
+	local dir=$BATS_TEST_TMPDIR/again
+	mkdir "$dir"
+	cat >"$dir/again.yaml" <<-'END'
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: again}
+		spec:
+		  restartPolicy: Never
+		  initContainers:
+		  - {name: first, image: localhost/distinit, args: [install, /tools], volumeMounts: [{name: again, mountPath: /tools}]}
+		  - {name: second, image: localhost/distinit, args: [install, /tools], volumeMounts: [{name: again, mountPath: /tools}]}
+		  containers:
+		  - {name: pytorch, image: localhost/pytorch, command: [/tools/distinit, --version], volumeMounts: [{name: again, mountPath: /tools}]}
+		  volumes: [{name: again, emptyDir: {}}]
+	END
+	
+	ended run_pod "$dir" again
+	same "what it says" "$("$DISTINIT" --version)" "$output"
+}
