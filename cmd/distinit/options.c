@@ -65,6 +65,7 @@ const struct option options[] = {
 	{"env-file", 0, OPT_ENV_FILE, TAKES_TEXT, DERIVE, true, "FILE",
 	 "directives from a file, a line each (DISTINIT_ENV_FILE: several, joined by ':')"},
 	{NULL, 0, OPT_ENV_LINES, TAKES_TEXT, DERIVE, true, NULL, NULL},
+	{"bundle", 0, OPT_BUNDLE, TAKES_TEXT, DERIVE, true, "TEXT", NULL},
 	{"app", 0, OPT_APP, TAKES_TEXT, DERIVE, true, "NAME",
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,

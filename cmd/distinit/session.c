@@ -300,10 +300,16 @@ static int read_directive_file(struct session *s, const char *path, struct err *
 	return r < 0 ? r : directive_read(&s->levels, path, text, s->settings.value[OPT_APP], err);
 }
 
-/** Read all directives, in their order: the variables' files, the variable's lines, the options' files. */
+/**
+ * Read all directives, in their order: the bundle that distrun hands over, so that all others see what is carried; the variables' files, the
+ * variable's lines, the options' files.
+ */
 static int read_directives(struct session *s, struct err *err) {
 	struct str files = str_of(s->settings.value[OPT_ENV_FILE]), file;
-	int r = 0;
+	const char *bundle = s->settings.value[OPT_BUNDLE];
+	int r = bundle ? directive_read(&s->levels, "DISTINIT_BUNDLE", str_of(bundle),
+					s->settings.value[OPT_APP], err)
+		       : 0;
 	while (r == 0 && str_cut(&files, ':', &file)) {
 		if (file.len) {
 			r = read_directive_file(s, arena_text(&s->arena, file.p, file.len), err);

@@ -226,6 +226,15 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	[ ! -e ran ]
 }
 
+@test "DISTINIT_BUNDLE: before all other directives, whole, and not passed on" {
+	distinit P=/lib DISTINIT_TRACK=P -- bundle -o file
+	echo 'prepend P=/file' >other
+	distinit P=/image DISTINIT_BUNDLE="$(<file)" DISTINIT_ENV_FILE=other DISTINIT_ENV='prepend P=/env' -- -- env
+	succeeds_with 'P=/env:/file:/lib'
+	distinit DISTINIT_BUNDLE="$(sed 's/lib/lob/' file)" -- -- true
+	refuses_with "DISTINIT_BUNDLE: the bundle was changed after it was made: its checksum does not hold$AGAIN"
+}
+
 @test "in DISTINIT_ENV and DISTINIT_ENV_FILE a bundle is one, too" {
 	job file A=$'x\ny' DISTINIT_TRACK=A --
 	distinit DISTINIT_ENV="$(<file)" -- -- printenv A

@@ -71,7 +71,7 @@ says_error() {
 @test "distrun: --help lists the subcommands, and each has its own" {
 	distrun -- --help
 	[[ $status -eq 0 && -z $stderr && $output == 'usage: distrun SUBCOMMAND [OPTION]...'* ]]
-	for word in where surrogate; do
+	for word in where surrogate exec launch; do
 		distrun -- --help
 		grep -qE "^  $word " <<<"$output"
 		distrun -- "$word" --help
@@ -373,7 +373,7 @@ used() {
 
 @test "distrun's manual and README.md have its options and subcommands, and no others" {
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 readme=$BATS_TEST_DIRNAME/../../README.md word option
-	for word in where surrogate; do
+	for word in where surrogate exec launch; do
 		grep -qx "\.It Cm $word" "$manual"
 		grep -q "distrun $word" "$readme"
 		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
@@ -385,7 +385,9 @@ used() {
 	done
 	for option in $(sed -n '/^\.It /p' "$manual" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -//' | sort -u); do
 		[[ $(env -i "$DISTRUN" where "--$option" 2>&1) != *'unknown option'* ||
-			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" exec "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
 	done
 	# Each variable that the manual names is one.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do

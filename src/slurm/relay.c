@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "slurm/relay.h"
+
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/** As much of a line as is looked at: srun's are short, but for long lists of tasks, which are shortened by it. */
+#define LINE_MAX 1024
+
+/** How long its end is waited for, in seconds: somebody may have inherited stderr. */
+#define END_S 2
+
+struct relay_shared {
+	/** Set, and woken, when all has been handed on. */
+	_Atomic uint32_t done;
+	/** What the first report said; -1: there was none. */
+	atomic_int first;
+};
+
+int relay_report(struct str line) {
+	static const char said[] = ": Exited with exit code ";
+	uint64_t status;
+	line = str_trim(line);
+	if (!str_starts(line, STR("srun: error: "))) {
+		return -1;
+	}
+	const char *task = memmem(line.p, line.len, ": task", 6);
+	if (!task) {
+		return -1;
+	}
+	struct str rest = str_from(line, (size_t)(task + 2 - line.p));
+	rest = str_from(rest, str_find(rest, ':'));
+	if (str_starts(rest, STR(said))) {
+		return num_read(str_from(rest, sizeof(said) - 1), 255, &status) < 0 ? -1 : (int)status;
+	}
+	// "task 0: Killed", "tasks 0-3: Segmentation fault (core dumped)"
+	return rest.len > 2 ? 0 : -1;
+}
+
+/** A line that is being read. */
+struct reading {
+	char line[LINE_MAX];
+	size_t len;
+	struct relay_shared *shared;
+};
+
+/** Look at what has come. */
+static void look(struct reading *r, struct str text) {
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] != '\n') {
+			if (r->len < sizeof(r->line)) {
+				r->line[r->len++] = text.p[i];
+			}
+			continue;
+		}
+		int report = relay_report((struct str){r->line, r->len});
+		if (report >= 0 && atomic_load(&r->shared->first) < 0) {
+			atomic_store(&r->shared->first, report);
+		}
+		r->len = 0;
+	}
+}
+
+/** Hand on what comes from @fd. What nobody takes is dropped: srun must not wait for it. */
+static void hand_on(int fd, struct relay_shared *shared) {
+	static struct reading reading;
+	static char block[16384];
+	reading.shared = shared;
+	for (;;) {
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n == 0 || (n < 0 && errno != EINTR)) {
+			return;
+		}
+		struct str text = {block, n > 0 ? (size_t)n : 0};
+		look(&reading, text);
+		while (text.len) {
+			ssize_t written = write(2, text.p, text.len);
+			if (written < 0 && errno != EINTR) {
+				break;
+			}
+			text = str_from(text, written > 0 ? (size_t)written : 0);
+		}
+	}
+}
+
+/** Be the process in between. */
+static _Noreturn void be_relay(const int ends[2], struct relay_shared *shared) {
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	// Whoever waits for the end of these waits for the workload's, not for ours.
+	dup2(ends[0], 0);
+	close(1);
+	close(ends[0]);
+	close(ends[1]);
+	// What the caller left open as well, on a kernel that can.
+	syscall(SYS_close_range, 3, ~0U, 0U);
+	hand_on(0, shared);
+	atomic_store(&shared->done, 1);
+	syscall(SYS_futex, &shared->done, FUTEX_WAKE, 1, NULL, NULL, 0);
+	_exit(0);
+}
+
+/** Start it as nobody's child: who waits for children, and ends what they leave, is not to find it. */
+static int start_apart(const int ends[2], struct relay_shared *shared) {
+	pid_t pid = fork();
+	if (pid == 0) {
+		setsid();
+		pid = fork();
+		if (pid == 0) {
+			be_relay(ends, shared);
+		}
+		_exit(pid < 0 ? 1 : 0);
+	}
+	int status = 0;
+	if (pid < 0) {
+		return -errno;
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	return status == 0 ? 0 : -EAGAIN;
+}
+
+int relay_start(struct relay *relay, struct err *err) {
+	int ends[2], r = 0;
+	relay->shared = NULL;
+	struct relay_shared *shared =
+		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		return err_set(err, ENOMEM, "no memory to share for what srun says");
+	}
+	atomic_store(&shared->first, -1);
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		r = -errno;
+		munmap(shared, sizeof(*shared));
+		return err_set(err, -r, "no pipe for what srun says: %s", strerror(-r));
+	}
+	r = start_apart(ends, shared);
+	r = r == 0 && dup2(ends[1], 2) < 0 ? -errno : r;
+	close(ends[0]);
+	close(ends[1]);
+	if (r < 0) {
+		munmap(shared, sizeof(*shared));
+		return err_set(err, -r, "no process for what srun says: %s", strerror(-r));
+	}
+	relay->shared = shared;
+	return 0;
+}
+
+int relay_end(struct relay *relay, int status) {
+	struct relay_shared *shared = relay->shared;
+	if (!shared) {
+		return status;
+	}
+	const struct timespec limit = {.tv_sec = END_S};
+	close(2);
+	if (!atomic_load(&shared->done)) {
+		syscall(SYS_futex, &shared->done, FUTEX_WAIT, 0, &limit, NULL, 0);
+	}
+	int first = atomic_load(&shared->first);
+	return status > 128 && first > 0 ? first : status;
+}
