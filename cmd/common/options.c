@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The command line, and what values may be. */
+
+#include "common/options.h"
+
+#include "base/duration.h"
+#include "base/nearest.h"
+#include "base/num.h"
+
+#include <errno.h>
+
+int option_flag(struct str value) {
+	static const char words[] = "0 no false off 1 yes true on";
+	int index = 0;
+	struct str rest = STR(words), word;
+	while (str_cut(&rest, ' ', &word)) {
+		if (str_eq(word, value)) {
+			return index >= 4;
+		}
+		index++;
+	}
+	return -EINVAL;
+}
+
+int settings_set(struct settings *settings, const struct option *option, const char *value) {
+	if (option->takes == TAKES_FLAG || option->takes == TAKES_OPTIONAL) {
+		int on = value ? option_flag(str_of(value)) : 1;
+		if (on >= 0) {
+			value = on ? "" : NULL;
+		} else if (option->takes == TAKES_FLAG) {
+			return on;
+		}
+	}
+	const char *before = settings->value[option->id];
+	if (option->takes == TAKES_LIST && before && settings->given[option->id]) {
+		value = arena_format(settings->arena, "%s,%s", before, value);
+	}
+	settings->value[option->id] = value;
+	return 0;
+}
+
+static int refuse_unknown(const struct option_table *table, unsigned command, const char *word,
+			  struct err *err) {
+	struct nearest best = {.word = str_of(word[1] == '-' ? word + 2 : word + 1)};
+	best.word.len = str_find(best.word, '=');
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		if (o->name && (o->commands & command) && best.word.len > 1) {
+			nearest_try(&best, o->name);
+		}
+	}
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
+		       nearest_hint(&best, "--").s);
+}
+
+/** Whether @word names the option @name. */
+static bool is_name(const struct option_table *table, struct str word, const char *name) {
+	if (strlen(name) != word.len) {
+		return false;
+	}
+	for (size_t i = 0; i < word.len; i++) {
+		char c = table->underscores && word.p[i] == '_' ? '-' : word.p[i];
+		if (c != name[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Find the option that @word is. *@value is what stands in the same word, or NULL. */
+static const struct option *find_option(const struct option_table *table, unsigned command, const char *word,
+					const char **value) {
+	struct str name = str_of(word + 2);
+	name.len = str_find(name, '=');
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		if (!o->name || !(o->commands & command)) {
+			continue;
+		}
+		if (word[1] == '-' && is_name(table, name, o->name)) {
+			*value = name.p[name.len] ? name.p + name.len + 1 : NULL;
+			return o;
+		}
+		if (word[1] != '-' && o->letter && word[1] == o->letter) {
+			*value = word[2] ? word + 2 : NULL;
+			return o;
+		}
+	}
+	return NULL;
+}
+
+/** Hand @o to the table's take(). *@argv is behind its argument. */
+static int hand_over(const struct settings *out, const struct option *o, const char *value, char ***argv,
+		     void *context, struct err *err) {
+	if (o->takes == TAKES_FLAG && value) {
+		return err_set(err, EINVAL, "--%s takes nothing behind it", o->name);
+	}
+	const char *next = **argv;
+	if (o->takes == TAKES_PAIR) {
+		if (!next) {
+			return err_set(err, EINVAL, "--%s needs a name and a value behind it", o->name);
+		}
+		(*argv)++;
+	}
+	return out->table->take(context, o, value ? value : "", next, err);
+}
+
+/** Take the option @o of @word with its argument @value, where it has one; *@argv is behind it. */
+static int take_option(struct settings *out, const struct option *o, const char *word, const char *value,
+		       char ***argv, void *context, struct err *err) {
+	bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
+	if (needs_value && !value) {
+		value = **argv;
+		if (!value) {
+			return err_set(err, EINVAL, "--%s needs %s behind it", o->name,
+				       o->argument ? o->argument : "an argument");
+		}
+		(*argv)++;
+	}
+	if (o->id >= out->table->n_values || o->takes == TAKES_EACH) {
+		return hand_over(out, o, value, argv, context, err);
+	}
+	int r = settings_set(out, o, value);
+	out->given[o->id] = o;
+	out->verbose += o->id == out->table->verbose && settings_on(out, o->id);
+	return r < 0 ? err_set(err, EINVAL, "%s: 1 or 0 is expected behind the '='", quote(str_of(word)).s)
+		     : 0;
+}
+
+/** Read the option at *@argv, and go on behind it. */
+static int read_option(struct settings *out, unsigned command, char ***argv, void *context, struct err *err) {
+	const char *word = *(*argv)++;
+	const char *value;
+	const struct option *o = find_option(out->table, command, word, &value);
+	if (!o) {
+		return refuse_unknown(out->table, command, word, err);
+	}
+	bool letters = word[1] != '-' && o->takes == TAKES_FLAG && value;
+	if (letters) {
+		// -vv: the same letter again, and nothing else.
+		for (; *value == o->letter; value++) {
+			out->verbose += o->id == out->table->verbose;
+		}
+		if (*value) {
+			return refuse_unknown(out->table, command, word, err);
+		}
+		value = NULL;
+	}
+	return take_option(out, o, word, value, argv, context, err);
+}
+
+int settings_read_words(struct settings *out, struct arena *arena, const struct option_table *table,
+			unsigned command, char **argv, void *context, struct err *err) {
+	*out = (struct settings){.table = table, .arena = arena};
+	out->value = arena_array(arena, table->n_values, sizeof(*out->value));
+	out->given = arena_array(arena, table->n_values, sizeof(*out->given));
+	for (unsigned id = 0; id < table->n_values; id++) {
+		out->value[id] = NULL;
+		out->given[id] = NULL;
+	}
+	while (*argv && (*argv)[0] == '-' && (*argv)[1]) {
+		if (strcmp(*argv, "--") == 0) {
+			out->separated = true;
+			argv++;
+			break;
+		}
+		int r = read_option(out, command, &argv, context, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	out->arguments = argv;
+	return 0;
+}
+
+int settings_choose(const struct settings *settings, unsigned id, const char *const *words, struct err *err) {
+	const char *value = settings->value[id];
+	struct nearest best = {.word = str_of(value)};
+	struct buf all = BUF(settings->arena);
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(words[i], value) == 0) {
+			return i;
+		}
+		nearest_try(&best, words[i]);
+		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", settings_label(settings, id),
+		       quote(str_of(value)).s, buf_text(&all), nearest_hint(&best, "").s);
+}
+
+int settings_duration(const struct settings *settings, unsigned id, uint64_t *ms, struct err *err) {
+	const char *value = settings->value[id];
+	int r = value ? duration_read(str_of(value), ms) : 0;
+	if (r < 0) {
+		err_set(err, EINVAL, "%s=%s is %s", settings_label(settings, id), quote(str_of(value)).s,
+			r == -ERANGE ? "longer than ten years (3650d)" : "not " DURATION_FORM);
+	}
+	return r < 0 ? -EINVAL : 0;
+}
+
+int settings_number(const struct settings *settings, unsigned id, uint64_t max, uint64_t *out,
+		    struct err *err) {
+	const char *value = settings->value[id];
+	if (value && num_read(str_of(value), max, out) < 0) {
+		return err_set(err, EINVAL, "%s=%s is not a whole number from 0 to %lu",
+			       settings_label(settings, id), quote(str_of(value)).s, (unsigned long)max);
+	}
+	return 0;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** --help, from the table. */
+
+#include "common/options.h"
+
+/** Column in which the help texts begin, and their last. */
+#define HELP_COLUMN 26
+#define HELP_WIDTH  80
+
+/** Write @text from HELP_COLUMN on, broken at blanks. */
+static void put_wrapped(struct buf *out, struct str text) {
+	while (text.len) {
+		size_t width = HELP_WIDTH - HELP_COLUMN;
+		size_t end = text.len;
+		if (end > width) {
+			end = width;
+			while (end > 0 && text.p[end] != ' ') {
+				end--;
+			}
+		}
+		buf_put(out, (struct str){text.p, end});
+		buf_putc(out, '\n');
+		text = str_from(text, end < text.len ? end + 1 : end);
+		if (text.len) {
+			buf_putf(out, "%*s", HELP_COLUMN, "");
+		}
+	}
+}
+
+/** What stands between the name of @o and its argument. */
+static const char *joint(const struct option_table *table, const struct option *o) {
+	if (!o->argument) {
+		return "";
+	}
+	return o->id >= table->n_values ? " " : o->takes == TAKES_OPTIONAL ? "[=" : "=";
+}
+
+void options_write_help(struct buf *out, const struct option_table *table, unsigned command) {
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		if (!(o->commands & command) || !o->help || !o->name) {
+			continue;
+		}
+		char *head = arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
+					  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+					  joint(table, o), o->argument ? o->argument : "",
+					  o->takes == TAKES_OPTIONAL ? "]" : "");
+		buf_puts(out, head);
+		size_t len = strlen(head);
+		if (len + 2 > HELP_COLUMN) {
+			buf_putc(out, '\n');
+			len = 0;
+		}
+		buf_putf(out, "%*s", (int)(HELP_COLUMN - len), "");
+		put_wrapped(out, str_of(o->help));
+	}
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The variables that stand for options. */
+
+#include "common/options.h"
+
+#include "base/nearest.h"
+
+#include <errno.h>
+
+/** What the variable is named after. */
+static const char *variable_name(const struct option_table *table, const struct option *option) {
+	return option->name ? option->name : table->unnamed;
+}
+
+/** A letter of an option's name, as its variable has it. */
+static char as_variable(char c) {
+	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/** Whether @suffix, what stands behind the prefix, is the variable of @option. */
+static bool variable_matches(const struct option_table *table, const struct option *option,
+			     struct str suffix) {
+	const char *name = variable_name(table, option);
+	if (strlen(name) != suffix.len) {
+		return false;
+	}
+	for (size_t i = 0; i < suffix.len; i++) {
+		if (as_variable(name[i]) != suffix.p[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+char *option_variable(struct arena *arena, const struct option_table *table, const struct option *option) {
+	struct buf buf = BUF(arena);
+	buf_puts(&buf, table->prefix);
+	for (const char *name = variable_name(table, option); *name; name++) {
+		buf_putc(&buf, as_variable(*name));
+	}
+	return buf_text(&buf);
+}
+
+const char *settings_label(const struct settings *settings, unsigned id) {
+	const struct option *given = settings->given[id];
+	if (given) {
+		return arena_format(settings->arena, "--%s", given->name);
+	}
+	for (const struct option *o = settings->table->options; !option_is_end(o); o++) {
+		if (o->id == id && o->variable) {
+			return option_variable(settings->arena, settings->table, o);
+		}
+	}
+	return settings->table->program;
+}
+
+/** Say that @name is no setting, with what may have been meant. */
+static void note_unknown(const struct settings *settings, struct str name, struct notes *notes) {
+	const struct option_table *table = settings->table;
+	size_t prefix = strlen(table->prefix);
+	struct nearest best = {.word = str_from(name, prefix)};
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		bool is_taken = o->id >= table->n_values && o->help && table->unnamed;
+		if (is_taken && variable_matches(table, o, best.word)) {
+			struct option lines = {.commands = 1};
+			notes_add(notes, "%s is no setting of %s; write %s='%s%s%s'", quote(name).s,
+				  table->program, option_variable(settings->arena, table, &lines), o->name,
+				  o->argument ? " " : "", o->argument ? o->argument : "");
+			return;
+		}
+		if (o->variable) {
+			nearest_try(&best, option_variable(settings->arena, table, o) + prefix);
+		}
+	}
+	notes_add(notes, "%s is no setting of %s%s", quote(name).s, table->program,
+		  nearest_hint(&best, table->prefix).s);
+}
+
+/** The option whose variable @entry is; NULL where it is none of ours. *@unknown: but it looks like one. */
+static const struct option *setting_of(const struct option_table *table, const struct env_entry *entry,
+				       bool *unknown) {
+	struct str name = env_entry_name(entry), prefix = str_of(table->prefix);
+	*unknown = false;
+	if (name.len <= prefix.len || !str_starts(name, prefix)) {
+		return NULL;
+	}
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		if (o->variable && variable_matches(table, o, str_from(name, prefix.len))) {
+			return o;
+		}
+	}
+	*unknown = true;
+	return NULL;
+}
+
+/** Take the value of @entry for @o, unless the command line has told it or @again: of a doubled variable the first counts. */
+static int read_variable(struct settings *settings, const struct option *o, const struct env_entry *entry,
+			 bool again, struct err *err) {
+	const char *value = env_entry_value(entry);
+	if (!*value || again || settings->given[o->id] || settings_set(settings, o, value) == 0) {
+		return 0;
+	}
+	return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len, entry->text,
+		       quote(str_of(value)).s);
+}
+
+int settings_read_variables(struct settings *settings, struct env *env, struct notes *notes,
+			    struct err *err) {
+	const struct option_table *table = settings->table;
+	bool *read = arena_array(settings->arena, table->n_values, sizeof(*read)), any = false, unknown;
+	memset(read, 0, table->n_values * sizeof(*read));
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		const struct option *o = setting_of(table, entry, &unknown);
+		if (unknown) {
+			note_unknown(settings, env_entry_name(entry), notes);
+		}
+		if (!o) {
+			continue;
+		}
+		int r = read_variable(settings, o, entry, read[o->id], err);
+		if (r < 0) {
+			return r;
+		}
+		any = read[o->id] = true;
+	}
+	bool keep = table->keep != OPTION_NONE && settings_on(settings, table->keep);
+	for (uint32_t i = 0; any && !keep && i < env->n; i++) {
+		if (setting_of(table, &env->entries[i], &unknown)) {
+			env_unset(env, env_entry_name(&env->entries[i]), NULL);
+		}
+	}
+	return 0;
+}

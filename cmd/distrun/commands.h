@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** One call of the program, and its subcommands, each in a file of its name. All return the status to exit with. */
+
+#include "common/say.h"
+#include "distrun/options.h"
+
+struct session {
+	struct arena arena;
+	/** Our environment without the DISTRUN_* variables: what the workload gets. */
+	struct env env;
+	struct notes notes;
+	struct settings settings;
+	struct speaker speaker;
+};
+
+struct subcommand {
+	/** NULL for the program itself. */
+	const char *name;
+	enum command command;
+	/** What follows the options, for the usage line. */
+	const char *arguments;
+	/** One line for --help. */
+	const char *about;
+	int (*run)(struct session *s);
+};
+
+/** The program itself first; ended by an entry of zeros. */
+extern const struct subcommand subcommands[];
+
+int command_where(struct session *s);
+
+/** Without a subcommand: --help and --version, or an error. */
+int command_none(struct session *s);
+
+/** Print the help on @of. */
+int print_help(struct session *s, const struct subcommand *of);
+
+/** Print the sentence in @err and return the status to exit with. */
+static inline int session_fail(struct session *s, const struct err *err) {
+	return say_failure(&s->speaker, err);
+}

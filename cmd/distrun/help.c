@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distrun/commands.h"
+
+static const char program_end[] =
+	"\n"
+	"Options with a value may also be told by a variable, --log by DISTRUN_LOG, but\n"
+	"for --format. The options beat them, and they are not passed on to commands.\n"
+	"\n"
+	"Exit status: 125 an error of distrun's own.\n";
+
+static void help_of_program(struct buf *out) {
+	buf_puts(out, "usage: distrun SUBCOMMAND [OPTION]...\n"
+		      "\n"
+		      "Slurm's side of distinit, for batch scripts and login hosts.\n"
+		      "\n"
+		      "Subcommands (each has its own --help):\n");
+	for (size_t i = 1; subcommands[i].name; i++) {
+		buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+	}
+	buf_puts(out, "\nOptions:\n");
+	options_write_help(out, &distrun_options, CMD_PROGRAM);
+	buf_puts(out, program_end);
+}
+
+int print_help(struct session *s, const struct subcommand *of) {
+	struct buf out = BUF(&s->arena);
+	if (!of->name) {
+		help_of_program(&out);
+		return say_result(&s->speaker, buf_str(&out));
+	}
+	buf_putf(&out, "usage: distrun %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", of->name,
+		 *of->arguments ? " " : "", of->arguments, of->about);
+	options_write_help(&out, &distrun_options, of->command);
+	return say_result(&s->speaker, buf_str(&out));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * distrun: Slurm's side of distinit, for batch scripts and login hosts. It is never an entrypoint.
+ *
+ *     main.c       the table of subcommands
+ *     options.c    the table of options
+ *     where.c      what this process is to Slurm
+ *     help.c       --help, from the tables
+ *
+ * What it does is in src/slurm; options and messages are shared with other programs, in cmd/common.
+ */
+
+#include "distrun/commands.h"
+
+#include "base/nearest.h"
+#include "exec/exec.h"
+
+#include <errno.h>
+#include <stdalign.h>
+#include <unistd.h>
+
+const struct subcommand subcommands[] = {
+	{NULL, CMD_PROGRAM, "", "", command_none},
+	{"where", CMD_WHERE, "", "tell what this process is to Slurm, and how that is known", command_where},
+	{0},
+};
+
+static alignas(16) char memory[16 * 1024];
+
+static _Noreturn void out_of_memory(size_t size) {
+	(void)size;
+	write_whole(2, STR("distrun: error: out of memory\n"));
+	_exit(EXIT_OURS);
+}
+
+static void session_init(struct session *s) {
+	*s = (struct session){0};
+	arena_init(&s->arena, memory, sizeof(memory), out_of_memory);
+	s->notes.arena = &s->arena;
+	s->speaker = (struct speaker){.program = "distrun", .log = LOG_WARN, .arena = &s->arena};
+	env_init(&s->env, &s->arena, environ);
+}
+
+static int refuse_word(struct session *s, const char *word) {
+	struct nearest best = {.word = str_of(word)};
+	struct buf names = BUF(&s->arena);
+	for (size_t i = 1; subcommands[i].name; i++) {
+		nearest_try(&best, subcommands[i].name);
+		buf_putf(&names, "%s%s", i > 1 ? ", " : "", subcommands[i].name);
+	}
+	struct err err;
+	err_set(&err, EINVAL, "%s is no subcommand; %s%s%s", quote(str_of(word)).s,
+		best.found ? "did you mean '" : "there are: ", best.found ? best.found : buf_text(&names),
+		best.found ? "'?" : "");
+	return session_fail(s, &err);
+}
+
+int command_none(struct session *s) {
+	struct err err;
+	err_set(&err, EINVAL, "no subcommand; usage: distrun SUBCOMMAND [OPTION]... (see --help)");
+	return session_fail(s, &err);
+}
+
+static int read_log_level(struct session *s, struct err *err) {
+	if (settings_on(&s->settings, OPT_LOG)) {
+		int level = settings_choose(&s->settings, OPT_LOG, log_level_words, err);
+		if (level < 0) {
+			return level;
+		}
+		s->speaker.log = (enum log_level)level;
+	}
+	if (s->settings.verbose) {
+		s->speaker.log = s->settings.verbose > 1 ? LOG_DEBUG : LOG_INFO;
+	}
+	return 0;
+}
+
+/** Read the command line behind the subcommand's word, and our variables. Returns 0; -EINVAL. */
+static int read_options(struct session *s, enum command command, char **argv, struct err *err) {
+	int r = settings_read_words(&s->settings, &s->arena, &distrun_options, command, argv, s, err);
+	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
+		return 0;
+	}
+	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
+	return r < 0 ? r : read_log_level(s, err);
+}
+
+int main(int argc, char **argv) {
+	static struct session s;
+	session_init(&s);
+
+	const struct subcommand *sub = &subcommands[0];
+	char **options_at = argv + (argc > 0);
+	if (argc > 1 && argv[1][0] != '-') {
+		for (sub++; sub->name && strcmp(sub->name, argv[1]) != 0; sub++) {
+		}
+		if (!sub->name) {
+			return refuse_word(&s, argv[1]);
+		}
+		options_at++;
+	}
+
+	struct err err;
+	if (read_options(&s, sub->command, options_at, &err) < 0) {
+		return session_fail(&s, &err);
+	}
+	if (settings_on(&s.settings, OPT_HELP)) {
+		return print_help(&s, sub);
+	}
+	if (settings_on(&s.settings, OPT_VERSION)) {
+		return say_result(&s.speaker, STR("distrun " DISTINIT_VERSION "\n"));
+	}
+	say_notes(&s.speaker, &s.notes);
+	return sub->run(&s);
+}

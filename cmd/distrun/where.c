@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distrun/commands.h"
+
+#include "base/json_write.h"
+#include "slurm/where.h"
+
+#include <errno.h>
+
+/** How long squeue may take, in milliseconds. */
+#define ASK_MS 10000
+
+static void put_text(struct buf *out, const struct where *w) {
+	static const char *const what[] = {"no job of Slurm's", "the batch script of job ",
+					   "salloc's shell of job ", "salloc's shell, a step, of job ",
+					   "step "};
+	buf_putf(out, "%s: %s", slurm_place_name(w->place), what[w->place]);
+	if (w->place == SLURM_STEP) {
+		buf_putf(out, "%s of job ", w->step_id);
+	}
+	buf_putf(out, "%s\n  %s\n  ", w->place == SLURM_NONE ? "" : w->job_id, w->why);
+	buf_puts(out, where_takes_steps(w) ? "commands get a surrogate step here\n"
+					   : "commands get no surrogate step here\n");
+}
+
+static void put_member(struct buf *out, const char *name, const char *value) {
+	buf_putf(out, "\"%s\": ", name);
+	json_put_text(out, value);
+	buf_puts(out, ", ");
+}
+
+static void put_json(struct buf *out, const struct where *w) {
+	buf_putc(out, '{');
+	put_member(out, "where", slurm_place_name(w->place));
+	put_member(out, "job_id", w->job_id);
+	put_member(out, "step_id", w->step_id);
+	put_member(out, "by", w->by);
+	put_member(out, "why", w->why);
+	buf_putf(out, "\"surrogate\": %s}\n", where_takes_steps(w) ? "true" : "false");
+}
+
+int command_where(struct session *s) {
+	static const char *const formats[] = {"text", "json", NULL};
+	struct err err;
+	int format = 0;
+	if (s->settings.arguments[0]) {
+		err_set(&err, EINVAL, "'distrun where' takes no arguments, but there is %s",
+			quote(str_of(s->settings.arguments[0])).s);
+		return session_fail(s, &err);
+	}
+	if (settings_on(&s->settings, OPT_FORMAT)) {
+		format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
+		if (format < 0) {
+			return session_fail(s, &err);
+		}
+	}
+	struct where where;
+	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
+	where_ask(&s->arena, &s->env, ASK_MS, &where);
+	struct buf out = BUF(&s->arena);
+	if (format) {
+		put_json(&out, &where);
+	} else {
+		put_text(&out, &where);
+	}
+	return say_result(&s->speaker, buf_str(&out));
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "slurm/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/** As much as a tool may print. */
+#define OUTPUT_MAX ((size_t)1 << 20)
+
+/** Whether the entry with this @name steers Slurm's tools. */
+static bool steers(struct str name) {
+	static const char *const kept[] = {"SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_NODELIST",
+					   "SLURM_NODELIST"};
+	if (!str_starts(name, STR("SLURM_")) && !str_starts(name, STR("SBATCH_")) &&
+	    !str_starts(name, STR("SRUN_"))) {
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (str_is(name, kept[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+char **tool_environment(struct arena *arena, const struct env *env) {
+	char **all = env_vector(env), **to;
+	size_t n = 0;
+	while (all[n]) {
+		n++;
+	}
+	char **out = to = arena_array(arena, n + 1, sizeof(*out));
+	for (size_t i = 0; i < n; i++) {
+		struct str text = str_of(all[i]);
+		if (!steers((struct str){text.p, str_find(text, '=')})) {
+			*to++ = all[i];
+		}
+	}
+	*to = NULL;
+	return out;
+}
+
+static void close_end(int *fd) {
+	if (*fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+}
+
+static void close_ends(struct tool *tool) {
+	close_end(&tool->in);
+	close_end(&tool->out);
+	close_end(&tool->err);
+}
+
+/** Make a pipe whose end @ours (0 or 1) never blocks. */
+static int make_pipe(int ends[2], int ours) {
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	fcntl(ends[ours], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+/** Start it with the three descriptors as its first, in a session of its own, with all signals as at birth. */
+static int spawn(pid_t *pid, const int theirs[3], char *const argv[], char *const envp[]) {
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	for (int fd = 0; fd < 3; fd++) {
+		posix_spawn_file_actions_adddup2(&actions, theirs[fd], fd);
+	}
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawnattr_setflags(&attributes,
+				 POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	int code = posix_spawnp(pid, argv[0], &actions, &attributes, argv, envp);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return -code;
+}
+
+int tool_start(struct tool *tool, char *const argv[], char *const envp[], struct err *err) {
+	int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
+	int r = make_pipe(in, 1);
+	r = r < 0 ? r : make_pipe(out, 0);
+	r = r < 0 ? r : make_pipe(errors, 0);
+	pid_t pid = 0;
+	r = r < 0 ? r : spawn(&pid, (int[]){in[0], out[1], errors[1]}, argv, envp);
+	close_end(&in[0]);
+	close_end(&out[1]);
+	close_end(&errors[1]);
+	*tool = (struct tool){.pid = pid, .in = in[1], .out = out[0], .err = errors[0]};
+	if (r < 0) {
+		close_ends(tool);
+		tool->pid = 0;
+		return err_set(err, -r, "%s cannot be started: %s", argv[0],
+			       r == -ENOENT ? "it is not in PATH" : strerror(-r));
+	}
+	return 0;
+}
+
+void tool_end(struct tool *tool) {
+	close_ends(tool);
+	if (tool->pid > 0) {
+		kill(-tool->pid, SIGKILL);
+		kill(tool->pid, SIGKILL);
+		waitpid(tool->pid, NULL, 0);
+	}
+	tool->pid = 0;
+}
+
+struct str tool_last_line(struct str text) {
+	struct str line, last = {"", 0};
+	while (str_cut(&text, '\n', &line)) {
+		line = str_trim(line);
+		last = line.len ? line : last;
+	}
+	size_t colon = str_find(last, ':');
+	if (colon < last.len && str_find(last, ' ') > colon) {
+		last = str_trim(str_from(last, colon + 1));
+	}
+	return str_starts(last, STR("error: ")) ? str_from(last, 7) : last;
+}
+
+static uint64_t clock_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/** Take what has come from *@fd into @to; at its end, close it. Returns 0; -EFBIG. */
+static int take(int *fd, struct buf *to) {
+	ssize_t n = read(*fd, buf_reserve(to, 4096), 4096);
+	if (n > 0) {
+		to->len += (size_t)n;
+		return to->len > OUTPUT_MAX ? -EFBIG : 0;
+	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close_end(fd);
+	}
+	return 0;
+}
+
+/** Read both streams to their ends. Returns 0; -ETIMEDOUT; -EFBIG. */
+static int read_streams(struct tool *tool, uint64_t until, struct buf *out, struct buf *errors) {
+	while (tool->out >= 0 || tool->err >= 0) {
+		uint64_t now = clock_ms();
+		struct pollfd fds[2] = {{.fd = tool->out, .events = POLLIN},
+					{.fd = tool->err, .events = POLLIN}};
+		if (now >= until || poll(fds, 2, (int)(until - now)) == 0) {
+			return -ETIMEDOUT;
+		}
+		int r = fds[0].revents ? take(&tool->out, out) : 0;
+		r = r == 0 && fds[1].revents ? take(&tool->err, errors) : r;
+		if (r < 0) {
+			return r;
+		}
+	}
+	return 0;
+}
+
+int tool_output(struct arena *arena, char *const argv[], char *const envp[], uint64_t timeout_ms,
+		struct str *text, struct err *err) {
+	struct tool tool;
+	int r = tool_start(&tool, argv, envp, err), status = 0;
+	if (r < 0) {
+		return r;
+	}
+	close_end(&tool.in);
+	struct buf out = BUF(arena), errors = BUF(arena);
+	r = read_streams(&tool, clock_ms() + timeout_ms, &out, &errors);
+	if (r < 0) {
+		tool_end(&tool);
+		return r == -ETIMEDOUT ? err_set(err, ETIMEDOUT, "%s did not answer within %lu ms", argv[0],
+						 (unsigned long)timeout_ms)
+				       : err_set(err, EFBIG, "%s printed more than a megabyte", argv[0]);
+	}
+	waitpid(tool.pid, &status, 0);
+	if (status != 0) {
+		struct str line = tool_last_line(buf_str(&errors));
+		return err_set(err, EIO, "%s failed: %s", argv[0],
+			       line.len ? quote(line).s : "it said nothing");
+	}
+	buf_text(&out);
+	*text = buf_str(&out);
+	return 0;
+}

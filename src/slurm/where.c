@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Seen with Slurm 22.05:
+ *
+ *     what                                SLURM_STEP_ID   the nearest slurmstepd
+ *     batch script of job J               -               slurmstepd: [J.batch]
+ *     step of it                          0               slurmstepd: [J.0]
+ *     salloc's shell                      -               none
+ *     salloc's shell as a step            4294967290      slurmstepd: [J.interactive]
+ *     sbatch inside a step                0, leaked       slurmstepd: [J.batch]
+ *     salloc inside a step of job K       0, leaked       slurmstepd: [K.0]
+ */
+
+#include "slurm/where.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "slurm/tool.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/** SLURM_STEP_ID of salloc's shell as a step. Numbers of steps are below these special ones. */
+#define INTERACTIVE_ID "4294967290"
+#define STEP_ID_MAX    4294967279U
+
+/** As many ancestors as are looked at. */
+#define ANCESTORS_MAX 512
+
+/** What slurmstepd runs, from its title or its cgroup. */
+struct told_step {
+	struct str job;
+	struct str step;
+};
+
+const char *slurm_place_name(enum slurm_place place) {
+	static const char *const names[] = {"none", "batch", "salloc", "interactive", "step"};
+	return names[place];
+}
+
+static bool is_number(struct str text) {
+	uint64_t number;
+	return num_read(text, UINT32_MAX, &number) == 0;
+}
+
+/** Read the start of a file of /proc into the @size bytes at @at. Empty where it cannot be read. */
+static struct str read_start(const char *path, char *at, size_t size) {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, at, size);
+	if (fd >= 0) {
+		close(fd);
+	}
+	return (struct str){at, n > 0 ? (size_t)n : 0};
+}
+
+/** Read "slurmstepd: [12.batch]", or "[12.0+1]" of a heterogeneous step. */
+static bool read_title(struct str title, struct told_step *out) {
+	if (!str_starts(title, STR("slurmstepd: ["))) {
+		return false;
+	}
+	title = str_from(title, 13);
+	title.len = str_find(title, ']');
+	size_t dot = str_find(title, '.');
+	if (dot == title.len) {
+		return false;
+	}
+	out->job = (struct str){title.p, dot};
+	out->step = str_from(title, dot + 1);
+	out->step.len = str_find(out->step, '+');
+	return is_number(out->job) && out->step.len > 0;
+}
+
+/** The parent in "12 (some (name)) S 11 ..."; 0 where there is none. */
+static uint64_t parent_in(struct str stat) {
+	size_t close = stat.len;
+	while (close > 0 && stat.p[close - 1] != ')') {
+		close--;
+	}
+	struct str rest = str_from(stat, close), word;
+	uint64_t parent = 0;
+	for (int i = 0; i < 3 && str_cut(&rest, ' ', &word); i++) {
+		if (i == 2 && num_read(word, INT32_MAX, &parent) < 0) {
+			parent = 0;
+		}
+	}
+	return parent;
+}
+
+/** Look for the nearest slurmstepd above. Returns its pid, and what it runs in *@out, whose texts are in the arena; 0 for none. */
+static uint64_t find_stepd(struct arena *arena, const char *root, struct told_step *out) {
+	char text[512];
+	const char *of = "self";
+	for (int i = 0; i < ANCESTORS_MAX; i++) {
+		const char *path = file_under_root(arena, root, arena_format(arena, "/proc/%s/stat", of));
+		uint64_t pid = parent_in(read_start(path, text, sizeof(text)));
+		if (pid == 0) {
+			return 0;
+		}
+		of = arena_format(arena, "%lu", (unsigned long)pid);
+		path = file_under_root(arena, root, arena_format(arena, "/proc/%s/cmdline", of));
+		struct str title = read_start(path, text, sizeof(text));
+		if (read_title(title, out)) {
+			out->job = str_of(arena_text(arena, out->job.p, out->job.len));
+			out->step = str_of(arena_text(arena, out->step.p, out->step.len));
+			return pid;
+		}
+	}
+	return 0;
+}
+
+/** Find job and step in our cgroup: ".../job_12/step_0/...". */
+static bool find_cgroup(struct arena *arena, const char *root, struct told_step *out) {
+	char text[4096];
+	struct str rest = read_start(file_under_root(arena, root, "/proc/self/cgroup"), text, sizeof(text));
+	struct str part;
+	bool job_before = false;
+	// Lines need not be told apart: what counts is that one folder follows the other.
+	while (rest.p && str_cut(&rest, '/', &part)) {
+		part.len = str_find(part, '\n');
+		if (job_before && str_starts(part, STR("step_"))) {
+			part = str_from(part, 5);
+			out->job = str_of(arena_text(arena, out->job.p, out->job.len));
+			out->step = str_of(arena_text(arena, part.p, part.len));
+			return out->step.len > 0;
+		}
+		job_before = str_starts(part, STR("job_")) && is_number(str_from(part, 4));
+		out->job = job_before ? str_from(part, 4) : out->job;
+	}
+	return false;
+}
+
+/** Whether @job is one of the jobs that this heterogeneous one consists of. */
+static bool is_component(struct arena *arena, const struct env *env, struct str job) {
+	uint32_t size;
+	const char *told = env_value(env, "SLURM_HET_SIZE");
+	if (!told || num_read_u32(str_of(told), &size) < 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < size && i < 128; i++) {
+		const char *id = env_get(env, arena_format(arena, "SLURM_JOB_ID_HET_GROUP_%u", i));
+		if (id && str_is(job, id)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum slurm_place place_of(struct str step) {
+	return str_is(step, "batch")	     ? SLURM_BATCH
+	       : str_is(step, "interactive") ? SLURM_INTERACTIVE
+	       : is_number(step)	     ? SLURM_STEP
+					     : SLURM_SALLOC;
+}
+
+/** Decide by the step that the kernel shows. @job_id: what the variables say, or NULL. */
+static void decide(struct arena *arena, const struct env *env, const char *job_id,
+		   const struct told_step *told, struct where *out) {
+	bool same = !job_id || str_is(told->job, job_id) || is_component(arena, env, told->job);
+	if (!same) {
+		out->place = SLURM_SALLOC;
+		out->why = arena_format(arena, "%s, which is of job %s: job %s was made by salloc in there",
+					out->why, told->job.p, job_id);
+		return;
+	}
+	out->place = place_of(told->step);
+	out->job_id = job_id ? job_id : told->job.p;
+	out->step_id = out->place == SLURM_STEP ? told->step.p : NULL;
+}
+
+/** Decide by the variables, of which SLURM_JOB_ID is @job_id. */
+static void decide_by_variables(struct arena *arena, const struct env *env, const char *job_id,
+				struct where *out) {
+	const char *step = env_value(env, "SLURM_STEP_ID"), *kind = env_value(env, "ENVIRONMENT");
+	uint64_t number;
+	out->by = "variables";
+	if (step && strcmp(step, INTERACTIVE_ID) == 0) {
+		out->place = SLURM_INTERACTIVE;
+		out->why = "SLURM_STEP_ID=" INTERACTIVE_ID " is salloc's shell";
+	} else if (step && num_read(str_of(step), STEP_ID_MAX, &number) == 0) {
+		out->place = SLURM_STEP;
+		out->step_id = step;
+		out->unsure = true;
+		out->why = arena_format(arena, "SLURM_STEP_ID=%s", step);
+	} else {
+		bool batch = kind && strcmp(kind, "BATCH") == 0;
+		out->place = batch ? SLURM_BATCH : SLURM_SALLOC;
+		out->why = arena_format(arena,
+					"SLURM_JOB_ID=%s is set, SLURM_STEP_ID is not, and ENVIRONMENT is %s",
+					job_id, batch ? "BATCH" : "not BATCH");
+	}
+}
+
+void where_read(struct arena *arena, const struct env *env, const char *root, struct where *out) {
+	const char *job_id = env_value(env, "SLURM_JOB_ID");
+	job_id = job_id ? job_id : env_value(env, "SLURM_JOBID");
+	struct told_step told = {0};
+	*out = (struct where){.job_id = job_id};
+
+	uint64_t stepd = find_stepd(arena, root, &told);
+	if (stepd) {
+		out->by = "process";
+		out->why = arena_format(arena, "process %lu, above this one, is 'slurmstepd: [%s.%s]'",
+					(unsigned long)stepd, told.job.p, told.step.p);
+		decide(arena, env, job_id, &told, out);
+	} else if (find_cgroup(arena, root, &told)) {
+		out->by = "cgroup";
+		out->why = arena_format(arena, "its cgroup has job_%s/step_%s", told.job.p, told.step.p);
+		decide(arena, env, job_id, &told, out);
+	} else if (job_id) {
+		decide_by_variables(arena, env, job_id, out);
+	} else {
+		out->by = "variables";
+		out->why = "SLURM_JOB_ID is not set, and no slurmstepd is above this process";
+	}
+}
+
+char **where_question(struct arena *arena, const struct where *where) {
+	char **argv = arena_array(arena, 5, sizeof(*argv));
+	argv[0] = arena_format(arena, "squeue");
+	argv[1] = arena_format(arena, "--noheader");
+	// The names too: a step that mirrors another command is not the one that we could be in.
+	argv[2] = arena_format(arena, "--format=%%i %%j");
+	argv[3] = arena_format(arena, "--steps=%s.%s", where->job_id, where->step_id);
+	argv[4] = NULL;
+	return argv;
+}
+
+void where_answer(struct arena *arena, struct where *where, const struct str *printed, const char *why) {
+	where->unsure = false;
+	if (!printed) {
+		where->why = arena_format(arena, "%s; whether there is such a step could not be asked: %s",
+					  where->why, why);
+		return;
+	}
+	struct str rest = *printed, line;
+	const char *step = arena_format(arena, "%s.%s ", where->job_id, where->step_id);
+	bool found = false;
+	while (str_cut(&rest, '\n', &line)) {
+		line = str_trim(line);
+		found |= str_starts(line, str_of(step)) &&
+			 !str_starts(str_from(line, strlen(step)), STR("wsjob-"));
+	}
+	where->by = "squeue";
+	where->why =
+		arena_format(arena, "%s, and squeue lists %s step", where->why, found ? "that" : "no such");
+	if (!found) {
+		where->place = SLURM_SALLOC;
+		where->step_id = NULL;
+	}
+}
+
+void where_ask(struct arena *arena, const struct env *env, uint64_t timeout_ms, struct where *where) {
+	struct str printed;
+	struct err err;
+	if (!where->unsure) {
+		return;
+	}
+	int r = tool_output(arena, where_question(arena, where), tool_environment(arena, env), timeout_ms,
+			    &printed, &err);
+	where_answer(arena, where, r < 0 ? NULL : &printed, err.text);
+}
