@@ -30,6 +30,13 @@ struct subcommand {
 extern const struct subcommand subcommands[];
 
 int command_where(struct session *s);
+int command_surrogate(struct session *s);
+
+/**
+ * Run @argv as a workload, with the step and the limit that the options of `surrogate` ask for: for all subcommands that take these.
+ * Returns the status to exit with; what is to be said has been said.
+ */
+int session_run(struct session *s, char *const argv[], char **envp);
 
 /** Without a subcommand: --help and --version, or an error. */
 int command_none(struct session *s);

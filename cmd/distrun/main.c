@@ -6,6 +6,8 @@
  *     main.c       the table of subcommands
  *     options.c    the table of options
  *     where.c      what this process is to Slurm
+ *     surrogate.c  a command with a step that mirrors it, and a limit to its time
+ *     workload.c   from the options to the plan of that, for other subcommands too
  *     help.c       --help, from the tables
  *
  * What it does is in src/slurm; options and messages are shared with other programs, in cmd/common.
@@ -23,6 +25,8 @@
 const struct subcommand subcommands[] = {
 	{NULL, CMD_PROGRAM, "", "", command_none},
 	{"where", CMD_WHERE, "", "tell what this process is to Slurm, and how that is known", command_where},
+	{"surrogate", CMD_SURROGATE, "-- COMMAND [ARG]...",
+	 "run a command, with a job step that starts and ends as it does", command_surrogate},
 	{0},
 };
 

@@ -118,14 +118,18 @@ RESIDENT void ending_begin(struct supervisor *in) {
 	}
 }
 
-static void end_by_limit(struct supervisor *in) {
+void ending_by_limit(struct supervisor *in) {
 	in->limit_at = 0;
 	in->limited = true;
+	tell_workload(in);
+	ending_begin(in);
+}
+
+static void end_by_limit(struct supervisor *in) {
 	say(in, INIT_WARN,
 	    "%s has run for %s, which is the time limit: it is told to end, and killed %s later", in->name,
 	    spoken(in->plan.time_limit_ms).s, spoken(in->plan.grace_ms).s);
-	tell_workload(in);
-	ending_begin(in);
+	ending_by_limit(in);
 }
 
 static void kill_workload(struct supervisor *in) {

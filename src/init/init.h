@@ -23,6 +23,8 @@
 /** The largest signal's number. */
 #define SIGNAL_MAX 64
 
+struct beside;
+
 /** What init_run() says on stderr once the workload runs. */
 enum init_log {
 	INIT_SILENT,
@@ -49,6 +51,10 @@ struct init_plan {
 	/** What each exit status of the workload becomes. */
 	uint8_t status_as[256];
 	enum init_log log;
+	/** The program's name, for messages. */
+	const char *program;
+	/** What else is looked after while the workload runs (init/beside.h); NULL: nothing. */
+	struct beside *beside;
 	/** For tests: reap each orphan, although the kernel could. */
 	bool never_by_kernel;
 };
@@ -56,7 +62,7 @@ struct init_plan {
 /** The exit status where the time limit has ended the workload. */
 #define EXIT_TIME_LIMIT 124
 
-/** Preset @plan: every signal as it is, every status as it is, a grace of five seconds. The rest is zero. */
+/** Preset @plan: every signal as it is, every status as it is, a grace of five seconds, messages of distinit. The rest is zero. */
 void init_plan_preset(struct init_plan *plan);
 
 /**

@@ -8,7 +8,7 @@
 #include <signal.h>
 
 void init_plan_preset(struct init_plan *plan) {
-	*plan = (struct init_plan){.grace_ms = 5000, .log = INIT_WARN};
+	*plan = (struct init_plan){.grace_ms = 5000, .log = INIT_WARN, .program = "distinit"};
 	for (int i = 0; i <= SIGNAL_MAX; i++) {
 		plan->signal_as[i] = (uint8_t)i;
 	}

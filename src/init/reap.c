@@ -45,6 +45,9 @@ static int open_pidfd(pid_t pid) {
 /** Take what waitpid() said. */
 RESIDENT static void take_status(struct supervisor *in, pid_t pid, int status) {
 	if (pid != in->child) {
+		if (in->plan.beside) {
+			in->plan.beside->reaped(in->plan.beside, pid, status);
+		}
 		return;
 	}
 	if (WIFSTOPPED(status)) {
@@ -124,7 +127,7 @@ RESIDENT void reap(struct supervisor *in, const siginfo_t *info) {
 	}
 	// The one that the signal names, first: where many live, this finds it without a walk.
 	int status;
-	if (is_end && info->si_pid != in->child && info->si_pid > 0) {
+	if (is_end && info->si_pid != in->child && info->si_pid > 0 && !in->plan.beside) {
 		if (!in->kernel_asked) {
 			reap_first_orphan(in, info->si_pid);
 		} else {

@@ -11,11 +11,12 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 		return;
 	}
 	// One write, so that lines of several processes do not mix.
-	char line[400] = "distinit: warning: ";
-	size_t head = level == INIT_WARN ? 19 : 16;
-	if (level != INIT_WARN) {
-		memcpy(line, "distinit: info: ", head);
-	}
+	char line[400];
+	size_t head = strlen(in->plan.program);
+	memcpy(line, in->plan.program, head);
+	struct str kind = level == INIT_WARN ? STR(": warning: ") : STR(": info: ");
+	memcpy(line + head, kind.p, kind.len);
+	head += kind.len;
 	va_list args;
 	va_start(args, format);
 	size_t len = head + format_text(line + head, sizeof(line) - head - 1, format, args);

@@ -5,6 +5,7 @@
  * unmounted; no descriptor, whose other end would wait for us; and next to no memory.
  */
 
+#include "init/beside.h"
 #include "init/supervisor.h"
 
 #include <elf.h>
@@ -20,15 +21,28 @@
 /** The code marked RESIDENT, as the linker tells it. */
 extern const char __start_init_resident[], __stop_init_resident[]; // NOLINT(bugprone-reserved-identifier)
 
-static void close_descriptors(void) {
-	if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0) {
+/** Close those from @from up to @last. */
+static void close_descriptors(unsigned from, unsigned last) {
+	if (syscall(SYS_close_range, from, last, 0U) == 0) {
 		return;
 	}
 	struct rlimit limit = {.rlim_cur = DESCRIPTORS_MOST};
 	getrlimit(RLIMIT_NOFILE, &limit);
-	for (int fd = 3; fd < DESCRIPTORS_MOST && (rlim_t)fd < limit.rlim_cur; fd++) {
-		close(fd);
+	for (unsigned fd = from; fd <= last && fd < DESCRIPTORS_MOST && fd < limit.rlim_cur; fd++) {
+		close((int)fd);
 	}
+}
+
+/** Close all above 2 but those that are kept for @beside, which may be NULL. */
+static void close_others(const struct beside *beside) {
+	unsigned from = 3, kept = beside ? beside->loop->kept_from(beside, from) : ~0U;
+	for (; kept != ~0U; kept = beside->loop->kept_from(beside, from)) {
+		if (kept > from) {
+			close_descriptors(from, kept - 1);
+		}
+		from = kept + 1;
+	}
+	close_descriptors(from, ~0U);
 }
 
 /** Apply @advice to the whole pages between @from and @to. What cannot be advised stays as it is. */
@@ -80,8 +94,8 @@ void give_memory_back(struct code *code) {
 	list_code(code);
 }
 
-void leave_places(void) {
-	close_descriptors();
+void leave_places(const struct beside *beside) {
+	close_others(beside);
 	if (chdir("/") < 0) {
 		// A root that we may not search: we stay where we are.
 		return;

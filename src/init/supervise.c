@@ -72,7 +72,7 @@ RESIDENT static void forward(struct supervisor *in, siginfo_t *info) {
 	}
 }
 
-RESIDENT static void handle(struct supervisor *in, siginfo_t *info) {
+RESIDENT void handle_signal(struct supervisor *in, siginfo_t *info) {
 	if (info->si_signo == SIGCHLD) {
 		reap(in, info);
 		return;
@@ -101,20 +101,29 @@ RESIDENT static bool sleep_until(uint64_t at, siginfo_t *info) {
 	return take_signal(ALL_SIGNALS, info, &timeout) > 0;
 }
 
+RESIDENT static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
+	return in->plan.beside ? in->plan.beside->loop->wait_until(in, at, info) : sleep_until(at, info);
+}
+
+/** Look after what is beside. Returns whether it has to be waited for. */
+RESIDENT static bool step_beside(struct supervisor *in) {
+	return in->plan.beside && in->plan.beside->loop->step(in);
+}
+
 /** Memory is given back once nothing has happened for a moment: a workload that ends at once need not wait for that. */
 RESIDENT static void supervise(struct supervisor *in) {
 	uint64_t quiet_at = now_ms() + QUIET_MS;
 	siginfo_t info;
 	do {
-		if (sleep_until(earliest(ending_next(in), quiet_at), &info)) {
-			handle(in, &info);
+		if (wait_until(in, earliest(ending_next(in), quiet_at), &info)) {
+			handle_signal(in, &info);
 		} else if (quiet_at && now_ms() >= quiet_at) {
 			struct code code;
 			quiet_at = 0;
 			give_memory_back(&code);
 			give_code_back(&code);
 		}
-	} while (!ending_step(in));
+	} while (step_beside(in) || !ending_step(in));
 }
 
 /** What to exit with. */
@@ -126,7 +135,7 @@ static int exit_status(const struct supervisor *in) {
 	} else {
 		say(in, INIT_INFO, "%s has ended with status %d", in->name, status);
 	}
-	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[status];
+	return workload_status(in);
 }
 
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err) {
@@ -150,7 +159,10 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 		return status;
 	}
 	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
-	leave_places();
+	leave_places(plan->beside);
+	if (plan->beside) {
+		plan->beside->loop->begin(&in);
+	}
 	supervise(&in);
 	terminal_leave(&in.terminal);
 	return exit_status(&in);

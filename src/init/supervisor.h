@@ -3,11 +3,13 @@
 
 /** What the parts of init/ share while the workload runs. Nothing here is allocated, and nothing of it ends the process. */
 
+#include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 /** How many of those who were told to end are remembered, so as not to be told twice. */
 #define TOLD_MAX 1024
@@ -60,6 +62,10 @@ struct supervisor {
 	uint64_t pause;
 	/** The time limit has ended the workload. */
 	bool limited;
+	/** What is beside has been told that the workload has ended. */
+	bool told_beside;
+	/** Readable when a signal comes, for what is beside; -1: not to be had. */
+	int signal_fd;
 	/** A signal could not be forwarded: said once. */
 	bool refused;
 	/** It was said that what is left cannot be listed. */
@@ -68,6 +74,30 @@ struct supervisor {
 	/** The last: most of it is never touched. */
 	pid_t told[TOLD_MAX];
 };
+
+/** What to exit with, once the workload has ended. */
+INLINE int workload_status(const struct supervisor *in) {
+	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
+	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[status];
+}
+
+// beside.c
+
+struct beside_loop {
+	/** The lowest descriptor from @from on that is to stay open; ~0U: none. */
+	unsigned (*kept_from)(const struct beside *beside, unsigned from);
+	/** The workload was started. */
+	void (*begin)(struct supervisor *in);
+	/** Sleep until a signal comes, something happens beside, or it is @at (0: never). Returns whether a signal came. */
+	bool (*wait_until)(struct supervisor *in, uint64_t at, siginfo_t *info);
+	/** Do what is to be done. Returns whether it has to be waited for. */
+	bool (*step)(struct supervisor *in);
+};
+
+// supervise.c
+
+/** Do what a signal asks for. */
+void handle_signal(struct supervisor *in, siginfo_t *info);
 
 // say.c
 
@@ -124,6 +154,9 @@ void terminal_leave(const struct terminal *terminal);
 
 // ending.c
 
+/** The workload's time is over: tell it to end. */
+void ending_by_limit(struct supervisor *in);
+
 /** The workload is to end, from now on: begin its grace. */
 void ending_begin(struct supervisor *in);
 
@@ -154,8 +187,8 @@ struct code {
 	} part[CODE_MAX];
 };
 
-/** Leave the working directory and the descriptors above 2, which the workload has. */
-void leave_places(void);
+/** Leave the working directory and the descriptors above 2, which the workload has, but for those of @beside (may be NULL). */
+void leave_places(const struct beside *beside);
 
 /** Give back the memory that is not needed while the workload runs. Tells what give_code_back() is to take. */
 void give_memory_back(struct code *code);

@@ -53,6 +53,8 @@ void layout_put(const struct layout *layout, const struct layout_part *parts, si
 		const struct layout_part *part = &parts[i];
 		if (i) {
 			words_add(words, ":");
+		} else if (part->exclusive) {
+			words_add(words, "--exclusive");
 		}
 		words_addf(words, "--nodes=%u", part->nodes);
 		words_addf(words, "--tasks-per-node=%u", part->tasks_per_node);
@@ -65,7 +67,7 @@ void layout_put(const struct layout *layout, const struct layout_part *parts, si
 		if (part->cyclic) {
 			words_add(words, "--distribution=cyclic");
 		}
-		if (part->exclusive) {
+		if (part->exclusive && i) {
 			words_add(words, "--exclusive");
 		}
 		words_add_all(words, more);

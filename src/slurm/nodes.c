@@ -108,8 +108,12 @@ static int ask_job(struct arena *arena, const struct env *env, const char *job_i
 	if ((r == 0 && text.len == 0) || (r < 0 && strstr(cause.text, "Invalid job id"))) {
 		return refuse_stale(job_id, err);
 	}
-	if (r == 0 && leading_number(str_trim(text), &n)) {
-		out->n = n;
+	// A heterogeneous job has a line for each of its parts.
+	struct str line;
+	while (r == 0 && str_cut(&text, '\n', &line)) {
+		if (leading_number(str_trim(line), &n)) {
+			out->n = out->n == UINT32_MAX ? n : out->n + n;
+		}
 	}
 	out->cpus = nodes_least_cpus(str_of(env_value(env, "SLURM_JOB_CPUS_PER_NODE")));
 	return 0;

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distrun/csrun.h"
+
+#include "base/file.h"
+#include "base/num.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/** Where distinit is inside; where a runtime mounts only at what an image has, Charliecloud's images have this folder. */
+#define FIRST_INSIDE	    "/distinit"
+#define FIRST_FOLDER_INSIDE "/mnt/0"
+
+/** What is told by an option, by the setting. */
+static const unsigned option_of[SITE_N] = {
+	[SITE_IMAGE] = OPT_IMAGE,
+	[SITE_MOUNT_DIRS] = OPT_MOUNT_DIRS,
+	[SITE_NODES] = OPT_TOTAL_NODES,
+	[SITE_TASKS_PER_NODE] = OPT_TASKS_PER_NODE,
+	[SITE_CPUS_PER_TASK] = OPT_CPUS_PER_TASK,
+	[SITE_GRES] = OPT_GRES,
+	[SITE_GRES_NODE] = OPT_GRES_NODE,
+	[SITE_RUNTIME] = OPT_RUNTIME,
+	[SITE_RUNTIME_ARGS] = OPT_RUNTIME_ARGS,
+	[SITE_PARTITION] = OPT_PARTITION,
+	[SITE_ACCOUNT] = OPT_ACCOUNT,
+	[SITE_SRUN_ARGS] = OPT_SRUN_ARGS,
+	[SITE_DISTINIT] = OPT_DISTINIT,
+	[SITE_SINGLE_TASK_NODES] = OPT_SINGLE_TASK_NODES,
+	[SITE_CYCLIC] = OPT_CYCLIC,
+	[SITE_ALLOC_NODE] = OPT_ALLOC_NODE,
+	[SITE_EXCLUDE_GRES] = OPT_EXCLUDE_GRES,
+};
+
+// --- settings --------------------------------------------------------------------------------------
+
+/** The folder of this program, in the arena, or NULL. */
+static const char *own_folder(struct arena *arena) {
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	while (n > 0 && path[n - 1] != '/') {
+		n--;
+	}
+	return n > 1 && (size_t)n < sizeof(path) ? arena_text(arena, path, (size_t)n - 1) : NULL;
+}
+
+static int read_site(struct csrun *c, struct err *err) {
+	const struct settings *settings = &c->s->settings;
+	const char *own = own_folder(c->arena), *root = settings->value[OPT_ROOT];
+	struct site_places places = {
+		.told = settings->value[OPT_SITE],
+		.told_from = "--site",
+		.system = file_under_root(c->arena, root, "/etc/distinit/site.conf"),
+		.beside = own ? arena_format(c->arena, "%s/site.conf", own) : NULL,
+	};
+	if (!places.told) {
+		places.told = env_value(&c->s->env, "CSRUN_SITE");
+		places.told_from = places.told ? "CSRUN_SITE" : NULL;
+	}
+	return site_read(c->arena, &places, &c->site, err);
+}
+
+/** Choose the value of @id. What the site's file has is told by its line. */
+static void choose(struct csrun *c, enum site_id id) {
+	const struct settings *settings = &c->s->settings;
+	const char *value = settings->value[option_of[id]];
+	const char *from = value ? settings_label(settings, option_of[id]) : NULL;
+	if (!value) {
+		value = env_value(&c->s->env, site_names[id].variable);
+		from = value ? site_names[id].variable : NULL;
+	}
+	// The folders of the site are mounted beside those of the user.
+	bool by_site = !value && id != SITE_MOUNT_DIRS && c->site.value[id] && *c->site.value[id];
+	if (by_site) {
+		value = c->site.value[id];
+		from = arena_format(c->arena, "%s:%u: %s", c->site.path, c->site.line[id],
+				    site_names[id].file);
+	}
+	c->value[id] = value;
+	c->from[id] = from;
+	c->by_site[id] = by_site;
+}
+
+int csrun_site(struct csrun *c, struct session *s, struct err *err) {
+	*c = (struct csrun){.s = s, .arena = &s->arena};
+	c->mounts.arena = c->unset.arena = c->carried.arena = c->arena;
+	return read_site(c, err);
+}
+
+int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err *err) {
+	int r = csrun_site(c, s, err);
+	if (r < 0) {
+		return r;
+	}
+	site_check_variables(&s->env, &s->notes);
+	for (int id = 0; id < SITE_N; id++) {
+		if (ids & SETTING(id)) {
+			choose(c, (enum site_id)id);
+		}
+	}
+	return 0;
+}
+
+int csrun_refuse(struct session *s) {
+	struct err err;
+	err_set(&err, EINVAL, "no command; usage: %s [OPTION]... COMMAND [ARG]... (see --help)", s->called);
+	return session_refuse(s, &err);
+}
+
+int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t *out, struct err *err) {
+	uint64_t number;
+	const char *value = c->value[id];
+	if (!value) {
+		return 0;
+	}
+	if (num_read(str_of(value), max, &number) < 0 || (number == 0 && id != SITE_SINGLE_TASK_NODES)) {
+		return err_set(err, EINVAL, "%s=%s is not a whole number from %u to %u", c->from[id],
+			       quote(str_of(value)).s, id != SITE_SINGLE_TASK_NODES, max);
+	}
+	*out = (uint32_t)number;
+	return 0;
+}
+
+int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *err) {
+	const char *value = c->value[id];
+	char word[8] = "";
+	if (!value) {
+		return 0;
+	}
+	// csrun_cpu's own help writes "True".
+	size_t n = strlen(value);
+	for (size_t i = 0; i < n && i + 1 < sizeof(word); i++) {
+		word[i] = (char)(value[i] >= 'A' && value[i] <= 'Z' ? value[i] - 'A' + 'a' : value[i]);
+	}
+	int on = n < sizeof(word) ? (n ? option_flag(str_of(word)) : 1) : -EINVAL;
+	if (on < 0) {
+		return err_set(err, EINVAL, "%s=%s: expected True or False", c->from[id],
+			       quote(str_of(value)).s);
+	}
+	*out = on;
+	return 0;
+}
+
+// --- the container ---------------------------------------------------------------------------------
+
+static const char *current_folder(struct arena *arena) {
+	char path[4096];
+	return getcwd(path, sizeof(path)) ? arena_text(arena, path, strlen(path)) : NULL;
+}
+
+/** An image that is a path from here is made absolute: the command may start elsewhere. */
+static const char *find_image(struct csrun *c) {
+	const char *image = c->value[SITE_IMAGE], *here = current_folder(c->arena);
+	bool is_path = image && image[0] != '/' && !strstr(image, "://") &&
+		       (image[0] == '.' || access(image, F_OK) == 0);
+	return is_path && here ? arena_format(c->arena, "%s/%s", here, image) : image;
+}
+
+static int refuse_no_image(const struct csrun *c, struct err *err) {
+	const char *way = "--image=IMAGE tells one, --runtime=none does without";
+	if (c->site.value[SITE_IMAGE]) {
+		return err_set(err, EINVAL, "%s:%u: SINGULARITY_IMAGE is empty; %s", c->site.path,
+			       c->site.line[SITE_IMAGE], way);
+	}
+	if (c->site.path) {
+		return err_set(err, EINVAL, "%s: SINGULARITY_IMAGE is not set there; %s", c->site.path, way);
+	}
+	return err_set(err, EINVAL, "no image: there is no site file (/etc/distinit/site.conf); %s", way);
+}
+
+static int choose_runtime(struct csrun *c, struct err *err) {
+	const char *name = c->value[SITE_RUNTIME];
+	c->container.image = find_image(c);
+	bool needs_image = !name || strcmp(name, "none") != 0;
+	if (needs_image && !c->container.image) {
+		return refuse_no_image(c, err);
+	}
+	return runtime_find(c->arena, &c->s->env, c->from[SITE_RUNTIME], name, c->container.image,
+			    &c->runtime, err);
+}
+
+/** Collect the folders: the site's, the user's, the current one. */
+static int find_mounts(struct csrun *c, struct err *err) {
+	const char *of_site = c->site.value[SITE_MOUNT_DIRS];
+	int r = 0;
+	if (of_site) {
+		const char *from = arena_format(c->arena, "%s:%u: MOUNT_DIRS", c->site.path,
+						c->site.line[SITE_MOUNT_DIRS]);
+		r = mounts_add(&c->mounts, from, str_of(of_site), err);
+	}
+	if (r == 0 && c->value[SITE_MOUNT_DIRS]) {
+		r = mounts_add(&c->mounts, c->from[SITE_MOUNT_DIRS], str_of(c->value[SITE_MOUNT_DIRS]), err);
+	}
+	const char *here = current_folder(c->arena);
+	bool mount_here = here && c->runtime->wants_current_folder && !mounts_inside(&c->mounts, here) &&
+			  strcmp(here, "/") != 0;
+	if (r == 0 && mount_here) {
+		const struct mount mount = {here, here, false, "the current folder"};
+		r = mounts_add_one(&c->mounts, &mount, err);
+	}
+	r = r < 0 ? r : mounts_check(&c->mounts, err);
+	if (r == 0 && here) {
+		c->container.folder = mounts_inside(&c->mounts, here);
+	}
+	return r;
+}
+
+/** Where distinit is on the host: as told, or beside this program. NULL: it is not wanted. */
+static int find_distinit(struct csrun *c, const char **out, struct err *err) {
+	const char *told = c->value[SITE_DISTINIT], *own = own_folder(c->arena);
+	*out = NULL;
+	if (told && strcmp(told, "none") == 0) {
+		return 0;
+	}
+	const char *from = told ? c->from[SITE_DISTINIT] : "distinit";
+	const char *path = told ? told : arena_format(c->arena, "%s/distinit", own ? own : "");
+	if (path[0] != '/' || access(path, X_OK) < 0) {
+		return err_set(err, ENOENT,
+			       "%s: %s is no program; --distinit=PATH tells where it is on the nodes, "
+			       "--distinit=none does without",
+			       from, quote(str_of(path)).s);
+	}
+	*out = path;
+	return 0;
+}
+
+/** Make distinit the first program inside. */
+static int mount_distinit(struct csrun *c, struct err *err) {
+	const char *path;
+	int r = find_distinit(c, &path, err);
+	if (r < 0 || !path) {
+		return r;
+	}
+	if (!c->runtime->has_image) {
+		c->first = path;
+		return 0;
+	}
+	if (c->runtime->makes_targets) {
+		c->first = FIRST_INSIDE;
+		return mounts_add_one(&c->mounts, &(struct mount){path, c->first, true, "distinit"}, err);
+	}
+	const char *name = strrchr(path, '/') + 1;
+	const char *folder = arena_text(c->arena, path, (size_t)(name - path));
+	c->first = arena_format(c->arena, "%s/%s", FIRST_FOLDER_INSIDE, name);
+	return mounts_add_one(&c->mounts, &(struct mount){folder, FIRST_FOLDER_INSIDE, false, "distinit"},
+			      err);
+}
+
+int csrun_contain(struct csrun *c, bool terminal, struct err *err) {
+	struct words arguments = WORDS(c->arena);
+	int r = choose_runtime(c, err);
+	r = r < 0 ? r : find_mounts(c, err);
+	r = r < 0 ? r : mount_distinit(c, err);
+	if (r == 0 && c->value[SITE_RUNTIME_ARGS]) {
+		r = words_split(&arguments, c->from[SITE_RUNTIME_ARGS],
+				str_of(c->value[SITE_RUNTIME_ARGS]), err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	c->container.arguments = words_vector(&arguments);
+	c->container.mounts = &c->mounts;
+	c->container.terminal = terminal;
+	r = runtime_check(c->runtime, c->arena, &c->container, c->from[SITE_IMAGE], err);
+	return r < 0 ? r : csrun_carry(c, err);
+}

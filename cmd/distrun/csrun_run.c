@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** From settings to a command line: what is carried into the container, what srun is told, and how all of it is shown or run. */
+
+#include "distrun/csrun.h"
+
+#include "cluster/own.h"
+#include "env/bundle.h"
+#include "exec/exec.h"
+
+#include <errno.h>
+
+#define BUNDLE "DISTINIT_BUNDLE"
+
+// --- the environment -------------------------------------------------------------------------------
+
+/** Keep the names that @bundle sets. Its values are escaped, so that each stands in one line. */
+static void list_carried(struct csrun *c, struct str bundle) {
+	struct str line;
+	while (str_cut(&bundle, '\n', &line)) {
+		if (str_starts(line, STR("set "))) {
+			struct str rest = str_from(line, 4);
+			words_addf(&c->carried, "%.*s", (int)str_find(rest, '='), rest.p);
+		}
+	}
+}
+
+int csrun_carry(struct csrun *c, struct err *err) {
+	struct session *s = c->s;
+	const char *names = env_value(&s->env, "DISTINIT_TRACK");
+	if (!names) {
+		return 0;
+	}
+	if (!c->first) {
+		notes_add(&s->notes,
+			  "DISTINIT_TRACK=%s: nothing is carried, since distinit is not in the container",
+			  quote(str_of(names)).s);
+		return 0;
+	}
+	const struct bundle_request request = {
+		.names = str_of(names),
+		.names_from = "DISTINIT_TRACK",
+		.own = cluster_own_variables(c->arena),
+	};
+	struct buf out = BUF(c->arena);
+	int r = bundle_write(&request, &s->env, &out, &s->notes, err);
+	if (r < 0) {
+		return r;
+	}
+	if (out.len + sizeof(BUNDLE "=") > ENV_TEXT_MAX) {
+		return err_set(err, E2BIG,
+			       "DISTINIT_TRACK=%s: the tracked variables come to %zu bytes, and a variable "
+			       "takes %zu; track fewer, or let 'distinit bundle' write a file and name it in "
+			       "DISTINIT_ENV_FILE",
+			       quote(str_of(names)).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
+	}
+	list_carried(c, buf_str(&out));
+	if (c->carried.n) {
+		env_set(&s->env, STR(BUNDLE), buf_str(&out), NULL);
+	}
+	return 0;
+}
+
+static bool is_carried(const struct csrun *c, struct str name) {
+	for (size_t i = 0; i < c->carried.n; i++) {
+		if (str_is(name, c->carried.at[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void csrun_unset(struct csrun *c, const char *names) {
+	struct str rest = str_of(names), name;
+	struct buf lost = BUF(c->arena);
+	while (str_cut(&rest, ' ', &name)) {
+		const char *value = env_find(&c->s->env, name);
+		if (!value || !*value) {
+			continue;
+		}
+		words_addf(&c->unset, "%.*s", (int)name.len, name.p);
+		env_unset(&c->s->env, name, NULL);
+		if (!is_carried(c, name)) {
+			buf_putf(&lost, "%s%.*s", lost.len ? ", " : "", (int)name.len, name.p);
+		}
+	}
+	if (lost.len) {
+		notes_add(&c->s->notes,
+			  "unset, as csrun_cpu does: %s; what is named in DISTINIT_TRACK is carried into the "
+			  "container",
+			  buf_text(&lost));
+	}
+}
+
+// --- the command line ------------------------------------------------------------------------------
+
+int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
+	// A batch script has these from sbatch. Of a step that we lay out they would be another layout.
+	static const char *const steering[] = {"SLURM_NTASKS",		"SLURM_NPROCS",
+					       "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS_PER_CORE",
+					       "SLURM_NTASKS_PER_SOCKET", "SLURM_DISTRIBUTION",
+					       "SLURM_CPUS_PER_TASK",	"SRUN_CPUS_PER_TASK"};
+	struct env *env = &c->s->env;
+	if (!settings_on(&c->s->settings, OPT_DRY_RUN) && !program_is_there(c->arena, env, "srun")) {
+		const char *path = env_get(env, "PATH");
+		return err_set(err, ENOENT, "srun is not in PATH (%s); this is no host of a Slurm cluster",
+			       path ? quote(str_of(path)).s : "which is not set");
+	}
+	int r = nodes_find(c->arena, env, c->value[SITE_PARTITION], nodes, err);
+	for (size_t i = 0; i < sizeof(steering) / sizeof(steering[0]); i++) {
+		env_unset(env, str_of(steering[i]), NULL);
+	}
+	return r;
+}
+
+int csrun_srun_options(struct csrun *c, struct words *words, struct err *err) {
+	bool in_job = env_value(&c->s->env, "SLURM_JOB_ID");
+	if (!in_job && c->value[SITE_PARTITION]) {
+		words_addf(words, "--partition=%s", c->value[SITE_PARTITION]);
+	}
+	if (!in_job && c->value[SITE_ACCOUNT]) {
+		words_addf(words, "--account=%s", c->value[SITE_ACCOUNT]);
+	}
+	if (c->value[SITE_SRUN_ARGS]) {
+		int r = words_split(words, c->from[SITE_SRUN_ARGS], str_of(c->value[SITE_SRUN_ARGS]), err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	if (c->runtime->by_srun) {
+		c->runtime->put(&c->container, words);
+	}
+	return 0;
+}
+
+void csrun_command(const struct csrun *c, struct words *words) {
+	if (c->runtime->has_image && !c->runtime->by_srun) {
+		c->runtime->put(&c->container, words);
+	}
+	if (c->first) {
+		words_add(words, c->first);
+		if (c->runtime->is_init) {
+			words_add(words, "--init");
+		}
+		words_add(words, "--");
+	}
+	words_add_all(words, c->s->settings.arguments);
+}
+
+// --- shown or run ----------------------------------------------------------------------------------
+
+/** What a setting is called where it is shown: as its option. */
+static const char *const shown_names[SITE_N] = {
+	[SITE_IMAGE] = "image",
+	[SITE_MOUNT_DIRS] = "mount-dirs",
+	[SITE_NODES] = "total-nodes",
+	[SITE_TASKS_PER_NODE] = "tasks-per-node",
+	[SITE_CPUS_PER_TASK] = "cpus-per-task",
+	[SITE_GRES] = "gres",
+	[SITE_GRES_NODE] = "gres-node",
+	[SITE_RUNTIME] = "runtime",
+	[SITE_RUNTIME_ARGS] = "runtime-args",
+	[SITE_PARTITION] = "partition",
+	[SITE_ACCOUNT] = "account",
+	[SITE_SRUN_ARGS] = "srun-args",
+	[SITE_DISTINIT] = "distinit",
+	[SITE_SINGLE_TASK_NODES] = "single-task-nodes",
+	[SITE_CYCLIC] = "cyclic",
+	[SITE_ALLOC_NODE] = "alloc-node",
+	[SITE_EXCLUDE_GRES] = "exclude-gres",
+};
+
+/** "# NAME=VALUE   FROM", a line of a comment. */
+static void put_row(struct buf *out, const char *name, const char *value, const char *from) {
+	struct buf cell = BUF(out->arena);
+	buf_putf(&cell, "# %s=", name);
+	word_put(&cell, value);
+	buf_putf(out, "%-42s  %s\n", buf_text(&cell), from);
+}
+
+/** "# WHAT: NAME NAME". */
+static void put_names(struct buf *out, const char *what, struct words *names) {
+	if (names->n) {
+		buf_putf(out, "# %s: ", what);
+		words_put(out, words_vector(names));
+		buf_putc(out, '\n');
+	}
+}
+
+static int show(struct csrun *c, struct words *words) {
+	struct buf out = BUF(c->arena);
+	words_put(&out, words_vector(words));
+	buf_putc(&out, '\n');
+	for (int id = 0; id < SITE_N; id++) {
+		if (c->value[id] && id != SITE_MOUNT_DIRS) {
+			put_row(&out, shown_names[id], c->value[id], c->from[id]);
+		}
+	}
+	for (size_t i = 0; i < c->mounts.n; i++) {
+		const struct mount *m = &c->mounts.at[i];
+		put_row(&out, "mount", arena_format(c->arena, "%s:%s", m->source, m->target), m->from);
+	}
+	if (c->tasks) {
+		buf_putf(&out, "# tasks in all: %lu\n", (unsigned long)c->tasks);
+	}
+	put_names(&out, "carried into the container", &c->carried);
+	put_names(&out, "unset", &c->unset);
+	return say_result(&c->s->speaker, buf_str(&out));
+}
+
+int csrun_run(struct csrun *c, struct words *words) {
+	struct session *s = c->s;
+	say_notes(&s->speaker, &s->notes);
+	if (settings_on(&s->settings, OPT_DRY_RUN)) {
+		return show(c, words);
+	}
+	struct buf line = BUF(c->arena);
+	words_put(&line, words_vector(words));
+	say_line(&s->speaker, LOG_INFO, arena_format(c->arena, "running: %s", buf_text(&line)));
+	struct err err;
+	int status = exec_program(c->arena, words_vector(words), env_vector(&s->env),
+				  env_get(&s->env, "PATH"), &err);
+	say_failure(&s->speaker, &err);
+	return status;
+}
+
+void csrun_help(struct session *s, struct buf *out) {
+	struct csrun c;
+	struct err err;
+	if (csrun_settings(&c, s, &err) < 0) {
+		buf_putf(out, "\nThe site's settings cannot be read: %s\n", err.text);
+		return;
+	}
+	if (!c.site.path) {
+		buf_puts(out, "\nThere is no site file (/etc/distinit/site.conf, CSRUN_SITE, --site).\n");
+		return;
+	}
+	buf_putf(out, "\nThe site's settings (%s):\n", c.site.path);
+	for (int id = 0; id < SITE_N; id++) {
+		if (c.site.value[id]) {
+			buf_putf(out, "  %s=", site_names[id].file);
+			word_put(out, c.site.value[id]);
+			buf_putc(out, '\n');
+		}
+	}
+}

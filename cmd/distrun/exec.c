@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** distrun exec, also as csrun_cpu: a command in a container, once, on a node of its own. */
+
+#include "distrun/csrun.h"
+
+#include "slurm/nodes.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/** What of a login host's set-up makes trouble inside: csrun_cpu's list. */
+static const char unset[] = "PYTHONPATH LD_LIBRARY_PATH GITTOP LLVM_TOP LLVM_MLIR_PATH CBCORE "
+			    "CEREBRAS_INCLUDE_PATH CEREBRAS_ANGLER_SHARE_PATH";
+
+/** csrun_cpu's questions about the site, and whether it has to have an answer. */
+static const struct query {
+	unsigned option;
+	enum site_id id;
+	bool needed;
+} queries[] = {
+	{OPT_DEF_NODES, SITE_NODES, true},	   {OPT_DEF_TASKS, SITE_TASKS_PER_NODE, true},
+	{OPT_DEF_CPUS, SITE_CPUS_PER_TASK, true},  {OPT_SINGULARITY, SITE_IMAGE, true},
+	{OPT_DEF_MOUNT_DIRS, SITE_MOUNT_DIRS, false}, {OPT_DEF_GRES, SITE_GRES, false},
+	{OPT_DEF_GRES_NODE, SITE_GRES_NODE, false},
+};
+
+/** The question that is asked, or NULL. */
+static const struct query *asked(const struct session *s) {
+	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+		if (settings_on(&s->settings, queries[i].option)) {
+			return &queries[i];
+		}
+	}
+	return NULL;
+}
+
+static int answer(struct session *s, const struct query *query, struct err *err) {
+	struct csrun c;
+	int r = csrun_site(&c, s, err);
+	if (r < 0) {
+		return session_fail(s, err);
+	}
+	const char *value = c.site.value[query->id];
+	if (query->needed && (!value || !*value)) {
+		err_set(err, ENOENT, "%s%s%s is not set", c.site.path ? c.site.path : "no site file",
+			c.site.path ? ": " : ", so ", site_names[query->id].file);
+		return session_fail(s, err);
+	}
+	return say_result(&s->speaker, str_of(arena_format(&s->arena, "%s\n", value ? value : "")));
+}
+
+/** What srun is told: one task on one node, which nobody else gets. */
+static int put_srun(struct csrun *c, struct words *words, struct err *err) {
+	struct nodes nodes;
+	bool exclude = true;
+	int r = csrun_truth(c, SITE_EXCLUDE_GRES, &exclude, err);
+	r = r < 0 ? r : csrun_ready_srun(c, &nodes, err);
+	if (r < 0) {
+		return r;
+	}
+	words_add(words, "srun");
+	// Without a terminal it would complain, and go on.
+	if (c->container.terminal) {
+		words_add(words, "--pty");
+	}
+	words_add(words, "--nodes=1");
+	if (exclude && c->value[SITE_GRES_NODE]) {
+		words_addf(words, "--exclude=%s", c->value[SITE_GRES_NODE]);
+	}
+	words_add(words, "--exclusive");
+	return csrun_srun_options(c, words, err);
+}
+
+/** Make the whole command line. */
+static int put_all(struct csrun *c, struct words *words, struct err *err) {
+	bool alloc_node = true;
+	int r = csrun_truth(c, SITE_ALLOC_NODE, &alloc_node, err);
+	r = r < 0 ? r : csrun_contain(c, isatty(0) && isatty(1), err);
+	if (r < 0) {
+		return r;
+	}
+	csrun_unset(c, unset);
+	if (alloc_node) {
+		r = put_srun(c, words, err);
+	} else if (c->runtime->by_srun) {
+		r = err_set(err, EINVAL, "%s=%s: srun starts the container with %s, so a node is needed",
+			    c->from[SITE_ALLOC_NODE], c->value[SITE_ALLOC_NODE], c->runtime->name);
+	}
+	csrun_command(c, words);
+	return r;
+}
+
+int command_exec(struct session *s) {
+	struct err err;
+	struct csrun c;
+	const struct query *query = asked(s);
+	if (query) {
+		return answer(s, query, &err);
+	}
+	if (!s->settings.arguments[0]) {
+		return csrun_refuse(s);
+	}
+	struct words words = WORDS(&s->arena);
+	int r = csrun_settings(&c, s,
+			       SETTINGS_OF_BOTH | SETTING(SITE_GRES_NODE) | SETTING(SITE_EXCLUDE_GRES) |
+				       SETTING(SITE_ALLOC_NODE),
+			       &err);
+	r = r < 0 ? r : put_all(&c, &words, &err);
+	if (r < 0) {
+		say_notes(&s->speaker, &s->notes);
+		return session_fail(s, &err);
+	}
+	return csrun_run(&c, &words);
+}

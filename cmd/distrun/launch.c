@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** distrun launch, also as csrun_wse: a command in containers, several tasks on several nodes. */
+
+#include "distrun/csrun.h"
+
+#include "slurm/layout.h"
+
+#include <errno.h>
+
+/** Say what told the number of @id, where no one has told it outright, for --dry-run and errors. */
+static void conclude(struct csrun *c, enum site_id id, uint32_t value, const char *from) {
+	c->value[id] = arena_format(c->arena, "%u", value);
+	c->from[id] = from;
+}
+
+static int find_nodes(struct csrun *c, const struct nodes *have, uint32_t *out, struct err *err) {
+	if (!c->value[SITE_NODES]) {
+		if (!have->of_job || have->n == UINT32_MAX) {
+			return err_set(err, EINVAL,
+				       "how many nodes? --total-nodes=N, CSRUN_NODES, or the site file's "
+				       "DEF_NODES says so");
+		}
+		conclude(c, SITE_NODES, have->n, "all of the job's");
+	}
+	int r = csrun_number(c, SITE_NODES, UINT32_MAX - 1, out, err);
+	// No nodes at all: a partition that sinfo does not show. srun says more about it.
+	if (r == 0 && *out > have->n && have->n > 0) {
+		return err_set(err, ERANGE, "%s=%u, but %s %u (%s)", c->from[SITE_NODES], *out,
+			       have->of_job ? "the job has" : "the partition has", have->n, have->from);
+	}
+	return r;
+}
+
+/** --cpus-per-task alone: as many tasks as a node has room for. */
+static int fill_node(struct csrun *c, const struct nodes *have, const struct layout *layout,
+		     struct err *err) {
+	if (have->cpus == 0) {
+		return err_set(err, ENOENT,
+			       "%s without --tasks-per-node: %s does not tell how many CPUs a node has",
+			       c->from[SITE_CPUS_PER_TASK], have->from);
+	}
+	if (have->cpus < layout->cpus_per_task) {
+		return err_set(err, ERANGE, "%s=%u, but a node has %u (%s)", c->from[SITE_CPUS_PER_TASK],
+			       layout->cpus_per_task, have->cpus, have->from);
+	}
+	conclude(c, SITE_TASKS_PER_NODE, have->cpus / layout->cpus_per_task,
+		 arena_format(c->arena, "as many as fit in %u CPUs (%s)", have->cpus, have->from));
+	return 0;
+}
+
+/**
+ * What is told of tasks and their CPUs. The site's defaults belong together: where the user tells one of them, the other is the default
+ * only where both fit.
+ */
+static int find_tasks(struct csrun *c, const struct nodes *have, struct layout *out, struct err *err) {
+	bool tasks_told = c->value[SITE_TASKS_PER_NODE] && !c->by_site[SITE_TASKS_PER_NODE];
+	bool cpus_told = c->value[SITE_CPUS_PER_TASK] && !c->by_site[SITE_CPUS_PER_TASK];
+	int r = csrun_number(c, SITE_CPUS_PER_TASK, UINT32_MAX - 1, &out->cpus_per_task, err);
+	if (r == 0 && cpus_told && !tasks_told) {
+		r = fill_node(c, have, out, err);
+	}
+	if (r == 0 && !c->value[SITE_TASKS_PER_NODE]) {
+		return err_set(err, EINVAL,
+			       "how many tasks? --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or the site file's "
+			       "DEF_TASKS_PER_NODE says so");
+	}
+	r = r < 0 ? r : csrun_number(c, SITE_TASKS_PER_NODE, UINT32_MAX - 1, &out->tasks_per_node, err);
+	bool fits = out->cpus_per_task && out->tasks_per_node <= have->cpus / out->cpus_per_task;
+	if (r == 0 && tasks_told && !cpus_told && out->cpus_per_task && !fits) {
+		// Slurm decides.
+		out->cpus_per_task = 0;
+		c->value[SITE_CPUS_PER_TASK] = NULL;
+	}
+	return r;
+}
+
+static int find_layout(struct csrun *c, const struct nodes *have, struct layout *out, struct err *err) {
+	*out = (struct layout){.gres = c->value[SITE_GRES]};
+	int r = find_nodes(c, have, &out->nodes, err);
+	r = r < 0 ? r : find_tasks(c, have, out, err);
+	r = r < 0 ? r : csrun_truth(c, SITE_CYCLIC, &out->cyclic, err);
+	r = r < 0 ? r
+		  : csrun_number(c, SITE_SINGLE_TASK_NODES, UINT32_MAX - 1, &out->single_task_nodes, err);
+	if (r == 0 && out->single_task_nodes >= out->nodes) {
+		return err_set(err, ERANGE, "%s=%u: of %u nodes (%s) one at least has to be left for several tasks",
+			       c->from[SITE_SINGLE_TASK_NODES], out->single_task_nodes, out->nodes,
+			       c->from[SITE_NODES]);
+	}
+	return r;
+}
+
+/** Make the whole command line. */
+static int put_all(struct csrun *c, struct words *words, struct err *err) {
+	struct words more = WORDS(c->arena);
+	struct nodes nodes;
+	struct layout layout;
+	struct layout_part *parts;
+	size_t n;
+	int r = csrun_contain(c, false, err);
+	r = r < 0 ? r : csrun_ready_srun(c, &nodes, err);
+	r = r < 0 ? r : find_layout(c, &nodes, &layout, err);
+	r = r < 0 ? r : layout_parts(c->arena, &layout, &parts, &n, err);
+	r = r < 0 ? r : csrun_srun_options(c, &more, err);
+	if (r < 0) {
+		return r;
+	}
+	words_add(words, "srun");
+	words_add(words, "--unbuffered");
+	words_add(words, "--kill-on-bad-exit");
+	layout_put(&layout, parts, n, words_vector(&more), words);
+	csrun_command(c, words);
+	c->tasks = layout_tasks(&layout);
+	return 0;
+}
+
+int command_launch(struct session *s) {
+	struct err err;
+	struct csrun c;
+	if (!s->settings.arguments[0]) {
+		return csrun_refuse(s);
+	}
+	struct words words = WORDS(&s->arena);
+	int r = csrun_settings(&c, s,
+			       SETTINGS_OF_BOTH | SETTING(SITE_NODES) | SETTING(SITE_TASKS_PER_NODE) |
+				       SETTING(SITE_CPUS_PER_TASK) | SETTING(SITE_GRES) |
+				       SETTING(SITE_SINGLE_TASK_NODES) | SETTING(SITE_CYCLIC),
+			       &err);
+	r = r < 0 ? r : put_all(&c, &words, &err);
+	if (r < 0) {
+		say_notes(&s->speaker, &s->notes);
+		return session_fail(s, &err);
+	}
+	return csrun_run(&c, &words);
+}

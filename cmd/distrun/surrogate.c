@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distrun/commands.h"
+
+#include <errno.h>
+
+int command_surrogate(struct session *s) {
+	struct err err;
+	char **argv = s->settings.arguments;
+	if (!s->settings.separated && argv[0]) {
+		err_set(&err, EINVAL, "a command follows '--', which is not there before %s",
+			quote(str_of(argv[0])).s);
+		return session_fail(s, &err);
+	}
+	if (!argv[0]) {
+		err_set(&err, EINVAL,
+			"no command%s; usage: distrun surrogate [OPTION]... -- COMMAND [ARG]...",
+			s->settings.separated ? " behind '--'" : "");
+		return session_fail(s, &err);
+	}
+	return session_run(s, argv, env_vector(&s->env));
+}

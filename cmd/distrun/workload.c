@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** From the options to a workload that runs. */
+
+#include "distrun/commands.h"
+
+#include "exec/exec.h"
+#include "slurm/surrogate.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/** How long a workload that was told to end may take: as long as Slurm's KillWait, unless that is set. */
+#define GRACE_MS 30000
+
+/** As many accelerators as the suffix of a step's name may tell. */
+#define CSX_MAX 65535
+
+static void say(void *context, enum surrogate_level level, const char *text) {
+	static const enum log_level levels[] = {LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG};
+	const struct session *s = context;
+	say_line(&s->speaker, levels[level], text);
+}
+
+static int read_name(struct session *s, char out[STEP_NAME_MAX], struct err *err) {
+	const char *name = s->settings.value[OPT_NAME];
+	uint64_t csx = 0;
+	int r = settings_number(&s->settings, OPT_CSX, CSX_MAX, &csx, err);
+	if (r < 0) {
+		return r;
+	}
+	r = step_name(out, name, (uint32_t)csx, err);
+	if (r < 0) {
+		struct err cause = *err;
+		err_set(err, EINVAL, "%s=%s", settings_label(&s->settings, OPT_NAME), cause.text);
+	}
+	return r;
+}
+
+/** Read the limit into *@budget. Returns 1 where there is one; 0; -EINVAL or what opening the file failed with. */
+static int read_budget(struct session *s, struct budget *budget, struct err *err) {
+	const struct settings *told = &s->settings;
+	const char *limit = told->value[OPT_JOB_TIME_SEC], *path = told->value[OPT_JOB_TIME_BUDGET];
+	uint64_t limit_ms = 0;
+	int r = settings_duration(told, OPT_JOB_TIME_SEC, &limit_ms, err);
+	if (r < 0) {
+		return r;
+	}
+	if (limit && limit_ms == 0) {
+		return err_set(err, EINVAL, "%s=%s: a limit of nothing would let nothing run",
+			       settings_label(told, OPT_JOB_TIME_SEC), quote(str_of(limit)).s);
+	}
+	if (!limit && !path) {
+		return 0;
+	}
+	r = budget_open(budget, &s->arena, path, limit_ms, err);
+	if (r == -EINVAL && !limit && budget->limit_ms == 0) {
+		struct err cause = *err;
+		return err_set(err, EINVAL, "%s; --job-time-sec tells it", cause.text);
+	}
+	return r < 0 ? r : 1;
+}
+
+/** What init says: what we say, but for the end of each command. */
+static enum init_log init_log_of(enum log_level log) {
+	return log >= LOG_INFO ? INIT_INFO : log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
+}
+
+int session_run(struct session *s, char *const argv[], char **envp) {
+	struct err err = {""};
+	struct where where;
+	struct budget budget;
+	char name[STEP_NAME_MAX];
+	struct surrogate_plan plan = {
+		.where = &where,
+		.step_name = name,
+		.require = settings_on(&s->settings, OPT_REQUIRE),
+		.say = say,
+		.context = s,
+	};
+	init_plan_preset(&plan.init);
+	plan.init.argv = argv;
+	plan.init.envp = envp;
+	plan.init.path = env_get(&s->env, "PATH");
+	plan.init.grace_ms = GRACE_MS;
+	plan.init.program = s->speaker.program;
+	plan.init.log = init_log_of(s->speaker.log);
+	// Where we are killed, nobody would end it, and the step says that it is over.
+	plan.init.pdeathsig = SIGTERM;
+	int limited = read_budget(s, &budget, &err);
+	if (limited < 0 || read_name(s, name, &err) < 0 ||
+	    settings_duration(&s->settings, OPT_GRACE, &plan.init.grace_ms, &err) < 0) {
+		return session_fail(s, &err);
+	}
+	plan.budget = limited ? &budget : NULL;
+	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
+	plan.tool_envp = tool_environment(&s->arena, &s->env);
+	int status = surrogate_run(&s->arena, &plan, &err);
+	if (err.text[0]) {
+		session_fail(s, &err);
+	}
+	return status;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The loop's other half, for plans that have something beside the workload. */
+
+#include "init/beside.h"
+#include "init/supervisor.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/** How often to look at what cannot be waited for, in milliseconds: where no descriptor is left for the signals. */
+#define LOOK_MS 50
+
+static unsigned kept_from(const struct beside *beside, unsigned from) {
+	unsigned lowest = ~0U;
+	for (int i = 0; i <= BESIDE_FDS; i++) {
+		int fd = i < BESIDE_FDS ? beside->fds[i].fd : beside->kept;
+		if (fd >= 0 && (unsigned)fd >= from && (unsigned)fd < lowest) {
+			lowest = (unsigned)fd;
+		}
+	}
+	return lowest;
+}
+
+static void begin(struct supervisor *in) {
+	signal_set all = ALL_SIGNALS;
+	// A status that only the kernel knows could not be told.
+	in->plan.never_by_kernel = true;
+	in->signal_fd = (int)kernel(SYS_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC);
+	in->plan.beside->started(in->plan.beside);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
+}
+
+static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
+	struct beside *beside = in->plan.beside;
+	struct pollfd fds[1 + BESIDE_FDS] = {{.fd = in->signal_fd, .events = POLLIN}};
+	memcpy(fds + 1, beside->fds, sizeof(beside->fds));
+	// While it is waited for, what is left behind is not looked after.
+	at = in->ended && beside->busy ? beside->due_at : earlier(at, beside->due_at);
+	uint64_t now = now_ms();
+	uint64_t ms = at == 0 ? INT32_MAX : at > now ? at - now : 0;
+	ms = in->signal_fd < 0 && ms > LOOK_MS ? LOOK_MS : ms;
+	struct timespec timeout = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+	kernel(SYS_ppoll, (long)fds, 1 + BESIDE_FDS, (long)&timeout, 0);
+	memcpy(beside->fds, fds + 1, sizeof(beside->fds));
+	return take_signal(ALL_SIGNALS, info, &(struct timespec){0}) > 0;
+}
+
+static bool step(struct supervisor *in) {
+	struct beside *beside = in->plan.beside;
+	if (in->ended && !in->told_beside) {
+		in->told_beside = true;
+		beside->ended(beside, workload_status(in));
+	}
+	beside->step(beside);
+	for (int signal = 1; beside->signals; signal++) {
+		if (beside->signals & signal_bit(signal)) {
+			siginfo_t info = {.si_signo = signal, .si_code = SI_USER};
+			beside->signals &= ~signal_bit(signal);
+			handle_signal(in, &info);
+		}
+	}
+	if (beside->limit) {
+		beside->limit = false;
+		if (!in->ended) {
+			ending_by_limit(in);
+		}
+	}
+	return beside->busy;
+}
+
+const struct beside_loop beside_loop = {
+	.kept_from = kept_from,
+	.begin = begin,
+	.wait_until = wait_until,
+	.step = step,
+};

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "slurm/step.h"
+
+#include "base/num.h"
+#include "init/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/**
+ * What runs on the node, in dash and bash alike. In dash a trapped signal makes read fail, in bash it goes on: so the trap leaves a mark,
+ * by which it is told from the end of file. The signals are those that scancel, a job's --signal and its limits send.
+ */
+static const char script[] = "for s in HUP INT QUIT USR1 USR2 ALRM TERM; do trap \"t=1; echo $s\" $s; done\n"
+			     "t=\n"
+			     "echo \"UP $SLURM_STEP_ID\"\n"
+			     "while :; do\n"
+			     "	if read -r status; then\n"
+			     "		case $status in '' | *[!0-9]*) exit 70 ;; esac\n"
+			     "		exit \"$status\"\n"
+			     "	fi\n"
+			     "	[ -n \"$t\" ] || exit 70\n"
+			     "	t=\n"
+			     "done\n";
+
+/** Put @count random letters and digits at @at, each as likely as another. */
+static void put_random(char *at, size_t count) {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	unsigned char some[64];
+	for (size_t i = 0; i < count;) {
+		ssize_t n = getrandom(some, sizeof(some), 0);
+		for (ssize_t k = 0; k < n && i < count; k++) {
+			// 252 is the last multiple of 36 that a byte can hold.
+			if (some[k] < 252) {
+				at[i++] = letters[some[k] % 36];
+			}
+		}
+	}
+}
+
+static bool is_name(struct str name) {
+	static const char others[] = "._-/";
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.p[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		if (!letter && !strchr(others, c)) {
+			return false;
+		}
+	}
+	return name.len > 0 && name.p[0] != '-';
+}
+
+int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct err *err) {
+	char random[] = "wsjob-0123456789012345678901";
+	struct str base = str_of(name);
+	if (!name) {
+		put_random(random + 6, 22);
+		base = str_of(random);
+	} else if (!is_name(base) || base.len > 64) {
+		return err_set(err, EINVAL,
+			       "%s: expected are up to 64 letters, digits, and any of . _ - /, not beginning "
+			       "with '-'",
+			       quote(base).s);
+	}
+	memcpy(out, base.p, base.len);
+	size_t len = base.len;
+	if (csx) {
+		memcpy(out + len, "-csx", 4);
+		len += 4;
+		len += num_write(out + len, csx);
+	}
+	out[len] = '\0';
+	return 0;
+}
+
+int step_start(struct step *step, struct arena *arena, const char *name, const char *job_id,
+	       char *const envp[]) {
+	*step = (struct step){.state = STEP_STARTING, .srun = TOOL_NONE};
+	// --overlap and --mem=0: the command may have taken all that the job has. --nodes=1 and --ntasks=1: the job's own numbers
+	// would start a task on every node.
+	const char *const words[] = {
+		"srun",
+		arena_format(arena, "--jobid=%s", job_id),
+		"--overlap",
+		"--nodes=1",
+		"--ntasks=1",
+		"--mem=0",
+		"--mpi=none",
+		"--export=NONE",
+		"--chdir=/",
+		"--quiet",
+		arena_format(arena, "--job-name=%s", name),
+		"/bin/sh",
+		"-c",
+		script,
+	};
+	size_t n = sizeof(words) / sizeof(words[0]);
+	char **argv = arena_array(arena, n + 1, sizeof(*argv));
+	for (size_t i = 0; i < n; i++) {
+		argv[i] = arena_text(arena, words[i], strlen(words[i]));
+	}
+	argv[n] = NULL;
+	if (tool_start(&step->srun, argv, envp, &step->why) < 0) {
+		step->state = STEP_OVER;
+		step->end = STEP_NEVER;
+		return -1;
+	}
+	return 0;
+}
+
+void step_fds(const struct step *step, struct pollfd fds[2]) {
+	fds[0] = (struct pollfd){.fd = step->srun.out, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = step->srun.err, .events = POLLIN};
+}
+
+/** A whole line of the step's. */
+static void take_line(struct step *step, struct str line) {
+	if (str_starts(line, STR("UP ")) && line.len - 3 < sizeof(step->id)) {
+		memcpy(step->id, line.p + 3, line.len - 3);
+		step->id[line.len - 3] = '\0';
+		step->state = step->state == STEP_STARTING ? STEP_UP : step->state;
+		return;
+	}
+	int signal = signal_read(line, NULL);
+	if (signal > 0) {
+		step->signals |= (uint64_t)1 << (signal - 1);
+	}
+}
+
+static void take_text(struct step *step, struct str text) {
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.p[i] == '\n') {
+			take_line(step, (struct str){step->line, step->line_len});
+			step->line_len = 0;
+		} else if (step->line_len < sizeof(step->line)) {
+			step->line[step->line_len++] = text.p[i];
+		}
+	}
+}
+
+/** Keep the last of what srun says. */
+static void take_errors(struct step *step, struct str text) {
+	if (step->errors_len + text.len > sizeof(step->errors)) {
+		size_t kept = sizeof(step->errors) / 2;
+		kept = kept < step->errors_len ? kept : step->errors_len;
+		memmove(step->errors, step->errors + step->errors_len - kept, kept);
+		step->errors_len = kept;
+	}
+	memcpy(step->errors + step->errors_len, text.p, text.len);
+	step->errors_len += text.len;
+}
+
+/** Read *@fd until there is nothing more; at its end, close it. */
+static void read_all(struct step *step, int *fd, void (*take)(struct step *step, struct str text)) {
+	char text[1024];
+	while (*fd >= 0) {
+		ssize_t n = read(*fd, text, sizeof(text));
+		if (n > 0) {
+			take(step, (struct str){text, (size_t)n});
+			continue;
+		}
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n == 0 || errno != EAGAIN) {
+			close(*fd);
+			*fd = -1;
+		}
+		return;
+	}
+}
+
+void step_read(struct step *step) {
+	read_all(step, &step->srun.out, take_text);
+	read_all(step, &step->srun.err, take_errors);
+}
+
+void step_tell(struct step *step, int status) {
+	if (step->told || step->srun.in < 0) {
+		return;
+	}
+	char line[NUM_DIGITS + 1];
+	size_t n = num_write(line, (uint64_t)status);
+	line[n++] = '\n';
+	step->told = true;
+	// A pipe has room for a line. Where nobody reads it any more, srun is about to be reaped, and that says all.
+	ssize_t ignored = write(step->srun.in, line, n);
+	(void)ignored;
+	close(step->srun.in);
+	step->srun.in = -1;
+}
+
+/** Set `why`: what srun did, and what it said last. */
+static void explain(struct step *step, int status) {
+	struct str line = tool_last_line((struct str){step->errors, step->errors_len});
+	const char *said = line.len ? ": " : "";
+	struct quoted text = quote(line);
+	if (WIFSIGNALED(status)) {
+		err_set(&step->why, EIO, "srun was killed by signal %d%s%s", WTERMSIG(status), said,
+			line.len ? text.s : "");
+	} else {
+		err_set(&step->why, EIO, "srun has ended with status %d%s%s", WEXITSTATUS(status), said,
+			line.len ? text.s : "");
+	}
+}
+
+void step_reaped(struct step *step, int status) {
+	step_read(step);
+	step->srun.pid = 0;
+	tool_end(&step->srun);
+	bool up = step->state == STEP_UP;
+	// srun ends as its task did: 128+N where Slurm has killed that.
+	bool cancelled = up && WIFEXITED(status) && WEXITSTATUS(status) > 128;
+	step->state = STEP_OVER;
+	explain(step, status);
+	step->end = !up ? STEP_NEVER : step->told ? STEP_DONE : cancelled ? STEP_CANCELLED : STEP_GONE;
+}
+
+void step_kill(struct step *step) {
+	if (step->srun.pid > 0) {
+		kill(-step->srun.pid, SIGKILL);
+		kill(step->srun.pid, SIGKILL);
+	}
+}

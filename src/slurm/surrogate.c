@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The workload is started first, and srun beside it: so the workload waits for nothing of Slurm's. Whatever becomes of the step, the workload
+ * runs on, unless Slurm has cancelled it. At the end the step is told the status, and has a while to take it.
+ *
+ *     squeue, where we are not sure what we are -> srun -> the step is up -> it has taken the status
+ */
+
+#include "slurm/surrogate.h"
+
+#include "exec/exec.h"
+#include "init/beside.h"
+#include "init/kernel.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/** How long Slurm may take to let the step end once the workload has, in milliseconds. */
+#define END_MS 10000
+
+/** How long a killed srun may take to go. */
+#define KILLED_MS 2000
+
+/** How long a step that is required may take to come, and squeue to answer before it. */
+#define REQUIRED_MS 60000
+#define ASK_MS	    10000
+
+struct surrogate {
+	/** The first: the loop has only this. */
+	struct beside beside;
+	struct arena *arena;
+	const struct surrogate_plan *plan;
+	/** squeue, while it is asked, and what it says. */
+	struct tool ask;
+	struct buf answer;
+	struct step step;
+	/** The workload's, once it has ended; else -1. */
+	int status;
+	/** When not to wait for Slurm any longer, on now_ms()'s clock; 0: not yet. */
+	uint64_t give_up_at;
+	/** srun was killed, since it took too long. */
+	bool killed;
+	/** When the next entry of the budget is due, and when all is used up. */
+	uint64_t beat_at;
+	uint64_t limit_at;
+	/** The limit was reached, and said. */
+	bool limited;
+};
+
+static void tell(const struct surrogate *s, enum surrogate_level level, const char *text) {
+	s->plan->say(s->plan->context, level, text);
+}
+
+/** A length of time in tenths of seconds, as it is said. */
+static const char *spoken_time(struct arena *arena, uint64_t ms) {
+	uint64_t tenths = (ms + 50) / 100;
+	return tenths % 10 ? arena_format(arena, "%lu.%lus", (unsigned long)(tenths / 10),
+					  (unsigned long)(tenths % 10))
+			   : arena_format(arena, "%lus", (unsigned long)(tenths / 10));
+}
+
+// --- the step
+
+/** What has become of the step, once it is over. */
+static void take_end(struct surrogate *s) {
+	struct step *step = &s->step;
+	const char *job = s->plan->where->job_id;
+	bool running = s->status < 0;
+	if (step->end == STEP_NEVER && !s->killed) {
+		tell(s, SURROGATE_WARNING,
+		     arena_format(s->arena, "no surrogate step in job %s: %s; the command %s without one",
+				  job, step->why.text, running ? "runs" : "ran"));
+	} else if (step->end == STEP_CANCELLED && running) {
+		tell(s, SURROGATE_INFO,
+		     arena_format(s->arena, "step %s.%s was cancelled: the command is told to end", job,
+				  step->id));
+		s->beside.signals |= signal_bit(SIGTERM);
+	} else if (step->end == STEP_GONE && running) {
+		tell(s, SURROGATE_WARNING,
+		     arena_format(s->arena, "step %s.%s is gone: %s; the command runs on without one", job,
+				  step->id, step->why.text));
+	} else {
+		tell(s, SURROGATE_DEBUG,
+		     arena_format(s->arena, "step %s.%s: %s", job, step->id, step->why.text));
+	}
+}
+
+/** We know where we are: begin the step, if one belongs here. */
+static void begin_step(struct surrogate *s) {
+	const struct where *where = s->plan->where;
+	if (!where_takes_steps(where)) {
+		tell(s, SURROGATE_DEBUG,
+		     arena_format(s->arena, "no surrogate step: this is %s%s (%s)",
+				  where->place == SLURM_STEP ? "a step already" : "no job",
+				  where->place == SLURM_STEP ? ", which Slurm accounts for" : "",
+				  where->why));
+		return;
+	}
+	if (step_start(&s->step, s->arena, s->plan->step_name, where->job_id, s->plan->tool_envp) < 0) {
+		take_end(s);
+	} else if (s->status >= 0) {
+		step_tell(&s->step, s->status);
+	}
+}
+
+// --- where we are
+
+static void read_answer(struct surrogate *s) {
+	while (s->ask.out >= 0) {
+		ssize_t n = read(s->ask.out, buf_reserve(&s->answer, 1024), 1024);
+		if (n > 0) {
+			s->answer.len += (size_t)n;
+			continue;
+		}
+		if (n < 0 && errno == EAGAIN) {
+			return;
+		}
+		close(s->ask.out);
+		s->ask.out = -1;
+	}
+}
+
+static void begin_ask(struct surrogate *s) {
+	struct err err;
+	struct where *where = s->plan->where;
+	s->answer = BUF(s->arena);
+	if (tool_start(&s->ask, where_question(s->arena, where), s->plan->tool_envp, &err) < 0) {
+		where_answer(s->arena, where, NULL, err.text);
+		begin_step(s);
+	}
+}
+
+static void take_answer(struct surrogate *s, int status) {
+	read_answer(s);
+	s->ask.pid = 0;
+	tool_end(&s->ask);
+	struct str printed = buf_str(&s->answer);
+	where_answer(s->arena, s->plan->where, status == 0 ? &printed : NULL, "squeue failed");
+	if (!s->killed) {
+		begin_step(s);
+	}
+}
+
+// --- the limit
+
+static void set_limit(struct surrogate *s) {
+	const struct budget *b = s->plan->budget;
+	uint64_t now = now_ms();
+	uint64_t left = b->used_ms < b->limit_ms ? b->limit_ms - b->used_ms : 0;
+	s->limit_at = s->limited ? 0 : now + left;
+	s->beat_at = b->path ? now + BUDGET_BEAT_MS : 0;
+}
+
+static void say_limit(struct surrogate *s) {
+	const struct budget *b = s->plan->budget;
+	const char *share = b->path ? arena_format(s->arena, ", %s of it by this run; the budget is %s",
+						   spoken_time(s->arena, b->used_ms - b->used_before_ms),
+						   quote(str_of(b->path)).s)
+				    : "";
+	tell(s, SURROGATE_ERROR,
+	     arena_format(s->arena,
+			  "the time limit of %s is reached (%s used%s): the command is told to end, and "
+			  "killed %s later",
+			  spoken_time(s->arena, b->limit_ms), spoken_time(s->arena, b->used_ms), share,
+			  spoken_time(s->arena, s->plan->init.grace_ms)));
+}
+
+static void step_limit(struct surrogate *s) {
+	uint64_t now = now_ms();
+	bool due = (s->limit_at && now >= s->limit_at) || (s->beat_at && now >= s->beat_at);
+	if (!due || s->status >= 0) {
+		return;
+	}
+	budget_beat(s->plan->budget);
+	if (!s->limited && budget_is_used_up(s->plan->budget)) {
+		s->limited = true;
+		s->beside.limit = true;
+		say_limit(s);
+	}
+	// Entries are made until the workload has ended.
+	set_limit(s);
+}
+
+// --- for the loop
+
+static struct surrogate *of(struct beside *beside) {
+	return (struct surrogate *)(void *)((char *)beside - offsetof(struct surrogate, beside));
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
+}
+
+/** Tell the loop what to wait for. */
+static void set_waits(struct surrogate *s) {
+	struct beside *b = &s->beside;
+	if (s->ask.pid) {
+		b->fds[0] = (struct pollfd){.fd = s->ask.out, .events = POLLIN};
+		b->fds[1].fd = -1;
+	} else {
+		step_fds(&s->step, b->fds);
+	}
+	b->kept = s->step.srun.in;
+	bool ended = s->status >= 0;
+	b->due_at = ended ? s->give_up_at : earlier(s->beat_at, s->limit_at);
+	b->busy = ended && s->give_up_at && (s->ask.pid || s->step.srun.pid);
+}
+
+static void started(struct beside *beside) {
+	struct surrogate *s = of(beside);
+	if (s->plan->budget) {
+		set_limit(s);
+	}
+	if (s->plan->where->unsure) {
+		begin_ask(s);
+	} else if (s->step.state == STEP_NONE) {
+		begin_step(s);
+	}
+	set_waits(s);
+}
+
+static void reaped(struct beside *beside, pid_t pid, int status) {
+	struct surrogate *s = of(beside);
+	if (pid == s->ask.pid) {
+		take_answer(s, status);
+	} else if (pid == s->step.srun.pid) {
+		step_reaped(&s->step, status);
+		take_end(s);
+	}
+	set_waits(s);
+}
+
+static void ended(struct beside *beside, int status) {
+	struct surrogate *s = of(beside);
+	struct err err;
+	s->status = status;
+	s->give_up_at = now_ms() + END_MS;
+	step_tell(&s->step, status);
+	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
+		tell(s, SURROGATE_WARNING, err.text);
+	}
+	set_waits(s);
+}
+
+/** It has taken too long: end what runs, and then wait no more. */
+static void give_up(struct surrogate *s) {
+	if (s->killed) {
+		s->give_up_at = 0;
+		return;
+	}
+	s->killed = true;
+	s->give_up_at = now_ms() + KILLED_MS;
+	tell(s, SURROGATE_WARNING,
+	     arena_format(s->arena,
+			  "Slurm has not ended the surrogate step of job %s within %s: it is left to itself",
+			  s->plan->where->job_id, spoken_time(s->arena, END_MS)));
+	step_kill(&s->step);
+	if (s->ask.pid) {
+		send_signal(s->ask.pid, SIGKILL);
+	}
+}
+
+static void step_beside(struct beside *beside) {
+	struct surrogate *s = of(beside);
+	if (s->ask.pid) {
+		read_answer(s);
+	}
+	if (s->step.srun.pid) {
+		bool was_up = s->step.state == STEP_UP;
+		step_read(&s->step);
+		if (!was_up && s->step.state == STEP_UP) {
+			tell(s, SURROGATE_INFO,
+			     arena_format(s->arena, "step %s.%s, %s, mirrors the command",
+					  s->plan->where->job_id, s->step.id, s->plan->step_name));
+		}
+		beside->signals |= s->step.signals;
+		s->step.signals = 0;
+	}
+	step_limit(s);
+	if (s->give_up_at && now_ms() >= s->give_up_at) {
+		give_up(s);
+	}
+	set_waits(s);
+}
+
+// --- a step that is required
+
+/** Wait until the step is up. Returns whether it is; else it is over. */
+static bool await_step(struct step *step) {
+	uint64_t until = now_ms() + REQUIRED_MS;
+	while (step->state == STEP_STARTING) {
+		struct pollfd fds[2];
+		int status;
+		step_fds(step, fds);
+		uint64_t now = now_ms();
+		if (now >= until) {
+			tool_end(&step->srun);
+			step->state = STEP_OVER;
+			err_set(&step->why, ETIMEDOUT, "srun has not started one within %d s",
+				REQUIRED_MS / 1000);
+			return false;
+		}
+		// What it says comes at once; that it has ended, with the end of its pipes.
+		poll(fds, 2, 100);
+		step_read(step);
+		if (step->state == STEP_STARTING && waitpid(step->srun.pid, &status, WNOHANG) > 0) {
+			step_reaped(step, status);
+		}
+	}
+	return step->state == STEP_UP;
+}
+
+/** Have the step before the workload. Returns 0; -ENOENT with the reason. */
+static int require_step(struct surrogate *s, struct err *err) {
+	struct where *where = s->plan->where;
+	if (where->unsure) {
+		struct str printed;
+		int r = tool_output(s->arena, where_question(s->arena, where), s->plan->tool_envp, ASK_MS,
+				    &printed, err);
+		where_answer(s->arena, where, r < 0 ? NULL : &printed, err->text);
+	}
+	if (where->place == SLURM_STEP) {
+		// Slurm accounts for it already: that is what was asked for.
+		return 0;
+	}
+	if (!where_takes_steps(where)) {
+		return err_set(err, ENOENT,
+			       "a surrogate step is required (--require), and this is no job of Slurm's: %s",
+			       where->why);
+	}
+	if (step_start(&s->step, s->arena, s->plan->step_name, where->job_id, s->plan->tool_envp) < 0 ||
+	    !await_step(&s->step)) {
+		return err_set(err, ENOENT,
+			       "a surrogate step is required (--require), and job %s gets none: %s",
+			       where->job_id, s->step.why.text);
+	}
+	return 0;
+}
+
+/** The budget before the workload is started. Returns 0; else the status to exit with. */
+static int begin_budget(const struct surrogate_plan *plan, struct arena *arena, bool join, struct err *err) {
+	struct budget *b = plan->budget;
+	if (!b) {
+		return 0;
+	}
+	if (join && !budget_is_used_up(b) && budget_join(b, err) < 0) {
+		return EXIT_OURS;
+	}
+	if (budget_is_used_up(b)) {
+		err_set(err, ETIME,
+			"the time limit of %s is used up (%s used by earlier runs; the budget is %s): "
+			"nothing is started",
+			spoken_time(arena, b->limit_ms), spoken_time(arena, b->used_ms),
+			quote(str_of(b->path)).s);
+		return EXIT_TIME_LIMIT;
+	}
+	return 0;
+}
+
+int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct err *err) {
+	struct surrogate s = {
+		.beside =
+			{
+				.loop = &beside_loop,
+				.started = started,
+				.reaped = reaped,
+				.ended = ended,
+				.step = step_beside,
+			},
+		.arena = arena,
+		.plan = plan,
+		.ask = TOOL_NONE,
+		.step = {.srun = TOOL_NONE},
+		.status = -1,
+	};
+	int status = begin_budget(plan, arena, false, err);
+	if (status) {
+		return status;
+	}
+	if (plan->require && require_step(&s, err) < 0) {
+		return EXIT_OURS;
+	}
+	status = begin_budget(plan, arena, true, err);
+	if (status == 0) {
+		set_waits(&s);
+		struct init_plan init = plan->init;
+		init.beside = &s.beside;
+		status = init_run(arena, &init, err);
+	}
+	if (err->text[0]) {
+		// Nothing was started. A step that is there is told so; it need not be waited for.
+		struct err ignored;
+		step_tell(&s.step, status);
+		if (plan->budget && plan->budget->joined) {
+			budget_leave(plan->budget, &ignored);
+		}
+	}
+	return status;
+}
