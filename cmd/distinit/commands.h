@@ -26,6 +26,7 @@ int command_env(struct session *s);
 int command_explain(struct session *s);
 int command_wait(struct session *s);
 int command_install(struct session *s);
+int command_bundle(struct session *s);
 int command_hosts(struct session *s);
 int command_sources(struct session *s);
 int command_frameworks(struct session *s);
@@ -45,6 +46,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
+
+/** The variables that @launcher is read from, joined by blanks. */
+const char *launcher_reads(struct arena *arena, const struct launcher *launcher);
 
 struct process_report;
 

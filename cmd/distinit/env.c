@@ -2,14 +2,10 @@
 
 #include "distinit/commands.h"
 
+#include "base/file.h"
 #include "format/format.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static int find_format(struct session *s, const struct format **out, struct err *err) {
 	const char *name = s->settings.value[OPT_FORMAT];
@@ -67,31 +63,6 @@ static int write_variables(struct session *s, const struct format *format, struc
 	return 0;
 }
 
-static int refuse_file(const char *path, int code, struct err *err) {
-	return err_set(err, code, "--output: %s cannot be written: %s", quote(str_of(path)).s,
-		       strerror(code));
-}
-
-/** Write @text to @path by way of a new file beside it, so that no reader sees half of it. */
-static int write_file(struct arena *arena, const char *path, struct str text, struct err *err) {
-	char *temporary = arena_format(arena, "%s.XXXXXX", path);
-	int fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0) {
-		return refuse_file(path, errno, err);
-	}
-	int r = write_all(fd, text);
-	// For whichever user the next container runs as.
-	r = r == 0 && fchmod(fd, 0444) < 0 ? -errno : r;
-	r = r == 0 && fsync(fd) < 0 ? -errno : r;
-	r = close(fd) < 0 && r == 0 ? -errno : r;
-	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;
-	if (r < 0) {
-		unlink(temporary);
-		return refuse_file(path, -r, err);
-	}
-	return 0;
-}
-
 int command_env(struct session *s) {
 	struct err err = {0};
 	const struct format *format = NULL;
@@ -104,6 +75,7 @@ int command_env(struct session *s) {
 	r = r < 0 ? r : find_format(s, &format, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : write_variables(s, format, &out, &err);
+	r = r < 0 ? r : session_write_hostfile(s, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
@@ -115,6 +87,7 @@ int command_env(struct session *s) {
 	if (!path) {
 		return session_print(s, buf_str(&out));
 	}
-	r = write_file(&s->arena, path, buf_str(&out), &err);
+	// For whichever user the next container runs as.
+	r = file_write(&s->arena, "--output", path, buf_str(&out), 0444, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }

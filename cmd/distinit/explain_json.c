@@ -40,14 +40,16 @@ static void put_hosts(struct buf *out, const struct hosts *hosts) {
 }
 
 static void put_tasks(struct buf *out, const struct placement *place) {
+	// Of a job script only the slots are known, which is the most that a node will have.
+	const uint32_t *tasks = place->tasks_per_node ? place->tasks_per_node : place->slots;
 	put_key(out, "tasks_per_node");
-	if (!place->tasks_per_node) {
+	if (!tasks) {
 		buf_puts(out, "null");
 		return;
 	}
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
 		buf_puts(out, i ? ", " : "[");
-		buf_putu(out, place->tasks_per_node[i]);
+		buf_putu(out, tasks[i]);
 	}
 	buf_putc(out, ']');
 }
@@ -79,7 +81,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 		{"rank", c->task.rank},
 		{"local_rank", c->task.local_rank},
 		{"local_size", c->task.local_size},
-		{"master_port", cluster_is_single(c) ? UNKNOWN : c->master_port},
+		{"master_port", cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port},
 	};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		buf_puts(out, ",\n    ");
@@ -143,6 +145,8 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	buf_puts(out, ",\n  ");
 	put_key(out, "process");
 	explain_process_json(process, out);
+	buf_puts(out, ",\n  ");
+	put_string(out, "hostfile", s->derivation.hostfile.text.p ? s->derivation.hostfile.path : NULL);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

@@ -32,7 +32,7 @@ static void put_plain(struct buf *out, const char *text) {
 
 static void put_self(struct buf *out, const struct cluster *c) {
 	put_label(out, "this process");
-	if (c->launcher) {
+	if (c->scope == SCOPE_TASK) {
 		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
 		if (c->task.local_rank != UNKNOWN) {
 			buf_putf(out, ", on its node rank %u", c->task.local_rank);
@@ -65,6 +65,23 @@ static void put_nodes(struct session *s, struct buf *out, const struct cluster *
 	}
 }
 
+/** Write the slots as Slurm writes tasks: "2(x3),1". */
+static void put_slots(struct session *s, struct buf *out, const struct placement *place) {
+	struct buf list = BUF(&s->arena);
+	for (uint32_t i = 0, next; i < place->hosts.n; i = next) {
+		for (next = i; next < place->hosts.n && place->slots[next] == place->slots[i]; next++) {
+		}
+		buf_puts(&list, i ? "," : "");
+		buf_putu(&list, place->slots[i]);
+		if (next - i > 1) {
+			buf_putf(&list, "(x%u)", next - i);
+		}
+	}
+	put_label(out, "slots");
+	put_plain(out, buf_text(&list));
+	buf_puts(out, ", which say nothing of what runs\n");
+}
+
 static void put_this_node(struct buf *out, const struct cluster *c) {
 	put_label(out, "this node");
 	if (c->place.node_rank == UNKNOWN) {
@@ -80,6 +97,15 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 		buf_putf(out, ", %.*s", (int)host.len, host.p);
 	}
 	buf_putc(out, '\n');
+}
+
+/** What the manager does not tell, with the way out, where that is missed. */
+static void put_lacks(struct buf *out, const struct cluster *c) {
+	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
+	if (c->source && c->source->lacks && missed) {
+		put_label(out, "does not tell");
+		buf_putf(out, "%s\n", c->source->lacks);
+	}
 }
 
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
@@ -99,6 +125,9 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	put_self(out, c);
 	put_nodes(s, out, c);
+	if (c->place.slots) {
+		put_slots(s, out, &c->place);
+	}
 	if (c->nnodes != UNKNOWN || c->place.node_rank != UNKNOWN) {
 		put_this_node(out, c);
 	}
@@ -111,6 +140,11 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 		buf_puts(out, "A cluster of one needs nothing, so nothing is derived.\n");
 		return;
 	}
+	put_lacks(out, c);
+	if (cluster_is_vague(c)) {
+		buf_puts(out, "That is no cluster yet, so nothing is derived.\n");
+		return;
+	}
 	put_label(out, "master");
 	if (c->master_addr.len) {
 		put_plain(out, arena_text(&s->arena, c->master_addr.p, c->master_addr.len));
@@ -121,13 +155,30 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	buf_putf(out, "port %u (%s)\n", c->master_port, c->master_port_why);
 }
 
+/** Tell of the host file that would be written; explain itself writes none. */
+static void put_hostfile(struct buf *out, const struct hostfile *file) {
+	if (!file->text.p) {
+		return;
+	}
+	uint32_t lines = 0;
+	for (size_t i = 0; i < file->text.len; i++) {
+		lines += file->text.p[i] == '\n';
+	}
+	put_label(out, "host file");
+	put_plain(out, file->path);
+	buf_putf(out, ", to be written: %u line%s, the first %.*s\n", lines, lines == 1 ? "" : "s",
+		 (int)str_find(file->text, '\n'), file->text.p);
+}
+
 static void put_variable(struct buf *out, const struct explained *e) {
-	buf_putf(out, "%-9s %s", e->action, e->name);
+	buf_putf(out, "%-9s ", e->action);
+	put_plain(out, e->name);
 	if (e->value) {
 		buf_putc(out, '=');
 		put_plain(out, e->value);
 	}
-	buf_putf(out, "\n%10sby %s", "", e->by);
+	buf_putf(out, "\n%10sby ", "");
+	put_plain(out, e->by);
 	if (e->why) {
 		buf_puts(out, ": ");
 		put_plain(out, e->why);
@@ -138,6 +189,7 @@ static void put_variable(struct buf *out, const struct explained *e) {
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
 	if (s->has_cluster) {
 		put_cluster(s, out, &s->cluster);
+		put_hostfile(out, &s->derivation.hostfile);
 	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
 	} else if (s->broken) {

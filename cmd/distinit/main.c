@@ -14,6 +14,7 @@
  *                        explain_process.c what it says of the process
  *     wait.c             waits for the master, as a subcommand and before the workload
  *     install.c          copies this program to where a container finds it
+ *     bundle.c           the tracked variables, for workers
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  */
@@ -32,6 +33,7 @@ const struct subcommand subcommands[] = {
 	{"explain", CMD_EXPLAIN, "", "tell what was recognised, and who set what and why", command_explain},
 	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
 	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
+	{"bundle", CMD_BUNDLE, "", "write the tracked variables, for the workers of a job", command_bundle},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},

@@ -10,7 +10,7 @@
 
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
 #define CLUSTER (DERIVE | CMD_HOSTS)
-#define TALK	(CLUSTER | CMD_INSTALL)
+#define TALK	(CLUSTER | CMD_INSTALL | CMD_BUNDLE)
 #define ANY	(TALK | CMD_TABLE)
 
 #define VERB(word, letter, verb, argument, help) \
@@ -23,12 +23,19 @@ const struct option options[] = {
 	 "the cluster manager: auto, none, or a name of 'distinit sources' (default: auto)"},
 	{"hosts", 0, OPT_HOSTS, TAKES_TEXT, CLUSTER, true, "HOSTLIST",
 	 "a cluster told by hand, such as n[1-4] or a,b"},
+	{"hostfile", 0, OPT_HOSTFILE, TAKES_TEXT, CLUSTER, true, "FILE",
+	 "the same from a file: n1, n1 slots=8, n1:8 or n1 8 a line"},
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
-	 "this node in --hosts, from 0 (default: found by this host's name or address)"},
+	 "this node in --hosts or --hostfile, from 0 (default: found by this host's name or address)"},
+	{"nnodes", 0, OPT_NNODES, TAKES_TEXT, CLUSTER, true, "N",
+	 "how many nodes there are, where the manager does not tell it"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",
 	 "the rendezvous host, before anything derived; a set MASTER_ADDR stays"},
 	{"master-port", 0, OPT_MASTER_PORT, TAKES_TEXT, CLUSTER, true, "PORT",
 	 "the rendezvous port, 1 to 65535, before anything derived; a set MASTER_PORT stays"},
+	{"scope", 0, OPT_SCOPE, TAKES_TEXT, CLUSTER, true, "SCOPE",
+	 "what this process is: auto, node (one of us runs on each node), allocation (a job script, and no "
+	 "rank)"},
 	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE, true, "LIST",
 	 "whose variables to derive: all, none, or names of 'distinit frameworks' (default: "
 	 "torch,torchrun,tensorflow)"},
@@ -36,6 +43,10 @@ const struct option options[] = {
 	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (where a launcher started this process as "
 	 "a rank), "
 	 "always, never"},
+	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE, true, "LIST",
+	 "roles in TF_CONFIG of the first tasks, such as chief:1,ps:2; the rest are workers"},
+	{"hostfile-output", 0, OPT_HOSTFILE_OUTPUT, TAKES_TEXT, DERIVE, true, "FILE",
+	 "where to write the host file of the frameworks mpi, mpich, horovod, deepspeed"},
 	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
 	 "where a manager's variables are broken, warn and derive nothing (default: an error)"},
 	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set, overwriting"),
@@ -54,6 +65,7 @@ const struct option options[] = {
 	{"env-file", 0, OPT_ENV_FILE, TAKES_TEXT, DERIVE, true, "FILE",
 	 "directives from a file, a line each (DISTINIT_ENV_FILE: several, joined by ':')"},
 	{NULL, 0, OPT_ENV_LINES, TAKES_TEXT, DERIVE, true, NULL, NULL},
+	{"bundle", 0, OPT_BUNDLE, TAKES_TEXT, DERIVE, true, "TEXT", NULL},
 	{"app", 0, OPT_APP, TAKES_TEXT, DERIVE, true, "NAME",
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
@@ -95,7 +107,14 @@ const struct option options[] = {
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
-	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV, false, "FILE", "write to FILE, atomically"},
+	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
+	 "what to write: names joined by ':'; 'NAME*': all that begin so", .passed_on = true},
+	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "also what a worker has from its host or launcher, such as HOSTNAME or RANK"},
+	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
+	 "of a name that is not set, write that it is to be removed"},
+	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
+	 "write to FILE, atomically"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
 	 "do not mask variables whose names look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
@@ -383,7 +402,8 @@ int options_read_variables(struct env *env, struct settings *settings, struct no
 		}
 	}
 	for (uint32_t i = 0; any && !option_is_on(settings, OPT_KEEP_CONFIG) && i < env->n; i++) {
-		if (setting_of(&env->entries[i], &unknown)) {
+		const struct option *o = setting_of(&env->entries[i], &unknown);
+		if (o && !o->passed_on) {
 			env_unset(env, env_entry_name(&env->entries[i]), NULL);
 		}
 	}

@@ -22,19 +22,26 @@ enum command {
 	CMD_TABLE = 16,
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
+	CMD_BUNDLE = 128,
 };
 
 enum option_id {
 	OPT_CLUSTER,
 	OPT_FRAMEWORKS,
 	OPT_HOSTS,
+	OPT_HOSTFILE,
 	OPT_NODE_RANK,
+	OPT_NNODES,
 	OPT_MASTER_ADDR,
 	OPT_MASTER_PORT,
+	OPT_SCOPE,
 	OPT_RANKS,
+	OPT_TF_ROLES,
+	OPT_HOSTFILE_OUTPUT,
 	OPT_LENIENT,
 	OPT_ENV_FILE,
 	OPT_ENV_LINES,
+	OPT_BUNDLE,
 	OPT_APP,
 	OPT_KEEP_CONFIG,
 	OPT_USER,
@@ -60,6 +67,9 @@ enum option_id {
 	OPT_ALL,
 	OPT_OUTPUT,
 	OPT_SHOW_SECRETS,
+	OPT_TRACK,
+	OPT_FORCE,
+	OPT_CARRY_UNSET,
 	OPT_COUNT,
 	OPT_FIRST,
 	OPT_NTH,
@@ -98,6 +108,8 @@ struct option {
 	/** Name of the argument in --help, and the help; a NULL help hides it. */
 	const char *argument;
 	const char *help;
+	/** Whether the workload gets the variable too, as it is meant for it as much as for us. */
+	bool passed_on;
 };
 
 /** The table, ended by an entry of zeros. */

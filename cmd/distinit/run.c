@@ -76,7 +76,8 @@ int command_run(struct session *s) {
 	}
 	struct init_plan plan = {0};
 	bool stay;
-	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0) {
+	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0 ||
+	    session_write_hostfile(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	session_warn(s);

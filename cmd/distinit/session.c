@@ -12,9 +12,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** A directive file larger than all that the kernel takes is none. */
-#define DIRECTIVES_BYTES ((size_t)8 << 20)
-
 static _Noreturn void out_of_memory(size_t size) {
 	(void)size;
 	write_all(2, STR("distinit: error: out of memory\n"));
@@ -27,17 +24,6 @@ void session_init(struct session *s, void *memory, size_t size) {
 	s->notes.arena = &s->arena;
 	s->levels.job.arena = s->levels.app.arena = &s->arena;
 	env_init(&s->env, &s->arena, environ);
-}
-
-int write_all(int fd, struct str text) {
-	while (text.len) {
-		ssize_t n = write(fd, text.p, text.len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		text = str_from(text, n > 0 ? (size_t)n : 0);
-	}
-	return 0;
 }
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -153,6 +139,49 @@ static int check_master(struct session *s, struct err *err) {
 	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
 }
 
+static int check_nnodes(const struct told *nnodes, struct err *err) {
+	uint32_t number;
+	if (!nnodes->value) {
+		return 0;
+	}
+	int r = parse_u32(nnodes->from, nnodes->value, &number, err);
+	if (r == 0 && (number == 0 || number > HOSTS_MAX)) {
+		r = err_set(err, EINVAL, "%s=%u: a number of nodes from 1 to %u is expected", nnodes->from,
+			    number, HOSTS_MAX);
+	}
+	return r;
+}
+
+/** Hosts that are told by hand are told once, and no manager is asked for beside them. */
+static int check_told_hosts(const struct input *in, struct err *err) {
+	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
+	const char *source = in->hosts.value ? "manual" : "hostfile";
+	if (in->hosts.value && in->hostfile.value) {
+		return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
+			       in->hosts.from, in->hostfile.from);
+	}
+	if (list->value && in->cluster.value && strcmp(in->cluster.value, source) != 0) {
+		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
+			       list->from, in->cluster.from, in->cluster.value);
+	}
+	if (in->node_rank.value && !list->value) {
+		return err_set(err, EINVAL, "%s goes with --hosts or --hostfile, which are not given",
+			       in->node_rank.from);
+	}
+	return 0;
+}
+
+static int read_scope(struct session *s, struct err *err) {
+	static const char *const words[] = {"auto", "node", "allocation", NULL};
+	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
+	int word = s->settings.value[OPT_SCOPE] ? choose(s, OPT_SCOPE, words, err) : 0;
+	if (word > 0) {
+		s->input.scope = told(s, OPT_SCOPE);
+		s->input.scope_told = scopes[word];
+	}
+	return word < 0 ? word : 0;
+}
+
 /** Take from the options what a cluster is read from. */
 static int read_input(struct session *s, struct err *err) {
 	s->input = (struct input){
@@ -163,7 +192,9 @@ static int read_input(struct session *s, struct err *err) {
 		.hostname = s->settings.value[OPT_HOSTNAME],
 		.cluster = told(s, OPT_CLUSTER),
 		.hosts = told(s, OPT_HOSTS),
+		.hostfile = told(s, OPT_HOSTFILE),
 		.node_rank = told(s, OPT_NODE_RANK),
+		.nnodes = told(s, OPT_NNODES),
 		.master_addr = told(s, OPT_MASTER_ADDR),
 		.master_port = told(s, OPT_MASTER_PORT),
 	};
@@ -171,14 +202,10 @@ static int read_input(struct session *s, struct err *err) {
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}
-	if (in->hosts.value && in->cluster.value && strcmp(in->cluster.value, "manual") != 0) {
-		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
-			       in->hosts.from, in->cluster.from, in->cluster.value);
-	}
-	if (in->node_rank.value && !in->hosts.value) {
-		return err_set(err, EINVAL, "%s goes with --hosts, which is not given", in->node_rank.from);
-	}
-	return check_master(s, err);
+	int r = check_told_hosts(in, err);
+	r = r < 0 ? r : read_scope(s, err);
+	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
+	return r < 0 ? r : check_master(s, err);
 }
 
 int session_cluster(struct session *s, struct err *err) {
@@ -196,10 +223,28 @@ int session_cluster(struct session *s, struct err *err) {
 	return r < 0 ? r : 0;
 }
 
+/** Read the options that are one framework's. */
+static int read_framework_options(struct session *s, struct derivation *d, struct err *err) {
+	const char *path = s->settings.value[OPT_HOSTFILE_OUTPUT];
+	const char *roles = s->settings.value[OPT_TF_ROLES];
+	if (path && path[0] != '/') {
+		return err_set(
+			err, EINVAL,
+			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
+			"another folder",
+			option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), quote(str_of(path)).s);
+	}
+	d->hostfile.path = path;
+	return roles ? tf_roles_read(option_label(&s->arena, &s->settings, OPT_TF_ROLES), roles, &d->tf_roles,
+				     err)
+		     : 0;
+}
+
 static int run_frameworks(struct session *s, struct err *err) {
 	static const char *const words[] = {"auto", "always", "never", NULL};
 	uint32_t set = frameworks_standard();
 	int ranks = RANKS_AUTO;
+	struct derivation *d = &s->derivation;
 	if (s->settings.value[OPT_FRAMEWORKS]) {
 		int r = frameworks_parse(option_label(&s->arena, &s->settings, OPT_FRAMEWORKS),
 					 s->settings.value[OPT_FRAMEWORKS], &set, err);
@@ -213,28 +258,57 @@ static int run_frameworks(struct session *s, struct err *err) {
 			return ranks;
 		}
 	}
-	s->derivation = (struct derivation){
+	*d = (struct derivation){
 		.cluster = &s->cluster,
 		.env = &s->env,
 		.notes = &s->notes,
 		.ranks = (enum ranks)ranks,
 	};
-	if (s->has_cluster) {
-		frameworks_derive(set, &s->derivation);
+	int r = read_framework_options(s, d, err);
+	if (r < 0 || !s->has_cluster || cluster_is_single(&s->cluster)) {
+		return r;
 	}
-	return 0;
+	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
+		notes_add(&s->notes,
+			  "%s: no host file is written, as none of the frameworks that read one is asked for "
+			  "(mpi, mpich, horovod, deepspeed)",
+			  option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT));
+	}
+	if (frameworks_want_interface(set, &s->env)) {
+		d->interface = interface_find(&s->arena, &s->cluster);
+	}
+	return frameworks_derive(set, d, err);
+}
+
+int session_write_hostfile(struct session *s, struct err *err) {
+	const struct hostfile *file = &s->derivation.hostfile;
+	if (!file->text.p) {
+		return 0;
+	}
+	return file_write(&s->arena, option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), file->path,
+			  file->text, 0444, err);
 }
 
 static int read_directive_file(struct session *s, const char *path, struct err *err) {
 	struct str text;
-	int r = file_read(&s->arena, "the directive file", path, DIRECTIVES_BYTES, &text, err);
+	int r = file_read(&s->arena, "the directive file", path, DIRECTIVE_FILE_MAX, &text, err);
+	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
+		// It may have been meant so. But this is also what a full disk leaves of a bundle that was copied.
+		notes_add(&s->notes, "the directive file %s is empty", quote(str_of(path)).s);
+	}
 	return r < 0 ? r : directive_read(&s->levels, path, text, s->settings.value[OPT_APP], err);
 }
 
-/** Read all directives, in their order: the variables' files, the variable's lines, the options' files. */
+/**
+ * Read all directives, in their order: the bundle that distrun hands over, so that all others see what is carried; the variables' files, the
+ * variable's lines, the options' files.
+ */
 static int read_directives(struct session *s, struct err *err) {
 	struct str files = str_of(s->settings.value[OPT_ENV_FILE]), file;
-	int r = 0;
+	const char *bundle = s->settings.value[OPT_BUNDLE];
+	int r = bundle ? directive_read(&s->levels, "DISTINIT_BUNDLE", str_of(bundle),
+					s->settings.value[OPT_APP], err)
+		       : 0;
 	while (r == 0 && str_cut(&files, ':', &file)) {
 		if (file.len) {
 			r = read_directive_file(s, arena_text(&s->arena, file.p, file.len), err);

@@ -55,6 +55,9 @@ int session_cluster(struct session *s, struct err *err);
 /** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or what a directive file failed with. */
 int session_derive(struct session *s, struct err *err);
 
+/** Write the host file that frameworks have made, if there is one. Returns 0, or the negative errno of what failed. */
+int session_write_hostfile(struct session *s, struct err *err);
+
 /**
  * Read the option @id as a duration into *@ms, in milliseconds. Where it is not given, *@ms stays as it is.
  * Returns 0; -EINVAL, and then @err names the option or its variable.
@@ -75,9 +78,6 @@ void session_warn(struct session *s);
 
 /** Print the sentence in @err and return the status to exit with. */
 int session_fail(struct session *s, const struct err *err);
-
-/** Write all of @text to @fd. Returns 0 or a negative errno. */
-int write_all(int fd, struct str text);
 
 /** Write @text to stdout and return the status to exit with. */
 int session_print(struct session *s, struct str text);

@@ -6,11 +6,12 @@
 
 #include <errno.h>
 
-/** Write one entry: its name, what it is, and below, indented, the variables. */
-static void put_entry(struct buf *out, const char *name, const char *about, const char *verb,
-		      const char *variables) {
-	buf_putf(out, "  %-11s %s\n", name, about);
-	struct str rest = str_of(variables), word;
+/** Write one line of an entry, or several: @verb and @words. NULL and "" are none. */
+static void put_words(struct buf *out, const char *verb, const char *words) {
+	if (!words || !*words) {
+		return;
+	}
+	struct str rest = str_of(words), word;
 	size_t column = 0;
 	while (str_cut(&rest, ' ', &word)) {
 		if (column == 0 || column + 1 + word.len > 80) {
@@ -23,16 +24,21 @@ static void put_entry(struct buf *out, const char *name, const char *about, cons
 	buf_putc(out, '\n');
 }
 
+/** Write the head of an entry: its name, and what it is. */
+static void put_head(struct buf *out, const char *name, const char *about) {
+	buf_putf(out, "  %-11s %s\n", name, about);
+}
+
 static int refuse_arguments(struct session *s) {
 	struct err err;
 	err_set(&err, EINVAL, "a table takes no argument, not %s", quote(str_of(s->settings.arguments[0])).s);
 	return session_fail(s, &err);
 }
 
-static const char *launcher_reads(struct session *s, const struct launcher *l) {
+const char *launcher_reads(struct arena *arena, const struct launcher *l) {
 	const char *const names[] = {l->recognised_by, l->rank,	      l->size,
 				     l->local_rank,    l->local_size, l->host};
-	struct buf reads = BUF(&s->arena);
+	struct buf reads = BUF(arena);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i]) {
 			buf_putf(&reads, "%s%s", reads.len ? " " : "", names[i]);
@@ -48,12 +54,16 @@ int command_sources(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
 	for (size_t i = 0; sources[i]; i++) {
-		put_entry(&out, sources[i]->name, sources[i]->about, "reads", sources[i]->reads);
+		put_head(&out, sources[i]->name, sources[i]->about);
+		put_words(&out, "known by", sources[i]->known_by);
+		put_words(&out, "reads", sources[i]->reads);
+		put_words(&out, "leaves alone", sources[i]->leaves);
+		put_words(&out, "is not told", sources[i]->lacks);
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
-		put_entry(&out, launchers[i]->name, launchers[i]->about, "reads",
-			  launcher_reads(s, launchers[i]));
+		put_head(&out, launchers[i]->name, launchers[i]->about);
+		put_words(&out, "reads", launcher_reads(&s->arena, launchers[i]));
 	}
 	return session_print(s, buf_str(&out));
 }
@@ -67,7 +77,8 @@ int command_frameworks(struct session *s) {
 	for (size_t i = 0; frameworks[i]; i++) {
 		const struct framework *f = frameworks[i];
 		const char *name = arena_format(&s->arena, "%s%s", f->name, f->standard ? "*" : "");
-		put_entry(&out, name, f->about, "sets", f->sets);
+		put_head(&out, name, f->about);
+		put_words(&out, "sets", f->sets);
 	}
 	return session_print(s, buf_str(&out));
 }

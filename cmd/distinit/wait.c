@@ -65,6 +65,9 @@ static const char *why_not(const struct session *s, bool asked) {
 	if (cluster_is_single(c)) {
 		return "a cluster of one";
 	}
+	if (cluster_is_vague(c)) {
+		return "a node's number alone, which is no cluster";
+	}
 	switch (c->scope) {
 	case SCOPE_ALLOCATION:
 		return "this process is no rank, and the master is one that it starts";

@@ -13,6 +13,10 @@ struct session {
 	struct notes notes;
 	struct settings settings;
 	struct speaker speaker;
+	/** What the subcommand is called, for usage lines: "distrun exec", or "csrun_cpu". */
+	const char *called;
+	/** What to exit with where the command line is wrong: EXIT_OURS, or 2 under the names that others have given. */
+	int usage_status;
 };
 
 struct subcommand {
@@ -24,6 +28,8 @@ struct subcommand {
 	/** One line for --help. */
 	const char *about;
 	int (*run)(struct session *s);
+	/** Another name of the program, by which it is this subcommand; or NULL. */
+	const char *program;
 };
 
 /** The program itself first; ended by an entry of zeros. */
@@ -31,6 +37,8 @@ extern const struct subcommand subcommands[];
 
 int command_where(struct session *s);
 int command_surrogate(struct session *s);
+int command_exec(struct session *s);
+int command_launch(struct session *s);
 
 /**
  * Run @argv as a workload, with the step and the limit that the options of `surrogate` ask for: for all subcommands that take these.
@@ -47,4 +55,10 @@ int print_help(struct session *s, const struct subcommand *of);
 /** Print the sentence in @err and return the status to exit with. */
 static inline int session_fail(struct session *s, const struct err *err) {
 	return say_failure(&s->speaker, err);
+}
+
+/** The same for a command line that is wrong. */
+static inline int session_refuse(struct session *s, const struct err *err) {
+	say_failure(&s->speaker, err);
+	return s->usage_status;
 }

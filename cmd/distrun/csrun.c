@@ -88,20 +88,6 @@ int csrun_site(struct csrun *c, struct session *s, struct err *err) {
 	return read_site(c, err);
 }
 
-int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err *err) {
-	int r = csrun_site(c, s, err);
-	if (r < 0) {
-		return r;
-	}
-	site_check_variables(&s->env, &s->notes);
-	for (int id = 0; id < SITE_N; id++) {
-		if (ids & SETTING(id)) {
-			choose(c, (enum site_id)id);
-		}
-	}
-	return 0;
-}
-
 int csrun_refuse(struct session *s) {
 	struct err err;
 	err_set(&err, EINVAL, "no command; usage: %s [OPTION]... COMMAND [ARG]... (see --help)", s->called);
@@ -122,23 +108,47 @@ int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t 
 	return 0;
 }
 
-int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *err) {
-	const char *value = c->value[id];
+/** Read "True" or "False", which @from told: csrun_cpu's own help writes them so. NULL: *@out stays. */
+static int read_truth(const char *value, const char *from, bool *out, struct err *err) {
 	char word[8] = "";
 	if (!value) {
 		return 0;
 	}
-	// csrun_cpu's own help writes "True".
 	size_t n = strlen(value);
 	for (size_t i = 0; i < n && i + 1 < sizeof(word); i++) {
 		word[i] = (char)(value[i] >= 'A' && value[i] <= 'Z' ? value[i] - 'A' + 'a' : value[i]);
 	}
 	int on = n < sizeof(word) ? (n ? option_flag(str_of(word)) : 1) : -EINVAL;
 	if (on < 0) {
-		return err_set(err, EINVAL, "%s=%s: expected True or False", c->from[id],
-			       quote(str_of(value)).s);
+		return err_set(err, EINVAL, "%s=%s: expected True or False", from, quote(str_of(value)).s);
 	}
 	*out = on;
+	return 0;
+}
+
+int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *err) {
+	return read_truth(c->value[id], c->from[id], out, err);
+}
+
+int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err *err) {
+	int r = csrun_site(c, s, err);
+	if (r < 0) {
+		return r;
+	}
+	bool logging = false;
+	r = read_truth(s->settings.value[OPT_LOGGING], "--logging", &logging, err);
+	if (r < 0) {
+		return r;
+	}
+	if (logging && s->speaker.log < LOG_INFO) {
+		s->speaker.log = LOG_INFO;
+	}
+	site_check_variables(&s->env, &s->notes);
+	for (int id = 0; id < SITE_N; id++) {
+		if (ids & SETTING(id)) {
+			choose(c, (enum site_id)id);
+		}
+	}
 	return 0;
 }
 
@@ -176,8 +186,13 @@ static int choose_runtime(struct csrun *c, struct err *err) {
 	if (needs_image && !c->container.image) {
 		return refuse_no_image(c, err);
 	}
-	return runtime_find(c->arena, &c->s->env, c->from[SITE_RUNTIME], name, c->container.image,
-			    &c->runtime, err);
+	int r = runtime_find(c->arena, &c->s->env, c->from[SITE_RUNTIME], name, c->container.image,
+			     &c->runtime, err);
+	if (r == 0 && (!name || strcmp(name, "auto") == 0)) {
+		c->value[SITE_RUNTIME] = c->runtime->name;
+		c->from[SITE_RUNTIME] = "the first in PATH for such an image";
+	}
+	return r;
 }
 
 /** Collect the folders: the site's, the user's, the current one. */
@@ -253,8 +268,8 @@ int csrun_contain(struct csrun *c, bool terminal, struct err *err) {
 	r = r < 0 ? r : find_mounts(c, err);
 	r = r < 0 ? r : mount_distinit(c, err);
 	if (r == 0 && c->value[SITE_RUNTIME_ARGS]) {
-		r = words_split(&arguments, c->from[SITE_RUNTIME_ARGS],
-				str_of(c->value[SITE_RUNTIME_ARGS]), err);
+		r = words_split(&arguments, c->from[SITE_RUNTIME_ARGS], str_of(c->value[SITE_RUNTIME_ARGS]),
+				err);
 	}
 	if (r < 0) {
 		return r;

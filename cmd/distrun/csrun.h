@@ -35,9 +35,10 @@ struct csrun {
 #define SETTING(id) (1U << (id))
 
 /** What both commands take. */
-#define SETTINGS_OF_BOTH                                                                                     \
-	(SETTING(SITE_IMAGE) | SETTING(SITE_MOUNT_DIRS) | SETTING(SITE_RUNTIME) | SETTING(SITE_RUNTIME_ARGS) | \
-	 SETTING(SITE_PARTITION) | SETTING(SITE_ACCOUNT) | SETTING(SITE_SRUN_ARGS) | SETTING(SITE_DISTINIT))
+#define SETTINGS_OF_BOTH \
+	(SETTING(SITE_IMAGE) | SETTING(SITE_MOUNT_DIRS) | SETTING(SITE_RUNTIME) | \
+	 SETTING(SITE_RUNTIME_ARGS) | SETTING(SITE_PARTITION) | SETTING(SITE_ACCOUNT) | \
+	 SETTING(SITE_SRUN_ARGS) | SETTING(SITE_DISTINIT))
 
 /** Say that there is no command. Returns the status to exit with. */
 int csrun_refuse(struct session *s);

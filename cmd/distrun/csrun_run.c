@@ -4,7 +4,6 @@
 
 #include "distrun/csrun.h"
 
-#include "cluster/own.h"
 #include "env/bundle.h"
 #include "exec/exec.h"
 
@@ -40,7 +39,6 @@ int csrun_carry(struct csrun *c, struct err *err) {
 	const struct bundle_request request = {
 		.names = str_of(names),
 		.names_from = "DISTINIT_TRACK",
-		.own = cluster_own_variables(c->arena),
 	};
 	struct buf out = BUF(c->arena);
 	int r = bundle_write(&request, &s->env, &out, &s->notes, err);
@@ -96,10 +94,14 @@ void csrun_unset(struct csrun *c, const char *names) {
 
 int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
 	// A batch script has these from sbatch. Of a step that we lay out they would be another layout.
-	static const char *const steering[] = {"SLURM_NTASKS",		"SLURM_NPROCS",
-					       "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS_PER_CORE",
-					       "SLURM_NTASKS_PER_SOCKET", "SLURM_DISTRIBUTION",
-					       "SLURM_CPUS_PER_TASK",	"SRUN_CPUS_PER_TASK"};
+	static const char *const steering[] = {"SLURM_NTASKS",
+					       "SLURM_NPROCS",
+					       "SLURM_NTASKS_PER_NODE",
+					       "SLURM_NTASKS_PER_CORE",
+					       "SLURM_NTASKS_PER_SOCKET",
+					       "SLURM_DISTRIBUTION",
+					       "SLURM_CPUS_PER_TASK",
+					       "SRUN_CPUS_PER_TASK"};
 	struct env *env = &c->s->env;
 	if (!settings_on(&c->s->settings, OPT_DRY_RUN) && !program_is_there(c->arena, env, "srun")) {
 		const char *path = env_get(env, "PATH");
@@ -208,6 +210,18 @@ static int show(struct csrun *c, struct words *words) {
 	return say_result(&c->s->speaker, buf_str(&out));
 }
 
+/** Whether a step is to mirror the command, or its time is limited: then we stay as its parent. */
+static bool wants_surrogate(const struct settings *settings) {
+	static const unsigned options[] = {OPT_REQUIRE, OPT_NAME, OPT_CSX, OPT_JOB_TIME_SEC,
+					   OPT_JOB_TIME_BUDGET};
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (settings_on(settings, options[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int csrun_run(struct csrun *c, struct words *words) {
 	struct session *s = c->s;
 	say_notes(&s->speaker, &s->notes);
@@ -217,6 +231,9 @@ int csrun_run(struct csrun *c, struct words *words) {
 	struct buf line = BUF(c->arena);
 	words_put(&line, words_vector(words));
 	say_line(&s->speaker, LOG_INFO, arena_format(c->arena, "running: %s", buf_text(&line)));
+	if (wants_surrogate(&s->settings)) {
+		return session_run(s, words_vector(words), env_vector(&s->env));
+	}
 	struct err err;
 	int status = exec_program(c->arena, words_vector(words), env_vector(&s->env),
 				  env_get(&s->env, "PATH"), &err);
@@ -227,7 +244,7 @@ int csrun_run(struct csrun *c, struct words *words) {
 void csrun_help(struct session *s, struct buf *out) {
 	struct csrun c;
 	struct err err;
-	if (csrun_settings(&c, s, &err) < 0) {
+	if (csrun_site(&c, s, &err) < 0) {
 		buf_putf(out, "\nThe site's settings cannot be read: %s\n", err.text);
 		return;
 	}

@@ -19,9 +19,12 @@ static const struct query {
 	enum site_id id;
 	bool needed;
 } queries[] = {
-	{OPT_DEF_NODES, SITE_NODES, true},	   {OPT_DEF_TASKS, SITE_TASKS_PER_NODE, true},
-	{OPT_DEF_CPUS, SITE_CPUS_PER_TASK, true},  {OPT_SINGULARITY, SITE_IMAGE, true},
-	{OPT_DEF_MOUNT_DIRS, SITE_MOUNT_DIRS, false}, {OPT_DEF_GRES, SITE_GRES, false},
+	{OPT_DEF_NODES, SITE_NODES, true},
+	{OPT_DEF_TASKS, SITE_TASKS_PER_NODE, true},
+	{OPT_DEF_CPUS, SITE_CPUS_PER_TASK, true},
+	{OPT_SINGULARITY, SITE_IMAGE, true},
+	{OPT_DEF_MOUNT_DIRS, SITE_MOUNT_DIRS, false},
+	{OPT_DEF_GRES, SITE_GRES, false},
 	{OPT_DEF_GRES_NODE, SITE_GRES_NODE, false},
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "distrun/commands.h"
+#include "distrun/csrun.h"
 
 static const char program_end[] =
 	"\n"
@@ -29,8 +29,11 @@ int print_help(struct session *s, const struct subcommand *of) {
 		help_of_program(&out);
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	buf_putf(&out, "usage: distrun %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", of->name,
-		 *of->arguments ? " " : "", of->arguments, of->about);
+	buf_putf(&out, "usage: %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", s->called, *of->arguments ? " " : "",
+		 of->arguments, of->about);
 	options_write_help(&out, &distrun_options, of->command);
+	if (of->command & (CMD_EXEC | CMD_LAUNCH)) {
+		csrun_help(s, &out);
+	}
 	return say_result(&s->speaker, buf_str(&out));
 }

@@ -80,10 +80,10 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 	int r = find_nodes(c, have, &out->nodes, err);
 	r = r < 0 ? r : find_tasks(c, have, out, err);
 	r = r < 0 ? r : csrun_truth(c, SITE_CYCLIC, &out->cyclic, err);
-	r = r < 0 ? r
-		  : csrun_number(c, SITE_SINGLE_TASK_NODES, UINT32_MAX - 1, &out->single_task_nodes, err);
+	r = r < 0 ? r : csrun_number(c, SITE_SINGLE_TASK_NODES, UINT32_MAX - 1, &out->single_task_nodes, err);
 	if (r == 0 && out->single_task_nodes >= out->nodes) {
-		return err_set(err, ERANGE, "%s=%u: of %u nodes (%s) one at least has to be left for several tasks",
+		return err_set(err, ERANGE,
+			       "%s=%u: of %u nodes (%s) one at least has to be left for several tasks",
 			       c->from[SITE_SINGLE_TASK_NODES], out->single_task_nodes, out->nodes,
 			       c->from[SITE_NODES]);
 	}

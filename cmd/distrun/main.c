@@ -8,6 +8,9 @@
  *     where.c      what this process is to Slurm
  *     surrogate.c  a command with a step that mirrors it, and a limit to its time
  *     workload.c   from the options to the plan of that, for other subcommands too
+ *     exec.c       a command in a container, once (csrun_cpu)
+ *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
+ *     csrun.c      what these share: the site's settings, the container; csrun_run.c: what is carried into it, and how it is run
  *     help.c       --help, from the tables
  *
  * What it does is in src/slurm; options and messages are shared with other programs, in cmd/common.
@@ -27,6 +30,11 @@ const struct subcommand subcommands[] = {
 	{"where", CMD_WHERE, "", "tell what this process is to Slurm, and how that is known", command_where},
 	{"surrogate", CMD_SURROGATE, "-- COMMAND [ARG]...",
 	 "run a command, with a job step that starts and ends as it does", command_surrogate},
+	{"exec", CMD_EXEC, "COMMAND [ARG]...",
+	 "run a command in a container, on a node of its own (csrun_cpu)", command_exec, "csrun_cpu"},
+	{"launch", CMD_LAUNCH, "COMMAND [ARG]...",
+	 "run a command in containers, several tasks on several nodes (csrun_wse)", command_launch,
+	 "csrun_wse"},
 	{0},
 };
 
@@ -90,13 +98,35 @@ static int read_options(struct session *s, enum command command, char **argv, st
 	return r < 0 ? r : read_log_level(s, err);
 }
 
+/** The subcommand that a symlink of the name @path stands for, or NULL. */
+static const struct subcommand *by_program(const char *path) {
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	for (const struct subcommand *sub = subcommands; sub->run; sub++) {
+		if (sub->program && strcmp(sub->program, name) == 0) {
+			return sub;
+		}
+	}
+	return NULL;
+}
+
+/** What stands behind a name that others have given: they know 2 for a wrong command line. */
+static void be_called(struct session *s, const struct subcommand *sub, bool by_name) {
+	s->called = by_name ? sub->program : arena_format(&s->arena, "distrun %s", sub->name);
+	s->usage_status = by_name ? 2 : EXIT_OURS;
+	if (by_name) {
+		s->speaker.program = sub->program;
+	}
+}
+
 int main(int argc, char **argv) {
 	static struct session s;
 	session_init(&s);
 
-	const struct subcommand *sub = &subcommands[0];
+	const struct subcommand *sub = argc > 0 ? by_program(argv[0]) : NULL;
+	bool by_name = sub;
+	sub = sub ? sub : &subcommands[0];
 	char **options_at = argv + (argc > 0);
-	if (argc > 1 && argv[1][0] != '-') {
+	if (!by_name && argc > 1 && argv[1][0] != '-') {
 		for (sub++; sub->name && strcmp(sub->name, argv[1]) != 0; sub++) {
 		}
 		if (!sub->name) {
@@ -106,8 +136,9 @@ int main(int argc, char **argv) {
 	}
 
 	struct err err;
+	be_called(&s, sub, by_name);
 	if (read_options(&s, sub->command, options_at, &err) < 0) {
-		return session_fail(&s, &err);
+		return session_refuse(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {
 		return print_help(&s, sub);

@@ -3,12 +3,64 @@
 #include "distrun/options.h"
 
 /** The subcommands that run a workload, with a step that mirrors it. */
-#define RUN  CMD_SURROGATE
-#define TALK (RUN | CMD_WHERE)
-#define ANY  (TALK | CMD_PROGRAM)
+#define RUN (CMD_SURROGATE | CSRUN)
+/** Those that run it in a container. */
+#define CSRUN (CMD_EXEC | CMD_LAUNCH)
+#define TALK  (RUN | CMD_WHERE)
+#define ANY   (TALK | CMD_PROGRAM)
 
 static const struct option options[] = {
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_WHERE, false, "FORMAT", "text (default), json"},
+	{"total-nodes", 0, OPT_TOTAL_NODES, TAKES_TEXT, CMD_LAUNCH, false, "N",
+	 "how many nodes (default: the site's; or, in a job, all of the job's)"},
+	{"nodes", 0, OPT_TOTAL_NODES, TAKES_TEXT, CMD_LAUNCH, false, NULL, NULL},
+	{"tasks-per-node", 0, OPT_TASKS_PER_NODE, TAKES_TEXT, CMD_LAUNCH, false, "T",
+	 "tasks on each (default: the site's; with --cpus-per-task, as many as fit)"},
+	{"tasks-per-worker", 0, OPT_TASKS_PER_NODE, TAKES_TEXT, CMD_LAUNCH, false, NULL, NULL},
+	{"cpus-per-task", 0, OPT_CPUS_PER_TASK, TAKES_TEXT, CMD_LAUNCH, false, "C",
+	 "CPUs of each (default: the site's, where that fits; else Slurm decides)"},
+	{"single-task-nodes", 0, OPT_SINGLE_TASK_NODES, TAKES_TEXT, CMD_LAUNCH, false, "S",
+	 "of the nodes, the first S have one task each (default: 0)"},
+	{"cyclic", 0, OPT_CYCLIC, TAKES_FLAG, CMD_LAUNCH, false, NULL,
+	 "ranks go round the nodes behind the first (default: one node is filled after the other)"},
+	{"alloc-node", 0, OPT_ALLOC_NODE, TAKES_TEXT, CMD_EXEC, false, "True|False",
+	 "have a node allocated, for this alone (default: True); False: run it here"},
+	{"mount-dirs", 0, OPT_MOUNT_DIRS, TAKES_LIST, CSRUN, false, "DIRS",
+	 "folders to mount beside the site's, joined by ',': DIR, DIR:TARGET, DIR:TARGET:ro"},
+	{"image", 0, OPT_IMAGE, TAKES_TEXT, CSRUN, false, "IMAGE",
+	 "the container's image (default: the site's)"},
+	{"runtime", 0, OPT_RUNTIME, TAKES_TEXT, CSRUN, false, "NAME",
+	 "auto (default), singularity, apptainer, charliecloud, podman, pyxis, none"},
+	{"runtime-args", 0, OPT_RUNTIME_ARGS, TAKES_TEXT, CSRUN, false, "WORDS",
+	 "more options for the runtime, such as --nv; split at blanks, by no shell"},
+	{"srun-args", 0, OPT_SRUN_ARGS, TAKES_TEXT, CSRUN, false, "WORDS",
+	 "more options for srun, split likewise"},
+	{"partition", 0, OPT_PARTITION, TAKES_TEXT, CSRUN, false, "NAME",
+	 "where a new job is to run; in a job it is not used"},
+	{"account", 0, OPT_ACCOUNT, TAKES_TEXT, CSRUN, false, "NAME",
+	 "whom a new job is accounted to, likewise"},
+	{"gres", 0, OPT_GRES, TAKES_TEXT, CMD_LAUNCH, false, "GRES",
+	 "the generic resource of the first node (default: the site's)"},
+	{"gres-node", 0, OPT_GRES_NODE, TAKES_TEXT, CMD_EXEC, false, "NODE",
+	 "the node that has the generic resource, and is left alone (default: the site's)"},
+	{"exclude-gres", 0, OPT_EXCLUDE_GRES, TAKES_TEXT, CMD_EXEC, false, "True|False",
+	 "leave that node alone (default: True)"},
+	{"distinit", 0, OPT_DISTINIT, TAKES_TEXT, CSRUN, false, "PATH",
+	 "the distinit that is the first program in the container (default: the one beside distrun); none: "
+	 "without"},
+	{"site", 0, OPT_SITE, TAKES_TEXT, CSRUN, false, "FILE",
+	 "the site's settings (default: CSRUN_SITE, /etc/distinit/site.conf, or site.conf beside distrun)"},
+	{"dry-run", 0, OPT_DRY_RUN, TAKES_FLAG, CSRUN, false, NULL,
+	 "print the command, quoted, and where each setting came from"},
+	{"logging", 0, OPT_LOGGING, TAKES_TEXT, CSRUN, false, "True|False",
+	 "print the command before it runs, as -v does (default: False)"},
+	{"def-nodes", 0, OPT_DEF_NODES, TAKES_FLAG, CMD_EXEC, false, NULL, "print the site's DEF_NODES"},
+	{"def-tasks", 0, OPT_DEF_TASKS, TAKES_FLAG, CMD_EXEC, false, NULL, "print DEF_TASKS_PER_NODE"},
+	{"def-cpus", 0, OPT_DEF_CPUS, TAKES_FLAG, CMD_EXEC, false, NULL, "print DEF_CPUS_PER_TASK"},
+	{"singularity", 0, OPT_SINGULARITY, TAKES_FLAG, CMD_EXEC, false, NULL, "print SINGULARITY_IMAGE"},
+	{"def-mount-dirs", 0, OPT_DEF_MOUNT_DIRS, TAKES_FLAG, CMD_EXEC, false, NULL, "print MOUNT_DIRS"},
+	{"def-gres", 0, OPT_DEF_GRES, TAKES_FLAG, CMD_EXEC, false, NULL, "print GRES_RESOURCE"},
+	{"def-gres-node", 0, OPT_DEF_GRES_NODE, TAKES_FLAG, CMD_EXEC, false, NULL, "print GRES_NODE"},
 	{"require", 0, OPT_REQUIRE, TAKES_FLAG, RUN, true, NULL,
 	 "start COMMAND only once its step runs; without one, refuse"},
 	{"name", 0, OPT_NAME, TAKES_TEXT, RUN, true, "NAME",

@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *file_under_root(struct arena *arena, const char *root, const char *path) {
@@ -64,4 +67,33 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 	buf_text(&buf);
 	*out = buf_str(&buf);
 	return 0;
+}
+
+int write_all(int fd, struct str text) {
+	while (text.len) {
+		ssize_t n = write(fd, text.p, text.len);
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
+		text = str_from(text, n > 0 ? (size_t)n : 0);
+	}
+	return 0;
+}
+
+int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
+	       struct err *err) {
+	char *temporary = arena_format(arena, "%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+	int r = fd < 0 ? -errno : write_all(fd, text);
+	r = r == 0 && fchmod(fd, mode) < 0 ? -errno : r;
+	r = r == 0 && fsync(fd) < 0 ? -errno : r;
+	r = fd >= 0 && close(fd) < 0 && r == 0 ? -errno : r;
+	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;
+	if (r == 0) {
+		return 0;
+	}
+	if (fd >= 0) {
+		unlink(temporary);
+	}
+	return err_set(err, -r, "%s: %s cannot be written: %s", what, quote(str_of(path)).s, strerror(-r));
 }

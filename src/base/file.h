@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Small files, read whole. */
+/** Small files, read and written whole. */
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -20,3 +20,15 @@ const char *file_under_root(struct arena *arena, const char *root, const char *p
  */
 int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
 	      struct err *err);
+
+/** Write all of @text to @fd. Returns 0 or a negative errno. */
+int write_all(int fd, struct str text);
+
+/**
+ * Write @text to @path by way of a new file beside it, so that no reader sees half of it, with permissions @mode.
+ * @what names its purpose in the message, such as "--output".
+ *
+ * Returns 0, or the negative errno of what failed: @path is then as it was.
+ */
+int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
+	       struct err *err);

@@ -85,10 +85,12 @@ static void put_main_first(struct arena *arena, struct hosts *hosts) {
 
 /** Our own name's place in the list, which all containers read alike; where there is none, the rank that was told. */
 static int read_rank(struct input *in, struct placement *out, struct err *err) {
-	if (in->launcher && in->launcher->copies_env) {
-		// What names a container here is the name of the one that mpiexec runs in.
+	if (in->launcher) {
+		// What names a container here may be the one that the launcher runs in: some copy it, mpirun -x does.
 		out->node_rank = launcher_node_rank(in, &out->hosts);
-		return 0;
+		if (out->node_rank != UNKNOWN || in->launcher->copies_env) {
+			return 0;
+		}
 	}
 	uint32_t told = UNKNOWN;
 	out->node_rank_from = RANK;
@@ -153,7 +155,9 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 const struct source source_backendai = {
 	.name = "backendai",
 	.about = "Backend.AI session of several containers",
+	.known_by = SIZE " from 2 on",
 	.reads = SIZE " " HOSTS " " HOST " " RANK " " PORT,
+	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
 	.read = backendai_read,
 };
@@ -161,7 +165,8 @@ const struct source source_backendai = {
 const struct source source_backendai_alone = {
 	.name = "backendai",
 	.about = "Backend.AI session of one container, which needs nothing",
-	.reads = SIZE,
+	.known_by = SIZE " up to 1",
+	.reads = SIZE " " HOST,
 	.detect = alone_detect,
 	.read = alone_read,
 };

@@ -87,8 +87,8 @@ static int find_source(const struct input *in, const struct source **out, const 
 static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
-		bool theirs = l->manager && source && source != &source_manual &&
-			      strcmp(source->name, l->manager) != 0;
+		bool theirs =
+			l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
 		if (!theirs && env_value(in->env, l->rank) && env_value(in->env, l->size) &&
 		    (!l->detect || l->detect(in))) {
 			return l;
@@ -109,8 +109,7 @@ uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
 	return place == hosts->n ? UNKNOWN : place;
 }
 
-static int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit,
-		       struct err *err) {
+int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {
 	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
 		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
 	}
@@ -203,6 +202,42 @@ static int check_placement(const struct input *in, struct placement *place, stru
 	return 0;
 }
 
+/** The number of nodes that the user told completes what the manager tells, and may not contradict it. */
+static int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
+			     struct err *err) {
+	uint32_t told = told_nnodes(in);
+	if (told == UNKNOWN || place->nnodes == told) {
+		return 0;
+	}
+	if (place->nnodes != UNKNOWN) {
+		return err_set(err, EINVAL, "%s=%u, but %s (%s) has %u node%s", in->nnodes.from, told,
+			       place->hosts_from ? place->hosts_from : place->nnodes_from, c->source->name,
+			       place->nnodes, place->nnodes == 1 ? "" : "s");
+	}
+	place->nnodes = told;
+	place->nnodes_from = in->nnodes.from;
+	return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, told, err);
+}
+
+/** What holds where the user says by --scope that one of us runs on each node. */
+static int check_scope(struct input *in, const struct cluster *c, struct err *err) {
+	if (c->scope != SCOPE_NODE) {
+		return 0;
+	}
+	if (c->launcher && c->task.local_size != UNKNOWN && c->task.local_size > 1) {
+		return err_set(err, EINVAL, "%s=%s, but %s started %u processes on this node", in->scope.from,
+			       in->scope.value, c->launcher->name, c->task.local_size);
+	}
+	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
+		return err_set(err, EINVAL,
+			       "%s=%s: this machine, %s, is none of the %u hosts of %s; pass "
+			       "--hostname=NAME, as it stands there",
+			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
+			       c->place.hosts.n, c->place.hosts_from);
+	}
+	return 0;
+}
+
 /** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
@@ -222,8 +257,12 @@ bool cluster_is_single(const struct cluster *c) {
 	return (c->nnodes == 1 && tasks <= 1) || (c->launcher && c->task.world_size == 1);
 }
 
+bool cluster_is_vague(const struct cluster *c) {
+	return !c->launcher && c->nnodes == UNKNOWN && c->master_addr.len == 0;
+}
+
 uint32_t cluster_rendezvous_rank(const struct cluster *c) {
-	uint32_t rank = c->place.node_rank, master = c->place.master;
+	uint32_t rank = c->place.node_rank, master = c->master_node;
 	if (rank == UNKNOWN || rank > master) {
 		return rank;
 	}
@@ -232,8 +271,13 @@ uint32_t cluster_rendezvous_rank(const struct cluster *c) {
 
 static uint16_t port_of_job(const struct placement *place) {
 	uint64_t job = 0;
-	for (const char *p = place->job_id; *p >= '0' && *p <= '9'; p++) {
+	const char *p = place->job_id;
+	for (; *p >= '0' && *p <= '9'; p++) {
 		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
+	}
+	// Where the id does not begin with a number ("f2e73NP", "host.12.0"), all of its bytes count.
+	for (bool text = p == place->job_id; text && *p; p++) {
+		job = (job * 31 + (unsigned char)*p) % PORT_SPAN;
 	}
 	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
 }
@@ -252,21 +296,30 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
+/** The rendezvous that the user chose: where it is one of the hosts, that is the one on which node 0 has to be. */
+static void choose_master(struct cluster *c, const char *addr, const char *why) {
+	c->master_addr = str_of(addr);
+	c->master_addr_why = why;
+	uint32_t node = hosts_find_loosely(&c->place.hosts, c->master_addr);
+	if (node < c->place.hosts.n) {
+		c->master_node = node;
+	}
+}
+
 static void find_master_addr(const struct input *in, struct cluster *c) {
 	const char *set = env_value(in->env, "MASTER_ADDR");
+	c->master_node = c->place.master;
 	if (set) {
-		c->master_addr = str_of(set);
-		c->master_addr_why = "MASTER_ADDR was set already";
+		choose_master(c, set, "MASTER_ADDR was set already");
 		return;
 	}
 	if (in->master_addr.value) {
-		c->master_addr = str_of(in->master_addr.value);
-		c->master_addr_why = in->master_addr.from;
+		choose_master(c, in->master_addr.value, in->master_addr.from);
 		return;
 	}
 	c->master_addr = host_of_rank_0(c);
 	c->master_addr_why = c->place.master_addr.len ? c->place.master_addr_from : "the host of rank 0";
-	if (c->master_addr.len == 0) {
+	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
 		notes_add(in->notes,
 			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
@@ -319,6 +372,21 @@ static int find_master(const struct input *in, struct cluster *c, struct err *er
 	return find_master_port(in, c, err);
 }
 
+/**
+ * Say that what the user tells of a cluster is of no use where nobody else tells of one. An image may have --scope in a variable,
+ * and run alone, too.
+ */
+static void note_unused(const struct input *in) {
+	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
+	const struct told *told = node ? &in->scope : &in->nnodes;
+	if (node || (told->value && told_nnodes(in) > 1)) {
+		notes_add(in->notes,
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
+			  "tells a cluster by hand",
+			  told->from, told->value);
+	}
+}
+
 int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 	struct cluster c = {
@@ -335,6 +403,9 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	}
 	c.launcher = find_launcher(in, c.source);
 	in->launcher = c.launcher;
+	if (!c.source && !c.launcher) {
+		note_unused(in);
+	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}
@@ -345,13 +416,16 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	if (r == 0 && c.source) {
 		r = c.source->read(in, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
+		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		c.nnodes = c.place.nnodes;
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);
+		c.nnodes = c.nnodes == UNKNOWN ? told_nnodes(in) : c.nnodes;
 	}
-	c.scope = c.launcher ? SCOPE_TASK : c.place.scope;
+	c.scope = in->scope.value ? in->scope_told : c.launcher ? SCOPE_TASK : c.place.scope;
 	r = r < 0 ? r : check_layers(&c, err);
+	r = r < 0 || !in->scope.value ? r : check_scope(in, &c, err);
 	r = r < 0 ? r : find_master(in, &c, err);
 	if (r < 0) {
 		return r;

@@ -53,6 +53,8 @@ struct placement {
 	uint32_t nproc_per_node;
 	/** Ranks on each node, in the order of `hosts`, or NULL. */
 	const uint32_t *tasks_per_node;
+	/** Slots on each node, in the same order, or NULL: what a launcher may start there, and not what runs. For `explain`. */
+	const uint32_t *slots;
 	enum layout layout;
 	/** Index in `hosts` of the node that rank 0 runs on. */
 	uint32_t master;
@@ -64,6 +66,9 @@ struct placement {
 	const char *port_from;
 	/** Jobs may share a node, so that a fixed port would collide: derive it from the job. */
 	bool shared_nodes;
+	/** Roles of TensorFlow's tasks, as --tf-roles has them ("chief:1,ps:2"), or NULL, and where they stand. */
+	const char *tf_roles;
+	const char *tf_roles_from;
 	/** Job id as the manager writes it, or NULL, and the step in it. */
 	const char *job_id;
 	uint32_t step;
@@ -97,7 +102,9 @@ struct cluster {
 	/** The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte order. */
 	struct str master_addr;
 	uint16_t master_port;
-	/** Where those two come from: one clause. */
+	/** Index in the hosts of the node that it is on: place.master, or that of the host that the user chose. */
+	uint32_t master_node;
+	/** Where address and port come from: one clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
 	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
@@ -123,8 +130,14 @@ struct input {
 	struct told cluster;
 	struct told hosts;
 	struct told node_rank;
+	struct told nnodes;
 	struct told master_addr;
 	struct told master_port;
+	/** --hostfile: a path. */
+	struct told hostfile;
+	/** --scope: the scope's name, for messages; NULL: what the manager or launcher says. */
+	struct told scope;
+	enum scope scope_told;
 	/** What has been found of the task layer; for sources. */
 	const struct launcher *launcher;
 	struct task task;
@@ -142,12 +155,26 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err);
 bool cluster_is_single(const struct cluster *cluster);
 
 /**
+ * What is told is no cluster: neither how many nodes there are nor where the master is, but this node's number at most. It is described,
+ * and nothing follows from it.
+ */
+bool cluster_is_vague(const struct cluster *cluster);
+
+/**
  * This node's number for a static rendezvous, which opens on number 0 and is looked for at the master: the node rank, but that the
  * master's node changes places with those in front of it. UNKNOWN where the node rank is.
  */
 uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 
-/** This machine's name: @in's, or the kernel's. */
+/** A machine's name. */
+struct own_name {
+	char s[HOST_NAME_BYTES + 2];
+};
+
+/** This machine's name: @in's, or the kernel's; cut where it is longer than any name. For detect(), which cannot keep it. */
+struct own_name input_own_name(const struct input *in);
+
+/** The same, asked once and kept in @in, whole. */
 const char *input_hostname(struct input *in);
 
 /**
@@ -155,6 +182,12 @@ const char *input_hostname(struct input *in);
  * Returns 1 with *@index set; 0 if it is none of them; -EINVAL if it is several.
  */
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err);
+
+/**
+ * Set out->node_rank of hosts that the user told: --node-rank, or else this machine's place. @list is what was told, for messages.
+ * Returns 0; -EINVAL.
+ */
+int self_told(struct input *in, const char *list, struct placement *out, struct err *err);
 
 /** "node", "task" or "allocation". */
 const char *scope_name(enum scope scope);

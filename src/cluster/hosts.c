@@ -169,13 +169,17 @@ static bool text_is_fine(struct str text, char separator, bool *colon) {
 	return fine;
 }
 
-static int refuse_name(struct str name, const char *what, struct err *err) {
+bool host_name_is_fine(struct str name) {
+	return name.len && name.len <= HOST_NAME_BYTES && bytes_are_fine(name);
+}
+
+int host_name_refuse(struct str name, const char *what, struct err *err) {
 	if (name.len > HOST_NAME_BYTES) {
 		return err_set(err, EINVAL, "%s: the host name %s has %zu bytes; the longest possible has %d",
 			       what, quote(name).s, name.len, HOST_NAME_BYTES);
 	}
 	size_t i = 0;
-	while (is_host_byte((unsigned char)name.p[i])) {
+	while (i + 1 < name.len && is_host_byte((unsigned char)name.p[i])) {
 		i++;
 	}
 	return err_set(err, EINVAL,
@@ -188,7 +192,7 @@ static int check_names(struct hosts *hosts, const char *what, struct err *err) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
 		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name))) {
-			return refuse_name(name, what, err);
+			return host_name_refuse(name, what, err);
 		}
 	}
 	return 0;

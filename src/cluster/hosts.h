@@ -59,6 +59,12 @@ uint32_t hosts_find(const struct hosts *hosts, struct str name);
  */
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name);
 
+/** Whether @name is a name or an address by its bytes and its length. */
+bool host_name_is_fine(struct str name);
+
+/** Say what is wrong with a @name that is not fine. @what names where it stands. Returns -EINVAL. */
+int host_name_refuse(struct str name, const char *what, struct err *err);
+
 /**
  * Check what holds for the hosts of every cluster: at least one, each a name or an address (letters, digits and
  * ". - _ : %"), none twice. @what names the variable that they come from.

@@ -12,7 +12,12 @@ const struct launcher *const launchers[] = {
 	&launcher_torchrun, // its children are complete
 	&launcher_openmpi,
 	&launcher_mvapich2,
+	&launcher_pals,
 	&launcher_hydra,
+	&launcher_azureml,
+	&launcher_jsrun,
+	&launcher_flux,
 	&launcher_slurm, // may have started any of the above
+	&launcher_pmi,	 // two names that most of the above set too
 	NULL,
 };

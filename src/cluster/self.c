@@ -2,7 +2,7 @@
 
 /** Which of these hosts is this machine? Asked only where no manager says it. */
 
-#include "cluster/cluster.h"
+#include "cluster/source.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,11 +10,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+struct own_name input_own_name(const struct input *in) {
+	struct own_name name = {""};
+	if (!in->hostname) {
+		gethostname(name.s, sizeof(name.s) - 1);
+		return name;
+	}
+	size_t len = strlen(in->hostname);
+	memcpy(name.s, in->hostname, len < sizeof(name.s) ? len : sizeof(name.s) - 1);
+	return name;
+}
+
 const char *input_hostname(struct input *in) {
 	if (!in->hostname) {
-		char name[HOST_NAME_BYTES + 2] = "";
-		gethostname(name, sizeof(name) - 1);
-		in->hostname = arena_text(in->arena, name, strlen(name));
+		struct own_name name = input_own_name(in);
+		in->hostname = arena_text(in->arena, name.s, strlen(name.s));
 	}
 	return in->hostname;
 }
@@ -69,4 +79,24 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 		*index = found;
 	}
 	return r;
+}
+
+int self_told(struct input *in, const char *list, struct placement *out, struct err *err) {
+	if (in->node_rank.value) {
+		out->node_rank_from = in->node_rank.from;
+		return parse_u32(in->node_rank.from, in->node_rank.value, &out->node_rank, err);
+	}
+	// A launcher's word for this host comes first: it is by that name that it went there.
+	out->node_rank = out->hosts.n <= 1 ? 0 : hosts_find_loosely(&out->hosts, in->task.host);
+	if (out->hosts.n <= 1 || out->node_rank < out->hosts.n) {
+		return 0;
+	}
+	int r = self_find(in, &out->hosts, &out->node_rank, err);
+	if (r == 0) {
+		return err_set(err, EINVAL,
+			       "%s=%s: this machine, %s, is not in the list; pass --node-rank=N (0 to %u)",
+			       out->hosts_from, quote(str_of(list)).s, quote(str_of(input_hostname(in))).s,
+			       out->hosts.n - 1);
+	}
+	return r < 0 ? r : 0;
 }

@@ -7,7 +7,8 @@
 
 /**
  * Whether this process belongs to a real step: SLURM_STEP_ID is a number up to 4294967280 and the step's nodes are told. Batch
- * scripts have no step id, or -5; interactive steps have 4294967290, or -6 (slurm/slurm.h of Slurm).
+ * scripts have no step id, or -5; interactive steps have 4294967290, or -6 (slurm/slurm.h of Slurm). Nor is it one
+ * where the step is that of another job, in which this one was submitted.
  */
 bool slurm_in_step(const struct env *env);
 

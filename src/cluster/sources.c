@@ -10,10 +10,42 @@
  * through ssh, salloc shells and docker's --env-file.
  */
 const struct source *const sources[] = {
-	&source_manual,	   // the user's word
+	&source_manual, // the user's word
+	&source_hostfile,
 	&source_backendai, // set by the manager in this very container
+	// Clouds and what runs on top of others: unmistakable names, in each container.
+	&source_skypilot,
+	&source_sagemaker,
+	&source_vertex,
+	&source_awsbatch,
+	&source_azureml, // on top of the next
+	&source_azurebatch,
+	// Set by the controller of this very pod.
+	&source_trainjob,
+	&source_pytorchjob,
+	&source_jaxjob,
+	&source_xgboostjob,
+	&source_lws, // before what counts its TPUs only
+	&source_volcano,
+	&source_tpu,
+	&source_tfjob,
+	&source_pai,
+	&source_mpijob,
+	// What leaks inwards.
+	&source_flux, // its brokers are often started by one of the next, whose variables leak
 	&source_slurm,
+	&source_lsf,
+	&source_pbs,
+	&source_gridengine,
+	&source_cobalt,
+	&source_loadleveler,
 	&source_slurm_allocation,
-	&source_backendai_alone, // describes a container that belongs to nothing larger
+	// No cluster, but a master or an index.
+	&source_determined,
+	&source_htcondor,
+	&source_indexedjob,
+	&source_nomad,
+	&source_backendai_alone,    // describes a container that belongs to nothing larger
+	&source_sagemaker_platform, // a look at the file system, which nobody else should pay for
 	NULL,
 };

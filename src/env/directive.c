@@ -107,31 +107,24 @@ static void list_add(struct directives *list, struct directive directive) {
 	list->items[list->n++] = directive;
 }
 
-/** Check the parts of one directive and add it. */
-static int add_checked(struct directives *list, struct directive d, size_t *column, struct err *err) {
-	enum takes takes = verbs[d.verb].takes;
-	bool separated = takes != TAKES_NAME && cut_separator(&d.name, &d.separator);
+/** Check the name in @d, and cut its separator off. */
+static int check_parts(struct directive *d, size_t *column, struct err *err) {
+	enum takes takes = verbs[d->verb].takes;
+	bool separated = takes != TAKES_NAME && cut_separator(&d->name, &d->separator);
 	if (separated && takes != TAKES_ELEMENT) {
-		*column = d.name.len;
+		*column = d->name.len;
 		return err_set(err, EINVAL, "%s: a [separator] goes with prepend, append and first only",
-			       quote(d.name).s);
+			       quote(d->name).s);
 	}
-	if (separated && d.separator.len == 0) {
-		*column = d.name.len;
+	if (separated && d->separator.len == 0) {
+		*column = d->name.len;
 		return err_set(err, EINVAL, "%s[]: the separator between the brackets is empty",
-			       quote(d.name).s);
+			       quote(d->name).s);
 	}
 	if (!separated) {
-		d.separator = STR(":");
+		d->separator = STR(":");
 	}
-	int r = check_name(d.name, takes, column, err);
-	if (r == 0) {
-		r = check_size(d.name, d.value.len, err);
-	}
-	if (r == 0) {
-		list_add(list, d);
-	}
-	return r;
+	return check_name(d->name, takes, column, err);
 }
 
 /** Where the '=' behind the name is; one between the brackets of a separator is not it. */
@@ -148,12 +141,13 @@ static size_t find_equals(struct str arg) {
 	return equals;
 }
 
-int directive_add(struct directives *list, enum verb verb, struct str arg, const struct origin *by,
-		  size_t *column, struct err *err) {
+int directive_parse(enum verb verb, struct str arg, const struct origin *by, struct directive *out,
+		    size_t *column, struct err *err) {
 	*column = 0;
 	struct directive d = {.verb = verb, .name = arg, .by = by};
 	if (verbs[verb].takes == TAKES_NOTHING) {
-		list_add(list, d);
+		d.name.len = 0;
+		*out = d;
 		return 0;
 	}
 	size_t equals = find_equals(arg);
@@ -168,14 +162,34 @@ int directive_add(struct directives *list, enum verb verb, struct str arg, const
 		d.name.len = equals;
 		d.value = str_from(arg, equals + 1);
 	}
-	return add_checked(list, d, column, err);
+	int r = check_parts(&d, column, err);
+	if (r == 0) {
+		*out = d;
+	}
+	return r;
+}
+
+int directives_push(struct directives *list, const struct directive *d, struct err *err) {
+	int r = check_size(d->name, d->value.len, err);
+	if (r == 0) {
+		list_add(list, *d);
+	}
+	return r;
+}
+
+int directive_add(struct directives *list, enum verb verb, struct str arg, const struct origin *by,
+		  size_t *column, struct err *err) {
+	struct directive d = {0};
+	int r = directive_parse(verb, arg, by, &d, column, err);
+	return r < 0 ? r : directives_push(list, &d, err);
 }
 
 int directive_add_pair(struct directives *list, enum verb verb, struct str name, struct str value,
 		       const struct origin *by, struct err *err) {
 	size_t column;
-	return add_checked(list, (struct directive){.verb = verb, .name = name, .value = value, .by = by},
-			   &column, err);
+	struct directive d = {.verb = verb, .name = name, .value = value, .by = by};
+	int r = check_parts(&d, &column, err);
+	return r < 0 ? r : directives_push(list, &d, err);
 }
 
 /** Put @before, the separator and @after into the variable; an empty side needs no separator. */

@@ -13,6 +13,9 @@
 #include "base/notes.h"
 #include "env/env.h"
 
+/** A file larger than all that the kernel takes as an environment holds no directives. */
+#define DIRECTIVE_FILE_MAX ((size_t)8 << 20)
+
 enum verb {
 	VERB_SET,
 	VERB_ADD,
@@ -54,11 +57,18 @@ struct directive_levels {
 bool verb_find(struct str word, enum verb *verb, const char **nearest);
 
 /**
- * Read @arg, the argument of @verb (NAME=VALUE, NAME[SEPARATOR]=VALUE, or a NAME), and add it to @list. The texts are kept,
- * not copied. `pass NAME=VALUE` is read as `set` (mpirun's -x).
+ * Read @arg, the argument of @verb (NAME=VALUE, NAME[SEPARATOR]=VALUE, or a NAME), into @out. The texts are kept, not
+ * copied. `pass NAME=VALUE` is read as `set` (mpirun's -x).
  *
- * Returns 0; or -EINVAL, -E2BIG with the sentence in @err and, in *@column, the offset in @arg of what it is about.
+ * Returns 0; or -EINVAL with the sentence in @err and, in *@column, the offset in @arg of what it is about.
  */
+int directive_parse(enum verb verb, struct str arg, const struct origin *by, struct directive *out,
+		    size_t *column, struct err *err);
+
+/** Add @d to @list. Returns 0; or -E2BIG if the variable would be more than the kernel takes. */
+int directives_push(struct directives *list, const struct directive *d, struct err *err);
+
+/** Both: read @arg and add it to @list. Returns 0; -EINVAL, -E2BIG. */
 int directive_add(struct directives *list, enum verb verb, struct str arg, const struct origin *by,
 		  size_t *column, struct err *err);
 
@@ -67,12 +77,12 @@ int directive_add_pair(struct directives *list, enum verb verb, struct str name,
 		       const struct origin *by, struct err *err);
 
 /**
- * Read the lines of a directive file. Above the first "[app NAME]" they are added to the job's level; those in
+ * Read the lines of a directive file; a bundle (env/bundle.h) has to be whole. Above the first "[app NAME]" they are added to the job's level; those in
  * sections of @app (NULL: none) to the application's.
  *
  * @where names it in messages and origins: a path, or a variable's name. @text is kept, not copied.
  *
- * Returns 0; or -EINVAL, -E2BIG: @err says "WHERE:LINE:COLUMN: ...".
+ * Returns 0; or -EINVAL, -E2BIG: @err says "WHERE:LINE:COLUMN: ...", of a bundle "WHERE: ...".
  */
 int directive_read(struct directive_levels *levels, const char *where, struct str text, const char *app,
 		   struct err *err);

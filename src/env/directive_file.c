@@ -14,6 +14,7 @@
  */
 
 #include "base/buf.h"
+#include "env/bundle.h"
 #include "env/directive.h"
 
 #include <errno.h>
@@ -149,13 +150,14 @@ static int read_directive(struct directives *list, const struct line *line, stru
 	struct origin *by = arena_alloc(list->arena, sizeof(*by));
 	*by = (struct origin){.by = line->where, .line = line->number};
 	size_t column;
-	int r = directive_add(list, verb, arg, by, &column, err);
-	if (r < 0) {
-		return locate(line, arg.p + column, r, err);
+	struct directive d = {0};
+	int r = directive_parse(verb, arg, by, &d, &column, err);
+	if (r == 0) {
+		// Before it is measured: quotes and escapes are the file's, not the variable's.
+		d.value = unquote(list->arena, d.value);
+		r = directives_push(list, &d, err);
 	}
-	struct directive *added = &list->items[list->n - 1];
-	added->value = unquote(list->arena, added->value);
-	return 0;
+	return r < 0 ? locate(line, arg.p + column, r, err) : 0;
 }
 
 /** Read "[app NAME]". Sets *@app to the slice that is the name. */
@@ -206,6 +208,11 @@ int directive_read(struct directive_levels *levels, const char *where, struct st
 	if (str_starts(text, STR("\xef\xbb\xbf"))) {
 		text = str_from(text, 3);
 	}
+	int bundle = bundle_open(where, &text, err);
+	if (bundle < 0) {
+		return bundle;
+	}
+	line.number = (uint32_t)bundle;
 	while (str_cut(&text, '\n', &line.text)) {
 		line.number++;
 		if (line.text.len && line.text.p[line.text.len - 1] == '\r') {

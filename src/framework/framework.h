@@ -8,6 +8,8 @@
 
 #include "base/err.h"
 #include "cluster/cluster.h"
+#include "cluster/interface.h"
+#include "framework/tf_roles.h"
 
 /** --ranks: whether RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE are set. */
 enum ranks {
@@ -30,12 +32,34 @@ struct remark {
 
 struct framework;
 
+/** What the lines of a host file look like. */
+enum hostfile_form {
+	/** "host slots=4": Open MPI, Horovod, DeepSpeed. */
+	HOSTFILE_SLOTS,
+	/** "host:4": Hydra. */
+	HOSTFILE_COLON,
+};
+
+/** The host file that frameworks ask for. They make its text; somebody else writes it. */
+struct hostfile {
+	/** Where it is to be, as the user says; NULL: nowhere. */
+	const char *path;
+	/** Its text, and of which form that is; NULL: none has asked for one, or there can be none. */
+	struct str text;
+	enum hostfile_form form;
+};
+
 /** One run of the frameworks over a cluster. */
 struct derivation {
 	const struct cluster *cluster;
 	struct env *env;
 	struct notes *notes;
 	enum ranks ranks;
+	/** Who is what in TF_CONFIG; empty: all are workers. */
+	struct tf_roles tf_roles;
+	/** Found only where frameworks_want_interface() says so. */
+	struct interface interface;
+	struct hostfile hostfile;
 	/** The one that is at work. */
 	const struct framework *framework;
 	/** In the order in which they were made. */
@@ -50,6 +74,12 @@ struct framework {
 	const char *sets;
 	/** Part of the default set. */
 	bool standard;
+	/** It asks for a host file. */
+	bool hostfile;
+	/** The variable that it puts the network interface into; NULL: it needs none. */
+	const char *interface;
+	/** What the user told for it is checked before anything is derived; NULL: there is nothing. Returns 0; -EINVAL. */
+	int (*check)(struct derivation *d, struct err *err);
 	void (*derive)(struct derivation *d);
 };
 
@@ -59,6 +89,15 @@ extern const struct framework *const frameworks[];
 extern const struct framework framework_torch;
 extern const struct framework framework_torchrun;
 extern const struct framework framework_tensorflow;
+extern const struct framework framework_jax;
+extern const struct framework framework_xgboost;
+extern const struct framework framework_paddle;
+extern const struct framework framework_mpi;
+extern const struct framework framework_mpich;
+extern const struct framework framework_horovod;
+extern const struct framework framework_deepspeed;
+extern const struct framework framework_nccl;
+extern const struct framework framework_gloo;
 
 /**
  * Read --frameworks, "all", "none", "default" or names joined by commas, into the set *@out: bit i stands for frameworks[i].
@@ -69,8 +108,17 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 /** The default set. */
 uint32_t frameworks_standard(void);
 
-/** Let each framework of @set derive its variables. Nothing at all for a cluster of one. */
-void frameworks_derive(uint32_t set, struct derivation *d);
+/** Whether some framework of @set needs to know the network interface: its variable has no value yet. */
+bool frameworks_want_interface(uint32_t set, const struct env *env);
+
+/** Whether some framework of @set asks for a host file. */
+bool frameworks_want_hostfile(uint32_t set);
+
+/**
+ * Let each framework of @set derive its variables. Nothing at all for a cluster of one, nor for one that is none.
+ * Returns 0; -EINVAL where what the user told for one of them does not fit the cluster.
+ */
+int frameworks_derive(uint32_t set, struct derivation *d, struct err *err);
 
 /** Set @name, unless it has a value already: then that is kept. @why is one clause. */
 void derive(struct derivation *d, const char *name, struct str value, const char *why);
@@ -86,3 +134,39 @@ bool derive_keeps(struct derivation *d, const char *name);
 
 /** Say why @name is not set, where one might expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
+
+/** Derive variable @name from the network interface, with @before in front of its name. */
+void derive_interface(struct derivation *d, const char *name, const char *before);
+
+/** Derive @name as the host of the rendezvous; an IPv6 address stands bare. */
+void derive_master_addr(struct derivation *d, const char *name);
+
+/** Derive @name as the rendezvous, "host:port", with an IPv6 address in brackets. */
+void derive_endpoint(struct derivation *d, const char *name, const char *why);
+
+/**
+ * Make the text of the host file, in @form. @counted: a line without its number of ranks is of no use.
+ * Returns NULL; or why there is none for this framework, which is noted as well if the user wants one.
+ */
+const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool counted);
+
+/** The same, and derive each of @names, which end with NULL, as its path. */
+void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form);
+
+/** A process as frameworks count them: each rank in scope "task", else one per node, the master's being 0. */
+struct counted {
+	uint32_t rank;
+	uint32_t size;
+};
+
+/** Find out which process this is. Returns NULL with *@out set; or why it is none, or not told. */
+const char *process_of(const struct cluster *cluster, struct counted *out);
+
+/**
+ * Why a program that starts the ranks of its node (torchrun and the like) or of all nodes (mpirun) has no place here: the ranks
+ * are started already, or several of it would be. NULL: it has one.
+ */
+const char *starter_misplaced(const struct cluster *cluster);
+
+/** @host in brackets, if it is an IPv6 address without them. */
+struct str bracketed(struct arena *arena, struct str host);

@@ -11,6 +11,15 @@ const struct framework *const frameworks[] = {
 	&framework_torch,
 	&framework_torchrun,
 	&framework_tensorflow,
+	&framework_jax,
+	&framework_xgboost,
+	&framework_paddle,
+	&framework_mpi,
+	&framework_mpich,
+	&framework_horovod,
+	&framework_deepspeed,
+	&framework_nccl,
+	&framework_gloo,
 	NULL,
 };
 
@@ -54,16 +63,41 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 	return 0;
 }
 
-void frameworks_derive(uint32_t set, struct derivation *d) {
-	if (cluster_is_single(d->cluster)) {
-		return;
-	}
+bool frameworks_want_interface(uint32_t set, const struct env *env) {
 	for (uint32_t i = 0; frameworks[i]; i++) {
-		if (set >> i & 1) {
-			d->framework = frameworks[i];
-			d->framework->derive(d);
+		const char *name = frameworks[i]->interface;
+		if ((set >> i & 1) && name && !env_value(env, name)) {
+			return true;
 		}
 	}
+	return false;
+}
+
+bool frameworks_want_hostfile(uint32_t set) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if ((set >> i & 1) && frameworks[i]->hostfile) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int frameworks_derive(uint32_t set, struct derivation *d, struct err *err) {
+	if (cluster_is_single(d->cluster) || cluster_is_vague(d->cluster)) {
+		return 0;
+	}
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if (!(set >> i & 1)) {
+			continue;
+		}
+		d->framework = frameworks[i];
+		int r = d->framework->check ? d->framework->check(d, err) : 0;
+		if (r < 0) {
+			return r;
+		}
+		d->framework->derive(d);
+	}
+	return 0;
 }
 
 static void remark(struct derivation *d, const char *name, const char *by, const char *why, bool kept) {

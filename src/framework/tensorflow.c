@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * TensorFlow's TF_CONFIG, which tells every worker of all workers:
+ * TensorFlow's TF_CONFIG, which tells every task of all tasks:
  *
  *     {"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}
  *
- * Worker i listens on the master's port + i, so that workers may share a host.
+ * Task i listens on the master's port + i, so that tasks may share a host. All are workers, unless roles are told; each role has
+ * a list of its own then, and the evaluator stands in none.
  *
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
@@ -14,9 +15,13 @@
 #include "framework/framework.h"
 
 #define NAME   "TF_CONFIG"
-#define HEAD   NAME "={\"cluster\":{\"worker\":["
-#define MIDDLE "]},\"task\":{\"type\":\"worker\",\"index\":"
+#define HEAD   NAME "={\"cluster\":{"
+#define MIDDLE "},\"task\":{\"type\":\""
+#define INDEX  "\",\"index\":"
 #define TAIL   "}}"
+
+/** What a role's list takes besides its tasks: "evaluator":[], and its name again where the task has it. */
+#define AROUND_ROLE 32
 
 /** What is copied of a short name in any case: one instruction, instead of a call. */
 #define WIDE 16
@@ -52,6 +57,10 @@ static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t nod
 	return at;
 }
 
+static uint32_t count_tasks(const struct cluster *c) {
+	return c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
+}
+
 /** Tasks on a node that are workers. */
 static uint32_t workers_on(const struct cluster *c, uint32_t node) {
 	return c->scope == SCOPE_TASK ? c->place.tasks_per_node[node] : 1;
@@ -70,11 +79,68 @@ static size_t room_for(const struct cluster *c) {
 	return size;
 }
 
-/** Write all workers, node after node, or one of each node in turn. Returns the place behind the last comma. */
+/** The tasks in the order of their numbers: node after node, or one of each node in turn. */
+struct walk {
+	const struct cluster *cluster;
+	bool cyclic;
+	uint32_t round;
+	uint32_t node;
+	/** How many tasks of this node are done; where they are dealt in turn, of this round. */
+	uint32_t done;
+};
+
+/** The node of the next task, which has to be there. */
+static uint32_t walk_next(struct walk *walk) {
+	for (;;) {
+		uint32_t tasks = workers_on(walk->cluster, walk->node);
+		uint32_t here = walk->cyclic ? tasks > walk->round : tasks;
+		if (walk->done < here) {
+			walk->done++;
+			return walk->node;
+		}
+		walk->done = 0;
+		if (++walk->node == walk->cluster->place.hosts.n) {
+			walk->node = 0;
+			walk->round++;
+		}
+	}
+}
+
+/** Write the lists of all roles but that of the evaluator. Returns the place behind the last one. */
+static char *put_roles(char *at, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
+	const struct hosts hosts = c->place.hosts;
+	struct counter port = counter_of(c->master_port, 1);
+	struct walk walk = {.cluster = c, .cyclic = cyclic};
+	char *begin = at;
+	for (uint32_t i = 0; i < roles->n; i++) {
+		const struct tf_role *role = &roles->list[i];
+		if (!tf_role_is_listed(role)) {
+			for (uint32_t k = 0; k < role->tasks; k++) {
+				walk_next(&walk);
+				counter_next(&port);
+			}
+			continue;
+		}
+		if (at > begin) {
+			*at++ = ',';
+		}
+		*at++ = '"';
+		at = mempcpy(at, role->name, strlen(role->name));
+		at = mempcpy(at, "\":[", 3);
+		for (uint32_t k = 0; k < role->tasks; k++) {
+			at = put_worker(at, &hosts, walk_next(&walk), &port);
+		}
+		at[-1] = ']';
+	}
+	return at;
+}
+
+/** Write all tasks as workers: what walk_next() does, with less to do for each of thousands. Returns the place behind them. */
 static char *put_workers(char *at, const struct cluster *c, bool cyclic) {
 	const struct hosts hosts = c->place.hosts;
 	struct counter port = counter_of(c->master_port, 1);
-	uint32_t left = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
+	uint32_t left = count_tasks(c);
+	at = mempcpy(at, "\"worker\":[", sizeof("\"worker\":[") - 1);
 	for (uint32_t round = 0; left; round++) {
 		for (uint32_t i = 0; i < hosts.n; i++) {
 			uint32_t tasks = workers_on(c, i);
@@ -84,7 +150,25 @@ static char *put_workers(char *at, const struct cluster *c, bool cyclic) {
 			}
 		}
 	}
+	at[-1] = ']';
 	return at;
+}
+
+/** Write which task this is: number @index of all, which is a number in its role. Returns the place behind it. */
+static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
+	const char *type = "worker";
+	for (uint32_t i = 0; i < roles->n; i++) {
+		type = roles->list[i].name;
+		if (index < roles->list[i].tasks) {
+			break;
+		}
+		index -= roles->list[i].tasks;
+	}
+	at = mempcpy(at, MIDDLE, sizeof(MIDDLE) - 1);
+	at = mempcpy(at, type, strlen(type));
+	at = mempcpy(at, INDEX, sizeof(INDEX) - 1);
+	at += num_write(at, index);
+	return mempcpy(at, TAIL, sizeof(TAIL));
 }
 
 /** Why there can be no TF_CONFIG, or NULL. */
@@ -117,8 +201,23 @@ static void leave_out(struct derivation *d, const char *why) {
 	derive_leaves_out(d, NAME, why);
 }
 
+/** The roles, the manager's if the user tells none, have to fit: a cluster that waits for a role that nobody has hangs. */
+static int tensorflow_check(struct derivation *d, struct err *err) {
+	struct tf_roles *roles = &d->tf_roles;
+	const struct placement *place = &d->cluster->place;
+	if (env_value(d->env, NAME) || not_possible(d->cluster)) {
+		return 0;
+	}
+	int r = 0;
+	if (!roles->text && place->tf_roles) {
+		r = tf_roles_read(place->tf_roles_from, place->tf_roles, roles, err);
+	}
+	return r < 0 || !roles->text ? r : tf_roles_fit(roles, count_tasks(d->cluster), err);
+}
+
 static void tensorflow_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
+	const struct tf_roles *roles = &d->tf_roles;
 	if (derive_keeps(d, NAME)) {
 		return;
 	}
@@ -127,7 +226,7 @@ static void tensorflow_derive(struct derivation *d) {
 		derive_leaves_out(d, NAME, why);
 		return;
 	}
-	uint32_t workers = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
+	uint32_t workers = count_tasks(c);
 	uint32_t index = c->scope == SCOPE_TASK ? c->task.rank : c->place.node_rank;
 	if (workers - 1 > (uint32_t)UINT16_MAX - c->master_port) {
 		leave_out(d, arena_format(
@@ -138,12 +237,12 @@ static void tensorflow_derive(struct derivation *d) {
 		return;
 	}
 
-	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE TAIL) + NUM_DIGITS + WIDE);
+	bool cyclic = c->scope == SCOPE_TASK && c->place.layout == LAYOUT_CYCLIC;
+	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE INDEX TAIL) + NUM_DIGITS +
+							(roles->n + 1) * AROUND_ROLE + WIDE);
 	char *at = mempcpy(text, HEAD, sizeof(HEAD) - 1);
-	at = put_workers(at, c, c->scope == SCOPE_TASK && c->place.layout == LAYOUT_CYCLIC);
-	at = mempcpy(at - 1, MIDDLE, sizeof(MIDDLE) - 1);
-	at += num_write(at, index);
-	at = mempcpy(at, TAIL, sizeof(TAIL));
+	at = roles->n ? put_roles(at, c, cyclic, roles) : put_workers(at, c, cyclic);
+	at = put_task(at, roles, index);
 	size_t size = (size_t)(at - text);
 	if (size > ENV_TEXT_MAX) {
 		leave_out(
@@ -154,7 +253,13 @@ static void tensorflow_derive(struct derivation *d) {
 				workers, size, ENV_TEXT_MAX));
 		return;
 	}
-	derive_text(d, text, sizeof(NAME) - 1, "the workers in rank order, and which of them this is");
+	derive_text(
+		d, text, sizeof(NAME) - 1,
+		roles->n ? arena_format(
+				   d->env->arena,
+				   "the tasks in rank order with the roles of %s, and which of them this is",
+				   roles->from)
+			 : "the workers in rank order, and which of them this is");
 }
 
 const struct framework framework_tensorflow = {
@@ -162,5 +267,6 @@ const struct framework framework_tensorflow = {
 	.about = "TensorFlow's multi-worker strategies",
 	.sets = NAME,
 	.standard = true,
+	.check = tensorflow_check,
 	.derive = tensorflow_derive,
 };

@@ -12,11 +12,7 @@
 
 static void derive_master(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	if (c->master_addr.len) {
-		derive(d, "MASTER_ADDR", c->master_addr, c->master_addr_why);
-	} else if (!derive_keeps(d, "MASTER_ADDR")) {
-		derive_leaves_out(d, "MASTER_ADDR", "nobody tells the hosts");
-	}
+	derive_master_addr(d, "MASTER_ADDR");
 	if (c->service_link) {
 		notes_add(d->notes,
 			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "

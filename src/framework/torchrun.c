@@ -6,7 +6,6 @@
  * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help wants an IPv6 address in brackets.
  */
 
-#include "base/buf.h"
 #include "framework/framework.h"
 
 static const char *const names[] = {
@@ -40,28 +39,7 @@ static const char *misplaced(const struct cluster *c) {
 	if (c->master_addr.len == 0) {
 		return "nobody tells the hosts";
 	}
-	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
-	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
-		return "the launcher starts the ranks itself: torchrun wants one task per node";
-	}
-	for (uint32_t i = 0; c->place.tasks_per_node && i < c->nnodes; i++) {
-		if (c->place.tasks_per_node[i] != 1) {
-			return "a node has several tasks: torchrun wants one per node";
-		}
-	}
-	return NULL;
-}
-
-/** An IPv6 address gets its brackets. */
-static struct str for_endpoint(struct arena *arena, struct str host) {
-	if (str_find(host, ':') == host.len || host.p[0] == '[') {
-		return host;
-	}
-	struct buf buf = BUF(arena);
-	buf_putc(&buf, '[');
-	buf_put(&buf, host);
-	buf_putc(&buf, ']');
-	return buf_str(&buf);
+	return starter_misplaced(c);
 }
 
 static void torchrun_derive(struct derivation *d) {
@@ -77,7 +55,7 @@ static void torchrun_derive(struct derivation *d) {
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
 	derive_number(d, "PET_NODE_RANK", cluster_rendezvous_rank(c),
 		      "this node's rank, the master's being 0");
-	derive(d, "PET_MASTER_ADDR", for_endpoint(d->env->arena, c->master_addr), c->master_addr_why);
+	derive(d, "PET_MASTER_ADDR", bracketed(d->env->arena, c->master_addr), c->master_addr_why);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
 		derive_number(d, "PET_NPROC_PER_NODE", c->place.nproc_per_node, "the manager tells it");

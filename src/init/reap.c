@@ -61,7 +61,7 @@ RESIDENT static void take_status(struct supervisor *in, pid_t pid, int status) {
 /** Reap until nobody is left to be reaped. */
 RESIDENT static void reap_all(struct supervisor *in) {
 	int options = WNOHANG | (in->terminal.fd >= 0 && !in->terminal.shared ? WUNTRACED : 0);
-	int status;
+	int status = 0;
 	pid_t pid;
 	while ((pid = reap_child(-1, &status, options)) > 0) {
 		take_status(in, pid, status);

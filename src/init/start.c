@@ -90,7 +90,7 @@ static pid_t start_child(struct start *s) {
 	// NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): what it is for
 	pid_t pid = vfork();
 	if (pid == 0) {
-		become_workload(s);
+		become_workload(s); // NOLINT(clang-analyzer-unix.Vfork): Linux shares all memory, and no more
 		_exit(EXIT_OURS);
 	}
 	return pid;

@@ -113,7 +113,7 @@ RESIDENT static bool step_beside(struct supervisor *in) {
 /** Memory is given back once nothing has happened for a moment: a workload that ends at once need not wait for that. */
 RESIDENT static void supervise(struct supervisor *in) {
 	uint64_t quiet_at = now_ms() + QUIET_MS;
-	siginfo_t info;
+	siginfo_t info = {0};
 	do {
 		if (wait_until(in, earliest(ending_next(in), quiet_at), &info)) {
 			handle_signal(in, &info);

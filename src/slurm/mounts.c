@@ -14,8 +14,8 @@ static int tidy(struct arena *arena, const char *from, struct str path, const ch
 	}
 	if (str_find(path, ',') < path.len || str_find(path, ':') < path.len) {
 		return err_set(err, EINVAL,
-			       "%s: %s: container runtimes know no way to name a path with a ',' or ':'", from,
-			       quote(path).s);
+			       "%s: %s: container runtimes know no way to name a path with a ',' or ':'",
+			       from, quote(path).s);
 	}
 	struct buf buf = BUF(arena);
 	for (size_t i = 0; i < path.len; i++) {
@@ -79,8 +79,9 @@ int mounts_add(struct mounts *mounts, const char *from, struct str list, struct 
 		str_cut(&piece, ':', &source);
 		bool has_target = str_cut(&piece, ':', &target), has_option = str_cut(&piece, ':', &option);
 		if (piece.p || (has_option && !str_is(option, "ro") && !str_is(option, "rw"))) {
-			return err_set(err, EINVAL, "%s: %s: expected SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro",
-				       from, quote(whole).s);
+			return err_set(err, EINVAL,
+				       "%s: %s: expected SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro", from,
+				       quote(whole).s);
 		}
 		struct mount mount = {.from = from, .read_only = has_option && str_is(option, "ro")};
 		int r = tidy(mounts->arena, from, source, &mount.source, err);

@@ -39,7 +39,8 @@ struct sinfo_line {
 
 static bool read_sinfo_line(struct str text, struct sinfo_line *out) {
 	struct str n, cpus;
-	if (!str_cut(&text, '|', &out->partition) || !str_cut(&text, '|', &n) || !str_cut(&text, '|', &cpus)) {
+	if (!str_cut(&text, '|', &out->partition) || !str_cut(&text, '|', &n) ||
+	    !str_cut(&text, '|', &cpus)) {
 		return false;
 	}
 	struct str *name = &out->partition;

@@ -178,10 +178,11 @@ int runtime_find(struct arena *arena, const struct env *env, const char *from, c
 	if (!automatic) {
 		return refuse_name(arena, from, name, err);
 	}
-	return err_set(err, ENOENT,
-		       "no container runtime for %s is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME says "
-		       "which the nodes have, --runtime=none does without",
-		       quote(str_of(image)).s);
+	return err_set(
+		err, ENOENT,
+		"no container runtime for %s is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME says "
+		"which the nodes have, --runtime=none does without",
+		quote(str_of(image)).s);
 }
 
 /** Refuse a place to mount at that the image, a folder, does not have, where the runtime cannot make it. */

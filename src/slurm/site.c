@@ -55,8 +55,8 @@ static int refuse_name(const struct line *line, struct str name) {
 		}
 	}
 	return err_set(line->err, EINVAL, "%s:%u: unknown name %s%s%s%s", line->path, line->number,
-		       quote(name).s, nearest_hint(&best, "").s, best.found ? "" : "; there are: ",
-		       best.found ? "" : buf_text(&known));
+		       quote(name).s, nearest_hint(&best, "").s,
+		       best.found ? "" : "; there are: ", best.found ? "" : buf_text(&known));
 }
 
 static int find_name(struct str name) {
@@ -72,10 +72,10 @@ static int find_name(struct str name) {
 static int check_literal(const struct line *line, int id, struct str value) {
 	for (size_t i = 0; i < value.len; i++) {
 		if (value.p[i] == '$' || value.p[i] == '`') {
-			return err_set(line->err, EINVAL,
-				       "%s:%u: %s=%s: nothing is expanded here; write what '%c...' stands for",
-				       line->path, line->number, site_names[id].file, quote(value).s,
-				       value.p[i]);
+			return err_set(
+				line->err, EINVAL,
+				"%s:%u: %s=%s: nothing is expanded here; write what '%c...' stands for",
+				line->path, line->number, site_names[id].file, quote(value).s, value.p[i]);
 		}
 	}
 	return 0;

@@ -109,6 +109,7 @@ static int send_all(struct shared *all, pid_t to, int number, unsigned long coun
 		sched_yield();
 	}
 	bool lost = !samples || !atomic_load(&all->ready);
+	unsigned long before = atomic_load(&all->arrived);
 	for (unsigned long i = 0; i < count && !lost; i++) {
 		uint64_t sent = now_ns();
 		union sigval value = {.sival_int = (int)i};
@@ -116,16 +117,17 @@ static int send_all(struct shared *all, pid_t to, int number, unsigned long coun
 			fprintf(stderr, "load: error: signal %lu: %s\n", i, strerror(errno));
 			return 1;
 		}
-		lost = i + 1 >= window && !await(all, i + 2 - window);
+		lost = i + 1 >= window && !await(all, before + i + 2 - window);
 		samples[i] = atomic_load(&all->arrived_at_ns) - sent;
 	}
 	if (!lost) {
-		await(all, count);
+		await(all, before + count);
 	}
 	if (samples) {
 		qsort(samples, count, sizeof(*samples), compare);
-		printf("%lu %lu %lu %lu\n", atomic_load(&all->arrived), atomic_load(&all->disordered),
-		       (unsigned long)samples[count / 2], (unsigned long)samples[count - count / 100 - 1]);
+		printf("%lu %lu %lu %lu\n", atomic_load(&all->arrived) - before,
+		       atomic_load(&all->disordered), (unsigned long)samples[count / 2],
+		       (unsigned long)samples[count - count / 100 - 1]);
 	}
 	return 0;
 }

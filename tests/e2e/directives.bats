@@ -408,10 +408,11 @@ for v in json.load(sys.stdin)["variables"]:
 	cmp <(env -i "$DISTINIT" --env-file file -- cat /proc/self/environ) <(printf 'A=1\0B=2\0C=3\0')
 }
 
-@test "file: an empty one does nothing" {
+@test "file: an empty one does nothing, which is said" {
 	: >file
 	distinit A=1 -- --env-file file -- env
-	succeeds_with A=1
+	warns_with "the directive file 'file' is empty"
+	[ "$output" = A=1 ]
 	distinit A=1 -- --env-file /dev/null -- env
 	succeeds_with A=1
 }

@@ -23,7 +23,7 @@ names() {
 
 @test "the manual has every option of every --help" {
 	requires_text "$MANUAL"
-	for word in '' env explain wait install hosts sources frameworks; do
+	for word in '' env explain wait install bundle hosts sources frameworks; do
 		# shellcheck disable=SC2086 # none or one
 		for option in $(env -i "$DISTINIT" $word --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
 			grep -Eq "^\.It .*Fl -$option( |\$)" "$MANUAL" || {
@@ -37,7 +37,7 @@ names() {
 @test "the manual has no option that there is not" {
 	requires_text "$MANUAL"
 	while read -r option; do
-		for word in '' env explain wait install hosts; do
+		for word in '' env explain wait install bundle hosts; do
 			# shellcheck disable=SC2086 # none or one
 			distinit -- $word "--$option"
 			[[ $stderr == *'unknown option'* ]] || continue 2
@@ -49,7 +49,7 @@ names() {
 
 @test "the manual has every subcommand and every exit status" {
 	requires_text "$MANUAL"
-	for word in env explain wait install hosts sources frameworks; do
+	for word in env explain wait install bundle hosts sources frameworks; do
 		grep -Eq "^\.It Cm $word\b" "$MANUAL"
 	done
 	for number in 124 125 126 127; do
@@ -74,9 +74,18 @@ names() {
 	done
 }
 
+@test "sources tells of every manager what it is known by and what it reads" {
+	env -i "$DISTINIT" sources | awk '
+		/^Launchers/ { exit }
+		/^  [a-z]/ { managers++; name = $1 }
+		/^ +known by [^ ]/ { known++ }
+		/^ +reads [^ ]/ { reads++; if (known != managers || reads != managers) { print name; bad = 1 } }
+		END { exit bad || managers == 0 || reads != managers }'
+}
+
 @test "README.md mentions every subcommand" {
 	requires_text README.md
-	for word in env explain wait install hosts sources frameworks; do
+	for word in env explain wait install bundle hosts sources frameworks; do
 		grep -q "distinit $word" README.md || grep -qE "\`$word\b" README.md
 	done
 }
@@ -85,7 +94,7 @@ names() {
 	requires_text README.md
 	# In the program's own commands; those of others have options of theirs.
 	while read -r option; do
-		for word in '' env explain wait install hosts; do
+		for word in '' env explain wait install bundle hosts; do
 			# shellcheck disable=SC2086 # none or one
 			[[ $(env -i "$DISTINIT" $word "--$option" 2>&1 >/dev/null) == *'unknown option'* ]] || continue 2
 		done

@@ -226,10 +226,28 @@ readonly STEP=(
 	[[ $output == *"Slurm's srun"*'rank 4 of 6, on its node rank 0 of 2 (scope task)'*'3: n[1-3]'*'2 of 3, n3'* ]]
 }
 
+@test "text: a job script, with slots that are no ranks" {
+	printf '%s\n' n1 n1 n2 n2 n3 >nodefile
+	invoke env -i PBS_JOBID=7.server PBS_NODEFILE="$PWD/nodefile" "$DISTINIT" explain --hostname=n2
+	[ "$status" -eq 0 ]
+	[[ $output == *"manager        pbs: PBS and Torque jobs"*"(recognised by PBS_JOBID)"* ]]
+	[[ $output == *"this process   no rank: a batch script or shell in the allocation (scope allocation)"* ]]
+	[[ $output == *"nodes          3: n[1-3]"*"slots          2(x2),1, which say nothing of what runs"* ]]
+	[[ $output == *"this node      rank 1 of 3, n2"* ]]
+}
+
 @test "text: without a cluster, one is told so" {
 	distinit -- explain
 	succeeds_with "$output"
 	[[ $output == 'No cluster manager is recognised here'* ]]
+}
+
+@test "text: an index alone is no cluster, and what to pass is told" {
+	distinit NOMAD_ALLOC_INDEX=2 -- explain
+	succeeds_with "$output"
+	[[ $output == *'nomad: Nomad allocation (recognised by NOMAD_ALLOC_INDEX)'*'this node      rank 2'* ]]
+	[[ $output == *'does not tell  how many allocations there are, and where: pass --nnodes and --master-addr'* ]]
+	[[ $output == *'no cluster yet, so nothing is derived'* && $output != *MASTER_ADDR* ]]
 }
 
 @test "text: nothing in it moves the terminal's cursor" {
@@ -344,4 +362,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	invoke unshare --mount sh -c 'mount -o remount,ro,bind / / 2>/dev/null || exit 77; exec env -i "$0" explain' "$DISTINIT"
 	[ "$status" -ne 77 ] || skip '/ cannot be made read-only here'
 	[[ $output == *'/ is read-only'* ]]
+}
+
+@test "explain: a name that a terminal might obey is shown, not obeyed" {
+	# \x9b begins a control sequence, too.
+	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
+	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
 }

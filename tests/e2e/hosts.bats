@@ -165,3 +165,25 @@ random_lists() {
 	[ "$status" -eq 125 ]
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
+
+# --- a file of hosts --------------------------------------------------------------------------------
+
+@test "--hostfile: its hosts are printed, in their order" {
+	printf '%s\n' 'n2 slots=2' '# none' n10:3 'n1 4' >"$BATS_TEST_TMPDIR/hosts"
+	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR/hosts" --node-rank=0
+	succeeds_with $'n2\nn10\nn1'
+}
+
+@test "--hostfile: a large one" {
+	seq -f 'node%g' 100000 | sed 's/.*/&\n&/' >"$BATS_TEST_TMPDIR/hosts"
+	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR/hosts" --node-rank=0 --count
+	succeeds_with 100000
+}
+
+@test "--hostfile: one that is larger than any job's is refused, and so is what is no file" {
+	truncate --size=17M "$BATS_TEST_TMPDIR/hosts"
+	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR/hosts"
+	refuses_with "--hostfile '$BATS_TEST_TMPDIR/hosts' has more than 16777216 bytes"
+	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR"
+	refuses_with "--hostfile '$BATS_TEST_TMPDIR' cannot be read: Is a directory"
+}

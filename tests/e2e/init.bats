@@ -14,6 +14,12 @@ load helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	STARTED=()
+	# What is left behind: it says that it was told, takes its time, and finishes.
+	cat >slow <<-'END'
+		trap 'echo told >>told; sleep 0.5; echo finished >>told; exit' TERM
+		touch ready
+		while :; do sleep 0.02; done
+	END
 }
 
 teardown() {
@@ -196,10 +202,11 @@ open("ready", "w").close()
 print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	STARTED+=("$!")
 	until_true test -e ready
-	pid=$(<pid)
-	STARTED+=("$pid")
-	kill -USR1 "$pid"
-	until_true gone "$pid"
+	local its
+	its=$(<pid)
+	STARTED+=("$its")
+	kill -USR1 "$its"
+	until_true gone "$its"
 	[ "$(<out)" = 10 ]
 }
 
@@ -212,16 +219,12 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 }
 
 @test "init: it holds no descriptor above 2 and no folder, and the command gets both" {
-	mkdir folder
-	cd folder
 	exec 7</dev/null
-	start --init -- sh -c 'ls /proc/$$/fd >../fds; pwd >../cwd; touch ../ready; exec sleep 1000'
+	start --init -- sh -c 'ls /proc/$$/fd >fds; pwd >cwd; touch ready; exec sleep 1000'
 	exec 7<&-
-	cd ..
 	until_true test -e ready
-	mv folder/out folder/err .
 	until_true eval '[ "$(readlink /proc/$pid/cwd)" = / ]'
-	[ "$(cat cwd)" = "$PWD/folder" ]
+	[ "$(cat cwd)" = "$PWD" ]
 	grep -qx 7 fds
 	for fd in /proc/"$pid"/fd/*; do
 		[ "${fd##*/}" -le 2 ]
@@ -419,13 +422,9 @@ exit 1'
 	succeeds_with ''
 }
 
-# Left behind: it says that it was told, takes its time, and finishes.
-readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TERM; touch ready; while :; do sleep 0.02; done'
-
 @test "init: what the command leaves behind is told TERM and may finish" {
-	export SLOW
-	code='sh -c "$SLOW" & until [ -e ready ]; do sleep 0.02; done; exit 4'
-	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
+	code='sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	distinit PATH="$PATH" -- --init --grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready told
@@ -435,12 +434,11 @@ readonly SLOW='trap "echo told >>told; sleep 0.5; echo finished >>told; exit" TE
 
 @test "init: its grandchildren too, and those in sessions of their own" {
 	requires setsid
-	code='setsid sh -c "sh -c \"\$SLOW\" & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
-	distinit PATH="$PATH" SLOW="$SLOW" -- --init --grace=60s -- sh -c "$code"
+	code='setsid sh -c "sh slow & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
+	distinit PATH="$PATH" -- --init --grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready both told
-	export SLOW
 	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }

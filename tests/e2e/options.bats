@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-readonly SUBCOMMANDS=(env explain wait install hosts sources frameworks)
+readonly SUBCOMMANDS=(env explain wait install bundle hosts sources frameworks)
 
 # long_options WORD...: the long options that its --help lists, as --name or, with an argument, --name=ARG.
 long_options() {
@@ -21,7 +21,7 @@ long_options() {
 # --- help -------------------------------------------------------------------------------------------------
 
 @test "--help: on stdout, with status 0, and nothing on stderr" {
-	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'install --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
+	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'install --help' 'bundle --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
 		# shellcheck disable=SC2086 # several words
 		distinit -- $words
 		[ "$status" -eq 0 ]
@@ -51,7 +51,7 @@ long_options() {
 
 @test "--help: lists the options of the manual" {
 	long_options >help
-	for option in cluster frameworks hosts node-rank master-addr master-port ranks set add unset prepend append first \
+	for option in cluster frameworks hosts hostfile node-rank nnodes scope master-addr master-port ranks set add unset prepend append first \
 		env-file clean pass app keep-config lenient wait for verbose log root hostname help version; do
 		grep -E -- "^--$option\b" help
 	done
@@ -61,6 +61,9 @@ long_options() {
 	long_options wait | grep -x -- --timeout=DURATION
 	long_options explain | grep -x -- --format=FORMAT
 	long_options explain | grep -x -- --show-secrets
+	for option in --track=NAMES --force --carry-unset --output=FILE; do
+		long_options bundle | grep -x -- "$option"
+	done
 	for option in --count --first --nth=N --compress; do
 		long_options hosts | grep -x -- "$option"
 	done

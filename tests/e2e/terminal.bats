@@ -38,7 +38,7 @@ typed() {
 readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 
 @test "terminal: the command has the foreground, and Ctrl-C reaches it once" {
-	typed see='ready, in front' type=^C see='got SIGINT' type=^C see='got SIGINT' 'type=^\' see='got SIGQUIT' -- \
+	typed see='ready, in front' type=^C see='got SIGINT' type=^C see='got SIGINT' type=^backslash see='got SIGQUIT' -- \
 		"$DISTINIT" --init -- ./workload INT QUIT
 	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 2 ]
 	[ "$(grep -c 'got SIGQUIT' <<<"$output")" -eq 1 ]
@@ -83,8 +83,8 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 }
 
 @test "terminal: in a pipeline the others keep the terminal" {
-	typed see='$ ' type="$DISTINIT --init -- ./workload INT 2>&1 | (trap '' INT; cat)^M" see='ready, in front' type=^C \
-		see='got SIGINT' type=^C see='got SIGINT' type=^Z see=Stopped see='$ ' type='fg^M' see=workload type=^C \
+	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT 2>&1 | (trap '' INT; cat)^M" see='ready, in front' type=^C \
+		see='got SIGINT' type=^C see='got SIGINT' type=^Z see=Stopped see='$ ' type='fg^M' see='got SIGCONT' type=^C \
 		see='got SIGINT' -- "${SHELL_WORDS[@]}"
 	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 3 ]
 }

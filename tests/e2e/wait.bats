@@ -259,6 +259,9 @@ fails_at_last() {
 	[ "$stderr" = 'distinit: info: nothing to wait for: no cluster' ]
 	distinit -- --hosts=a --wait --log=info -- echo ran
 	[[ $output == ran && $stderr == *'nothing to wait for: a cluster of one' ]]
+	# Each pod of an Indexed Job has a number; with an image that waits, a lone one has to start, too.
+	distinit NOMAD_ALLOC_INDEX=1 -- --wait --log=info -- echo ran
+	[[ $output == ran && $stderr == *"nothing to wait for: a node's number alone, which is no cluster"* ]]
 	distinit SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURMD_NODENAME=n2 -- wait -v
 	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is no rank, and the master is one that it starts' ]]
 }

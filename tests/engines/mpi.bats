@@ -105,6 +105,57 @@ no_hosts() {
 	all_have TF_CONFIG -
 }
 
+# host_file LINE...: its path in $file.
+host_file() {
+	file=$BATS_TEST_TMPDIR/hosts
+	printf '%s\n' "$@" >"$file"
+}
+
+@test "mpi: Open MPI, two machines: the host file that mpirun reads is read by each rank" {
+	host_file "# by hand" "main1 slots=2 max-slots=4" "" "sub1 slots=3"
+	launch openmpi --hostfile "$file" -np 5 "$DISTINIT" --hostfile="$file" "${TELL[@]:1}"
+	agree 5
+	hosts_are main1 main1 sub1 sub1 sub1
+	master_is_rank_0
+	[[ $output != *"distinit: "* ]] || fail "there is a message"
+
+	# A name for each slot, not next to each other.
+	host_file main1 sub1 main1
+	launch openmpi --hostfile "$file" -np 3 "$DISTINIT" --hostfile="$file" "${TELL[@]:1}"
+	agree 3
+	master_is_rank_0
+
+	# One rank on each: torchrun's nodes.
+	host_file "main1 slots=1" "sub1 slots=1"
+	launch openmpi --hostfile "$file" -np 2 "$DISTINIT" --hostfile="$file" "${TELL[@]:1}"
+	agree 2
+	hosts_are main1 sub1
+	all_have PET_NNODES 2
+	all_have PET_MASTER_ADDR main1
+	same "PET_NODE_RANK of 1" 1 "${told[1.PET_NODE_RANK]}"
+}
+
+@test "mpi: Open MPI, a host file whose first host runs nothing: rank 0 says so" {
+	host_file "main1 slots=2" "sub1 slots=2"
+	launch openmpi --host sub1:2,main1:1 --map-by slot -np 3 "$DISTINIT" --hostfile="$file" "${TELL[@]:1}"
+	agree 3
+	[[ ${told[0.host]} == main1 || $output == *"distinit: warning: rank 0 runs on 'sub1'"* ]] || fail "it does not say so"
+}
+
+@test "mpi: Open MPI, one of us on each machine by --scope=node, which several ranks contradict" {
+	host_file "main1 slots=2" "sub1 slots=2"
+	launch openmpi --hostfile "$file" --map-by ppr:1:node -np 2 "$DISTINIT" --scope=node --hostfile="$file" "${TELL[@]:1}"
+	same "the number of ranks" 2 "$ranks"
+	all_have RANK -
+	all_have PET_NPROC_PER_NODE 2
+	for ((i = 0; i < 2; i++)); do
+		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
+	done
+	run openmpi --hostfile "$file" -np 4 "$DISTINIT" --scope=node --hostfile="$file" "${TELL[@]:1}"
+	same "the exit status" 125 "$status"
+	[[ $output == *"distinit: error: --scope=node, but openmpi started 2 processes on this node"* ]] || fail "it does not say why"
+}
+
 @test "mpi: Open MPI in a batch script: ranks from MPI, hosts from the job" {
 	in_slurm
 	launch batch --nodes=2 --ntasks-per-node=2 <<<"${OPENMPI[*]} ${TELL[*]} SLURM_PROCID SLURM_JOB_ID"
@@ -181,6 +232,28 @@ no_hosts() {
 	launch hydra -hosts main1,sub1 -ppn 2 -n 4 "$DISTINIT" --hosts=main1,sub1 "${TELL[@]:1}"
 	agree 4
 	master_is_rank_0
+}
+
+@test "mpi: MPICH, two machines: the machine file that mpiexec reads is read by each rank" {
+	host_file main1:2 sub1:3
+	launch hydra -f "$file" -n 5 "$DISTINIT" --hostfile="$file" "${TELL[@]:1}"
+	agree 5
+	hosts_are main1 main1 sub1 sub1 sub1
+	master_is_rank_0
+	[[ $output != *"distinit: "* ]] || fail "there is a message"
+}
+
+@test "mpi: MPICH, without its own variables: plain PMI tells no rank on the node" {
+	launch hydra -hosts main1,sub1 -ppn 2 -n 4 env -u MPI_LOCALRANKID -u MPI_LOCALNRANKS "$DISTINIT" \
+		--master-addr=main1 "${TELL[@]:1}"
+	same "the number of ranks" 4 "$ranks"
+	for ((i = 0; i < 4; i++)); do
+		same "RANK of $i" "$i" "${told[$i.RANK]}"
+	done
+	all_have WORLD_SIZE 4
+	all_have LOCAL_RANK -
+	all_have LOCAL_WORLD_SIZE -
+	all_have MASTER_ADDR main1
 }
 
 @test "mpi: MPICH in a batch script: ranks from MPI, hosts from the job" {

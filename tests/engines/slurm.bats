@@ -190,6 +190,26 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	same "PMI_RANK of 3" 3 "${told[3.PMI_RANK]}"
 }
 
+@test "slurm: srun --mpi=pmi2 with cyclic, uneven and single steps" {
+	[[ $(login srun --mpi=list 2>&1) == *pmi2* ]] || skip "this Slurm has no plugin mpi/pmi2"
+	launch login srun --label --mpi=pmi2 --nodes=3 --ntasks-per-node=2 --distribution=cyclic "${TELL[@]}" PMI_RANK
+	in_order n1 n2 n3 n1 n2 n3
+	for ((i = 0; i < 6; i++)); do
+		same "PMI_RANK of $i" "$i" "${told[$i.PMI_RANK]}"
+	done
+
+	launch login srun --label --mpi=pmi2 --nodes=2 --ntasks=3 --distribution=block "${TELL[@]}" PMI_SIZE
+	agree 3
+	master_is_rank_0
+	tf_config_is_right
+	all_have PMI_SIZE 3
+
+	# One task has nobody to meet, though PMI counts it.
+	launch login srun --label --mpi=pmi2 --ntasks=1 "${TELL[@]}" PMI_SIZE
+	all_have PMI_SIZE 1
+	all_have RANK -
+}
+
 # --- heterogeneous steps ----------------------------------------------------------------------------
 
 @test "slurm: a step over both groups of a heterogeneous job" {
@@ -211,6 +231,15 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	tf_config_is_right_or_absent
 }
 
+@test "slurm: a cyclic step over both groups of a heterogeneous job" {
+	launch login salloc --quiet --nodes=1 --ntasks=2 : --nodes=2 --ntasks=4 --ntasks-per-node=2 \
+		srun --label --het-group=0,1 --distribution=cyclic "${TELL[@]}"
+	agree 6
+	hosts_are n1 n1 n2 n3 n2 n3
+	master_is_rank_0
+	tf_config_is_right_or_absent
+}
+
 @test "slurm: a step on the second group of a heterogeneous job" {
 	launch login salloc --quiet --nodes=1 --ntasks=1 : --nodes=2 --ntasks=4 --ntasks-per-node=2 \
 		srun --label --het-group=1 "${TELL[@]}"
@@ -223,6 +252,80 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	launch batch --nodes=3 --ntasks-per-node=1 <<<"$DISTINIT -- srun --label ${TELL[*]} SLURM_JOB_ID"
 	in_order n1 n2 n3
 	all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	for ((i = 0; i < 3; i++)); do
+		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
+	done
+}
+
+# inner_job COMMAND [OPTION]...: run it once, in task 3 of a step of four on two nodes.
+inner_job() {
+	login srun --nodes=2 --ntasks=4 --ntasks-per-node=2 --cpus-per-task=1 --mem=0 --overlap "${@:2}" \
+		sh -c "[ \$SLURM_PROCID != 3 ] || { $1; }"
+}
+
+@test "slurm: sbatch inside a step: the script is an allocation, though it has the outer step's variables" {
+	local at=$BATS_TEST_TMPDIR/inner shape
+	for shape in "--nodes=2 --ntasks-per-node=2" "--nodes=1 --ntasks=3" "--nodes=2 --ntasks=3"; do
+		rm -f "$at"
+		run inner_job "sbatch --quiet --wait $shape --output=$at \
+			--wrap '${TELL[*]} SLURM_JOB_ID SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_PROCID' >/dev/null"
+		same "the exit status" 0 "$status"
+		output=$(cat "$at")
+		unlabelled
+		# What would mislead.
+		all_have SLURM_STEP_ID 0
+		all_have SLURM_PROCID 0
+		[[ $shape == --nodes=1* ]] || all_have SLURM_STEP_NODELIST "n[1-2]"
+		all_have RANK -
+		all_have PET_NNODES -
+		all_have TF_CONFIG -
+		[[ ${told[0.MASTER_ADDR]} == "${told[0.host]}" ]] || fail "MASTER_ADDR is another host's"
+		all_have MASTER_PORT "$(job_port "${told[0.SLURM_JOB_ID]}" 0)"
+	done
+}
+
+@test "slurm: sbatch inside a step of srun --mpi=pmi2: PMI's rank has leaked too" {
+	[[ $(login srun --mpi=list 2>&1) == *pmi2* ]] || skip "this Slurm has no plugin mpi/pmi2"
+	local at=$BATS_TEST_TMPDIR/inner
+	run inner_job "sbatch --quiet --wait --nodes=2 --ntasks=3 --output=$at \
+		--wrap '${TELL[*]} PMI_RANK PMI_SIZE SLURM_JOB_ID' >/dev/null" --mpi=pmi2
+	same "the exit status" 0 "$status"
+	output=$(cat "$at")
+	unlabelled
+	all_have PMI_RANK 3
+	all_have PMI_SIZE 4
+	is_allocation
+}
+
+@test "slurm: sbatch inside a step: a step of the new job is one, with its own ranks" {
+	local at=$BATS_TEST_TMPDIR/inner
+	run inner_job "sbatch --quiet --wait --nodes=2 --ntasks-per-node=2 --output=$at --wrap 'srun --label ${TELL[*]}' >/dev/null"
+	same "the exit status" 0 "$status"
+	output=$(cat "$at")
+	read_told
+	agree 4
+	master_is_rank_0
+	tf_config_is_right
+}
+
+@test "slurm: salloc inside a step: the shell is an allocation of its own nodes" {
+	run inner_job "salloc --quiet --nodes=3 --ntasks=3 ${TELL[*]} SLURM_JOB_ID SLURM_STEP_NODELIST SLURM_PROCID"
+	same "the exit status" 0 "$status"
+	unlabelled
+	all_have SLURM_STEP_NODELIST "n[1-2]"
+	all_have SLURM_PROCID 3
+	is_allocation
+}
+
+@test "slurm: --scope=node, where one of us is started on each node without srun" {
+	run login salloc --quiet --nodes=3 --ntasks-per-node=1 sh -c '
+		for i in 1 2 3; do
+			SLURMD_NODENAME=n$i "$@" | sed "s/^/$((i - 1)): /"
+		done' - "$DISTINIT" --scope=node "${TELL[@]:1}"
+	read_told
+	same "the number of those who tell" 3 "$ranks"
+	all_have MASTER_ADDR n1
+	all_have RANK -
 	for ((i = 0; i < 3; i++)); do
 		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
 	done

@@ -94,6 +94,22 @@ met() {
 	met n1 n1 n2 n2
 }
 
+@test "torch: two machines, over the interface that distinit finds, whatever their own names resolve to" {
+	[[ -z $(missing ip) ]] || skip "$(missing ip)"
+	unshare --net ip link add eth3 type veth peer name eth5 2>/dev/null || skip "the kernel makes no veth pairs for us"
+	# shellcheck disable=SC2016 # for the inner shells
+	run timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" OMP_NUM_THREADS=1 \
+		"$TOOLS/two-machines" "$BATS_TEST_TMPDIR" sh -c 'exec "$0" --hosts=main1,sub1 --node-rank="$HERE" "$@"' \
+		"$DISTINIT" --frameworks=torch,gloo --ranks=always -- \
+		sh -c 'echo "interface of $HERE: $GLOO_SOCKET_IFNAME"; exec "$0" "$1"' "$PYTHON" "$ALLREDUCE"
+	same "the exit status" 0 "$status"
+	[[ $output == *"interface of 0: eth3"* && $output == *"interface of 1: eth5"* ]] || fail "other interfaces"
+	for line in "rank 0 of 2, local 0 of 1 on main1: sum 3, rank 0 on main1" \
+		"rank 1 of 2, local 0 of 1 on sub1: sum 3, rank 0 on main1"; do
+		[[ $(grep -cF "$line" <<<"$output") -eq 1 ]] || fail "nobody says: $line"
+	done
+}
+
 @test "torch: distinit again in torchrun's children changes nothing" {
 	cluster_ready
 	cat >"$BATS_TEST_TMPDIR/child" <<-END

@@ -19,6 +19,7 @@ struct given {
 	const char *cluster;
 	const char *hosts;
 	const char *node_rank;
+	const char *nnodes;
 	const char *master_addr;
 	const char *master_port;
 	/** NULL: "here". */
@@ -51,6 +52,7 @@ static struct outcome *run(const struct given *g) {
 		.cluster = told(g->cluster, "--cluster"),
 		.hosts = told(g->hosts, "--hosts"),
 		.node_rank = told(g->node_rank, "--node-rank"),
+		.nnodes = told(g->nnodes, "--nnodes"),
 		.master_addr = told(g->master_addr, "--master-addr"),
 		.master_port = told(g->master_port, "--master-port"),
 	};
@@ -400,7 +402,8 @@ static void check_launchers(void) {
 		    "MV2_COMM_WORLD_LOCAL_SIZE=1");
 	CASE("hydra", "+hydra task ? node ? rank 1/2 local 0/1 m:29500", .master_addr = "m",
 	     .env = "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1");
-	CASE("PMI alone is nobody's", "none", .env = "PMI_RANK=1 PMI_SIZE=2");
+	CASE("PMI alone", "+pmi task ? node ? rank 1/2 local ?/? m:29500", .master_addr = "m",
+	     .env = "PMI_RANK=1 PMI_SIZE=2");
 	CASE("one of one", "+openmpi task 127.0.0.1 node 0 rank 0/1 local ?/? 127.0.0.1:29500",
 	     .env = "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1");
 	CASE("the innermost of two", "+openmpi task ? node ? rank 0/2 local ?/? m:29500", .master_addr = "m",

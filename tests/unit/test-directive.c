@@ -326,6 +326,29 @@ static void check_size(void) {
 	check(env_get(&out.env, "BIG") && strlen(env_get(&out.env, "BIG")) == 131067);
 }
 
+/** It is the variable that is measured, not the line: each of these newlines takes two bytes there. */
+static void check_size_unquoted(size_t newlines, int want_r) {
+	struct directive_levels levels = {{.arena = &arena}, {.arena = &arena}};
+	struct err err = {"no error"};
+	struct buf file = BUF(&arena);
+	buf_puts(&file, "set BIG=\"");
+	for (size_t i = 0; i < newlines; i++) {
+		buf_puts(&file, "\\n");
+	}
+	buf_puts(&file, "\"\n");
+	int r = directive_read(&levels, "FILE", buf_str(&file), NULL, &err);
+	checkf(r == want_r, "%zu newlines: %d", newlines, r);
+	if (r == 0) {
+		checkf(levels.job.n == 1 && levels.job.items[0].value.len == newlines,
+		       "%zu newlines are read", newlines);
+	} else {
+		check_text(err.text,
+			   "FILE:1:5: 'BIG' would have 131073 bytes, name and NUL included; the kernel takes "
+			   "131072",
+			   "%zu newlines", newlines);
+	}
+}
+
 /** mpirun's two arguments. */
 static void check_pairs(void) {
 	struct directives list = {.arena = &arena};
@@ -475,6 +498,8 @@ int main(void) {
 	check_all_refused();
 	check_bytes();
 	check_size();
+	check_size_unquoted(131072 - 5, 0);
+	check_size_unquoted(131072 - 4, -E2BIG);
 	check_pairs();
 	check_values();
 	check_files();

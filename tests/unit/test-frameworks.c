@@ -34,6 +34,14 @@ struct given {
 	const char *frameworks;
 	/** The environment before. NULL: empty. */
 	const char *env;
+	/** Where the host file is to be. NULL: nowhere. */
+	const char *hostfile;
+	/** --tf-roles. */
+	const char *roles;
+	/** The manager's. */
+	const char *manager_roles;
+	/** The network interface; NULL: there is none. */
+	const char *interface;
 };
 
 static const struct launcher launcher = {.name = "launcher"};
@@ -97,6 +105,8 @@ struct outcome {
 	struct notes notes;
 	struct derivation d;
 	struct cluster cluster;
+	/** What it was refused with, or "". */
+	struct err err;
 };
 
 static struct outcome *run(const struct given *g) {
@@ -105,12 +115,19 @@ static struct outcome *run(const struct given *g) {
 	fixture_env(&out->env, &arena, g->env ? g->env : "", '|');
 	out->d = (struct derivation){
 		.cluster = &out->cluster, .env = &out->env, .notes = &out->notes, .ranks = g->ranks};
+	out->d.hostfile.path = g->hostfile;
+	out->d.interface = (struct interface){g->interface, "why"};
+	out->cluster.place.tf_roles = g->manager_roles;
+	out->cluster.place.tf_roles_from = "ROLES";
 	uint32_t set = frameworks_standard();
-	struct err err;
-	if (g->frameworks && frameworks_parse("--frameworks", g->frameworks, &set, &err) < 0) {
-		check_text(err.text, "", "a test's own list of frameworks");
+	if (g->frameworks && frameworks_parse("--frameworks", g->frameworks, &set, &out->err) < 0) {
+		check_text(out->err.text, "", "a test's own list of frameworks");
 	}
-	frameworks_derive(set, &out->d);
+	if (g->roles && tf_roles_read("--tf-roles", g->roles, &out->d.tf_roles, &out->err) < 0) {
+		return out;
+	}
+	int r = frameworks_derive(set, &out->d, &out->err);
+	checkf((r < 0) == (out->err.text[0] != '\0'), "a refusal says why, and nothing else does");
 	return out;
 }
 
@@ -260,6 +277,247 @@ static void check_tensorflow(void) {
 	     .env = "TF_CONFIG={}");
 	CASE("tensorflow: an empty one is replaced", TF("\"a:29500\",\"b:29501\"", 0), "",
 	     .frameworks = "tensorflow", .hosts = "a,b", .env = "TF_CONFIG=");
+}
+
+#define JAX(size, rank) "JAX_COORDINATOR_ADDRESS=a:29500|JAX_NUM_PROCESSES=" #size "|JAX_PROCESS_ID=" #rank
+
+static void check_jax(void) {
+	CASE("jax: a node", JAX(2, 1), "", .frameworks = "jax", .hosts = "a,b", .node = 1);
+	CASE("jax: a task", JAX(4, 3), "", .frameworks = "jax", .hosts = "a,b", .scope = SCOPE_TASK,
+	     .node = 1, .task = "4 3 2 1", .ranks = RANKS_NEVER);
+	CASE("jax: an allocation", "JAX_COORDINATOR_ADDRESS=a:29500", "-JAX_NUM_PROCESSES -JAX_PROCESS_ID",
+	     .frameworks = "jax", .hosts = "a,b", .scope = SCOPE_ALLOCATION);
+	CASE("jax: tasks without hosts", "JAX_NUM_PROCESSES=4|JAX_PROCESS_ID=3", "-JAX_COORDINATOR_ADDRESS",
+	     .frameworks = "jax", .scope = SCOPE_TASK, .node = -1, .task = "4 3 ? ?");
+	CASE("jax: a node that is not told", "JAX_COORDINATOR_ADDRESS=a:29500",
+	     "-JAX_NUM_PROCESSES -JAX_PROCESS_ID", .frameworks = "jax", .hosts = "a,b", .node = -1);
+	CASE("jax: a node of several tasks", "JAX_COORDINATOR_ADDRESS=a:29500",
+	     "-JAX_NUM_PROCESSES -JAX_PROCESS_ID", .frameworks = "jax", .hosts = "a,b", .tasks = "2,2");
+	CASE("jax: IPv6 in brackets",
+	     "JAX_COORDINATOR_ADDRESS=[::1]:29500|JAX_NUM_PROCESSES=2|JAX_PROCESS_ID=0", "",
+	     .frameworks = "jax", .hosts = "::1,::2");
+	CASE("jax: what is set is kept", "JAX_NUM_PROCESSES=2", "=JAX_COORDINATOR_ADDRESS =JAX_PROCESS_ID",
+	     .frameworks = "jax", .hosts = "a,b", .env = "JAX_COORDINATOR_ADDRESS=x:1|JAX_PROCESS_ID=7");
+	CASE("jax: a cluster of one", "", "", .frameworks = "jax", .hosts = "a");
+}
+
+#define DMLC(size, rank) \
+	"DMLC_TRACKER_URI=a|DMLC_TRACKER_PORT=29500|DMLC_NUM_WORKER=" #size "|DMLC_TASK_ID=" #rank
+
+static void check_xgboost(void) {
+	CASE("xgboost: a node", DMLC(2, 1), "", .frameworks = "xgboost", .hosts = "a,b", .node = 1);
+	CASE("xgboost: a task", DMLC(4, 3), "", .frameworks = "xgboost", .hosts = "a,b", .scope = SCOPE_TASK,
+	     .node = 1, .task = "4 3 2 1");
+	CASE("xgboost: an allocation", "DMLC_TRACKER_URI=a|DMLC_TRACKER_PORT=29500",
+	     "-DMLC_NUM_WORKER -DMLC_TASK_ID", .frameworks = "xgboost", .hosts = "a,b",
+	     .scope = SCOPE_ALLOCATION);
+	CASE("xgboost: tasks without hosts", "DMLC_TRACKER_PORT=29500|DMLC_NUM_WORKER=4|DMLC_TASK_ID=3",
+	     "-DMLC_TRACKER_URI", .frameworks = "xgboost", .scope = SCOPE_TASK, .node = -1,
+	     .task = "4 3 ? ?");
+	CASE("xgboost: IPv6 stands bare",
+	     "DMLC_TRACKER_URI=::1|DMLC_TRACKER_PORT=29500|DMLC_NUM_WORKER=2|DMLC_TASK_ID=0", "",
+	     .frameworks = "xgboost", .hosts = "::1,::2");
+	CASE("xgboost: what is set is kept", "DMLC_TASK_ID=0|DMLC_TRACKER_URI=a",
+	     "=DMLC_TRACKER_PORT =DMLC_NUM_WORKER", .frameworks = "xgboost", .hosts = "a,b",
+	     .env = "DMLC_TRACKER_PORT=9091|DMLC_NUM_WORKER=7|DMLC_TASK_ID=");
+}
+
+#define PADDLE(nnodes, rank) "PADDLE_MASTER=a:29500|PADDLE_NNODES=" #nnodes "|PADDLE_RANK=" #rank
+#define NO_PADDLE	     "-PADDLE_MASTER -PADDLE_NNODES -PADDLE_RANK -PADDLE_NPROC_PER_NODE"
+
+static void check_paddle(void) {
+	CASE("paddle: a node", PADDLE(2, 1), "", .frameworks = "paddle", .hosts = "a,b", .node = 1);
+	CASE("paddle: as many as the manager tells", PADDLE(2, 0) "|PADDLE_NPROC_PER_NODE=8", "",
+	     .frameworks = "paddle", .hosts = "a,b", .nproc = 8);
+	CASE("paddle: one task per node", PADDLE(2, 1), "", .frameworks = "paddle", .hosts = "a,b",
+	     .scope = SCOPE_TASK, .node = 1, .task = "2 1 1 0", .tasks = "1,1");
+	CASE("paddle: several tasks per node", "", NO_PADDLE, .frameworks = "paddle", .hosts = "a,b",
+	     .scope = SCOPE_TASK, .node = 1, .task = "4 3 2 1", .tasks = "2,2");
+	CASE("paddle: an allocation", "", NO_PADDLE, .frameworks = "paddle", .hosts = "a,b",
+	     .scope = SCOPE_ALLOCATION);
+	CASE("paddle: no hosts", "", NO_PADDLE, .frameworks = "paddle", .scope = SCOPE_TASK, .node = -1,
+	     .task = "2 0 1 0");
+	CASE("paddle: what is set is kept", "PADDLE_MASTER=a:29500|PADDLE_RANK=0", "=PADDLE_NNODES",
+	     .frameworks = "paddle", .hosts = "a,b", .env = "PADDLE_NNODES=2:4");
+}
+
+/** What is in the host file, with '|' for line breaks; NULL: there is none. */
+static const char *hostfile_of(const struct outcome *out) {
+	struct buf buf = BUF(&arena);
+	struct str text = out->d.hostfile.text;
+	for (size_t i = 0; i < text.len; i++) {
+		buf_putc(&buf, text.p[i] == '\n' ? '|' : text.p[i]);
+	}
+	return text.p ? buf_text(&buf) : NULL;
+}
+
+static void check_file(const char *name, struct given given, const char *want, const char *want_added,
+		       const char *want_notes) {
+	given.hostfile = "/h";
+	struct outcome *out = run(&given);
+	check_text(hostfile_of(out), want, "host file: %s", name);
+	check_text(added(out), want_added, "host file: %s: variables", name);
+	check_text(fixture_notes(&out->notes), want_notes, "host file: %s: notes", name);
+}
+
+#define FILE_CASE(name, want, want_added, want_notes, ...) \
+	check_file(name, (struct given){__VA_ARGS__}, want, want_added, want_notes)
+#define OMPI  "OMPI_MCA_orte_default_hostfile=/h|PRTE_MCA_prte_default_hostfile=/h"
+#define HYDRA "HYDRA_HOST_FILE=/h|I_MPI_HYDRA_HOST_FILE=/h"
+
+static void check_hostfiles(void) {
+	FILE_CASE("a node, nobody counts", "a|b|", OMPI, "", .frameworks = "mpi", .hosts = "a,b", .node = 1);
+	FILE_CASE("the manager counts", "a slots=8|b slots=8|", OMPI, "", .frameworks = "mpi", .hosts = "a,b",
+		  .nproc = 8, .env = "PET_NPROC_PER_NODE=2");
+	FILE_CASE("the user counts", "a slots=2|b slots=2|", OMPI, "", .frameworks = "mpi", .hosts = "a,b",
+		  .env = "PET_NPROC_PER_NODE=2");
+	FILE_CASE("torchrun's own words count nothing", "a|b|", OMPI, "", .frameworks = "mpi", .hosts = "a,b",
+		  .env = "PET_NPROC_PER_NODE=gpu");
+	FILE_CASE("an allocation", "a slots=2|c slots=1|", OMPI, "", .frameworks = "mpi", .hosts = "a,b,c",
+		  .tasks = "2,0,1", .scope = SCOPE_ALLOCATION, .node = -1);
+	FILE_CASE("Hydra's form", "a:2|b:1|", HYDRA, "", .frameworks = "mpich", .hosts = "a,b",
+		  .tasks = "2,1", .scope = SCOPE_ALLOCATION);
+	FILE_CASE("one task per node", "a slots=4|b slots=4|", OMPI, "", .frameworks = "mpi", .hosts = "a,b",
+		  .scope = SCOPE_TASK, .task = "2 0 1 0", .tasks = "1,1", .env = "PET_NPROC_PER_NODE=4");
+	FILE_CASE("a rank of several on its node", NULL, "",
+		  "no host file for mpi: the launcher starts the ranks itself: this wants one task per node",
+		  .frameworks = "mpi", .hosts = "a,b", .scope = SCOPE_TASK, .task = "4 0 2 0",
+		  .tasks = "2,2");
+	FILE_CASE("a node of several tasks", NULL, "",
+		  "no host file for mpi: a node has several tasks: this wants one per node",
+		  .frameworks = "mpi", .hosts = "a,b", .tasks = "2,2");
+	FILE_CASE("no hosts", NULL, "", "no host file for mpi: nobody tells the hosts", .frameworks = "mpi",
+		  .scope = SCOPE_TASK, .node = -1, .task = "2 0 1 0");
+	FILE_CASE("DeepSpeed and Horovod set nothing", "a slots=2|b slots=2|", "", "",
+		  .frameworks = "deepspeed,horovod", .hosts = "a,b", .nproc = 2);
+	FILE_CASE("DeepSpeed wants each host counted", NULL, "",
+		  "no host file for deepspeed: nobody tells how many ranks a node is to have: "
+		  "PET_NPROC_PER_NODE=N does",
+		  .frameworks = "deepspeed", .hosts = "a,b");
+	FILE_CASE("one file, two forms", "a slots=2|b slots=2|", OMPI,
+		  "no host file for mpich: the one host file has the form that another framework reads",
+		  .frameworks = "mpich,mpi", .hosts = "a,b", .nproc = 2);
+	FILE_CASE("IPv6", "::1 slots=2|::2 slots=2|", OMPI, "", .frameworks = "mpi", .hosts = "::1,::2",
+		  .nproc = 2);
+	FILE_CASE("IPv6 is not for Hydra", NULL, "",
+		  "no host file for mpich: a host is an IPv6 address, which this form of a host file cannot "
+		  "carry",
+		  .frameworks = "mpich", .hosts = "::1,::2");
+	FILE_CASE("a cluster of one", NULL, "", "", .frameworks = "mpi", .hosts = "a");
+	FILE_CASE("a path that is set is kept, and the file is made", "a|b|",
+		  "PRTE_MCA_prte_default_hostfile=/h", "", .frameworks = "mpi", .hosts = "a,b",
+		  .env = "OMPI_MCA_orte_default_hostfile=/x");
+	CASE("host file: nowhere", "", "-OMPI_MCA_orte_default_hostfile -PRTE_MCA_prte_default_hostfile",
+	     .frameworks = "mpi,deepspeed", .hosts = "a,b", .nproc = 2);
+}
+
+static void check_interfaces(void) {
+	CASE("interface: both", "NCCL_SOCKET_IFNAME==eth0|GLOO_SOCKET_IFNAME=eth0", "",
+	     .frameworks = "gloo,nccl", .hosts = "a,b", .interface = "eth0");
+	CASE("interface: what is set is kept", "GLOO_SOCKET_IFNAME=eth0", "=NCCL_SOCKET_IFNAME",
+	     .frameworks = "gloo,nccl", .hosts = "a,b", .interface = "eth0", .env = "NCCL_SOCKET_IFNAME=^lo");
+	struct given g = {.frameworks = "gloo", .hosts = "a,b"};
+	struct outcome *out = run(&g);
+	check_text(added(out), "", "interface: none");
+	check_text(fixture_notes(&out->notes), "GLOO_SOCKET_IFNAME is left out: why",
+		   "interface: none is said");
+
+	fixture_env(&out->env, &arena, "GLOO_SOCKET_IFNAME=x|NCCL_SOCKET_IFNAME=", '|');
+	const uint32_t all = UINT32_MAX, standard = frameworks_standard();
+	check(frameworks_want_interface(all, &out->env));
+	check(!frameworks_want_interface(standard, &out->env));
+	uint32_t gloo = 0;
+	check(frameworks_parse("F", "gloo", &gloo, &out->err) == 0);
+	check(!frameworks_want_interface(gloo, &out->env));
+	check(frameworks_want_hostfile(all) && !frameworks_want_hostfile(standard | gloo));
+}
+
+#define TF_ROLES(cluster, type, index) \
+	"TF_CONFIG={\"cluster\":{" cluster "},\"task\":{\"type\":\"" type "\",\"index\":" #index "}}"
+#define ROLES(want, ...) CASE("roles: " want, want, "", .frameworks = "tensorflow", __VA_ARGS__)
+
+static void check_roles(void) {
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"b:29501\",\"c:29502\"]", "chief", 0),
+	      .hosts = "a,b,c", .roles = "chief:1");
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"b:29501\",\"c:29502\"]", "worker", 1),
+	      .hosts = "a,b,c", .roles = "chief:1", .node = 2);
+	ROLES(TF_ROLES("\"ps\":[\"a:29500\",\"b:29501\"],\"chief\":[\"c:29502\"],\"worker\":[\"d:29503\"]",
+		       "ps", 1),
+	      .hosts = "a,b,c,d", .roles = "ps:2,chief:1", .node = 1);
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"ps\":[\"b:29501\"]", "ps", 0), .hosts = "a,b",
+	      .roles = "chief:1,ps:1", .node = 1);
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"b:29501\"],\"ps\":[\"[::1]:29502\"]", "ps", 0),
+	      .hosts = "a,b,::1", .roles = "chief:1,worker:1,ps:1", .node = 2);
+	// The evaluator stands in no list, but has a number, so that the others' ports do not change with it.
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"c:29502\"]", "evaluator", 0), .hosts = "a,b,c",
+	      .roles = "chief:1,evaluator:1", .node = 1);
+	ROLES(TF_ROLES("\"worker\":[\"b:29501\"]", "worker", 0), .hosts = "a,b", .roles = "evaluator:1",
+	      .node = 1);
+	ROLES(TF_ROLES("\"ps\":[\"a:29500\"],\"worker\":[\"b:29501\",\"a:29502\",\"b:29503\"]", "worker", 2),
+	      .hosts = "a,b", .roles = "ps:1", .scope = SCOPE_TASK, .tasks = "2,2", .layout = LAYOUT_CYCLIC,
+	      .node = 1, .task = "4 3 2 1");
+	ROLES(TF_ROLES("\"ps\":[\"a:29500\"],\"worker\":[\"a:29501\",\"c:29502\"]", "ps", 0),
+	      .hosts = "a,b,c", .roles = "ps:1", .scope = SCOPE_TASK, .tasks = "2,0,1",
+	      .layout = LAYOUT_BLOCK, .task = "3 0 2 0");
+	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"ps\":[\"b:29501\"]", "ps", 0), .hosts = "a,b",
+	      .manager_roles = "chief:1,ps:1", .node = 1);
+	ROLES(TF_ROLES("\"ps\":[\"a:29500\"],\"worker\":[\"b:29501\"]", "worker", 0), .hosts = "a,b",
+	      .manager_roles = "chief:1,ps:1", .roles = "ps:1", .node = 1);
+	// Where there is no TF_CONFIG to make, they need not fit.
+	CASE("roles: what is set is kept", "", "=TF_CONFIG", .frameworks = "tensorflow", .hosts = "a,b",
+	     .roles = "ps:7", .env = "TF_CONFIG={}");
+	CASE("roles: an allocation", "", "-TF_CONFIG", .frameworks = "tensorflow", .hosts = "a,b",
+	     .scope = SCOPE_ALLOCATION, .roles = "ps:7");
+	CASE("roles: not TensorFlow's turn", JAX(2, 0), "", .frameworks = "jax", .hosts = "a,b",
+	     .roles = "ps:7");
+}
+
+static void check_roles_wrong(const char *roles, bool manager, const char *want) {
+	struct given g = {.frameworks = "tensorflow",
+			  .hosts = "a,b,c",
+			  .roles = manager ? NULL : roles,
+			  .manager_roles = manager ? roles : NULL};
+	struct outcome *out = run(&g);
+	check_text(out->err.text, want, "roles '%s' are refused", roles);
+	check_text(added(out), "", "roles '%s': nothing is derived", roles);
+}
+
+static void check_roles_refused(void) {
+	check_roles_wrong(
+		"chef:1", false,
+		"--tf-roles='chef:1': there is no role 'chef'; did you mean 'chief'? (there are chief, "
+		"ps, worker and evaluator)");
+	check_roles_wrong("", false,
+			  "--tf-roles='': there is no role '' (there are chief, ps, worker and evaluator)");
+	static const char *const uncounted[] = {"ps",	 "ps:",	  "ps:0",	  "ps:x",
+						"ps:-1", "ps: 1", "ps:4294967296"};
+	for (size_t i = 0; i < sizeof(uncounted) / sizeof(uncounted[0]); i++) {
+		check_roles_wrong(
+			uncounted[i], false,
+			arena_format(&arena,
+				     "--tf-roles='%s': '%s': a role is followed by ':' and how many tasks "
+				     "have it, as in ps:2",
+				     uncounted[i], uncounted[i]));
+	}
+	check_roles_wrong("ps:1,ps:1", false, "--tf-roles='ps:1,ps:1': 'ps:1': this role is there twice");
+	check_roles_wrong("chief:2", false, "--tf-roles='chief:2': 'chief:2': TensorFlow takes one at most");
+	check_roles_wrong("evaluator:2", false,
+			  "--tf-roles='evaluator:2': 'evaluator:2': TensorFlow takes one at most");
+	check_roles_wrong("ps:3,chief:1", false,
+			  "--tf-roles='ps:3,chief:1': that makes 4, but the cluster has 3");
+	check_roles_wrong(
+		"ps:4294967294,worker:4294967294", false,
+		"--tf-roles='ps:4294967294,worker:4294967294': that makes 8589934588, but the cluster "
+		"has 3");
+	check_roles_wrong(
+		"chief:1,worker:1", false,
+		"--tf-roles='chief:1,worker:1': that makes 2, but the cluster has 3; without worker:N "
+		"the rest are workers");
+	check_roles_wrong("ps:4", true, "ROLES='ps:4': that makes 4, but the cluster has 3");
+	check_roles_wrong(
+		"pss:1", true,
+		"ROLES='pss:1': there is no role 'pss'; did you mean 'ps'? (there are chief, ps, worker "
+		"and evaluator)");
 }
 
 static void check_together(void) {
@@ -491,6 +749,13 @@ int main(void) {
 	check_torch();
 	check_torchrun();
 	check_tensorflow();
+	check_jax();
+	check_xgboost();
+	check_paddle();
+	check_hostfiles();
+	check_interfaces();
+	check_roles();
+	check_roles_refused();
 	check_together();
 	check_service_link();
 	check_ports();

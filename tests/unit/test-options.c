@@ -113,6 +113,8 @@ static void check_words(void) {
 	check_parse(CMD_ENV, "--format=json|--all|-o|f|--output=g", "format=json all output=g");
 	check_parse(CMD_ENV, "-of", "output=f");
 	check_parse(CMD_EXPLAIN, "--format=json|--show-secrets", "format=json show-secrets");
+	check_parse(CMD_BUNDLE, "--track=A:B|--force|--carry-unset|-o|f",
+		    "output=f track=A:B force carry-unset");
 	check_parse(CMD_HOSTS, "--count|--compress|n[1-2]", "count compress <n[1-2]>");
 	check_parse(CMD_HOSTS, "--first|--nth=2", "first nth=2");
 	check_parse(CMD_HOSTS, "--hosts=a,b|--node-rank=0", "hosts=a,b node-rank=0");
@@ -229,6 +231,8 @@ static void check_all_variables(void) {
 			"A=1|DISTINIT_HOSTS=a|B=2", "");
 	check_variables("DISTINIT_KEEP_CONFIG=1|DISTINIT_HOSTS=a", "", "hosts=a keep-config",
 			"DISTINIT_KEEP_CONFIG=1|DISTINIT_HOSTS=a", "");
+	check_variables("DISTINIT_TRACK=A:B|DISTINIT_LOG=warn", "", "log=warn track=A:B",
+			"DISTINIT_TRACK=A:B", "");
 	check_variables("DISTINIT_HOSTS=a|DISTINIT_HOSTS=a", "", "hosts=a", "", "");
 	check_variables("DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "", "",
 			"DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "");

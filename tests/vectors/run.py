@@ -22,6 +22,8 @@ A case is what goes in, a line "--", and what must come out:
     cluster.KEY VALUE...     what "explain --format=json" says; "-" is null, or no hosts
     cluster none             that it has no cluster
     distinit: warning: TEXT  a line on stderr
+    wrote PATH               a file that is written under the root directory by "env" and by the run, not by
+            "explain"; its lines follow, indented by a tab
 
     distinit: error: TEXT    instead of variables: it is refused, and the command does not run
 
@@ -67,6 +69,7 @@ class Case:
         self.unchanged = False
         self.cluster = {}
         self.messages = []
+        self.written = {}
 
     @property
     def refused(self):
@@ -135,6 +138,10 @@ def read_expected(case, line):
         case.unchanged = True
     elif line == "cluster none":
         case.cluster = None
+    elif line.startswith("wrote "):
+        case.written[line.removeprefix("wrote ")] = ""
+    elif line.startswith("\t") and case.written:
+        case.written[list(case.written)[-1]] += line[1:] + "\n"
     elif match := re.match(r"cluster\.(\w+) (.*)", line):
         case.cluster[match[1]] = match[2]
     elif line.startswith("distinit: "):
@@ -279,8 +286,19 @@ class Runner:
                 want[name.encode()] = to_bytes(value, self.root)
         compare_environment(want, after, self.complain)
 
+        self.check_written("the run")
         self.check_env(after)
+        self.check_written("env")
         self.check_explain({n: v for n, v in after.items() if self.env.get(n) != v})
+
+    def check_written(self, what):
+        """Take away what was written, so that the next one has to write it again."""
+        for path, want in self.case.written.items():
+            file = pathlib.Path(self.root, path.lstrip("/"))
+            have = file.read_text() if file.is_file() else None
+            if have != want:
+                self.complain(f"{what}: {path}: want {show(want)}, got {show(have)}")
+            file.unlink(missing_ok=True)
 
     def check_env(self, after):
         run = self.run("env", "--all", "--format=null")
@@ -301,6 +319,9 @@ class Runner:
             text = message.partition(": warning: ")[2]
             if text not in self.explained["warnings"]:
                 self.complain(f"explain: does not warn: {text}")
+        for path in self.case.written:
+            if pathlib.Path(self.root, path.lstrip("/")).exists():
+                self.complain(f"explain: wrote {path}")
         self.check_cluster()
 
     def check_cluster(self):

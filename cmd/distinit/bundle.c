@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "distinit/commands.h"
+
+#include "base/file.h"
+#include "cluster/source.h"
+#include "env/bundle.h"
+
+#include <errno.h>
+
+/** What the managers and launchers are read from: all of it is some host's or rank's own. */
+static const char *const *own_variables(struct session *s) {
+	size_t n = 0;
+	for (size_t i = 0; sources[i]; i++) {
+		n++;
+	}
+	for (size_t i = 0; launchers[i]; i++) {
+		n++;
+	}
+	const char **own = arena_array(&s->arena, n + 1, sizeof(*own));
+	n = 0;
+	for (size_t i = 0; sources[i]; i++) {
+		own[n++] = sources[i]->reads;
+	}
+	for (size_t i = 0; launchers[i]; i++) {
+		own[n++] = launcher_reads(&s->arena, launchers[i]);
+	}
+	own[n] = NULL;
+	return own;
+}
+
+static int write_bundle(struct session *s, struct buf *out, struct err *err) {
+	const char *names = s->settings.value[OPT_TRACK];
+	const struct bundle_request request = {
+		.names = str_of(names),
+		.names_from = option_label(&s->arena, &s->settings, OPT_TRACK),
+		.own = own_variables(s),
+		.force = option_is_on(&s->settings, OPT_FORCE),
+		.carry_unset = option_is_on(&s->settings, OPT_CARRY_UNSET),
+	};
+	if (!names) {
+		notes_add(&s->notes,
+			  "nothing is tracked, so the bundle is empty; DISTINIT_TRACK lists the names");
+	}
+	return bundle_write(&request, &s->env, out, &s->notes, err);
+}
+
+int command_bundle(struct session *s) {
+	struct err err = {0};
+	struct buf out = BUF(&s->arena);
+	int r = 0;
+	if (s->settings.separated || s->settings.arguments[0]) {
+		r = err_set(
+			&err, EINVAL,
+			"bundle takes no command and no argument, only options, such as --track=NAME; see "
+			"'distinit bundle --help'");
+	}
+	r = r < 0 ? r : write_bundle(s, &out, &err);
+	if (r < 0) {
+		return session_fail(s, &err);
+	}
+	session_warn(s);
+	const char *path = s->settings.value[OPT_OUTPUT];
+	if (!path) {
+		return session_print(s, buf_str(&out));
+	}
+	// For those alone who run the workers: there may be tokens in it.
+	r = file_write(&s->arena, "--output", path, buf_str(&out), 0600, &err);
+	return r < 0 ? session_fail(s, &err) : 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Multi-node parallel jobs of AWS Batch. On the second of four nodes:
+ *
+ *     AWS_BATCH_JOB_NUM_NODES=4
+ *     AWS_BATCH_JOB_NODE_INDEX=1
+ *     AWS_BATCH_JOB_MAIN_NODE_INDEX=0                            need not be 0
+ *     AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=10.0.0.11     not set on the main node itself
+ *
+ * There is no list of hosts. The main node knows no address of its own by which the others reach it; its own processes reach it by
+ * 127.0.0.1, and a server there listens on all addresses. Children of an array job are independent: AWS_BATCH_JOB_ARRAY_* is no cluster.
+ *
+ * Reference: "Environment variables" of multi-node parallel jobs in AWS Batch's documentation; aws_batch_scheduler.py of TorchX.
+ */
+
+#include "cluster/source.h"
+
+#include <errno.h>
+
+#define NUM  "AWS_BATCH_JOB_NUM_NODES"
+#define IDX  "AWS_BATCH_JOB_NODE_INDEX"
+#define MAIN "AWS_BATCH_JOB_MAIN_NODE_INDEX"
+#define ADDR "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"
+
+static const char *awsbatch_detect(const struct input *in) {
+	return env_value(in->env, NUM) ? NUM : NULL;
+}
+
+static int awsbatch_read(struct input *in, struct placement *out, struct err *err) {
+	out->nnodes_from = NUM;
+	out->node_rank_from = IDX;
+	int r = need_nnodes(in, NUM, NUM, &out->nnodes, err);
+	r = r < 0 ? r : need_u32(in, IDX, NUM, &out->node_rank, err);
+	r = r < 0 ? r : need_u32(in, MAIN, NUM, &out->master, err);
+	if (r < 0) {
+		return r;
+	}
+	if (out->master >= out->nnodes) {
+		return err_set(err, EINVAL, MAIN "=%u is not below " NUM "=%u", out->master, out->nnodes);
+	}
+	out->master_addr_from = ADDR;
+	out->master_addr = str_of(env_value(in->env, ADDR));
+	if (out->master_addr.len == 0 && out->node_rank == out->master) {
+		out->master_addr_from = "this is the main node, and the others are told its address";
+		out->master_addr = STR("127.0.0.1");
+	}
+	out->job_id = env_value(in->env, "AWS_BATCH_JOB_ID");
+	return 0;
+}
+
+const struct source source_awsbatch = {
+	.name = "awsbatch",
+	.about = "AWS Batch, multi-node parallel job",
+	.known_by = NUM,
+	.reads = NUM " " IDX " " MAIN " " ADDR " AWS_BATCH_JOB_ID",
+	.leaves = "AWS_BATCH_JOB_ARRAY_*: its children are independent",
+	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is taken there)",
+	.detect = awsbatch_detect,
+	.read = awsbatch_read,
+};

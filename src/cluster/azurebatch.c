@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Multi-instance tasks of Azure Batch. The application command, and each subtask, have
+ *
+ *     AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5      all nodes; AZ_BATCH_NODE_LIST has them with ';'
+ *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000        the primary; that port is Batch's own, and never used
+ *     AZ_BATCH_IS_CURRENT_NODE_MASTER=true      whether this is the primary
+ *
+ * Which of the others this is no variable says: it is found by this machine's name or addresses.
+ *
+ * Reference: articles/batch/batch-compute-node-environment-variables.md of Azure's documentation.
+ */
+
+#include "cluster/endpoint.h"
+#include "cluster/source.h"
+
+#include <errno.h>
+
+#define HOSTS  "AZ_BATCH_HOST_LIST"
+#define NODES  "AZ_BATCH_NODE_LIST"
+#define MASTER "AZ_BATCH_MASTER_NODE"
+#define IS_IT  "AZ_BATCH_IS_CURRENT_NODE_MASTER"
+
+static const char *azurebatch_detect(const struct input *in) {
+	bool list = env_value(in->env, HOSTS) || env_value(in->env, NODES);
+	return list && env_value(in->env, MASTER) ? MASTER : NULL;
+}
+
+static int find_this_node(struct input *in, struct placement *out, struct err *err) {
+	const char *is_it = env_value(in->env, IS_IT);
+	if (in->launcher && in->launcher->copies_env) {
+		out->node_rank = launcher_node_rank(in, &out->hosts);
+		return 0;
+	}
+	if (is_it && strcmp(is_it, "true") == 0) {
+		out->node_rank = out->master;
+		return 0;
+	}
+	int r = self_find(in, &out->hosts, &out->node_rank, err);
+	if (r == 0) {
+		notes_add(in->notes,
+			  "this machine, %s, is none of %s, so that its node rank is not known; pass --hosts "
+			  "and "
+			  "--node-rank",
+			  quote(str_of(input_hostname(in))).s, out->hosts_from);
+	}
+	return r < 0 ? r : 0;
+}
+
+static int azurebatch_read(struct input *in, struct placement *out, struct err *err) {
+	bool commas = env_value(in->env, HOSTS);
+	uint32_t empty;
+	uint16_t batchs_own;
+	struct str master;
+	out->hosts_from = commas ? HOSTS : NODES;
+	int r = hosts_split(in->arena, out->hosts_from, env_get(in->env, out->hosts_from), commas ? ',' : ';',
+			    &out->hosts, &empty, err);
+	r = r < 0 ? r : endpoint_read(MASTER, str_of(env_get(in->env, MASTER)), &master, &batchs_own, err);
+	if (r < 0) {
+		return r;
+	}
+	out->master = hosts_find(&out->hosts, master);
+	if (out->master == out->hosts.n) {
+		return err_set(err, EINVAL, MASTER "=%s is none of %s=%s",
+			       quote(str_of(env_get(in->env, MASTER))).s, out->hosts_from,
+			       quote(str_of(env_get(in->env, out->hosts_from))).s);
+	}
+	out->job_id = env_value(in->env, "AZ_BATCH_JOB_ID");
+	return find_this_node(in, out, err);
+}
+
+const struct source source_azurebatch = {
+	.name = "azurebatch",
+	.about = "Azure Batch, multi-instance task",
+	.known_by = MASTER " and a list of nodes",
+	.reads = HOSTS " " NODES " " MASTER " " IS_IT " AZ_BATCH_JOB_ID",
+	.leaves = "the port in " MASTER ": Batch's own; CCP_NODES",
+	.lacks = "which of the other nodes this is: found by its name or address, else pass --hosts and "
+		 "--node-rank",
+	.detect = azurebatch_detect,
+	.read = azurebatch_read,
+};

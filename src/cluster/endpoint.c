@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/endpoint.h"
+
+#include "base/num.h"
+
+#include <errno.h>
+
+int endpoint_read(const char *what, struct str text, struct str *host, uint16_t *port, struct err *err) {
+	struct str name = text, rest = STR("");
+	size_t colon = str_find(text, ':');
+	if (text.len && text.p[0] == '[') {
+		size_t close = str_find(text, ']');
+		// One that is not closed has no name.
+		name = close < text.len ? (struct str){text.p + 1, close - 1} : STR("");
+		rest = str_from(text, close < text.len ? close + 1 : close);
+	} else if (colon < text.len && str_find(str_from(text, colon + 1), ':') == text.len - colon - 1) {
+		name.len = colon;
+		rest = str_from(text, colon);
+	}
+	uint64_t number = 0;
+	bool fine = name.len > 0;
+	if (rest.len) {
+		fine = fine && rest.p[0] == ':' && num_read(str_from(rest, 1), UINT16_MAX, &number) == 0 &&
+		       number;
+	}
+	if (!fine) {
+		return err_set(err, EINVAL, "%s: %s is no host with a port, such as n1:2222", what,
+			       quote(text).s);
+	}
+	*host = name;
+	*port = (uint16_t)number;
+	return 0;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** "host:port", as managers write it; an IPv6 address stands in brackets there. */
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+/**
+ * Cut @text into its host, without brackets, and its port in host byte order. "host" alone has port 0; so has an IPv6 address that
+ * stands bare. @what names the variable.
+ *
+ * Returns 0; -EINVAL for a host that is missing, or a port that is none.
+ */
+int endpoint_read(const char *what, struct str text, struct str *host, uint16_t *port, struct err *err);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * TPU slices on Google's GKE, and on Cloud TPU where the same is set. The second host of four has
+ *
+ *     TPU_WORKER_HOSTNAMES=tpu-0.tpu,tpu-1.tpu,tpu-2.tpu,tpu-3.tpu   TPU_WORKER_ID=1
+ *
+ * A host with several containers that have TPUs stands there once for each, and TPU_WORKER_ID is a place in that list. Of several
+ * slices, each knows its own hosts only; the second of two has, besides,
+ *
+ *     MEGASCALE_NUM_SLICES=2   MEGASCALE_SLICE_ID=1   MEGASCALE_COORDINATOR_ADDRESS=ms-slice-0-0.ms:8080
+ *
+ * where the port is MEGASCALE's own.
+ *
+ * Reference: jax/_src/clusters/cloud_tpu_cluster.py of JAX; pkg/utils/accelerators/tpu.go of LeaderWorkerSet.
+ */
+
+#include "cluster/endpoint.h"
+#include "cluster/source.h"
+
+#include <errno.h>
+
+#define HOSTS  "TPU_WORKER_HOSTNAMES"
+#define ID     "TPU_WORKER_ID"
+#define SLICES "MEGASCALE_NUM_SLICES"
+#define SLICE  "MEGASCALE_SLICE_ID"
+#define MASTER "MEGASCALE_COORDINATOR_ADDRESS"
+
+static const char *tpu_detect(const struct input *in) {
+	return env_value(in->env, HOSTS) && env_value(in->env, ID) ? HOSTS : NULL;
+}
+
+/** Put the entries of one host, which stand side by side, one for each of its containers, into one, and count them. */
+static void merge_containers(struct input *in, struct placement *out) {
+	struct hosts *hosts = &out->hosts;
+	uint32_t *containers = arena_array(in->arena, hosts->n, sizeof(*containers));
+	uint32_t n = 0, rank = out->node_rank;
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		if (n == 0 || !str_eq(hosts_at(hosts, n - 1), hosts_at(hosts, i))) {
+			hosts->spans[n] = hosts->spans[i];
+			containers[n++] = 0;
+		}
+		containers[n - 1]++;
+		out->node_rank = i == rank ? n - 1 : out->node_rank;
+	}
+	if (n < hosts->n) {
+		hosts->n = n;
+		out->tasks_per_node = containers;
+	}
+}
+
+/** One of several slices: the hosts of the others are not told, but their number is. */
+static int read_slices(struct input *in, struct placement *out, uint32_t slices, struct err *err) {
+	uint32_t slice, workers = out->hosts.n;
+	uint16_t megascales_own;
+	const char *master = "";
+	int r = need_u32(in, SLICE, SLICES, &slice, err);
+	r = r < 0 ? r : need_value(in, MASTER, SLICES, &master, err);
+	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, &megascales_own, err);
+	if (r == 0 && slices > HOSTS_MAX / workers) {
+		return err_set(err, EINVAL, SLICES "=%u, of %u hosts each, is more than there can be", slices,
+			       workers);
+	}
+	r = r < 0 ? r : check_below(SLICE, slice, SLICES, slices, err);
+	if (r < 0) {
+		return r;
+	}
+	out->hosts_from = NULL;
+	out->hosts = (struct hosts){0};
+	out->tasks_per_node = NULL;
+	out->nnodes = slices * workers;
+	out->nnodes_from = SLICES;
+	out->node_rank += slice * workers;
+	out->master_addr_from = MASTER;
+	return 0;
+}
+
+static int tpu_read(struct input *in, struct placement *out, struct err *err) {
+	uint32_t empty, slices = 1;
+	out->hosts_from = HOSTS;
+	out->node_rank_from = ID;
+	int r = hosts_split(in->arena, HOSTS, env_get(in->env, HOSTS), ',', &out->hosts, &empty, err);
+	r = r < 0 ? r : read_u32(in, ID, &out->node_rank, err);
+	r = r < 0 ? r : read_u32(in, SLICES, &slices, err);
+	if (r < 0 || out->hosts.n == 0) {
+		return r;
+	}
+	if (out->node_rank >= out->hosts.n) {
+		return err_set(err, EINVAL, ID "=%u, but " HOSTS " lists %u (0 to %u)", out->node_rank,
+			       out->hosts.n, out->hosts.n - 1);
+	}
+	merge_containers(in, out);
+	return slices > 1 ? read_slices(in, out, slices, err) : 0;
+}
+
+const struct source source_tpu = {
+	.name = "tpu",
+	.about = "TPU slice on GKE or Cloud TPU",
+	.known_by = HOSTS " and " ID,
+	.reads = HOSTS " " ID " " SLICES " " SLICE " " MASTER,
+	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU's own",
+	.lacks = "of several slices, the other slices' hosts; on a bare TPU VM, all: pass --hosts",
+	.detect = tpu_detect,
+	.read = tpu_read,
+};

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * The text of a host file: a line for each node, in node-rank order, with how many ranks are to run there. What is not told is
+ * not written: mpirun then takes what it finds on the node, or one.
+ *
+ * Reference: orte_hosts(7) of Open MPI 4, whose form Horovod and DeepSpeed read too; HYDT "Host file" of MPICH's wiki.
+ */
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "framework/framework.h"
+
+/** Ranks that are to run on node @i, or UNKNOWN. */
+static uint32_t slots_on(const struct derivation *d, uint32_t i) {
+	const struct placement *place = &d->cluster->place;
+	uint32_t told = UNKNOWN;
+	if (d->cluster->scope == SCOPE_ALLOCATION && place->tasks_per_node) {
+		return place->tasks_per_node[i];
+	}
+	if (place->nproc_per_node != UNKNOWN) {
+		return place->nproc_per_node;
+	}
+	// "gpu" and the like are torchrun's to understand.
+	return num_read_u32(str_of(env_value(d->env, "PET_NPROC_PER_NODE")), &told) == 0 && told ? told
+												 : UNKNOWN;
+}
+
+/** Why there can be no host file of this form, or NULL. */
+static const char *not_possible(const struct derivation *d, enum hostfile_form form, bool counted) {
+	const struct cluster *c = d->cluster;
+	if (!d->hostfile.path) {
+		return "no --hostfile-output=FILE says where a host file is to be written";
+	}
+	if (c->place.hosts.n == 0) {
+		return "nobody tells the hosts";
+	}
+	const char *why = starter_misplaced(c);
+	if (why) {
+		return why;
+	}
+	if (counted && slots_on(d, 0) == UNKNOWN) {
+		return "nobody tells how many ranks a node is to have: PET_NPROC_PER_NODE=N does";
+	}
+	if (form == HOSTFILE_COLON && c->place.hosts.ipv6) {
+		return "a host is an IPv6 address, which this form of a host file cannot carry";
+	}
+	if (d->hostfile.text.p && d->hostfile.form != form) {
+		return "the one host file has the form that another framework reads";
+	}
+	return NULL;
+}
+
+static struct str make_text(const struct derivation *d, enum hostfile_form form) {
+	const struct hosts *hosts = &d->cluster->place.hosts;
+	struct buf buf = BUF(d->env->arena);
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		uint32_t slots = slots_on(d, i);
+		if (slots == 0) {
+			continue;
+		}
+		buf_put(&buf, hosts_at(hosts, i));
+		if (slots != UNKNOWN) {
+			buf_puts(&buf, form == HOSTFILE_COLON ? ":" : " slots=");
+			buf_putu(&buf, slots);
+		}
+		buf_putc(&buf, '\n');
+	}
+	buf_text(&buf);
+	return buf_str(&buf);
+}
+
+const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool counted) {
+	const char *why = not_possible(d, form, counted);
+	if (why && d->hostfile.path) {
+		notes_add(d->notes, "no host file for %s: %s", d->framework->name, why);
+	}
+	if (!why && !d->hostfile.text.p) {
+		d->hostfile.form = form;
+		d->hostfile.text = make_text(d, form);
+	}
+	return why;
+}
+
+void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form) {
+	const char *why = derive_hostfile(d, form, false);
+	for (; *names; names++) {
+		if (!why) {
+			derive(d, *names, str_of(d->hostfile.path), "the host file of --hostfile-output");
+		} else if (!derive_keeps(d, *names)) {
+			derive_leaves_out(d, *names, why);
+		}
+	}
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * paddle.distributed.launch without flags: one runs on each node and starts the ranks there, the one of rank 0 with the store
+ * that all others look for at PADDLE_MASTER.
+ *
+ * Reference: python/paddle/distributed/launch/context/args_envs.py of PaddlePaddle, which maps the variables to its options.
+ */
+
+#include "framework/framework.h"
+
+static const char *const names[] = {"PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RANK", "PADDLE_NPROC_PER_NODE"};
+
+static void paddle_derive(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	struct counted self;
+	const char *why = process_of(c, &self);
+	why = why ? why : starter_misplaced(c);
+	why = why || c->master_addr.len ? why : "nobody tells the hosts";
+	if (why) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			derive_leaves_out(d, names[i], why);
+		}
+		return;
+	}
+	derive_endpoint(d, "PADDLE_MASTER", "the host of rank 0, and the rendezvous port");
+	derive_number(d, "PADDLE_NNODES", self.size, "the number of nodes");
+	derive_number(d, "PADDLE_RANK", self.rank, "this node's rank, the master's being 0");
+	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
+		derive_number(d, "PADDLE_NPROC_PER_NODE", c->place.nproc_per_node, "the manager tells it");
+	}
+}
+
+const struct framework framework_paddle = {
+	.name = "paddle",
+	.about = "paddle.distributed.launch, without flags",
+	.sets = "PADDLE_MASTER PADDLE_NNODES PADDLE_RANK PADDLE_NPROC_PER_NODE",
+	.derive = paddle_derive,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * XGBoost's collective communication. Its tracker, which the program starts on the master, listens at DMLC_TRACKER_URI and
+ * DMLC_TRACKER_PORT, and DMLC_TASK_ID is how a worker is told from the others. XGBoost 1.x reads them itself; from 2.1 on the
+ * program passes them to CommunicatorContext(), which takes them by these very names. DMLC_NUM_WORKER is for the program that
+ * starts the tracker, as in Kubeflow's trainer.
+ *
+ * Reference: src/collective/comm_group.cc of XGBoost, rabit/src/allreduce_base.cc of 1.7; pkg/runtime/framework/plugins/xgboost
+ * of Kubeflow's trainer.
+ */
+
+#include "framework/framework.h"
+
+static void xgboost_derive(struct derivation *d) {
+	const struct cluster *c = d->cluster;
+	struct counted self;
+	derive_master_addr(d, "DMLC_TRACKER_URI");
+	derive_number(d, "DMLC_TRACKER_PORT", c->master_port, c->master_port_why);
+	const char *why = process_of(c, &self);
+	if (why) {
+		derive_leaves_out(d, "DMLC_NUM_WORKER", why);
+		derive_leaves_out(d, "DMLC_TASK_ID", why);
+		return;
+	}
+	derive_number(d, "DMLC_NUM_WORKER", self.size, "the number of workers");
+	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker, the master's being 0");
+}
+
+const struct framework framework_xgboost = {
+	.name = "xgboost",
+	.about = "XGBoost's collective communication",
+	.sets = "DMLC_TRACKER_URI DMLC_TRACKER_PORT DMLC_NUM_WORKER DMLC_TASK_ID",
+	.derive = xgboost_derive,
+};

@@ -1,0 +1,513 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders in place of srun and the container runtimes: what they are called
+# with, and what is refused before. tests/engines/csrun.bats runs them for real.
+#
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # what is quoted is to stay so
+
+load helpers
+
+: "${DISTRUN:=$(dirname "$DISTINIT")/distrun}"
+
+setup() {
+	BIN=$BATS_TEST_TMPDIR/bin
+	SITE=$BATS_TEST_TMPDIR/site.conf
+	IMAGE=$BATS_TEST_TMPDIR/image.sif
+	HERE=$(realpath "$(dirname "$DISTRUN")")
+	mkdir -p "$BIN" "$BATS_TEST_TMPDIR/data"
+	touch "$IMAGE"
+	for name in srun singularity apptainer ch-run podman; do
+		recorder "$name"
+	done
+	printf '#!/bin/sh\necho "test*|4|8"\n' >"$BIN/sinfo"
+	printf '#!/bin/sh\nexit 1\n' >"$BIN/squeue"
+	chmod +x "$BIN"/*
+	for name in csrun_cpu csrun_wse; do
+		ln -s "$DISTRUN" "$BATS_TEST_TMPDIR/$name"
+	done
+	site SINGULARITY_IMAGE="$IMAGE" DEF_NODES=2 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=2
+}
+
+# recorder NAME: a program that prints its words, each in <>, with what it was told by variables that matter.
+recorder() {
+	cat >"$BIN/$1" <<-'END'
+		#!/bin/sh
+		printf '%s' "${0##*/}"
+		printf ' <%s>' "$@"
+		echo
+		for name in PYTHONPATH LD_LIBRARY_PATH CBCORE SLURM_NTASKS DISTINIT_BUNDLE; do
+			eval "[ -z \"\${$name+set}\" ] || printf '%s=%s\n' $name \"\$$name\""
+		done
+	END
+}
+
+# site LINE...: the site's file.
+site() {
+	printf '%s\n' "$@" >"$SITE"
+}
+
+# csrun NAME VAR=VALUE... -- ARG...: invoke csrun_NAME.
+csrun() {
+	local -a variables arguments
+	local name=$1
+	shift
+	split "$@"
+	invoke env -i PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" "${variables[@]}" \
+		"$BATS_TEST_TMPDIR/csrun_$name" "${arguments[@]}"
+}
+
+# cpu, wse: the same without variables.
+cpu() {
+	csrun cpu -- "$@"
+}
+
+wse() {
+	csrun wse -- "$@"
+}
+
+# ran WORDS: it ended well, and called this. What distinit is told and bound by is written as DISTINIT and BIND.
+ran() {
+	local first=${output%%$'\n'*}
+	first=${first//"<$HERE/distinit:/distinit:ro>"/BIND}
+	first=${first//",$HERE/distinit:/distinit:ro>"/,BIND>}
+	first=${first//"</distinit> <-->"/DISTINIT}
+	[[ $status -eq 0 && $first == "$1" ]] || {
+		printf 'wanted: %s\ncalled: %s\n' "$1" "$first"
+		return 1
+	}
+}
+
+# refuses STATUS TEXT: one line of an error, and nothing was called.
+refuses() {
+	[[ $status -eq $1 && -z $output && $stderr == *": error: $2" && $stderr != *$'\n'* ]]
+}
+
+# --- csrun_cpu ---------------------------------------------------------------------------------------
+
+@test "exec: srun, the runtime, distinit and the command, byte for byte" {
+	cpu python -c 'print("a b")' '' '$(touch x); `y`' "it's" $'two\nlines' '*'
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <python> <-c> <print(\"a b\")> <> <\$(touch x); \`y\`> <it's> <two"
+	[[ $output == *$'<two\nlines> <*>'* && -z $stderr ]]
+}
+
+@test "exec: --alloc-node=False runs it here, as does CSRUN_ALLOC_NODE; the option beats the variable" {
+	for value in False false 0 no; do
+		cpu --alloc-node="$value" true
+		ran "singularity <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	done
+	cpu --alloc_node False true
+	ran "singularity <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	csrun cpu CSRUN_ALLOC_NODE=False -- true
+	ran "singularity <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	csrun cpu CSRUN_ALLOC_NODE=False -- --alloc-node=True true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	cpu --alloc-node python train.py
+	refuses 125 "--alloc-node='python': expected True or False"
+}
+
+@test "exec: the node with the special resource is left alone, if there is one" {
+	site SINGULARITY_IMAGE="$IMAGE" GRES_NODE=n9
+	cpu true
+	ran "srun <--nodes=1> <--exclude=n9> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	cpu --exclude_gres=False true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	cpu --gres-node='n[7-9]' true
+	ran "srun <--nodes=1> <--exclude=n[7-9]> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
+	site SINGULARITY_IMAGE="$IMAGE" GRES_NODE=
+	cpu true
+	[[ $output != *--exclude=* ]]
+}
+
+@test "exec: folders are one clean list" {
+	local d=$BATS_TEST_TMPDIR/data
+	site SINGULARITY_IMAGE="$IMAGE" "MOUNT_DIRS=\"$d/,/tmp\""
+	cpu true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$d,/tmp,BIND> <$IMAGE> DISTINIT <true>"
+	cpu --mount-dirs="/tmp,$d:/d:ro," --mount_dirs /usr true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$d,/tmp,$d:/d:ro,/usr,BIND> <$IMAGE> DISTINIT <true>"
+	csrun cpu CSRUN_MOUNT_DIRS=/usr -- true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$d,/tmp,/usr,BIND> <$IMAGE> DISTINIT <true>"
+}
+
+@test "exec: a folder that is not there is named before srun" {
+	cpu --mount-dirs=/tmp,/nonexistent/x true
+	refuses 125 "--mount-dirs: '/nonexistent/x' cannot be mounted: No such file or directory"
+	site SINGULARITY_IMAGE="$IMAGE" '' MOUNT_DIRS=/nonexistent/y
+	cpu true
+	refuses 125 "$SITE:3: MOUNT_DIRS: '/nonexistent/y' cannot be mounted: No such file or directory"
+	site SINGULARITY_IMAGE="$IMAGE"
+	cpu --mount-dirs=data true
+	refuses 125 "--mount-dirs: 'data' is no absolute path, as '/data' is"
+}
+
+@test "exec: '--' ends the options, and so does the first word" {
+	cpu -- python -x --dry-run
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <python> <-x> <--dry-run>"
+	cpu python --help
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <python> <--help>"
+	cpu -- -x
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <-x>"
+}
+
+@test "exec: --pty with a terminal, and only then" {
+	cpu true
+	[[ $output != *--pty* && -z $stderr ]]
+	invoke env -i PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" TERM=dumb \
+		script --quiet --return --command "$BATS_TEST_TMPDIR/csrun_cpu true" /dev/null
+	[[ $status -eq 0 && $output == 'srun <--pty> <--nodes=1> '* ]]
+}
+
+@test "exec: what troubles containers is unset, and said; what is tracked is carried" {
+	csrun cpu PYTHONPATH=/p LD_LIBRARY_PATH=/l CBCORE= -- true
+	[[ $output != *PYTHONPATH=* && $output != *LD_LIBRARY_PATH=* && $output != *BUNDLE=* ]]
+	[[ $stderr == 'csrun_cpu: warning: unset, as csrun_cpu does: PYTHONPATH, LD_LIBRARY_PATH; '*DISTINIT_TRACK* ]]
+	csrun cpu PYTHONPATH=/p HF_HOME='/h "q"' HF_TOKEN=s3cret DISTINIT_TRACK='PYTHONPATH:HF_*' -- true
+	[[ -z $stderr && $output != *$'\nPYTHONPATH='* ]]
+	[[ $output == *'DISTINIT_BUNDLE=[distinit bundle 1]'*'set PYTHONPATH=/p'*'[end crc32='* ]]
+	# On no command line: others see those.
+	[[ ${output%%$'\n'*} != *s3cret* ]]
+}
+
+@test "exec: what is tracked and too large for a variable is refused" {
+	printf 'export A=%0100000d B=%0100000d\n' 0 0 >"$BATS_TEST_TMPDIR/large"
+	invoke sh -c '. "$0"; exec "$@"' "$BATS_TEST_TMPDIR/large" \
+		env PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" DISTINIT_TRACK=A:B "$DISTRUN" exec true
+	[[ $status -eq 125 && -z $output && $stderr == *"DISTINIT_TRACK='A:B': the tracked variables come to 200"*"'distinit bundle'"* ]]
+}
+
+@test "exec: answers csrun_cpu's questions about the site" {
+	site SINGULARITY_IMAGE=/i.sif DEF_NODES=2 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=4 MOUNT_DIRS=/a,/b \
+		GRES_RESOURCE=cs:1 GRES_NODE=n9
+	local -A wanted=([def_nodes]=2 [def_tasks]=3 [def_cpus]=4 [singularity]=/i.sif [def_mount_dirs]=/a,/b
+		[def_gres]=cs:1 [def_gres_node]=n9)
+	for question in "${!wanted[@]}"; do
+		cpu "--$question"
+		succeeds_with "${wanted[$question]}"
+		cpu "--${question//_/-}"
+		succeeds_with "${wanted[$question]}"
+	done
+	site GRES_NODE=
+	cpu --def_gres
+	succeeds_with ''
+	cpu --def_nodes
+	refuses 125 "$SITE: DEF_NODES is not set"
+}
+
+# --- csrun_wse ---------------------------------------------------------------------------------------
+
+# laid WORDS: srun's layout, up to the runtime.
+laid() {
+	local line=${output%% <singularity>*}
+	line=${line//[<>]/}
+	[[ $status -eq 0 && $line == "srun --unbuffered --kill-on-bad-exit $1" ]] || {
+		printf 'wanted: %s\ncalled: %s\n' "$1" "$line"
+		return 1
+	}
+}
+
+@test "launch: the site's layout, in a heterogeneous step" {
+	wse python -c '$(x) ; y'
+	ran "srun <--unbuffered> <--kill-on-bad-exit> <--nodes=1> <--tasks-per-node=3> <--cpus-per-task=2> <:> <--nodes=1> <--tasks-per-node=3> <--cpus-per-task=2> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <python> <-c> <\$(x) ; y>"
+	site SINGULARITY_IMAGE="$IMAGE" DEF_NODES=1 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=2 GRES_RESOURCE=cs:1
+	wse true
+	laid '--exclusive --nodes=1 --tasks-per-node=3 --cpus-per-task=2 --gres=cs:1'
+	wse --total-nodes=3 true
+	laid '--nodes=1 --tasks-per-node=3 --cpus-per-task=2 --gres=cs:1 : --nodes=2 --tasks-per-node=3 --cpus-per-task=2 --exclusive'
+	wse --total-nodes=4 --single-task-nodes=2 --cyclic true
+	laid '--exclusive --nodes=1 --tasks-per-node=1 --gres=cs:1 : --nodes=1 --tasks-per-node=1 --exclusive : --nodes=2 --tasks-per-node=3 --cpus-per-task=2 --distribution=cyclic --exclusive'
+}
+
+@test "launch: both spellings of each option, and csrun_wse's other names" {
+	local layout='--nodes=1 --tasks-per-node=5 --cpus-per-task=1 : --nodes=2 --tasks-per-node=5 --cpus-per-task=1 --exclusive'
+	wse --nodes=3 --tasks_per_worker=5 --cpus_per_task=1 true
+	laid "$layout"
+	wse --total_nodes 3 --tasks-per-worker 5 --cpus-per-task 1 true
+	laid "$layout"
+	wse --total-nodes=3 --tasks_per_node=5 --cpus_per-task=1 true
+	laid "$layout"
+}
+
+@test "launch: of tasks and CPUs one is enough" {
+	# 8 CPUs a node: four tasks of two fit, five do not.
+	wse --nodes=1 --tasks-per-node=4 true
+	laid '--exclusive --nodes=1 --tasks-per-node=4 --cpus-per-task=2'
+	wse --nodes=1 --tasks-per-node=5 true
+	laid '--exclusive --nodes=1 --tasks-per-node=5'
+	wse --nodes=1 --cpus-per-task=3 true
+	laid '--exclusive --nodes=1 --tasks-per-node=2 --cpus-per-task=3'
+	wse --nodes=1 --cpus-per-task=9 true
+	refuses 125 '--cpus-per-task=9, but a node has 8 (sinfo)'
+	rm "$BIN/sinfo"
+	csrun wse PATH="$BIN" -- --nodes=1 --cpus-per-task=2 true
+	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not tell how many CPUs a node has'
+}
+
+@test "launch: option, then variable, then site" {
+	csrun wse CSRUN_NODES=1 CSRUN_TASKS_PER_NODE=2 CSRUN_CPUS_PER_TASK=1 -- true
+	laid '--exclusive --nodes=1 --tasks-per-node=2 --cpus-per-task=1'
+	csrun wse CSRUN_NODES=3 CSRUN_SINGLE_TASK_NODES=1 CSRUN_CYCLIC=1 -- --tasks-per-node=4 --nodes=2 true
+	laid '--exclusive --nodes=1 --tasks-per-node=1 : --nodes=1 --tasks-per-node=4 --cpus-per-task=2 --distribution=cyclic --exclusive'
+	csrun wse CSRUN_NODES= -- true
+	laid '--nodes=1 --tasks-per-node=3 --cpus-per-task=2 : --nodes=1 --tasks-per-node=3 --cpus-per-task=2 --exclusive'
+	csrun wse CSRUN_NODE=1 -- true
+	[[ $stderr == "csrun_wse: warning: 'CSRUN_NODE' is no setting of distrun; did you mean 'CSRUN_NODES'?" ]]
+}
+
+@test "launch: numbers that are none, or too large" {
+	wse --nodes=two true
+	refuses 125 "--nodes='two' is not a whole number from 1 to 4294967294"
+	wse --nodes=0 true
+	refuses 125 "--nodes='0' is not a whole number from 1 to 4294967294"
+	csrun wse CSRUN_CYCLIC=round -- true
+	refuses 125 "CSRUN_CYCLIC='round': expected True or False"
+	wse --nodes=5 true
+	refuses 125 '--nodes=5, but the partition has 4 (sinfo)'
+	wse --nodes=2 --single-task-nodes=2 true
+	refuses 125 '--single-task-nodes=2: of 2 nodes (--nodes) one at least has to be left for several tasks'
+	site SINGULARITY_IMAGE="$IMAGE" DEF_TASKS_PER_NODE=3x
+	wse --nodes=2 true
+	refuses 125 "$SITE:2: DEF_TASKS_PER_NODE='3x' is not a whole number from 1 to 4294967294"
+	wse true
+	refuses 125 "how many nodes? --total-nodes=N, CSRUN_NODES, or the site file's DEF_NODES says so"
+	site SINGULARITY_IMAGE="$IMAGE"
+	wse --nodes=2 true
+	refuses 125 "how many tasks? --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or the site file's DEF_TASKS_PER_NODE says so"
+}
+
+@test "launch: what sbatch left in the environment does not lay out our step" {
+	csrun wse SLURM_NTASKS=99 SLURM_NPROCS=99 SLURM_DISTRIBUTION=cyclic -- true
+	[[ $status -eq 0 && $output != *SLURM_NTASKS=* ]]
+}
+
+# --- the site ----------------------------------------------------------------------------------------
+
+@test "site: an existing csrun_cpu is one" {
+	cat >"$SITE" <<-END
+		#!/bin/bash
+		SINGULARITY_IMAGE=$IMAGE
+		MOUNT_DIRS="/tmp,/usr/"
+		DEF_NODES=1
+		DEF_TASKS_PER_NODE=2
+		DEF_CPUS_PER_TASK=4
+		GRES_RESOURCE=
+		die() {
+		    exit 1
+		}
+		MOUNT_DIRS="\${MOUNT_DIRS},\${EXTRA_MOUNT_DIRS}"
+	END
+	wse true
+	ran "srun <--unbuffered> <--kill-on-bad-exit> <--exclusive> <--nodes=1> <--tasks-per-node=2> <--cpus-per-task=4> <singularity> <exec> <-B> </tmp,/usr,BIND> <$IMAGE> DISTINIT <true>"
+}
+
+@test "site: a name that is not known, and a file that is not there" {
+	site SINGULARITY_IMAGE="$IMAGE" DEF_NODE=3
+	cpu true
+	refuses 125 "$SITE:2: unknown name 'DEF_NODE'; did you mean 'DEF_NODES'?"
+	cpu --site=/nonexistent/site.conf true
+	[[ $status -eq 125 && $stderr == *--site*/nonexistent/site.conf*'No such file'* ]]
+	csrun cpu CSRUN_SITE=/nonexistent/site.conf -- true
+	[[ $status -eq 125 && $stderr == *CSRUN_SITE*/nonexistent/site.conf*'No such file'* ]]
+}
+
+@test "site: /etc/distinit/site.conf is looked for" {
+	mkdir -p "$BATS_TEST_TMPDIR/root/etc/distinit"
+	mv "$SITE" "$BATS_TEST_TMPDIR/root/etc/distinit/site.conf"
+	csrun cpu CSRUN_SITE= -- --root="$BATS_TEST_TMPDIR/root" --def-nodes
+	succeeds_with 2
+}
+
+@test "site: no image is an error that names file and line" {
+	site '# nothing' SINGULARITY_IMAGE=
+	cpu true
+	refuses 125 "$SITE:2: SINGULARITY_IMAGE is empty; --image=IMAGE tells one, --runtime=none does without"
+	site DEF_NODES=1
+	cpu true
+	refuses 125 "$SITE: SINGULARITY_IMAGE is not set there; --image=IMAGE tells one, --runtime=none does without"
+	csrun cpu CSRUN_SITE= -- --root=/nonexistent true
+	[[ $status -eq 125 && $stderr == *'no image: there is no site file (/etc/distinit/site.conf);'* ]]
+	cpu --image=/nonexistent/x.sif true
+	refuses 125 "--image: the image '/nonexistent/x.sif' is not there: No such file or directory"
+	site '' SINGULARITY_IMAGE=/nonexistent/y.sif
+	cpu true
+	refuses 125 "$SITE:2: SINGULARITY_IMAGE: the image '/nonexistent/y.sif' is not there: No such file or directory"
+}
+
+@test "site: partition and account for a new job, SRUN_ARGS for each part, split by no shell" {
+	site SINGULARITY_IMAGE="$IMAGE" DEF_NODES=2 DEF_TASKS_PER_NODE=1 PARTITION=p ACCOUNT=a \
+		"SRUN_ARGS=--mem=0 --comment='a  b'" RUNTIME_ARGS=--nv
+	cpu true
+	ran "srun <--nodes=1> <--exclusive> <--partition=p> <--account=a> <--mem=0> <--comment=a  b> <singularity> <exec> <-B> BIND <--nv> <$IMAGE> DISTINIT <true>"
+	wse --partition=q true
+	laid '--nodes=1 --tasks-per-node=1 --partition=q --account=a --mem=0 --comment=a  b : --nodes=1 --tasks-per-node=1 --exclusive --partition=q --account=a --mem=0 --comment=a  b'
+	cpu --srun-args='$(touch x)' true
+	[[ $status -eq 125 && -z $output && $stderr == *"--srun-args='\$(touch x)': '\$' means something to a shell"* ]]
+}
+
+# --- runtimes ----------------------------------------------------------------------------------------
+
+@test "runtime: each gets its own words, and distinit as the first program" {
+	local d=$BATS_TEST_TMPDIR/data i=$BATS_TEST_TMPDIR/dir
+	mkdir -p "$i/mnt/0" "$i$d"
+	cd "$d"
+	cpu --alloc-node=0 --runtime=apptainer --mount-dirs="$d" true
+	ran "apptainer <exec> <-B> <$d,BIND> <$IMAGE> DISTINIT <true>"
+	cpu --alloc-node=0 --runtime=charliecloud --image="$i" --mount-dirs="$d" true
+	ran "ch-run <-b> <$d:$d> <-b> <$HERE:/mnt/0> <--cd=$d> <$i> <--> </mnt/0/distinit> <--> <true>"
+	cpu --alloc-node=0 --runtime=podman --image=docker.io/x:1 true
+	ran "podman <run> <--rm> <--interactive> <--network=host> <--ipc=host> <--env-host> <--volume=$d:$d> <--volume=$HERE/distinit:/distinit:ro> <--workdir=$d> <--entrypoint=> <docker.io/x:1> </distinit> <--init> <--> <true>"
+	cpu --runtime=pyxis --image=x:1 true
+	ran "srun <--nodes=1> <--exclusive> <--container-image=x:1> <--container-mounts=$d:$d,BIND> <--container-workdir=$d> DISTINIT <true>"
+	cpu --alloc-node=False --runtime=pyxis --image=x:1 true
+	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node is needed'
+	cpu --runtime=none /bin/true
+	ran "srun <--nodes=1> <--exclusive> <$HERE/distinit> <--> </bin/true>"
+}
+
+@test "runtime: auto takes what is there and fits the image" {
+	mkdir -p "$BATS_TEST_TMPDIR/dir/mnt/0"
+	rm "$BIN/singularity"
+	csrun cpu -- --dry-run --alloc-node=0 true
+	[[ $output == 'apptainer exec '* ]]
+	rm "$BIN/apptainer"
+	csrun cpu -- --dry-run --alloc-node=0 --image="$BATS_TEST_TMPDIR/dir" true
+	[[ $output == 'ch-run '*'# runtime=charliecloud '*'the first in PATH for such an image'* ]]
+	csrun cpu PATH="$BIN" -- --alloc-node=0 --runtime=singularity --image="$IMAGE" true
+	[[ $status -eq 127 && $stderr == *singularity* ]]
+	rm "$BIN"/{ch-run,podman}
+	csrun cpu PATH="$BIN" -- --alloc-node=0 true
+	refuses 125 "no container runtime for '$IMAGE' is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME says which the nodes have, --runtime=none does without"
+	cpu --runtime=docker true
+	[[ $status -eq 125 && $stderr == *"--runtime='docker' is no container runtime; expected one of auto, singularity,"* ]]
+}
+
+@test "runtime: distinit elsewhere, none, or missing" {
+	cp "$DISTINIT" "$BATS_TEST_TMPDIR/other"
+	cpu --distinit="$BATS_TEST_TMPDIR/other" true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$BATS_TEST_TMPDIR/other:/distinit:ro> <$IMAGE> DISTINIT <true>"
+	csrun cpu DISTINIT_TRACK=HOME -- --distinit=none true
+	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <$IMAGE> <true>"
+	[[ $stderr == "csrun_cpu: warning: DISTINIT_TRACK='HOME': nothing is carried, since distinit is not in the container" ]]
+	cpu --distinit=/nonexistent/distinit true
+	refuses 125 "--distinit: '/nonexistent/distinit' is no program; --distinit=PATH tells where it is on the nodes, --distinit=none does without"
+}
+
+# --- the command line ---------------------------------------------------------------------------------
+
+@test "csrun: a wrong command line is 2 under the others' names, 125 as distrun" {
+	cpu --alloc-nod=False true
+	refuses 2 "unknown option '--alloc-nod=False'; did you mean '--alloc-node'?; see --help"
+	wse --nods=3 true
+	refuses 2 "unknown option '--nods=3'; did you mean '--nodes'?; see --help"
+	cpu
+	refuses 2 'no command; usage: csrun_cpu [OPTION]... COMMAND [ARG]... (see --help)'
+	wse --
+	refuses 2 'no command; usage: csrun_wse [OPTION]... COMMAND [ARG]... (see --help)'
+	wse --total-nodes
+	refuses 2 '--total-nodes needs N behind it'
+	for word in exec launch; do
+		invoke "$DISTRUN" "$word" --alloc-nodez
+		[[ $status -eq 125 && $stderr == 'distrun: error: unknown option '* ]]
+		invoke "$DISTRUN" "$word"
+		[[ $status -eq 125 && $stderr == "distrun: error: no command; usage: distrun $word "* ]]
+	done
+}
+
+@test "csrun: --help has the site's settings" {
+	cpu --help
+	[[ $status -eq 0 && -z $stderr && $output == 'usage: csrun_cpu [OPTION]... COMMAND [ARG]...'* ]]
+	[[ $output == *"The site's settings ($SITE):"*"SINGULARITY_IMAGE=$IMAGE"*DEF_NODES=2* ]]
+	invoke env -i CSRUN_SITE="$SITE" "$DISTRUN" launch --help
+	[[ $status -eq 0 && $output == 'usage: distrun launch '*--total-nodes=N*DEF_TASKS_PER_NODE=3* ]]
+	site NONSENSE=1
+	cpu --help
+	[[ $status -eq 0 && $output == *"cannot be read: $SITE:1: unknown name 'NONSENSE'"* ]]
+}
+
+@test "csrun: --dry-run prints the command, quoted, and where each setting came from" {
+	rm "$BIN/srun"
+	csrun wse CSRUN_NODES=3 HF_HOME=/h DISTINIT_TRACK=HF_HOME -- --dry-run --cpus-per-task=4 python -c 'print("a b")' "it's"
+	[[ $status -eq 0 && -z $stderr ]]
+	local line=${output%%$'\n'*}
+	[[ $line == "srun --unbuffered --kill-on-bad-exit --nodes=1 --tasks-per-node=2 "*" -c 'print(\"a b\")' 'it'\\''s'" ]]
+	for row in "# image=$IMAGE +$SITE:1: SINGULARITY_IMAGE" '# total-nodes=3 +CSRUN_NODES' \
+		'# cpus-per-task=4 +--cpus-per-task' '# tasks-per-node=2 +as many as fit in 8 CPUs \(sinfo\)' \
+		'# runtime=singularity +the first in PATH for such an image' '# tasks in all: 6' \
+		'# carried into the container: HF_HOME'; do
+		grep -Eq "^$row\$" <<<"$output" || {
+			echo "no line like $row"
+			return 1
+		}
+	done
+	# A shell reads the line as what it stands for.
+	recorder srun
+	chmod +x "$BIN/srun"
+	PATH=$BIN:$PATH invoke sh -c "$line"
+	[[ $output == *"<-c> <print(\"a b\")> <it's>"* ]]
+}
+
+@test "csrun: --logging=True and -v say what runs" {
+	for option in -v --logging=True --logging=true; do
+		cpu "$option" true
+		[[ $status -eq 0 && $stderr == "csrun_cpu: info: running: srun --nodes=1 --exclusive singularity exec "*" true" ]]
+	done
+	cpu --logging False true
+	[[ $status -eq 0 && -z $stderr ]]
+	cpu --logging=maybe true
+	refuses 125 "--logging='maybe': expected True or False"
+}
+
+@test "csrun: without srun nothing is started" {
+	rm "$BIN/srun"
+	csrun cpu PATH="$BIN" -- true
+	refuses 125 "srun is not in PATH ('$BIN'); this is no host of a Slurm cluster"
+	csrun wse PATH="$BIN" -- true
+	refuses 125 "srun is not in PATH ('$BIN'); this is no host of a Slurm cluster"
+}
+
+@test "csrun: a job that has ended is no place to run in" {
+	printf '#!/bin/sh\necho "slurm_load_jobs error: Invalid job id specified" >&2\nexit 1\n' >"$BIN/squeue"
+	csrun cpu SLURM_JOB_ID=99 -- true
+	refuses 125 "SLURM_JOB_ID='99' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	printf '#!/bin/sh\n' >"$BIN/squeue"
+	csrun wse SLURM_JOB_ID=99 -- true
+	refuses 125 "SLURM_JOB_ID='99' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	csrun wse SLURM_JOB_ID=abc -- true
+	refuses 125 "SLURM_JOB_ID='abc' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	# What cannot be asked is srun's to say.
+	printf '#!/bin/sh\necho "Unable to contact slurm controller" >&2\nexit 1\n' >"$BIN/squeue"
+	csrun wse SLURM_JOB_ID=99 -- true
+	laid '--nodes=1 --tasks-per-node=3 --cpus-per-task=2 : --nodes=1 --tasks-per-node=3 --cpus-per-task=2 --exclusive'
+}
+
+@test "csrun: in a job its nodes count, and partition and account are the job's" {
+	printf '#!/bin/sh\necho 2\necho 1\n' >"$BIN/squeue"
+	site SINGULARITY_IMAGE="$IMAGE" DEF_TASKS_PER_NODE=1 PARTITION=p ACCOUNT=a
+	csrun wse SLURM_JOB_ID=7 -- true
+	laid '--nodes=1 --tasks-per-node=1 : --nodes=2 --tasks-per-node=1 --exclusive'
+	csrun wse SLURM_JOB_ID=7 -- --nodes=4 true
+	refuses 125 '--nodes=4, but the job has 3 (SLURM_JOB_ID)'
+	csrun wse SLURM_JOB_ID=7 'SLURM_JOB_CPUS_PER_NODE=8(x2),4' -- --nodes=1 --cpus-per-task=2 true
+	laid '--exclusive --nodes=1 --tasks-per-node=2 --cpus-per-task=2'
+}
+
+@test "csrun: the exit status is the command's, or srun's" {
+	printf '#!/bin/sh\nexit 3\n' >"$BIN/srun"
+	cpu true
+	[[ $status -eq 3 && -z $stderr ]]
+	printf '#!/bin/sh\nkill -TERM $$\n' >"$BIN/srun"
+	wse true
+	[[ $status -eq 143 && -z $stderr ]]
+}
+
+@test "csrun: leaves no file behind" {
+	local before after
+	mkdir "$BATS_TEST_TMPDIR/clean"
+	cd "$BATS_TEST_TMPDIR/clean"
+	before=$(find /tmp -maxdepth 1 -name '*distr*' -o -maxdepth 1 -name '*csrun*' | sort)
+	csrun wse HF_HOME=/x DISTINIT_TRACK=HF_HOME TMPDIR="$BATS_TEST_TMPDIR/clean" -- --cpus-per-task=2 true
+	[[ $status -eq 0 && -z $(ls -A) ]]
+	after=$(find /tmp -maxdepth 1 -name '*distr*' -o -maxdepth 1 -name '*csrun*' | sort)
+	[[ $after == "$before" ]]
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# What frameworks need beside variables: a host file, and the network interface to the other nodes. The variables
+# are tests/vectors/frameworks.txt.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2016 # the inner shells expand
+# shellcheck disable=SC2054 # the commas are distinit's
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# --- the host file ----------------------------------------------------------------------------------
+
+readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
+
+@test "the host file is there before the program runs, readable for all" {
+	distinit PET_NPROC_PER_NODE=2 PATH="$PATH" -- "${TWO[@]}" --hostfile-output="$PWD/hosts" -- \
+		sh -c 'cat "$OMPI_MCA_orte_default_hostfile"; stat -c %a "$PRTE_MCA_prte_default_hostfile"'
+	succeeds_with $'a slots=2\nb slots=2\n444'
+}
+
+@test "the host file replaces one that is there, and leaves nothing beside it" {
+	mkdir folder
+	echo old >folder/hosts
+	exec 7<folder/hosts
+	distinit -- env "${TWO[@]}" --hostfile-output="$PWD/folder/hosts"
+	[[ $status -eq 0 && $(<folder/hosts) == $'a\nb' && $(ls folder) == hosts ]]
+	# Whoever has the old one open still reads that.
+	[[ $(cat <&7) == old ]]
+}
+
+@test "explain tells of the host file and writes none" {
+	distinit -- explain "${TWO[@]}" --hostfile-output="$PWD/hosts"
+	[[ $status -eq 0 && ! -e hosts && $output == *"host file      $PWD/hosts, to be written: 2 lines, the first a"* ]]
+	distinit -- explain --format=json "${TWO[@]}" --hostfile-output="$PWD/hosts"
+	[[ $status -eq 0 && ! -e hosts && $output == *"\"hostfile\": \"$PWD/hosts\""* ]]
+	distinit -- explain --format=json "${TWO[@]}"
+	[[ $status -eq 0 && $output == *'"hostfile": null'* ]]
+}
+
+@test "a host file that cannot be written is an error, and the program does not run" {
+	local error="--hostfile-output: '$PWD/none/hosts' cannot be written: No such file or directory"
+	distinit PATH="$PATH" -- "${TWO[@]}" --hostfile-output="$PWD/none/hosts" -- echo ran
+	refuses_with "$error"
+	distinit -- env "${TWO[@]}" --hostfile-output="$PWD/none/hosts"
+	refuses_with "$error"
+	distinit PATH="$PATH" DISTINIT_HOSTFILE_OUTPUT="$PWD" -- "${TWO[@]}" -- echo ran
+	fails_like 125 "DISTINIT_HOSTFILE_OUTPUT: '$PWD' cannot be written: *"
+}
+
+# --- the network interface --------------------------------------------------------------------------
+
+# A network of its own for a command: eth7 to the cluster, 10.9.0.2/24, eth9 to nowhere of it, 10.8.0.2/24.
+requires_network() {
+	requires ip unshare
+	[[ $EUID -eq 0 ]] || skip "only root can make networks of its own"
+	unshare --net ip link add eth7 type veth peer name eth8 2>/dev/null ||
+		skip "the kernel makes no network namespaces or no veth pairs for us"
+}
+
+in_network() {
+	invoke unshare --net --mount sh -euc '
+		ip link set lo up
+		ip link add eth7 type veth peer name eth8
+		ip link add eth9 type veth peer name eth10
+		ip addr add 10.9.0.2/24 dev eth7
+		ip addr add fd00:9::2/64 dev eth7 nodad
+		ip addr add 10.8.0.2/24 dev eth9
+		for device in eth7 eth8 eth9 eth10; do ip link set "$device" up; done
+		printf "127.0.0.1 localhost\n127.0.1.1 self\n10.9.0.1 near\n10.8.0.1 far\n" >hosts
+		mount --bind hosts /etc/hosts
+		exec env -i "$@"' in_network "$@"
+}
+
+readonly INTERFACES=(env --frameworks=nccl,gloo)
+
+@test "the interface is the one that leads to the master" {
+	requires_network
+	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=near,self --node-rank=1
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth7\'\nGLOO_SOCKET_IFNAME=\'eth7\''
+	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=far,self --node-rank=1
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
+	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=fd00:9::1,self --node-rank=1
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth7\'\nGLOO_SOCKET_IFNAME=\'eth7\''
+}
+
+@test "on the master's node it is the one that leads to another node, whatever its own name resolves to" {
+	requires_network
+	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=self,far --node-rank=0
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
+	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=self,near --node-rank=0 --master-addr=10.9.0.2
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth7\'\nGLOO_SOCKET_IFNAME=\'eth7\''
+	# Its own address, where nothing is known of another node.
+	in_network OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 "$DISTINIT" "${INTERFACES[@]}" --master-addr=10.8.0.2
+	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
+}
+
+@test "no interface is guessed: names that do not resolve, or to the loopback, no way" {
+	requires_network
+	in_network "$DISTINIT" "${INTERFACES[@]}" --frameworks=gloo --hosts=self,localhost --node-rank=0
+	[[ $status -eq 0 && -z $output ]]
+	warns_with "GLOO_SOCKET_IFNAME is left out: the names of the nodes lead to the loopback"
+	in_network "$DISTINIT" env --frameworks=gloo --hosts=nowhere.invalid,self --node-rank=1
+	[[ $status -eq 0 && -z $output ]]
+	[[ $stderr == "distinit: warning: GLOO_SOCKET_IFNAME is left out: 'nowhere.invalid' cannot be resolved: "* ]]
+	in_network "$DISTINIT" env --frameworks=gloo --hosts=10.7.0.1,self --node-rank=1
+	[[ $status -eq 0 && -z $output ]]
+	warns_with "GLOO_SOCKET_IFNAME is left out: there is no way to '10.7.0.1'"
+}
+
+@test "looking for the interface sends nothing; without being asked, nothing is looked for" {
+	requires strace
+	invoke strace -f -o trace -e trace=network env -i "$DISTINIT" "${INTERFACES[@]}" --hosts=127.0.0.9,127.0.0.1 --node-rank=1
+	[[ $status -eq 0 ]] || skip "strace cannot trace here"
+	grep -q 'connect(' trace
+	run grep -cE '\<(send|sendto|sendmsg|sendmmsg)\([^{]*"' trace
+	[[ $output -eq 0 ]]
+	invoke strace -f -o trace -e trace=network env -i "$DISTINIT" env --hosts=127.0.0.9,127.0.0.1 --node-rank=1
+	[[ $(grep -c 'socket(' trace) -eq 0 ]]
+}

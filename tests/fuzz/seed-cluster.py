@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Make inputs of fuzz-cluster from the vectors, each case one: seed-cluster.py FOLDER [DICTIONARY]
+
+"./dev fuzz --merge cluster" then keeps those that reach new code. The dictionary has the names that the cases use.
+"""
+
+import hashlib
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "vectors"))
+sys.dont_write_bytecode = True
+
+import run  # noqa: E402
+
+
+def settings_of(case):
+    """Options as the variables that they may be told by."""
+    for option in case.options:
+        name, _, value = option.removeprefix("--").partition("=")
+        if option.startswith("--") and name.replace("-", "").isalpha():
+            yield f"DISTINIT_{name.upper().replace('-', '_')}", value or "1"
+    if case.hostname:
+        yield "DISTINIT_HOSTNAME", case.hostname
+
+
+def input_of(case):
+    file = next(iter(case.files.values()), "")
+    pairs = [*case.env.items(), *settings_of(case)]
+    entries = [name.encode() + b"=" + run.to_bytes(value) for name, value in pairs]
+    for path in case.files:
+        entries = [entry.replace(b"=" + path.encode(), b"=/f") for entry in entries]
+    return b"\0".join([run.to_bytes(file), *entries])
+
+
+def main():
+    folder, names = pathlib.Path(sys.argv[1]), set()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted((HERE.parent / "vectors").glob("*.txt")):
+        if path.stem == "hostlist":
+            continue
+        for case in run.read_cases(path.read_text()).values():
+            data = input_of(case)
+            names.update(name for name, _ in [*case.env.items(), *settings_of(case)])
+            if len(data) <= 4096:
+                (folder / hashlib.sha1(data).hexdigest()[:16]).write_bytes(data)
+    if len(sys.argv) > 2:
+        lines = [f'"\\x00{name}="' for name in sorted(names) if name.isascii() and name.isidentifier()]
+        pathlib.Path(sys.argv[2]).write_text("# Names of variables, by seed-cluster.py\n" + "\n".join(lines) + "\n")
+
+
+main()

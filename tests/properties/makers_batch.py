@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters of batch systems, and of files of hosts. Their launchers: jsrun, PALS, Flux, plain PMI."""
+
+from cluster import Cluster, Member, any_names, domain_names, launcher, listed_names, manager, tasks_on
+from makers_basic import openmpi, ranks_of
+
+
+@manager("hostfile")
+def hostfile(random, n):
+    names = any_names(random, n)
+    slots = random.choice([1, 4])
+    form = random.choice(["{0}\n", "{0} slots={1}\n", "{0}:{1}\n", "# a comment\n{0}  slots={1} max-slots=9\n\n"])
+    text = "".join(form.format(name, slots) for name in names)
+
+    def member(i):
+        return Member({}, names[i], i, ["--hostfile=@ROOT@/hosts"], {"/hosts": text}, names[i])
+
+    return Cluster("hostfile", n, member, hosts=names, nnodes=n, master=names[0])
+
+
+def job_script(source, make_env):
+    """A batch script: one process, on the first node."""
+
+    def make(random, n):
+        names = domain_names(random, n)
+        env, files = make_env(random, names, tasks_on(random, n))
+        return Cluster(source, 1, lambda i: Member(env, names[0], None, files=files, hostname=names[0]), "allocation",
+                       None, names, n, names[0], about="script")
+
+    return make
+
+
+def ranks_in_job(source, which, make_env):
+    """Ranks of a launcher in such a job."""
+
+    def make(random, n):
+        names = domain_names(random, n)
+        env, files = make_env(random, names, tasks_on(random, n))
+        variables, hosts = ranks_of(random, which, names)
+
+        def member(i):
+            return Member(env | variables(i), hosts[i], i, files=files, hostname=hosts[i])
+
+        return Cluster(source, len(hosts), member, "task", which, names, n, names[0], about=which)
+
+    return make
+
+
+def slots_text(names, counts):
+    return "".join(f"{name}\n" * count for name, count in zip(names, counts))
+
+
+def lsf(random, names, counts):
+    env = {"LSB_JOBID": str(random.randint(1, 9999999)), "LSB_JOBINDEX": "0"}
+    if random.random() < 0.5:
+        return env | {"LSB_MCPU_HOSTS": " ".join(f"{n} {c}" for n, c in zip(names, counts))}, {}
+    return env | {"LSB_DJOB_HOSTFILE": "/hosts"}, {"/hosts": slots_text(names, counts)}
+
+
+def pbs(random, names, counts):
+    ending = random.choice(["\n", "\r\n"])
+    text = slots_text(names, counts).replace("\n", ending)
+    return {"PBS_JOBID": f"{random.randint(1, 99999)}.server", "PBS_NODEFILE": "/nodes",
+            "PBS_ENVIRONMENT": "PBS_BATCH"}, {"/nodes": text}
+
+
+def gridengine(random, names, counts):
+    text = "".join(f"{name} {count} all.q@{name} <NULL>\n" for name, count in zip(names, counts))
+    return {"JOB_ID": str(random.randint(1, 99999)), "PE_HOSTFILE": "/pe", "NHOSTS": str(len(names)),
+            "SGE_ROOT": "/opt/sge", "ARC": "lx-amd64"}, {"/pe": text}
+
+
+def cobalt(random, names, _counts):
+    return {"COBALT_JOBID": str(random.randint(1, 99999)), "COBALT_NODEFILE": "/nodes"}, \
+        {"/nodes": "".join(f"{name}\n" for name in names)}
+
+
+def loadleveler(random, names, counts):
+    return {"LOADL_HOSTFILE": "/hosts", "LOADL_STEP_ID": f"fr1n01.{random.randint(1, 999)}.0"}, \
+        {"/hosts": slots_text(names, counts)}
+
+
+for _source in lsf, pbs, gridengine, cobalt, loadleveler:
+    manager(_source.__name__)(job_script(_source.__name__, _source))
+    manager(_source.__name__)(ranks_in_job(_source.__name__, "openmpi", _source))
+
+
+@manager("flux")
+@launcher("flux")
+def flux(random, n):
+    per_node = random.choice([1, 2, 4])
+    size = n * per_node
+
+    def member(i):
+        return Member({"FLUX_JOB_ID": "\u0192D2e73NP", "FLUX_JOB_NNODES": str(n), "FLUX_JOB_SIZE": str(size),
+                       "FLUX_TASK_RANK": str(i), "FLUX_TASK_LOCAL_ID": str(i % per_node)}, None, i)
+
+    only = "127.0.0.1" if n == 1 else None
+    return Cluster("flux", size, member, "task", "flux", [only] if only else None, n, only)
+
+
+@manager("htcondor")
+def htcondor(_random, n):
+    return Cluster("htcondor", n, lambda i: Member({"_CONDOR_PROCNO": str(i), "_CONDOR_NPROCS": str(n)}, None, i),
+                   nnodes=n)
+
+
+@launcher("pals")
+def pals(random, n):
+    names = listed_names(random, n)[0]
+    per_node = random.choice([1, 2, 4])
+    size = n * per_node
+
+    def member(i):
+        node, local = divmod(i, per_node)
+        return Member({"PBS_JOBID": "12.server", "PBS_NODEFILE": "/nodes", "PALS_RANKID": str(i),
+                       "PALS_LOCAL_RANKID": str(local), "PALS_NODEID": str(node), "PALS_LOCAL_SIZE": str(per_node),
+                       "PMI_RANK": str(i), "PMI_SIZE": str(size), "PALS_APID": "3d3a5b3e"}, names[node], i,
+                      files={"/nodes": slots_text(names, [per_node] * n)}, hostname=names[node])
+
+    return Cluster("pbs", size, member, "task", "pals", names, n, names[0])
+
+
+@launcher("pmi")
+def pmi(_random, n):
+    n = max(n, 2)  # a single rank shares its node with all
+    return Cluster(None, n, lambda i: Member({"PMI_RANK": str(i), "PMI_SIZE": str(n)}, None, i), "task", "pmi")
