@@ -18,8 +18,20 @@ struct small {
 	size_t len;
 };
 
+/** The longest path that is made here. */
+#define PATH_BYTES 256
+
+/** Make a path. Returns false where it is too long. */
+__attribute__((format(printf, 2, 3))) static bool make_path(char path[PATH_BYTES], const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	size_t len = format_text(path, PATH_BYTES, format, args);
+	va_end(args);
+	return len < PATH_BYTES;
+}
+
 __attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, const char *format, ...) {
-	char path[256];
+	char path[PATH_BYTES];
 	va_list args;
 	va_start(args, format);
 	size_t len = format_text(path, sizeof(path), format, args);
@@ -106,16 +118,12 @@ static void add(struct tree *tree, pid_t pid) {
 	}
 }
 
-/** Call @each with each number that is a name in the folder "PROC/@sub". */
-static void each_number(struct tree *tree, const char *sub, pid_t pid,
+/** Call @each with each number that is a name in the folder @path. */
+static void each_number(struct tree *tree, const char *path, pid_t pid,
 			void (*each)(struct tree *, pid_t, pid_t)) {
-	char path[256];
-	if (strlen(tree->proc) + strlen(sub) + 1 >= sizeof(path)) {
-		return;
-	}
-	strcpy(stpcpy(path, tree->proc), sub);
 	DIR *folder = opendir(path);
-	struct dirent *entry;
+	const struct dirent *entry;
+	// cppcheck-suppress readdirCalled // one thread, and a folder that is open here alone
 	while (folder && (entry = readdir(folder))) {
 		uint64_t number;
 		if (num_read(str_of(entry->d_name), INT32_MAX, &number) == 0) {
@@ -154,9 +162,10 @@ static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
 }
 
 static void look_at_process(struct tree *tree, pid_t pid) {
-	char sub[32] = "/";
-	strcpy(sub + 1 + num_write(sub + 1, (uint64_t)pid), "/task");
-	each_number(tree, sub, pid, look_at_thread);
+	char path[PATH_BYTES];
+	if (make_path(path, "%s/%d/task", tree->proc, pid)) {
+		each_number(tree, path, pid, look_at_thread);
+	}
 }
 
 /** Any process @pid: it belongs to the tree if its parent does. */
@@ -177,23 +186,15 @@ static void add_if_child(struct tree *tree, pid_t unused, pid_t pid) {
 
 /** Find the tree of @source; its root is the first. */
 static void find_tree(const struct usage_source *source, struct tree *tree) {
-	char path[256];
+	char path[PATH_BYTES];
 	*tree = (struct tree){.proc = source->proc, .n = 0};
 	add(tree, source->root);
-	if (strlen(source->proc) > 200) {
-		return;
-	}
 	// CONFIG_PROC_CHILDREN; without it all processes have to be looked at, until no more are found.
-	char *at = stpcpy(path, source->proc);
-	*at++ = '/';
-	at += num_write(at, (uint64_t)source->root);
-	at = stpcpy(at, "/task/");
-	at += num_write(at, (uint64_t)source->root);
-	strcpy(at, "/children");
-	if (access(path, R_OK) != 0) {
+	if (make_path(path, "%s/%d/task/%d/children", source->proc, source->root, source->root) &&
+	    access(path, R_OK) != 0) {
 		for (size_t before = 0; before < tree->n;) {
 			before = tree->n;
-			each_number(tree, "/", 0, add_if_child);
+			each_number(tree, source->proc, 0, add_if_child);
 		}
 	}
 	for (size_t i = 0; i < tree->n; i++) {

@@ -5,6 +5,7 @@
 # themselves run here, too, under an srun that starts one task. With a real Slurm: tests/engines/analyze.bats.
 #
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
 load helpers
@@ -131,9 +132,9 @@ json() {
 		prints "$option"
 	done
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1
-	for option in $(sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p' <<<"$output"); do
+	while read -r option; do
 		grep -q -- "Fl ${option#-}\\>" "$manual" || { echo "not in the manual: $option" && return 1; }
-	done
+	done < <(sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p' <<<"$output")
 	invoke env -i "$DISTRUN" --help
 	prints $'\n  analyze '
 	[[ $output != *probe* ]]

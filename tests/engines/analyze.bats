@@ -50,12 +50,17 @@ teardown() {
 	cluster_clean
 }
 
+# pipelines: those that run, by their numbers.
+pipelines() {
+	pgrep -f "^(/bin/sh $CLUSTER/|sh -c .*)read_data" || true
+}
+
 # no_step: no job of the analyzer's runs or waits any more, and no pipeline.
 no_step() {
 	local until=$((SECONDS + 30))
 	[[ -z ${NO_CLUSTER-} ]] || return 0
-	while [[ -n $(login squeue --noheader --name=distrun-analyze) || $(remains) == *read_data* ]]; do
-		((SECONDS < until)) || fail "left: $(login squeue) $(remains)"
+	while [[ -n $(pipelines) || -n $(login squeue --noheader --name=distrun-analyze) ]]; do
+		((SECONDS < until)) || fail "left: $(login squeue) $(pipelines)"
 		sleep 0.1
 	done
 }
@@ -132,7 +137,7 @@ begun() {
 		-- "$CLUSTER/read_data" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	PID=$!
 	local until=$((SECONDS + 30))
-	until [[ $(remains) == *"/bin/sh $CLUSTER/read_data"* ]]; do
+	until [[ -n $(pipelines) ]]; do
 		((SECONDS < until)) || fail "no pipeline: $(cat "$BATS_TEST_TMPDIR/out")"
 		sleep 0.1
 	done
