@@ -83,7 +83,7 @@ void analyze_put_json(struct buf *out, const struct analysis *a) {
 	buf_putc(out, '[');
 	for (size_t i = 0; i < a->n; i++) {
 		buf_puts(out, i ? ",\n  " : "\n  ");
-		put_row(out, &a->rows[i], &a->rows[i] == best);
+		put_row(out, &a->rows[i], best && best == &a->rows[i]);
 	}
 	buf_putc(out, ']');
 	put_name(out, "launch");

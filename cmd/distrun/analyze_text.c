@@ -90,7 +90,7 @@ static void put_table(struct buf *out, const struct analysis *a, const struct ro
 	put_cell(out, &cell, 16);
 	buf_puts(out, "    CPU      memory         read  limit\n");
 	for (size_t i = 0; i < a->n; i++) {
-		put_row(out, &a->rows[i], &a->rows[i] == best);
+		put_row(out, &a->rows[i], best && best == &a->rows[i]);
 	}
 }
 

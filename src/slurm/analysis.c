@@ -25,6 +25,9 @@ static enum limit find_limit(const struct row *row) {
 void row_measure(struct row *row, const struct message *workers, uint32_t nodes) {
 	uint64_t span = 0, cpu = 0, looks = 0, waits = 0;
 	const uint32_t n = row->candidate.workers;
+	if (n == 0) {
+		return; // nothing of it fits
+	}
 	row->outcome = ROW_MEASURED;
 	row->unit = (enum records_unit)workers[0].field[FIELD_UNIT];
 	row->node = workers[0].node;
