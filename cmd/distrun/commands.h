@@ -25,7 +25,7 @@ struct subcommand {
 	enum command command;
 	/** What follows the options, for the usage line. */
 	const char *arguments;
-	/** One line for --help. */
+	/** One line for --help; NULL: not for people. */
 	const char *about;
 	int (*run)(struct session *s);
 	/** Another name of the program, by which it is this subcommand; or NULL. */
@@ -39,6 +39,8 @@ int command_where(struct session *s);
 int command_surrogate(struct session *s);
 int command_exec(struct session *s);
 int command_launch(struct session *s);
+int command_analyze(struct session *s);
+int command_probe(struct session *s);
 
 /**
  * Run @argv as a workload, with the step and the limit that the options of `surrogate` ask for: for all subcommands that take these.

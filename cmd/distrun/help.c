@@ -16,7 +16,9 @@ static void help_of_program(struct buf *out) {
 		      "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
-		buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+		if (subcommands[i].about) {
+			buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+		}
 	}
 	buf_puts(out, "\nOptions:\n");
 	options_write_help(out, &distrun_options, CMD_PROGRAM);
@@ -30,9 +32,9 @@ int print_help(struct session *s, const struct subcommand *of) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
 	buf_putf(&out, "usage: %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", s->called, *of->arguments ? " " : "",
-		 of->arguments, of->about);
+		 of->arguments, of->about ? of->about : "A part of distrun analyze.");
 	options_write_help(&out, &distrun_options, of->command);
-	if (of->command & (CMD_EXEC | CMD_LAUNCH)) {
+	if (of->command & (CMD_EXEC | CMD_LAUNCH | CMD_ANALYZE)) {
 		csrun_help(s, &out);
 	}
 	return say_result(&s->speaker, buf_str(&out));

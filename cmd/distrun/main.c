@@ -11,6 +11,7 @@
  *     exec.c       a command in a container, once (csrun_cpu)
  *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
  *     csrun.c      what these share: the site's settings, the container; csrun_run.c: what is carried into it, and how it is run
+ *     analyze.c    measuring an input pipeline (cs_input_analyzer); analyze_*.c: a step of that, and the reports
  *     help.c       --help, from the tables
  *
  * What it does is in src/slurm; options and messages are shared with other programs, in cmd/common.
@@ -35,6 +36,10 @@ const struct subcommand subcommands[] = {
 	{"launch", CMD_LAUNCH, "COMMAND [ARG]...",
 	 "run a command in containers, several tasks on several nodes (csrun_wse)", command_launch,
 	 "csrun_wse"},
+	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
+	 "measure an input pipeline on one node, and tell how to start it (cs_input_analyzer)",
+	 command_analyze, "cs_input_analyzer"},
+	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
 	{0},
 };
 
@@ -58,8 +63,10 @@ static int refuse_word(struct session *s, const char *word) {
 	struct nearest best = {.word = str_of(word)};
 	struct buf names = BUF(&s->arena);
 	for (size_t i = 1; subcommands[i].name; i++) {
-		nearest_try(&best, subcommands[i].name);
-		buf_putf(&names, "%s%s", i > 1 ? ", " : "", subcommands[i].name);
+		if (subcommands[i].about) {
+			nearest_try(&best, subcommands[i].name);
+			buf_putf(&names, "%s%s", i > 1 ? ", " : "", subcommands[i].name);
+		}
 	}
 	struct err err;
 	err_set(&err, EINVAL, "%s is no subcommand; %s%s%s", quote(str_of(word)).s,

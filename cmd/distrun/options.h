@@ -12,6 +12,9 @@ enum command {
 	CMD_SURROGATE = 4,
 	CMD_EXEC = 8,
 	CMD_LAUNCH = 16,
+	CMD_ANALYZE = 32,
+	/** The node's half of that. */
+	CMD_PROBE = 64,
 };
 
 enum option_id {
@@ -54,6 +57,12 @@ enum option_id {
 	OPT_DEF_MOUNT_DIRS,
 	OPT_DEF_GRES,
 	OPT_DEF_GRES_NODE,
+	OPT_THREADS,
+	OPT_WORKERS_PER_NODE,
+	OPT_UNIT,
+	OPT_SECONDS,
+	OPT_WARMUP,
+	OPT_REPORT,
 	N_VALUES,
 };
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The report for people: a table, a bar chart, what limits, the line to paste. */
+
+#include "distrun/analyze.h"
+
+#include "slurm/words.h"
+
+/** Columns of the longest bar. */
+#define BAR 40
+
+static void put_bytes(struct buf *out, uint64_t bytes, const char *behind) {
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+	uint64_t tenths = bytes * 10;
+	for (; tenths >= 10240 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++) {
+		tenths /= 1024;
+	}
+	buf_putf(out, "%lu", (unsigned long)(tenths / 10));
+	if (unit && tenths < 1000) {
+		buf_putf(out, ".%lu", (unsigned long)(tenths % 10));
+	}
+	buf_putf(out, " %s%s", units[unit], behind);
+}
+
+void analyze_put_rate(struct buf *out, enum records_unit unit, uint64_t milli) {
+	if (unit == RECORDS_BYTES) {
+		put_bytes(out, milli / 1000, "");
+	} else if (milli < 1000) {
+		buf_putf(out, "0.%03lu", (unsigned long)milli);
+	} else if (milli < 100000) {
+		uint64_t tenths = (milli + 50) / 100;
+		buf_putf(out, "%lu.%lu", (unsigned long)(tenths / 10), (unsigned long)(tenths % 10));
+	} else {
+		buf_putf(out, "%lu", (unsigned long)((milli + 500) / 1000));
+	}
+}
+
+const char *analyze_rate_unit(enum records_unit unit) {
+	static const char *const units[] = {" lines/s", "/s", " samples/s"};
+	return units[unit];
+}
+
+/** Append @cell, at the right of @width columns. */
+static void put_cell(struct buf *out, struct buf *cell, int width) {
+	int len = (int)cell->len;
+	buf_putf(out, "%*s%s", len < width ? width - len : 1, "", buf_text(cell));
+	cell->len = 0;
+}
+
+static void put_rate_cell(struct buf *out, const struct row *row, uint64_t milli, int width) {
+	struct buf cell = BUF(out->arena);
+	analyze_put_rate(&cell, row->unit, milli);
+	put_cell(out, &cell, width);
+}
+
+static void put_measured(struct buf *out, const struct row *row) {
+	struct buf cell = BUF(out->arena);
+	put_rate_cell(out, row, row->per_worker, 13);
+	put_rate_cell(out, row, row->per_node, 12);
+	put_rate_cell(out, row, row->estimate, 16);
+	buf_putf(&cell, "%u%%", row->cpu_percent);
+	put_cell(out, &cell, 7);
+	put_bytes(&cell, row->memory, row->by_rss ? "*" : "");
+	put_cell(out, &cell, 12);
+	put_bytes(&cell, row->read_rate, "/s");
+	put_cell(out, &cell, 13);
+	buf_putf(out, "  %s", limit_name(row->limit));
+}
+
+static void put_row(struct buf *out, const struct row *row, bool best) {
+	buf_putf(out, "%c %7u ", best ? '>' : ' ', row->candidate.threads);
+	if (row->candidate.workers) {
+		buf_putf(out, "%7u", row->candidate.workers);
+	} else {
+		buf_puts(out, "      -");
+	}
+	if (row->outcome == ROW_MEASURED) {
+		put_measured(out, row);
+		buf_puts(out, best ? "  best\n" : "\n");
+	} else {
+		buf_putf(out, "   %s: %s\n", row->outcome == ROW_FAILED ? "failed" : "left out", row->why);
+	}
+}
+
+static void put_table(struct buf *out, const struct analysis *a, const struct row *best) {
+	struct buf cell = BUF(out->arena);
+	buf_puts(out, "  threads workers     a worker      a node");
+	buf_puts(&cell, a->nodes == 1 ? "1 node" : arena_format(out->arena, "est. %u nodes", a->nodes));
+	put_cell(out, &cell, 16);
+	buf_puts(out, "    CPU      memory         read  limit\n");
+	for (size_t i = 0; i < a->n; i++) {
+		put_row(out, &a->rows[i], best && best == &a->rows[i]);
+	}
+}
+
+static void put_bars(struct buf *out, const struct analysis *a, const struct row *best) {
+	static const char bar[BAR + 1] = "########################################";
+	buf_putf(out, "\n%s per second, of a node\n", records_unit_words[best->unit]);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct row *row = &a->rows[i];
+		if (row->outcome != ROW_MEASURED) {
+			continue;
+		}
+		struct buf cell = BUF(out->arena);
+		buf_putf(&cell, "%u x %u", row->candidate.threads, row->candidate.workers);
+		put_cell(out, &cell, 11);
+		// Tenths of a unit are lost where the numbers are too large to multiply.
+		uint64_t whole = best->per_node / 1000 + 1, part = row->per_node / 1000;
+		int len = best->per_node <= UINT64_MAX / BAR ? (int)(row->per_node * BAR / best->per_node)
+							     : (int)(part / (whole / BAR + 1));
+		buf_putf(out, "  %.*s%*s ", len, bar, BAR - len, "");
+		analyze_put_rate(out, row->unit, row->per_node);
+		buf_puts(out, row == best ? "  best\n" : "\n");
+	}
+}
+
+void analyze_put_launch(struct buf *out, const struct analysis *a, const struct row *row) {
+	buf_putf(out, "csrun_wse --total-nodes=%u --tasks-per-node=%u --cpus-per-task=%u", a->nodes,
+		 row->candidate.workers, row->candidate.threads);
+}
+
+/** What the estimate rests on. */
+static void put_limits(struct buf *out, const struct analysis *a, const struct row *best) {
+	static const char *const limits[] = {
+		"Neither CPU, memory nor storage, as seen, limits the best one: its workers wait for "
+		"something else.",
+		"The CPUs limit the best one: each node adds its own.",
+		"The node's memory limits the best one: fewer or smaller workers leave it room.",
+		"Storage limits the best one, as seen: if the nodes share it, more of them get no more from "
+		"it.",
+	};
+	if (a->nodes == 1) {
+		buf_putf(out, "\nMeasured on one node, alone. %s\n", limits[best->limit]);
+	} else {
+		buf_putf(out,
+			 "\n%u nodes are an estimate: one node was measured, alone, and the rest is taken to "
+			 "be "
+			 "linear.\n%s\n",
+			 a->nodes, limits[best->limit]);
+	}
+	if (best->read_rate) {
+		buf_putf(out, "%s storage has to give ", a->nodes == 1 ? "For that," : "For the estimate,");
+		put_bytes(out, best->read_rate * best->candidate.workers * a->nodes, "/s.\n");
+	}
+}
+
+/** What is to be known of single rows. */
+static void put_remarks(struct buf *out, const struct analysis *a) {
+	bool rss = false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct row *row = &a->rows[i];
+		if (row->outcome != ROW_MEASURED) {
+			continue;
+		}
+		rss |= row->by_rss;
+		if (row->whole_run) {
+			buf_putf(out, "%u x %u: counted over the whole run, start included%s.\n",
+				 row->candidate.threads, row->candidate.workers,
+				 row->ended < row->candidate.workers ? "; it was ended at the limit" : "");
+		}
+	}
+	if (rss) {
+		buf_puts(out, "*: pages that processes share are counted for each of them (RSS).\n");
+	}
+}
+
+static void put_head(struct buf *out, const struct analysis *a, const struct row *best) {
+	buf_puts(out, "input pipeline: ");
+	words_put(out, a->command);
+	buf_putf(out, "\nmeasured: %s for %lu.%lu s, after %lu.%lu s of warm-up",
+		 records_unit_words[best ? best->unit : a->unit], (unsigned long)(a->measure_ms / 1000),
+		 (unsigned long)(a->measure_ms % 1000 / 100), (unsigned long)(a->warmup_ms / 1000),
+		 (unsigned long)(a->warmup_ms % 1000 / 100));
+	if (best) {
+		buf_putf(out, "; on %.*s, %u CPUs, ", (int)best->node.len, best->node.p, best->node_cpus);
+		put_bytes(out, best->node_memory, "");
+	}
+	buf_puts(out, "\n\n");
+}
+
+void analyze_put_text(struct buf *out, const struct analysis *a) {
+	const struct row *best = rows_best(a->rows, a->n);
+	put_head(out, a, best);
+	put_table(out, a, best);
+	if (!best) {
+		return;
+	}
+	put_bars(out, a, best);
+	put_limits(out, a, best);
+	put_remarks(out, a);
+	buf_putc(out, '\n');
+	analyze_put_launch(out, a, best);
+	buf_putc(out, '\n');
+}

@@ -1,0 +1,408 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distrun analyze (cs_input_analyzer) without a Slurm: its command line, what srun is called with, and what it makes of what probes tell. The probes
+# themselves run here, too, under an srun that starts one task. With a real Slurm: tests/engines/analyze.bats.
+#
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
+# shellcheck disable=SC2016 # what is quoted is for another shell
+
+load helpers
+
+: "${DISTRUN:=$(dirname "$DISTINIT")/distrun}"
+
+setup() {
+	DISTRUN=$(realpath "$DISTRUN")
+	BIN=$BATS_TEST_TMPDIR/bin
+	RECORD=$BATS_TEST_TMPDIR/record
+	mkdir -p "$BIN" "$BATS_TEST_TMPDIR/work" "$BATS_TEST_TMPDIR/tmp"
+	cd "$BATS_TEST_TMPDIR/work" || return
+	node "test*|5|40"
+	tool squeue <<<'exit 1'
+	srun_here
+}
+
+# Nothing is left running that has our folder in its environment, and no file in the folder we are in, or for temporary ones.
+teardown() {
+	local until=$((SECONDS + 20)) left
+	# What has ended meanwhile is no failure of grep's that counts.
+	while left=$(grep -alF "MARK=$BATS_TEST_TMPDIR" /proc/[0-9]*/environ 2>/dev/null || true) && [[ -n $left ]]; do
+		((SECONDS < until)) || { echo "left: $left" && return 1; }
+		sleep 0.1
+	done
+	left=$(ls -A . ../tmp)
+	[[ $left == $'.:\n\n../tmp:' ]] || { echo "left: $left" && return 1; }
+}
+
+# tool NAME <<SCRIPT: a program in the place of Slurm's.
+tool() {
+	{
+		echo '#!/bin/sh'
+		cat
+	} >"$BIN/$1"
+	chmod +x "$BIN/$1"
+}
+
+# node LINE...: what sinfo prints.
+node() {
+	{
+		echo "cat <<'LINES'"
+		printf '%s\n' "$@" LINES
+	} | tool sinfo
+}
+
+# srun_here: an srun that writes its words down, and becomes its task, of which there is to be one.
+srun_here() {
+	tool srun <<-'END'
+		{ printf '<%s>' "$@"; echo; } >>"$RECORD"
+		while case $1 in -*) ;; *) false ;; esac do shift; done
+		SLURM_PROCID=0 exec "$@"
+	END
+}
+
+# srun_tells: an srun whose probes tell what RESULT has for a candidate with so many threads.
+srun_tells() {
+	tool srun <<-'END'
+		for word; do
+			case $word in
+			--ntasks=*) workers=${word#*=} ;;
+			--cpus-per-task=*) threads=${word#*=} ;;
+			esac
+		done
+		each() {
+			i=0
+			while [ $i -lt "$workers" ]; do
+				echo "distrun-probe $1 rank=$i $2 node=n1"
+				i=$((i + 1))
+			done
+		}
+		echo "a prolog says hello"
+		each ready memory_total=10737418240
+		read -r order && [ "$order" = go ] || exit 1
+		each tick count=5
+		each result "cpus=40 memory_total=10737418240 span_ms=10000 looks=10 $(eval echo "\$RESULT_$threads")"
+		cat >/dev/null
+	END
+}
+
+# analyze VAR=VALUE... -- ARG...: invoke it, with our tools in place of Slurm's, without a container.
+analyze() {
+	local -a variables arguments
+	split "$@"
+	invoke env -i PATH="$BIN:/usr/bin:/bin" MARK="$BATS_TEST_TMPDIR" RECORD="$RECORD" TMPDIR="$BATS_TEST_TMPDIR/tmp" \
+		"${variables[@]}" "$DISTRUN" analyze --runtime=none --distinit=none "${arguments[@]}"
+}
+
+# one ARG...: the same with a single worker of one thread.
+one() {
+	analyze -- --threads=1 --workers-per-node=1 --warmup=0 "$@"
+}
+
+# says TEXT: on stderr, among the progress.
+says() {
+	[[ $stderr == *"$1"* ]] || {
+		printf 'not said: %s\n' "$1"
+		return 1
+	}
+}
+
+# prints TEXT: on stdout.
+prints() {
+	[[ $output == *"$1"* ]] || {
+		printf 'not printed: %s\n' "$1"
+		return 1
+	}
+}
+
+# json EXPRESSION: of the report r, by Python.
+json() {
+	python3 -c 'import json, sys; r = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" <<<"$output"
+}
+
+# --- the command line --------------------------------------------------------------------------------
+
+@test "analyze: --help has its options; cs_input_analyzer is its name" {
+	ln -s "$DISTRUN" "$BIN/cs_input_analyzer"
+	invoke env -i "$BIN/cs_input_analyzer" --help
+	[[ $status -eq 0 && -z $stderr ]]
+	prints 'usage: cs_input_analyzer [OPTION]... COMMAND [ARG]...'
+	local option
+	for option in --threads=LIST --workers-per-node=LIST --available-nodes=N --unit=UNIT --seconds=DURATION \
+		--warmup=DURATION --report=FORMAT --mount-dirs=DIRS; do
+		prints "$option"
+	done
+	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1
+	while read -r option; do
+		grep -q -- "Fl ${option#-}\\>" "$manual" || { echo "not in the manual: $option" && return 1; }
+	done < <(sed -nE 's/^ +(-., )?(--[a-z-]+).*/\2/p' <<<"$output")
+	invoke env -i "$DISTRUN" --help
+	prints $'\n  analyze '
+	[[ $output != *probe* ]]
+	invoke env -i "$BIN/cs_input_analyzer"
+	[[ $status -eq 2 && -z $output && $stderr == "cs_input_analyzer: error: no command; usage: cs_input_analyzer "* ]]
+}
+
+# refuses STATUS TEXT: one line of an error, and srun was not called.
+refuses() {
+	[[ $status -eq $1 && -z $output && $stderr == "distrun: error: $2" && ! -e $RECORD ]]
+}
+
+@test "analyze: what is wrong is refused before srun is called" {
+	analyze --
+	refuses 125 'no command; usage: distrun analyze [OPTION]... COMMAND [ARG]... (see --help)'
+	analyze -- --unit=line x
+	refuses 125 "--unit='line': expected one of lines, bytes, samples; did you mean 'lines'?"
+	analyze -- --seconds=ten x
+	refuses 125 "--seconds='ten' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	analyze -- --seconds=99ms x
+	refuses 125 "--seconds='99ms' is too short; 100 ms are the least"
+	analyze -- --report=yaml x
+	refuses 125 "--report='yaml': expected one of text, json"
+	analyze -- --threads=4,x x
+	refuses 125 "--threads='4,x': 'x' is not a whole number from 1 to 65535"
+	analyze -- --workers_per_node=0 x
+	refuses 125 "--workers-per-node='0': '0' is not a whole number from 1 to 65535"
+	analyze -- --thread=4 x
+	refuses 125 "unknown option '--thread=4'; did you mean '--threads'?; see --help"
+	analyze -- --available_nodes=6 x
+	refuses 125 "--available-nodes=6, but the partition has 5 (sinfo)"
+	analyze SLURM_JOB_ID=77 -- x
+	[[ $status -eq 125 && -z $output && ! -e $RECORD ]]
+}
+
+@test "analyze: outside of Slurm, or where it does not tell, that is said" {
+	rm "$BIN/srun"
+	analyze PATH="$BIN" -- x
+	[[ $status -eq 125 && $stderr == "distrun: error: srun is not in PATH"* ]]
+	srun_here
+	tool sinfo <<<'echo "slurm_load_partitions: Unable to contact slurm controller" >&2; exit 1'
+	analyze -- x
+	refuses 125 'Slurm does not tell how many CPUs a node has; --threads and --workers-per-node say what to try'
+	analyze -- --threads=1 --workers-per-node=1 --seconds=30 echo
+	[[ $status -eq 0 ]]
+}
+
+@test "analyze: srun is told one whole node, the candidate, and this program as the probe" {
+	one --seconds=500ms --available-nodes=3 --partition=big --srun-args='--qos=low' -- printf '%s\n' 'a b' '$(touch x)' ''
+	[[ $status -eq 0 ]]
+	prints 'csrun_wse --total-nodes=3 --tasks-per-node=1 --cpus-per-task=1'
+	local line
+	line=$(<"$RECORD")
+	[[ $line == "<--job-name=distrun-analyze><--exclusive><--nodes=1><--ntasks=1><--ntasks-per-node=1><--cpus-per-task=1><--mem=0><--mpi=none>"* ]]
+	[[ $line == *"<--partition=big><--qos=low><$DISTRUN><probe><--unit=lines><--warmup=0ms><--seconds=500ms><--><printf><%s\\n><a b><\$(touch x)><>" ]]
+}
+
+@test "analyze: --dry-run shows the commands, and what is left out" {
+	node 'a|2|64' 'test*|2|14'
+	analyze -- --dry-run cat 'a b'
+	[[ $status -eq 0 && ! -e $RECORD ]]
+	[[ $(grep -c '^srun ' <<<"$output") -eq 4 ]]
+	prints '--ntasks=4 --ntasks-per-node=4 --cpus-per-task=3 '
+	prints "--unit=lines --warmup=5000ms --seconds=10000ms -- cat 'a b'"
+	prints '# 16 threads: left out: needs 16 CPUs, and a node has 14'
+	prints '# 20 threads: left out: needs 20 CPUs, and a node has 14'
+}
+
+@test "analyze: where no candidate fits, it says so and exits with 1" {
+	analyze -- --threads=41 --workers-per-node=1,2 cat
+	[[ $status -eq 1 && ! -e $RECORD ]]
+	says 'error: no candidate could be measured; the report says why'
+	prints 'left out: needs 41 CPUs, and a node has 40'
+	prints 'left out: needs 82 CPUs, and a node has 40'
+}
+
+# --- what is made of the measurements ----------------------------------------------------------------
+
+# Of 40 CPUs: 3 workers of 12, busy; 2 of 16, waiting for storage; 2 of 20, which need the memory.
+TOLD=(
+	'RESULT_12=rate=20000 cpu_ms=108000 memory=1048576'
+	'RESULT_16=rate=26000 cpu_ms=16000 memory=1048576 by_rss=1 read=104857600 waits=8'
+	'RESULT_20=rate=33000 cpu_ms=20000 memory=5368709120'
+)
+
+@test "analyze: the report has a row for each candidate, a chart, the best and the line to paste" {
+	srun_tells
+	analyze "${TOLD[@]}" -- --seconds=10 read_data
+	[[ $status -eq 0 ]]
+	diff - <(printf '%s\n' "$output") <<-'END'
+		input pipeline: read_data
+		measured: lines for 10.0 s, after 5.0 s of warm-up; on n1, 40 CPUs, 10.0 GiB
+
+		  threads workers     a worker      a node    est. 5 nodes    CPU      memory         read  limit
+		       12       3         20.0        60.0             300    90%     1.0 MiB        0 B/s  cpu
+		       16       2         26.0        52.0             260    10%    1.0 MiB*   10.0 MiB/s  storage
+		>      20       2         33.0        66.0             330    10%     5.0 GiB        0 B/s  memory  best
+
+		lines per second, of a node
+		     12 x 3  ####################################     60.0
+		     16 x 2  ###############################          52.0
+		     20 x 2  ######################################## 66.0  best
+
+		5 nodes are an estimate: one node was measured, alone, and the rest is taken to be linear.
+		The node's memory limits the best one: fewer or smaller workers leave it room.
+		*: pages that processes share are counted for each of them (RSS).
+
+		csrun_wse --total-nodes=5 --tasks-per-node=2 --cpus-per-task=20
+	END
+	says 'distrun analyze: 20 threads x 2 workers: measuring'
+	says 'distrun analyze: 20 threads x 2 workers: 66.0 lines/s a node'
+	analyze "${TOLD[@]}" -- --log=error read_data
+	[[ $status -eq 0 && -z $stderr ]]
+}
+
+@test "analyze: --report=json has the same numbers" {
+	srun_tells
+	analyze "${TOLD[@]}" -- --report=json --threads=12,16,20,41 read_data 'a"b'
+	[[ $status -eq 0 ]]
+	[[ $(json 'r["command"]') == "['read_data', 'a\"b']" ]]
+	[[ $(json 'r["nodes"], r["warmup_seconds"], r["measured_seconds"]') == '(5, 5.0, 10.0)' ]]
+	[[ $(json 'r["launch"]') == 'csrun_wse --total-nodes=5 --tasks-per-node=2 --cpus-per-task=20' ]]
+	diff - <(json '"\n".join(" ".join(str(c.get(k)) for k in ("threads", "workers_per_node", "outcome", "per_worker", "per_node",
+		"estimate", "cpu_percent", "memory_bytes", "memory_by", "read_bytes_per_second", "storage_wait_percent", "limit", "best"))
+		for c in r["candidates"])') <<-'END'
+		12 3 measured 20.0 60.0 300.0 90 1048576 pss 0 0 cpu False
+		16 2 measured 26.0 52.0 260.0 10 1048576 rss 10485760 80 storage False
+		20 2 measured 33.0 66.0 330.0 10 5368709120 pss 0 0 memory True
+		41 0 left-out None None None None None None None None None False
+	END
+	[[ $(json 'r["candidates"][3]["why"]') == 'needs 41 CPUs, and a node has 40' ]]
+}
+
+@test "analyze: storage that the nodes would share is named, with what it would have to give" {
+	srun_tells
+	analyze "${TOLD[@]}" -- --threads=16 read_data
+	prints 'Storage limits the best one, as seen: if the nodes share it, more of them get no more from it.'
+	prints 'For the estimate, storage has to give 100 MiB/s.'
+	analyze "${TOLD[@]}" -- --threads=16 --nodes=1 read_data
+	prints 'Measured on one node, alone.'
+	prints 'For that, storage has to give 20.0 MiB/s.'
+	[[ $output != *estimate* ]]
+}
+
+@test "analyze: a candidate that fails says so with its exit status, and the others go on" {
+	srun_tells
+	analyze "${TOLD[@]}" 'RESULT_20=ended=1 status=3' -- read_data
+	[[ $status -eq 0 ]]
+	prints '20       2   failed: exit status 3 of worker 0'
+	prints 'csrun_wse --total-nodes=5 --tasks-per-node=3 --cpus-per-task=12'
+	analyze "${TOLD[@]}" 'RESULT_20=ended=1 status=137' -- --report=json --threads=20,12 read_data
+	[[ $status -eq 0 ]]
+	[[ $(json '[(c["outcome"], c["exit_status"], c["why"]) for c in r["candidates"]][0]') == "('failed', 137, 'ended by signal 9 of worker 0')" ]]
+	analyze 'RESULT_12=ended=1 status=3' 'RESULT_16=ended=1' 'RESULT_20=status=1' -- read_data
+	[[ $status -eq 1 ]]
+	says 'error: no candidate could be measured; the report says why'
+	prints "16       2   failed: ended with status 0, and no lines on stdout"
+}
+
+@test "analyze: measurements that cannot be compared get a warning" {
+	srun_tells
+	analyze "${TOLD[@]}" 'RESULT_20=rate=1000000 unit=2' -- read_data
+	[[ $status -eq 0 ]]
+	says 'warning: the candidates were not all measured alike'
+}
+
+@test "analyze: an srun that fails is the candidate's failure" {
+	tool srun <<<'echo "srun: error: Unable to allocate resources: Invalid qos specification" >&2; exit 1'
+	one x
+	[[ $status -eq 1 ]]
+	prints "failed: srun failed: 'Unable to allocate resources: Invalid qos specification'"
+}
+
+# --- what a probe measures ---------------------------------------------------------------------------
+
+# counted UNIT: the only candidate was measured, so.
+counted() {
+	[[ $status -eq 0 && $(json '[(c["outcome"], c["unit"], c["per_node"] > 0) for c in r["candidates"]]') == "[('measured', '$1', True)]" ]]
+}
+
+@test "analyze: counts lines, or bytes, or what a last line 'samples=N' tells" {
+	one --report=json --seconds=30 printf 'a\nb\nc\n'
+	counted lines
+	one --report=json --seconds=30 --unit=bytes printf 'abc'
+	counted bytes
+	one --report=json --seconds=30 printf 'step 1\nstep 2\nsamples=4000\n'
+	counted samples
+	one --report=json --seconds=30 --unit=samples printf 'samples=4000\nbye\n'
+	counted samples
+	[[ $(json 'r["candidates"][0]["counted_over_whole_run"]') == 1 ]]
+}
+
+@test "analyze: what goes on without end is ended at the limit, with all that it started" {
+	one --report=json --seconds=2 sh -c 'trap "" TERM; (trap "" TERM; sleep 600) & while :; do echo r; sleep 0.02; done'
+	counted lines
+	[[ $(json 'r["candidates"][0]["memory_bytes"] > 10000') == True ]]
+}
+
+@test "analyze: a pipeline that hangs is counted as it is" {
+	one --seconds=2 sh -c 'echo a; echo b; sleep 600'
+	[[ $status -eq 0 ]]
+	one --seconds=2 --unit=samples sh -c 'trap "echo samples=77; exit" TERM; while :; do sleep 0.02; done'
+	[[ $status -eq 0 ]]
+	prints 'counted over the whole run, start included; it was ended at the limit'
+}
+
+@test "analyze: a pipeline that prints nothing is an error that says what is counted" {
+	one --seconds=200ms sleep 600
+	[[ $status -eq 1 ]]
+	prints "failed: no lines on stdout; lines are counted, or --unit=bytes, or a last line 'samples=N'"
+	one --seconds=30 --unit=bytes true
+	[[ $status -eq 1 ]]
+	prints "failed: ended with status 0, and no bytes on stdout; bytes are counted, or a last line 'samples=N'"
+	one --seconds=200ms --unit=samples sh -c 'while :; do echo a; sleep 0.02; done'
+	[[ $status -eq 1 ]]
+	prints "failed: no line 'samples=N' on stdout; with --unit=samples only such lines are counted"
+}
+
+@test "analyze: a pipeline that fails tells its status and the last that it said; what cannot be started, too" {
+	one --seconds=30 sh -c 'echo a; echo "no such file: train.tfrecord" >&2; exit 3'
+	[[ $status -eq 1 ]]
+	prints "failed: exit status 3: 'no such file: train.tfrecord'"
+	one --seconds=30 sh -c 'echo a; kill -SEGV $$'
+	prints 'failed: ended by signal 11'
+	one --seconds=30 /nowhere/read_data
+	prints 'failed: exit status 127 (not found)'
+	one --seconds=30 /etc/passwd
+	prints 'failed: exit status 126'
+}
+
+@test "analyze: CPU time of children that have ended counts" {
+	one --report=json --seconds=30 sh -c 'echo a; sh -c "i=0; while [ \$i -lt 300000 ]; do i=\$((i + 1)); done"; sh -c :'
+	counted lines
+	[[ $(json 'r["candidates"][0]["cpu_percent"] > 5') == True ]]
+}
+
+# --- it is ended --------------------------------------------------------------------------------------
+
+# begin ARG...: start it in the background as $PID, and wait until its pipeline runs.
+begin() {
+	env -i PATH="$BIN:/usr/bin:/bin" MARK="$BATS_TEST_TMPDIR" RECORD="$RECORD" TMPDIR="$BATS_TEST_TMPDIR/tmp" \
+		"$DISTRUN" analyze --runtime=none --distinit=none --threads=1,2 --workers-per-node=1 --seconds=300 \
+		sh -c 'trap "" TERM; while :; do echo r; echo >../runs; sleep 0.02; done' >../out 2>../err 3>&- &
+	PID=$!
+	local until=$((SECONDS + 30))
+	until [[ -e ../runs ]]; do
+		((SECONDS < until)) || { cat ../err && return 1; }
+		sleep 0.05
+	done
+}
+
+@test "analyze: a signal ends the step, and it exits with 128+N" {
+	begin
+	kill -TERM "$PID"
+	status=0
+	wait "$PID" || status=$?
+	cat ../err
+	[[ $status -eq 143 && ! -s ../out ]]
+	[[ $(wc -l <"$RECORD") -eq 1 ]]
+	[[ $(tail -n 1 ../err) == 'distrun: error: ended by signal 15; nothing was left running' ]]
+}
+
+@test "analyze: when it is killed, its step ends by itself" {
+	begin
+	kill -KILL "$PID"
+	status=0
+	wait "$PID" || status=$?
+	[[ $status -eq 137 ]]
+	# teardown waits for it
+}
