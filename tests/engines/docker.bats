@@ -270,9 +270,12 @@ stopped() {
 	dock network create --internal wait
 	backendai 1 main1 sub1
 	dock run --rm --name sub1 --network wait "${told[@]}" --env DISTINIT_WAIT=2m localhost/train \
-		sh -c 'echo | busybox nc -w 5 "$MASTER_ADDR" "$MASTER_PORT"' >"$BATS_TEST_TMPDIR/sub1" 2>&1 3>&- &
+		sh -c 'i=0; until echo | busybox nc -w 5 "$MASTER_ADDR" "$MASTER_PORT" || [ $((i += 1)) -gt 50 ]; do
+			busybox sleep 0.1
+		done' >"$BATS_TEST_TMPDIR/sub1" 2>&1 3>&- &
 	pid=$!
-	# The master is not there yet; its name, too.
+	# The master is not there yet; its name, too. (Each connection, the wait's as well, has an nc of its own, so the
+	# workload may meet a closed port; a name that is not there it must not.)
 	until_true dock inspect sub1
 	backendai 0 main1 sub1
 	dock run --detach --name main1 --network wait "${told[@]}" --env DISTINIT_WAIT=2m localhost/train \
@@ -281,7 +284,8 @@ stopped() {
 	wait "$pid" || status=$?
 	dock rm --force main1
 	dock network rm wait
-	same "the exit status, and what it heard" "0 served" "$status $(grep -v WARNING "$BATS_TEST_TMPDIR/sub1")"
+	said=$(<"$BATS_TEST_TMPDIR/sub1")
+	[[ $status -eq 0 && $said == *served && $said != *'bad address'* ]] || fail "exit status $status, and: $said"
 
 	backendai 1 main1 sub1
 	run_train "${told[@]}" --env DISTINIT_WAIT=1s -- echo ran
