@@ -373,7 +373,7 @@ used() {
 
 @test "distrun's manual and README.md have its options and subcommands, and no others" {
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 readme=$BATS_TEST_DIRNAME/../../README.md word option
-	for word in where surrogate exec launch; do
+	for word in where surrogate exec launch analyze; do
 		grep -qx "\.It Cm $word" "$manual"
 		grep -q "distrun $word" "$readme"
 		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
@@ -387,7 +387,8 @@ used() {
 		[[ $(env -i "$DISTRUN" where "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" exec "--$option" 2>&1) != *'unknown option'* ||
-			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" analyze "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
 	done
 	# Each variable that the manual names is one.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
