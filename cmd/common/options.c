@@ -153,10 +153,8 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 	*out = (struct settings){.table = table, .arena = arena};
 	out->value = arena_array(arena, table->n_values, sizeof(*out->value));
 	out->given = arena_array(arena, table->n_values, sizeof(void *));
-	for (unsigned id = 0; id < table->n_values; id++) {
-		out->value[id] = NULL;
-		out->given[id] = NULL;
-	}
+	memset(out->value, 0, table->n_values * sizeof(*out->value));
+	memset(out->given, 0, table->n_values * sizeof(void *));
 	while (*argv && (*argv)[0] == '-' && (*argv)[1]) {
 		if (strcmp(*argv, "--") == 0) {
 			out->separated = true;

@@ -33,7 +33,7 @@ struct option {
 	/** A letter, or 0. */
 	char letter;
 	/** Below the table's `n_values`: where its value goes. Several entries may have one: other spellings. From there on: for take(). */
-	unsigned id;
+	uint16_t id; // so that an entry takes 40 bytes; tables are long
 	enum option_takes takes;
 	/** The subcommands that take it: flags of the program's own. 0 ends the table. */
 	unsigned commands;
@@ -60,6 +60,8 @@ struct option_table {
 	/** The ids of the flag that counts how often it was given (-vv), and of the one that keeps the variables; or OPTION_NONE. */
 	unsigned verbose;
 	unsigned keep;
+	/** The id whose variable the workload gets too, as it is meant for it as much as for us; or OPTION_NONE. */
+	unsigned passed_on;
 	/** '_' is as good as '-' in the name of an option: --job_time_sec. */
 	bool underscores;
 	/**

@@ -77,59 +77,69 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 		  nearest_hint(&best, table->prefix).s);
 }
 
-/** The option whose variable @entry is; NULL where it is none of ours. *@unknown: but it looks like one. */
-static const struct option *setting_of(const struct option_table *table, const struct env_entry *entry,
-				       bool *unknown) {
-	struct str name = env_entry_name(entry), prefix = str_of(table->prefix);
-	*unknown = false;
-	if (name.len <= prefix.len || !str_starts(name, prefix)) {
-		return NULL;
-	}
+/** Whether @entry is a variable of ours by its name's beginning, @prefix. All of the environment is asked: this is to be quick. */
+static inline bool has_prefix(const struct env_entry *entry, struct str prefix) {
+	return entry->name_len > prefix.len && entry->text[0] == prefix.p[0] &&
+	       memcmp(entry->text, prefix.p, prefix.len) == 0;
+}
+
+/** The option whose variable @entry, which has the prefix, is; or NULL. */
+static const struct option *find_variable(const struct option_table *table, const struct env_entry *entry) {
+	struct str suffix = str_from(env_entry_name(entry), strlen(table->prefix));
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
-		if (o->variable && variable_matches(table, o, str_from(name, prefix.len))) {
+		if (o->variable && variable_matches(table, o, suffix)) {
 			return o;
 		}
 	}
-	*unknown = true;
 	return NULL;
 }
 
-/** Take the value of @entry for @o, unless the command line has told it or @again: of a doubled variable the first counts. */
-static int read_variable(struct settings *settings, const struct option *o, const struct env_entry *entry,
-			 bool again, struct err *err) {
+/** Take the value of @entry for @o, unless the command line has told it. Of a doubled variable the first counts, as everywhere. */
+static int read_variable(struct settings *settings, const struct option *o, const struct env *env,
+			 const struct env_entry *entry, struct err *err) {
 	const char *value = env_entry_value(entry);
-	if (!*value || again || settings->given[o->id] || settings_set(settings, o, value) == 0) {
+	if (!*value || settings->given[o->id] || !env_entry_first(env, entry) ||
+	    settings_set(settings, o, value) == 0) {
 		return 0;
 	}
 	return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len, entry->text,
 		       quote(str_of(value)).s);
 }
 
+/** Take the variables of the options out of @env. */
+static void remove_variables(const struct option_table *table, struct env *env, struct str prefix) {
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		const struct option *o = has_prefix(entry, prefix) ? find_variable(table, entry) : NULL;
+		if (o && o->id != table->passed_on) {
+			env_unset(env, env_entry_name(entry), NULL);
+		}
+	}
+}
+
 int settings_read_variables(struct settings *settings, struct env *env, struct notes *notes,
 			    struct err *err) {
 	const struct option_table *table = settings->table;
-	bool *read = arena_array(settings->arena, table->n_values, sizeof(*read)), any = false, unknown;
-	memset(read, 0, table->n_values * sizeof(*read));
+	struct str prefix = str_of(table->prefix);
+	bool any = false;
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
-		const struct option *o = setting_of(table, entry, &unknown);
-		if (unknown) {
-			note_unknown(settings, env_entry_name(entry), notes);
-		}
-		if (!o) {
+		if (!has_prefix(entry, prefix)) {
 			continue;
 		}
-		int r = read_variable(settings, o, entry, read[o->id], err);
+		const struct option *o = find_variable(table, entry);
+		if (!o) {
+			note_unknown(settings, env_entry_name(entry), notes);
+			continue;
+		}
+		int r = read_variable(settings, o, env, entry, err);
 		if (r < 0) {
 			return r;
 		}
-		any = read[o->id] = true;
+		any = true;
 	}
-	bool keep = table->keep != OPTION_NONE && settings_on(settings, table->keep);
-	for (uint32_t i = 0; any && !keep && i < env->n; i++) {
-		if (setting_of(table, &env->entries[i], &unknown)) {
-			env_unset(env, env_entry_name(&env->entries[i]), NULL);
-		}
+	if (any && !(table->keep != OPTION_NONE && settings_on(settings, table->keep))) {
+		remove_variables(table, env, prefix);
 	}
 	return 0;
 }

@@ -2,30 +2,15 @@
 
 #include "common/say.h"
 
+#include "base/file.h"
 #include "exec/exec.h"
-
-#include <errno.h>
-#include <unistd.h>
-
-const char *const log_level_words[] = {"error", "warn", "info", "debug", NULL};
-
-int write_whole(int fd, struct str text) {
-	while (text.len) {
-		ssize_t n = write(fd, text.p, text.len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		text = str_from(text, n > 0 ? (size_t)n : 0);
-	}
-	return 0;
-}
 
 void say_line(const struct speaker *speaker, enum log_level level, const char *text) {
 	static const char *const names[] = {"error", "warning", "info", "debug"};
 	if (level <= speaker->log) {
 		// One write: lines of several processes do not mix.
-		write_whole(2, str_of(arena_format(speaker->arena, "%s: %s: %s\n", speaker->program,
-						   names[level], text)));
+		write_all(2, str_of(arena_format(speaker->arena, "%s: %s: %s\n", speaker->program,
+						 names[level], text)));
 	}
 }
 
@@ -43,11 +28,26 @@ int say_failure(const struct speaker *speaker, const struct err *err) {
 }
 
 int say_result(const struct speaker *speaker, struct str text) {
-	int r = write_whole(1, text);
+	int r = write_all(1, text);
 	struct err err;
 	if (r < 0) {
 		err_set(&err, -r, "cannot write to stdout: %s", strerror(-r));
 		return say_failure(speaker, &err);
+	}
+	return 0;
+}
+
+int say_read_level(struct speaker *speaker, const struct settings *settings, unsigned log, struct err *err) {
+	static const char *const words[] = {"error", "warn", "info", "debug", NULL};
+	if (settings_on(settings, log)) {
+		int level = settings_choose(settings, log, words, err);
+		if (level < 0) {
+			return level;
+		}
+		speaker->log = (enum log_level)level;
+	}
+	if (settings->verbose) {
+		speaker->log = settings->verbose > 1 ? LOG_DEBUG : LOG_INFO;
 	}
 	return 0;
 }

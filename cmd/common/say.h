@@ -5,16 +5,15 @@
 
 #include "base/err.h"
 #include "base/notes.h"
+#include "common/options.h"
 
+/** In the order of the words for --log. */
 enum log_level {
 	LOG_ERROR,
 	LOG_WARN,
 	LOG_INFO,
 	LOG_DEBUG,
 };
-
-/** The words for --log, in the order of the levels, ended by NULL. */
-extern const char *const log_level_words[];
 
 /** Who speaks, and how much. */
 struct speaker {
@@ -38,5 +37,8 @@ int say_failure(const struct speaker *speaker, const struct err *err);
 /** Write @text to stdout. Returns the status to exit with: 0, or EXIT_OURS where it cannot be written. */
 int say_result(const struct speaker *speaker, struct str text);
 
-/** Write all of @text to @fd. Returns 0 or a negative errno. */
-int write_whole(int fd, struct str text);
+/**
+ * Read how much is to be said from the option @log and from how often -v was given, which beats it.
+ * Returns 0; -EINVAL.
+ */
+int say_read_level(struct speaker *speaker, const struct settings *settings, unsigned log, struct err *err);

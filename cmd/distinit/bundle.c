@@ -33,10 +33,10 @@ static int write_bundle(struct session *s, struct buf *out, struct err *err) {
 	const char *names = s->settings.value[OPT_TRACK];
 	const struct bundle_request request = {
 		.names = str_of(names),
-		.names_from = option_label(&s->arena, &s->settings, OPT_TRACK),
+		.names_from = settings_label(&s->settings, OPT_TRACK),
 		.own = own_variables(s),
-		.force = option_is_on(&s->settings, OPT_FORCE),
-		.carry_unset = option_is_on(&s->settings, OPT_CARRY_UNSET),
+		.force = settings_on(&s->settings, OPT_FORCE),
+		.carry_unset = settings_on(&s->settings, OPT_CARRY_UNSET),
 	};
 	if (!names) {
 		notes_add(&s->notes,
@@ -59,10 +59,10 @@ int command_bundle(struct session *s) {
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
-	session_warn(s);
+	say_notes(&s->speaker, &s->notes);
 	const char *path = s->settings.value[OPT_OUTPUT];
 	if (!path) {
-		return session_print(s, buf_str(&out));
+		return say_result(&s->speaker, buf_str(&out));
 	}
 	// For those alone who run the workers: there may be tokens in it.
 	r = file_write(&s->arena, "--output", path, buf_str(&out), 0600, &err);

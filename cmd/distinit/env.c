@@ -39,7 +39,7 @@ static void note_removed(struct session *s) {
 
 /** Write the variables that were added or changed, or all of them, into @out. */
 static int write_variables(struct session *s, const struct format *format, struct buf *out, struct err *err) {
-	bool all = option_is_on(&s->settings, OPT_ALL);
+	bool all = settings_on(&s->settings, OPT_ALL);
 	uint32_t n = 0;
 	buf_puts(out, format->head ? format->head : "");
 	for (uint32_t i = 0; i < s->env.n; i++) {
@@ -79,13 +79,13 @@ int command_env(struct session *s) {
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
-	if (!option_is_on(&s->settings, OPT_ALL)) {
+	if (!settings_on(&s->settings, OPT_ALL)) {
 		note_removed(s);
 	}
-	session_warn(s);
+	say_notes(&s->speaker, &s->notes);
 	const char *path = s->settings.value[OPT_OUTPUT];
 	if (!path) {
-		return session_print(s, buf_str(&out));
+		return say_result(&s->speaker, buf_str(&out));
 	}
 	// For whichever user the next container runs as.
 	r = file_write(&s->arena, "--output", path, buf_str(&out), 0444, &err);

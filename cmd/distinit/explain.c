@@ -20,7 +20,7 @@ static bool looks_secret(const char *name) {
 }
 
 static const char *shown(struct session *s, const char *name, const char *value) {
-	bool masked = value && *value && looks_secret(name) && !option_is_on(&s->settings, OPT_SHOW_SECRETS);
+	bool masked = value && *value && looks_secret(name) && !settings_on(&s->settings, OPT_SHOW_SECRETS);
 	return masked ? MASKED : value;
 }
 
@@ -152,5 +152,5 @@ int command_explain(struct session *s) {
 	} else {
 		explain_text(s, process, &out);
 	}
-	return session_print(s, buf_str(&out));
+	return say_result(&s->speaker, buf_str(&out));
 }

@@ -24,7 +24,7 @@ static void help_of_entrypoint(struct buf *out) {
 		buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
 	}
 	buf_puts(out, "\nOptions:\n");
-	options_help(out, CMD_RUN);
+	options_write_help(out, &distinit_options, CMD_RUN);
 	buf_puts(out, entrypoint_end);
 }
 
@@ -32,10 +32,10 @@ int print_help(struct session *s, const struct subcommand *of) {
 	struct buf out = BUF(&s->arena);
 	if (!of->name) {
 		help_of_entrypoint(&out);
-		return session_print(s, buf_str(&out));
+		return say_result(&s->speaker, buf_str(&out));
 	}
 	buf_putf(&out, "usage: distinit %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", of->name,
 		 *of->arguments ? " " : "", of->arguments, of->about);
-	options_help(&out, of->command);
-	return session_print(s, buf_str(&out));
+	options_write_help(&out, &distinit_options, of->command);
+	return say_result(&s->speaker, buf_str(&out));
 }

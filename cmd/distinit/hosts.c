@@ -16,7 +16,7 @@ static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	session_warn(s);
+	say_notes(&s->speaker, &s->notes);
 	if (!s->has_cluster || s->cluster.place.hosts.n == 0) {
 		return err_set(err, ENOENT,
 			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
@@ -95,10 +95,10 @@ int command_hosts(struct session *s) {
 		r = hostlist_lines(&s->arena, "HOSTLIST", str_of(list), &lines, &n, &err);
 		r = r < 0 || n ? r
 			       : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
-		return r < 0 ? session_fail(s, &err) : session_print(s, lines);
+		return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, lines);
 	}
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);
 	r = r < 0 || hosts.n ? r : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
 	r = r < 0 ? r : put_hosts(s, &hosts, &out, &err);
-	return r < 0 ? session_fail(s, &err) : session_print(s, buf_str(&out));
+	return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, buf_str(&out));
 }

@@ -14,7 +14,7 @@ static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL, OPT_MAP_EXI
 #define N_NEEDS_INIT (N_OF_INIT - 2)
 
 static const char *label(struct session *s, enum option_id id) {
-	return option_label(&s->arena, &s->settings, id);
+	return settings_label(&s->settings, id);
 }
 
 /**
@@ -24,7 +24,7 @@ static const char *label(struct session *s, enum option_id id) {
 static int check_unused(struct session *s, struct err *err) {
 	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
 		enum option_id id = of_init[i];
-		if (s->settings.given[id] && option_is_on(&s->settings, id)) {
+		if (s->settings.given[id] && settings_on(&s->settings, id)) {
 			return err_set(err, EINVAL, "%s goes with --init, which is not given", label(s, id));
 		}
 	}
@@ -33,7 +33,7 @@ static int check_unused(struct session *s, struct err *err) {
 
 static int read_limit(struct session *s, struct init_plan *plan, struct err *err) {
 	const char *value = s->settings.value[OPT_TIME_LIMIT];
-	int r = session_duration(s, OPT_TIME_LIMIT, &plan->time_limit_ms, err);
+	int r = settings_duration(&s->settings, OPT_TIME_LIMIT, &plan->time_limit_ms, err);
 	if (r < 0 || !value) {
 		return r;
 	}
@@ -41,7 +41,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 		return err_set(err, EINVAL, "%s=%s: a limit of nothing would let nothing run",
 			       label(s, OPT_TIME_LIMIT), quote(str_of(value)).s);
 	}
-	if (s->settings.given[OPT_INIT] && !option_is_on(&s->settings, OPT_INIT)) {
+	if (s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT)) {
 		return err_set(err, EINVAL, "%s needs --init, and contradicts --init=0",
 			       label(s, OPT_TIME_LIMIT));
 	}
@@ -50,7 +50,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 
 static bool any_is_on(const struct session *s) {
 	for (size_t i = 0; i < N_OF_INIT; i++) {
-		if (option_is_on(&s->settings, of_init[i])) {
+		if (settings_on(&s->settings, of_init[i])) {
 			return true;
 		}
 	}
@@ -65,7 +65,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	init_plan_preset(plan);
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
-	r = r < 0 ? r : session_duration(s, OPT_GRACE, &plan->grace_ms, err);
+	r = r < 0 ? r : settings_duration(&s->settings, OPT_GRACE, &plan->grace_ms, err);
 	if (r == 0 && value[OPT_SIGNAL]) {
 		r = init_plan_signals(plan, label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
 	}
@@ -78,8 +78,10 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	if (r < 0) {
 		return r;
 	}
-	plan->kill_group = option_is_on(&s->settings, OPT_KILL_GROUP);
-	plan->log = s->log >= LOG_INFO ? INIT_INFO : s->log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
-	*wanted = option_is_on(&s->settings, OPT_INIT) || plan->time_limit_ms;
+	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
+	plan->log = s->speaker.log >= LOG_INFO	 ? INIT_INFO
+		    : s->speaker.log >= LOG_WARN ? INIT_WARN
+						 : INIT_SILENT;
+	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms;
 	return *wanted ? 0 : check_unused(s, err);
 }

@@ -23,9 +23,9 @@ int command_install(struct session *s) {
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
-	session_warn(s);
-	session_say(s, LOG_INFO,
-		    arena_format(&s->arena, "%s/" INSTALL_NAME " %s", folder,
-				 r ? "is written" : "is there already"));
+	say_notes(&s->speaker, &s->notes);
+	say_line(&s->speaker, LOG_INFO,
+		 arena_format(&s->arena, "%s/" INSTALL_NAME " %s", folder,
+			      r ? "is written" : "is there already"));
 	return 0;
 }

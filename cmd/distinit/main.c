@@ -4,7 +4,7 @@
  * distinit: from a cluster's variables to a running workload.
  *
  *     main.c             the table of subcommands
- *     options.c          the table of options; reads the command line and DISTINIT_*
+ *     options.c          the table of options, and what it takes beside plain values: directives, --env-file
  *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
  *     privileges.c       user, groups, capabilities: before the directives what they set, behind them the change
  *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
@@ -17,6 +17,8 @@
  *     bundle.c           the tracked variables, for workers
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
+ *
+ * Options and DISTINIT_* are read by cmd/common, which has the messages too and is shared with distrun.
  */
 
 #include "distinit/commands.h"
@@ -88,15 +90,15 @@ int main(int argc, char **argv) {
 	if (session_options(&s, sub->command, options_at, &err) < 0) {
 		return session_fail(&s, &err);
 	}
-	if (option_is_on(&s.settings, OPT_HELP)) {
+	if (settings_on(&s.settings, OPT_HELP)) {
 		return print_help(&s, sub);
 	}
-	if (option_is_on(&s.settings, OPT_VERSION)) {
-		return session_print(&s, STR("distinit " DISTINIT_VERSION "\n"));
+	if (settings_on(&s.settings, OPT_VERSION)) {
+		return say_result(&s.speaker, STR("distinit " DISTINIT_VERSION "\n"));
 	}
 	// What is said of our own variables helps with the errors that may follow. (explain lists it.)
 	if (sub->command != CMD_EXPLAIN) {
-		session_warn(&s);
+		say_notes(&s.speaker, &s.notes);
 	}
 	return sub->run(&s);
 }

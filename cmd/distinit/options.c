@@ -2,11 +2,7 @@
 
 #include "distinit/options.h"
 
-#include "base/nearest.h"
-
 #include <errno.h>
-
-#define PREFIX "DISTINIT_"
 
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
 #define CLUSTER (DERIVE | CMD_HOSTS)
@@ -15,10 +11,11 @@
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
+/** Hidden; the argument is for the error. */
 #define ALIAS(word, letter, verb, takes) \
-	{ word, letter, OPT_VERBS + (verb), takes, DERIVE, false, NULL, NULL }
+	{ word, letter, OPT_VERBS + (verb), takes, DERIVE, false, "NAME[c] VALUE", NULL }
 
-const struct option options[] = {
+static const struct option options[] = {
 	{"cluster", 0, OPT_CLUSTER, TAKES_TEXT, CLUSTER, true, "NAME",
 	 "the cluster manager: auto, none, or a name of 'distinit sources' (default: auto)"},
 	{"hosts", 0, OPT_HOSTS, TAKES_TEXT, CLUSTER, true, "HOSTLIST",
@@ -62,7 +59,7 @@ const struct option options[] = {
 	ALIAS("unset-env", 0, VERB_UNSET, TAKES_TEXT),
 	ALIAS("prepend-env", 0, VERB_PREPEND, TAKES_PAIR),
 	ALIAS("append-env", 0, VERB_APPEND, TAKES_PAIR),
-	{"env-file", 0, OPT_ENV_FILE, TAKES_TEXT, DERIVE, true, "FILE",
+	{"env-file", 0, OPT_ENV_FILE, TAKES_EACH, DERIVE, true, "FILE",
 	 "directives from a file, a line each (DISTINIT_ENV_FILE: several, joined by ':')"},
 	{NULL, 0, OPT_ENV_LINES, TAKES_TEXT, DERIVE, true, NULL, NULL},
 	{"bundle", 0, OPT_BUNDLE, TAKES_TEXT, DERIVE, true, "TEXT", NULL},
@@ -108,7 +105,7 @@ const struct option options[] = {
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
-	 "what to write: names joined by ':'; 'NAME*': all that begin so", .passed_on = true},
+	 "what to write: names joined by ':'; 'NAME*': all that begin so"},
 	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
 	 "also what a worker has from its host or launcher, such as HOSTNAME or RANK"},
 	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
@@ -133,128 +130,18 @@ const struct option options[] = {
 	{0},
 };
 
-static bool is_end(const struct option *option) {
-	return !option->name && !option->commands;
-}
-
-/** What the variable is named after. */
-static const char *variable_name(const struct option *option) {
-	return option->name ? option->name : "env";
-}
-
-/** Whether @suffix, what stands behind PREFIX, is the variable of @option. */
-static bool variable_matches(const struct option *option, struct str suffix) {
-	const char *name = variable_name(option);
-	if (strlen(name) != suffix.len) {
-		return false;
-	}
-	for (size_t i = 0; i < suffix.len; i++) {
-		char c = name[i] == '-' ? '_' : (char)(name[i] - 'a' + 'A');
-		if (c != suffix.p[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static char *variable_of(struct arena *arena, const char *name) {
-	struct buf buf = BUF(arena);
-	buf_puts(&buf, PREFIX);
-	for (; *name; name++) {
-		buf_putc(&buf, *name == '-' ? '_' : (char)(*name - 'a' + 'A'));
-	}
-	return buf_text(&buf);
-}
-
-const char *option_label(struct arena *arena, const struct settings *settings, enum option_id id) {
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (o->id == id && o->name) {
-			return settings->given[id] ? arena_format(arena, "--%s", o->name)
-						   : variable_of(arena, o->name);
-		}
-	}
-	return PREFIX "ENV";
-}
-
-/** Read "1", "yes", "true", "on" and their opposites. Returns 1, 0, or -EINVAL. */
-static int read_flag(struct str value) {
-	static const char words[] = "0 no false off 1 yes true on ";
-	int index = 0;
-	struct str rest = STR(words), word;
-	while (str_cut(&rest, ' ', &word)) {
-		if (word.len && str_eq(word, value)) {
-			return index >= 4;
-		}
-		index++;
-	}
-	return -EINVAL;
-}
-
-/**
- * Take @value for @option; a flag that is on becomes "", and what is optional too where a flag's word stands for it.
- * Returns 0; -EINVAL for a flag that is neither on nor off.
- */
-static int set_value(struct settings *out, const struct option *option, const char *value) {
-	if (option->takes == TAKES_FLAG || option->takes == TAKES_OPTIONAL) {
-		int on = value ? read_flag(str_of(value)) : 1;
-		if (on >= 0) {
-			value = on ? "" : NULL;
-		} else if (option->takes == TAKES_FLAG) {
-			return on;
-		}
-	}
-	const char *before = out->value[option->id];
-	if (option->takes == TAKES_LIST && before && out->given[option->id]) {
-		value = arena_format(out->directives.arena, "%s,%s", before, value);
-	}
-	out->value[option->id] = value;
-	return 0;
-}
-
-static int unknown_option(enum command command, const char *word, struct err *err) {
-	struct nearest best = {.word = str_of(word[1] == '-' ? word + 2 : word + 1)};
-	best.word.len = str_find(best.word, '=');
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (o->name && (o->commands & command) && best.word.len > 1) {
-			nearest_try(&best, o->name);
-		}
-	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
-		       nearest_hint(&best, "--").s);
-}
-
-/** Find the option that @word is. *@value is what stands in the same word, or NULL. */
-static const struct option *find_option(enum command command, const char *word, const char **value) {
-	struct str name = str_of(word + 2);
-	name.len = str_find(name, '=');
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (!o->name || !(o->commands & command)) {
-			continue;
-		}
-		if (word[1] == '-' && str_is(name, o->name)) {
-			*value = name.p[name.len] ? name.p + name.len + 1 : NULL;
-			return o;
-		}
-		if (word[1] != '-' && o->letter && word[1] == o->letter) {
-			*value = word[2] ? word + 2 : NULL;
-			return o;
-		}
-	}
-	return NULL;
-}
-
-/** Read one directive. @value is its argument, @next the word behind it (or NULL), for PAIR and for the hint. */
-static int take_directive(struct settings *out, const struct option *o, const char *value, const char *next,
+/** Take a directive. @next is the word behind it, for pairs and for the hint. */
+static int take_directive(struct directives *out, const struct option *o, const char *value, const char *next,
 			  struct err *err) {
 	enum verb verb = (enum verb)(o->id - OPT_VERBS);
-	struct origin *by = arena_alloc(out->directives.arena, sizeof(*by));
-	*by = (struct origin){.by = arena_format(out->directives.arena, "--%s", o->name)};
+	struct origin *by = arena_alloc(out->arena, sizeof(*by));
+	*by = (struct origin){.by = arena_format(out->arena, "--%s", o->name)};
 	size_t column;
 	int r = 0;
 	if (o->takes == TAKES_PAIR) {
-		r = directive_add_pair(&out->directives, verb, str_of(value), str_of(next), by, err);
+		r = directive_add_pair(out, verb, str_of(value), str_of(next), by, err);
 	} else {
-		r = directive_add(&out->directives, verb, str_of(value), by, &column, err);
+		r = directive_add(out, verb, str_of(value), by, &column, err);
 	}
 	if (r == 0) {
 		return 0;
@@ -269,191 +156,36 @@ static int take_directive(struct settings *out, const struct option *o, const ch
 	return err_set(err, -r, "--%s: %s", o->name, cause.text);
 }
 
-/** Read the option at *@argv, and go on behind it. */
-static int take_option(enum command command, char ***argv, struct settings *out, struct err *err) {
-	const char *word = *(*argv)++;
-	const char *value;
-	const struct option *o = find_option(command, word, &value);
-	if (!o) {
-		return unknown_option(command, word, err);
-	}
-	bool letters = word[1] != '-' && o->takes == TAKES_FLAG && value;
-	if (letters) {
-		// -vv: the same letter again, and nothing else.
-		for (; *value == o->letter; value++) {
-			out->verbose += o->id == OPT_VERBOSE;
-		}
-		if (*value) {
-			return unknown_option(command, word, err);
-		}
-		value = NULL;
-	}
-	if (o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL && !value) {
-		value = *(*argv);
-		if (!value) {
-			return err_set(err, EINVAL, "--%s needs %s behind it", o->name,
-				       o->argument ? o->argument : "NAME[c] VALUE");
-		}
-		(*argv)++;
-	}
+static int take(void *context, const struct option *o, const char *value, const char *next, struct err *err) {
+	struct overrides *out = context;
 	if (o->id == OPT_ENV_FILE) {
 		out->env_files[out->n_env_files++] = value;
 		return 0;
 	}
-	if (o->id < OPT_VERBS) {
-		int r = set_value(out, o, value);
-		out->given[o->id] = true;
-		out->verbose += o->id == OPT_VERBOSE && option_is_on(out, OPT_VERBOSE);
-		return r < 0 ? err_set(err, EINVAL, "%s: 1 or 0 is expected behind the '='",
-				       quote(str_of(word)).s)
-			     : 0;
-	}
-	if (o->takes == TAKES_FLAG && value) {
-		return err_set(err, EINVAL, "--%s takes nothing behind it", o->name);
-	}
-	const char *next = *(*argv);
-	if (o->takes == TAKES_PAIR) {
-		if (!next) {
-			return err_set(err, EINVAL, "--%s needs a name and a value behind it", o->name);
-		}
-		(*argv)++;
-	}
-	return take_directive(out, o, value ? value : "", next, err);
+	return take_directive(&out->directives, o, value, next, err);
 }
 
-int options_parse(struct arena *arena, enum command command, char **argv, struct settings *out,
-		  struct err *err) {
-	*out = (struct settings){.directives = {.arena = arena}};
+const struct option_table distinit_options = {
+	.options = options,
+	.program = "distinit",
+	.prefix = "DISTINIT_",
+	.unnamed = "env",
+	.n_values = N_VALUES,
+	.verbose = OPT_VERBOSE,
+	.keep = OPT_KEEP_CONFIG,
+	.passed_on = OPT_TRACK,
+	.take = take,
+};
+
+int options_read(struct settings *out, struct overrides *overrides, struct arena *arena, enum command command,
+		 char **argv, struct err *err) {
 	size_t words = 0;
 	while (argv[words]) {
 		words++;
 	}
-	out->env_files = arena_array(arena, words, sizeof(*out->env_files));
-	while (*argv && (*argv)[0] == '-' && (*argv)[1]) {
-		if (strcmp(*argv, "--") == 0) {
-			out->separated = true;
-			argv++;
-			break;
-		}
-		int r = take_option(command, &argv, out, err);
-		if (r < 0) {
-			return r;
-		}
-	}
-	out->arguments = argv;
-	return 0;
-}
-
-/** Say that @name is no setting, with what may have been meant. */
-static void note_unknown(struct str name, struct arena *arena, struct notes *notes) {
-	struct nearest best = {.word = str_from(name, sizeof(PREFIX) - 1)};
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (o->id >= OPT_VERBS && o->help && variable_matches(o, best.word)) {
-			notes_add(notes, "%s is no setting of distinit; write " PREFIX "ENV='%s%s%s'",
-				  quote(name).s, o->name, o->argument ? " " : "",
-				  o->argument ? o->argument : "");
-			return;
-		}
-		if (o->variable) {
-			nearest_try(&best, variable_of(arena, variable_name(o)) + sizeof(PREFIX) - 1);
-		}
-	}
-	notes_add(notes, "%s is no setting of distinit%s", quote(name).s, nearest_hint(&best, PREFIX).s);
-}
-
-static const struct option *find_variable(struct str suffix) {
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (o->variable && variable_matches(o, suffix)) {
-			return o;
-		}
-	}
-	return NULL;
-}
-
-/** The option whose variable @entry is; NULL where it is none of ours. *@unknown: but it looks like one. */
-static const struct option *setting_of(const struct env_entry *entry, bool *unknown) {
-	struct str name = env_entry_name(entry);
-	bool ours = name.len > sizeof(PREFIX) - 1 && name.p[0] == PREFIX[0] &&
-		    memcmp(name.p, PREFIX, sizeof(PREFIX) - 1) == 0;
-	const struct option *option = ours ? find_variable(str_from(name, sizeof(PREFIX) - 1)) : NULL;
-	*unknown = ours && !option;
-	return option;
-}
-
-int options_read_variables(struct env *env, struct settings *settings, struct notes *notes, struct err *err) {
-	bool any = false, unknown;
-	bool read[N_VALUES] = {false};
-	for (uint32_t i = 0; i < env->n; i++) {
-		const struct env_entry *entry = &env->entries[i];
-		const struct option *o = setting_of(entry, &unknown);
-		if (unknown) {
-			note_unknown(env_entry_name(entry), env->arena, notes);
-		}
-		if (!o) {
-			continue;
-		}
-		// Of a doubled variable the first counts, as everywhere.
-		bool again = read[o->id];
-		any = read[o->id] = true;
-		const char *value = env_entry_value(entry);
-		if (*value && !again && !settings->given[o->id] && set_value(settings, o, value) < 0) {
-			return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len,
-				       entry->text, quote(str_of(value)).s);
-		}
-	}
-	for (uint32_t i = 0; any && !option_is_on(settings, OPT_KEEP_CONFIG) && i < env->n; i++) {
-		const struct option *o = setting_of(&env->entries[i], &unknown);
-		if (o && !o->passed_on) {
-			env_unset(env, env_entry_name(&env->entries[i]), NULL);
-		}
-	}
-	return 0;
-}
-
-/** Column in which the help texts begin, and their last. */
-#define HELP_COLUMN 26
-#define HELP_WIDTH  80
-
-/** Write @text from HELP_COLUMN on, broken at blanks. */
-static void put_wrapped(struct buf *out, struct str text) {
-	while (text.len) {
-		size_t width = HELP_WIDTH - HELP_COLUMN;
-		size_t end = text.len;
-		if (end > width) {
-			end = width;
-			while (end > 0 && text.p[end] != ' ') {
-				end--;
-			}
-		}
-		buf_put(out, (struct str){text.p, end});
-		buf_putc(out, '\n');
-		text = str_from(text, end < text.len ? end + 1 : end);
-		if (text.len) {
-			buf_putf(out, "%*s", HELP_COLUMN, "");
-		}
-	}
-}
-
-void options_help(struct buf *out, enum command command) {
-	for (const struct option *o = options; !is_end(o); o++) {
-		if (!(o->commands & command) || !o->help) {
-			continue;
-		}
-		char *head =
-			arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
-				     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-				     o->argument ? (o->id >= OPT_VERBS		 ? " "
-						    : o->takes == TAKES_OPTIONAL ? "[="
-										 : "=")
-						 : "",
-				     o->argument ? o->argument : "", o->takes == TAKES_OPTIONAL ? "]" : "");
-		buf_puts(out, head);
-		size_t len = strlen(head);
-		if (len + 2 > HELP_COLUMN) {
-			buf_putc(out, '\n');
-			len = 0;
-		}
-		buf_putf(out, "%*s", (int)(HELP_COLUMN - len), "");
-		put_wrapped(out, str_of(o->help));
-	}
+	*overrides = (struct overrides){
+		.directives = {.arena = arena},
+		.env_files = arena_array(arena, words, sizeof(*overrides->env_files)),
+	};
+	return settings_read_words(out, arena, &distinit_options, command, argv, overrides, err);
 }

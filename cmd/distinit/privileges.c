@@ -6,12 +6,12 @@
 
 static struct asked asked(struct session *s, enum option_id id) {
 	const char *value = s->settings.value[id];
-	return (struct asked){value, value ? option_label(&s->arena, &s->settings, id) : NULL};
+	return (struct asked){value, value ? settings_label(&s->settings, id) : NULL};
 }
 
 static const struct origin *origin(struct session *s, const char *why) {
 	struct origin *by = arena_alloc(&s->arena, sizeof(*by));
-	*by = (struct origin){.by = option_label(&s->arena, &s->settings, OPT_USER), .why = why};
+	*by = (struct origin){.by = settings_label(&s->settings, OPT_USER), .why = why};
 	return by;
 }
 
@@ -51,7 +51,7 @@ int session_privileges_read(struct session *s, struct err *err) {
 		.groups = asked(s, OPT_GROUPS),
 		.cap_drop = asked(s, OPT_CAP_DROP),
 		.cap_keep = asked(s, OPT_CAP_KEEP),
-		.no_new_privs = option_is_on(&s->settings, OPT_NO_NEW_PRIVS),
+		.no_new_privs = settings_on(&s->settings, OPT_NO_NEW_PRIVS),
 		.root = s->settings.value[OPT_ROOT],
 	};
 	if (!wanted.user.value && !wanted.groups.value && !wanted.cap_drop.value && !wanted.cap_keep.value &&
@@ -73,7 +73,7 @@ static void say_who_it_is(struct session *s, const struct priv_plan *plan) {
 	buf_puts(&line, plan->workload ? "" : "no capabilities");
 	caps_put(&line, plan->workload, " ");
 	buf_puts(&line, plan->target.no_new_privs ? ", no_new_privs" : "");
-	session_say(s, LOG_INFO, buf_text(&line));
+	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 }
 
 int session_privileges(struct session *s, struct err *err) {
@@ -85,8 +85,8 @@ int session_privileges(struct session *s, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	session_warn(s);
-	if (s->log >= LOG_INFO) {
+	say_notes(&s->speaker, &s->notes);
+	if (s->speaker.log >= LOG_INFO) {
 		say_who_it_is(s, &plan);
 	}
 	return priv_apply(&s->arena, &plan, err);

@@ -58,13 +58,13 @@ static void say_what_was_derived(struct session *s) {
 			}
 		}
 	}
-	session_say(s, LOG_INFO, buf_text(&line));
-	for (uint32_t i = 0; s->log >= LOG_DEBUG && i < n; i++) {
+	say_line(&s->speaker, LOG_INFO, buf_text(&line));
+	for (uint32_t i = 0; s->speaker.log >= LOG_DEBUG && i < n; i++) {
 		const struct explained *e = &list[i];
-		session_say(s, LOG_DEBUG,
-			    arena_format(&s->arena, "%s %s%s%s (%s%s%s)", e->action, e->name,
-					 e->value ? "=" : "", e->value ? quote(str_of(e->value)).s : "",
-					 e->by, e->why ? ": " : "", e->why ? e->why : ""));
+		say_line(&s->speaker, LOG_DEBUG,
+			 arena_format(&s->arena, "%s %s%s%s (%s%s%s)", e->action, e->name,
+				      e->value ? "=" : "", e->value ? quote(str_of(e->value)).s : "", e->by,
+				      e->why ? ": " : "", e->why ? e->why : ""));
 	}
 }
 
@@ -80,8 +80,8 @@ int command_run(struct session *s) {
 	    session_write_hostfile(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
-	session_warn(s);
-	if (s->log >= LOG_INFO) {
+	say_notes(&s->speaker, &s->notes);
+	if (s->speaker.log >= LOG_INFO) {
 		say_what_was_derived(s);
 	}
 	if (session_privileges(s, &err) < 0) {

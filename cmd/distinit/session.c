@@ -2,9 +2,7 @@
 
 #include "distinit/session.h"
 
-#include "base/duration.h"
 #include "base/file.h"
-#include "base/nearest.h"
 #include "cluster/source.h"
 #include "distinit/privileges.h"
 #include "exec/exec.h"
@@ -19,100 +17,25 @@ static _Noreturn void out_of_memory(size_t size) {
 }
 
 void session_init(struct session *s, void *memory, size_t size) {
-	*s = (struct session){.log = LOG_WARN};
+	*s = (struct session){.speaker = {.program = "distinit", .log = LOG_WARN, .arena = &s->arena}};
 	arena_init(&s->arena, memory, size, out_of_memory);
 	s->notes.arena = &s->arena;
 	s->levels.job.arena = s->levels.app.arena = &s->arena;
 	env_init(&s->env, &s->arena, environ);
 }
 
-static const char *const level_names[] = {"error", "warning", "info", "debug"};
-
-void session_say(struct session *s, enum log_level level, const char *text) {
-	if (level > s->log) {
-		return;
-	}
-	// One write: lines of several processes do not mix.
-	write_all(2, str_of(arena_format(&s->arena, "distinit: %s: %s\n", level_names[level], text)));
-}
-
-void session_warn(struct session *s) {
-	const struct note *note = s->said ? s->said->next : s->notes.first;
-	for (; note; note = note->next) {
-		session_say(s, LOG_WARN, note->text);
-		s->said = note;
-	}
-}
-
-int session_fail(struct session *s, const struct err *err) {
-	session_say(s, LOG_ERROR, err->text);
-	return EXIT_OURS;
-}
-
-int session_print(struct session *s, struct str text) {
-	int r = write_all(1, text);
-	struct err err;
-	if (r < 0) {
-		err_set(&err, -r, "cannot write to stdout: %s", strerror(-r));
-		return session_fail(s, &err);
-	}
-	return 0;
-}
-
-/** Find @id's value among @words, which ends with NULL. Returns its index; -EINVAL with the words. */
-static int choose(struct session *s, enum option_id id, const char *const *words, struct err *err) {
-	const char *value = s->settings.value[id];
-	struct nearest best = {.word = str_of(value)};
-	struct buf all = BUF(&s->arena);
-	for (int i = 0; words[i]; i++) {
-		if (strcmp(words[i], value) == 0) {
-			return i;
-		}
-		nearest_try(&best, words[i]);
-		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
-	}
-	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", option_label(&s->arena, &s->settings, id),
-		       quote(str_of(value)).s, buf_text(&all), nearest_hint(&best, "").s);
-}
-
-int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
-	const char *value = s->settings.value[id];
-	int r = value ? duration_read(str_of(value), ms) : 0;
-	if (r < 0) {
-		err_set(err, EINVAL, "%s=%s is %s", option_label(&s->arena, &s->settings, id),
-			quote(str_of(value)).s,
-			r == -ERANGE ? "longer than ten years (3650d)" : "not " DURATION_FORM);
-	}
-	return r < 0 ? -EINVAL : 0;
-}
-
-static int read_log_level(struct session *s, struct err *err) {
-	static const char *const words[] = {"error", "warn", "info", "debug", NULL};
-	if (s->settings.value[OPT_LOG]) {
-		int level = choose(s, OPT_LOG, words, err);
-		if (level < 0) {
-			return level;
-		}
-		s->log = (enum log_level)level;
-	}
-	if (s->settings.verbose) {
-		s->log = s->settings.verbose > 1 ? LOG_DEBUG : LOG_INFO;
-	}
-	return 0;
-}
-
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
-	int r = options_parse(&s->arena, command, argv, &s->settings, err);
-	if (r == 0 && (option_is_on(&s->settings, OPT_HELP) || option_is_on(&s->settings, OPT_VERSION))) {
+	int r = options_read(&s->settings, &s->overrides, &s->arena, command, argv, err);
+	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
 	}
-	r = r < 0 ? r : options_read_variables(&s->env, &s->settings, &s->notes, err);
-	return r < 0 ? r : read_log_level(s, err);
+	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
+	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
 static struct told told(struct session *s, enum option_id id) {
 	const char *value = s->settings.value[id];
-	return (struct told){value, value ? option_label(&s->arena, &s->settings, id) : NULL};
+	return (struct told){value, value ? settings_label(&s->settings, id) : NULL};
 }
 
 int session_host(struct session *s, const char *from, const char *value, const char **out, struct err *err) {
@@ -174,7 +97,7 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 static int read_scope(struct session *s, struct err *err) {
 	static const char *const words[] = {"auto", "node", "allocation", NULL};
 	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
-	int word = s->settings.value[OPT_SCOPE] ? choose(s, OPT_SCOPE, words, err) : 0;
+	int word = s->settings.value[OPT_SCOPE] ? settings_choose(&s->settings, OPT_SCOPE, words, err) : 0;
 	if (word > 0) {
 		s->input.scope = told(s, OPT_SCOPE);
 		s->input.scope_told = scopes[word];
@@ -215,7 +138,7 @@ int session_cluster(struct session *s, struct err *err) {
 	}
 	r = cluster_read(&s->input, &s->cluster, err);
 	// A source's name that is none is a wrong option, not a broken source.
-	if (r < 0 && r != -ENOENT && option_is_on(&s->settings, OPT_LENIENT)) {
+	if (r < 0 && r != -ENOENT && settings_on(&s->settings, OPT_LENIENT)) {
 		s->broken = arena_text(&s->arena, err->text, strlen(err->text));
 		notes_add(&s->notes, "%s; nothing is derived (--lenient)", s->broken);
 		return 0;
@@ -233,11 +156,10 @@ static int read_framework_options(struct session *s, struct derivation *d, struc
 			err, EINVAL,
 			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
 			"another folder",
-			option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), quote(str_of(path)).s);
+			settings_label(&s->settings, OPT_HOSTFILE_OUTPUT), quote(str_of(path)).s);
 	}
 	d->hostfile.path = path;
-	return roles ? tf_roles_read(option_label(&s->arena, &s->settings, OPT_TF_ROLES), roles, &d->tf_roles,
-				     err)
+	return roles ? tf_roles_read(settings_label(&s->settings, OPT_TF_ROLES), roles, &d->tf_roles, err)
 		     : 0;
 }
 
@@ -247,14 +169,14 @@ static int run_frameworks(struct session *s, struct err *err) {
 	int ranks = RANKS_AUTO;
 	struct derivation *d = &s->derivation;
 	if (s->settings.value[OPT_FRAMEWORKS]) {
-		int r = frameworks_parse(option_label(&s->arena, &s->settings, OPT_FRAMEWORKS),
+		int r = frameworks_parse(settings_label(&s->settings, OPT_FRAMEWORKS),
 					 s->settings.value[OPT_FRAMEWORKS], &set, err);
 		if (r < 0) {
 			return r;
 		}
 	}
 	if (s->settings.value[OPT_RANKS]) {
-		ranks = choose(s, OPT_RANKS, words, err);
+		ranks = settings_choose(&s->settings, OPT_RANKS, words, err);
 		if (ranks < 0) {
 			return ranks;
 		}
@@ -273,7 +195,7 @@ static int run_frameworks(struct session *s, struct err *err) {
 		notes_add(&s->notes,
 			  "%s: no host file is written, as none of the frameworks that read one is asked for "
 			  "(mpi, mpich, horovod, deepspeed)",
-			  option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT));
+			  settings_label(&s->settings, OPT_HOSTFILE_OUTPUT));
 	}
 	if (frameworks_want_interface(set, &s->env)) {
 		d->interface = interface_find(&s->arena, &s->cluster);
@@ -286,7 +208,7 @@ int session_write_hostfile(struct session *s, struct err *err) {
 	if (!file->text.p) {
 		return 0;
 	}
-	return file_write(&s->arena, option_label(&s->arena, &s->settings, OPT_HOSTFILE_OUTPUT), file->path,
+	return file_write(&s->arena, settings_label(&s->settings, OPT_HOSTFILE_OUTPUT), file->path,
 			  file->text, 0444, err);
 }
 
@@ -320,8 +242,8 @@ static int read_directives(struct session *s, struct err *err) {
 		r = directive_read(&s->levels, "DISTINIT_ENV", str_of(lines), s->settings.value[OPT_APP],
 				   err);
 	}
-	for (uint32_t i = 0; r == 0 && i < s->settings.n_env_files; i++) {
-		r = read_directive_file(s, s->settings.env_files[i], err);
+	for (uint32_t i = 0; r == 0 && i < s->overrides.n_env_files; i++) {
+		r = read_directive_file(s, s->overrides.env_files[i], err);
 	}
 	return r;
 }
@@ -334,5 +256,5 @@ int session_derive(struct session *s, struct err *err) {
 	r = r < 0 ? r : session_privileges_read(s, err);
 	r = r < 0 ? r : directives_apply(&s->levels.job, &s->env, &s->notes, err);
 	r = r < 0 ? r : directives_apply(&s->levels.app, &s->env, &s->notes, err);
-	return r < 0 ? r : directives_apply(&s->settings.directives, &s->env, &s->notes, err);
+	return r < 0 ? r : directives_apply(&s->overrides.directives, &s->env, &s->notes, err);
 }

@@ -8,22 +8,17 @@
  */
 
 #include "cluster/cluster.h"
+#include "common/say.h"
 #include "distinit/options.h"
 #include "framework/framework.h"
 #include "priv/wishes.h"
-
-enum log_level {
-	LOG_ERROR,
-	LOG_WARN,
-	LOG_INFO,
-	LOG_DEBUG,
-};
 
 struct session {
 	struct arena arena;
 	struct env env;
 	struct notes notes;
 	struct settings settings;
+	struct overrides overrides;
 	struct directive_levels levels;
 	struct input input;
 	/** Whether `cluster` is set. */
@@ -33,9 +28,7 @@ struct session {
 	/** The privileges that are asked for, and, where any are, what we had when we began. */
 	struct wishes wishes;
 	struct credentials was;
-	enum log_level log;
-	/** The last note that was printed. */
-	const struct note *said;
+	struct speaker speaker;
 	/** Why nothing is derived although a manager was recognised (--lenient), or NULL. */
 	const char *broken;
 };
@@ -59,25 +52,12 @@ int session_derive(struct session *s, struct err *err);
 int session_write_hostfile(struct session *s, struct err *err);
 
 /**
- * Read the option @id as a duration into *@ms, in milliseconds. Where it is not given, *@ms stays as it is.
- * Returns 0; -EINVAL, and then @err names the option or its variable.
- */
-int session_duration(struct session *s, enum option_id id, uint64_t *ms, struct err *err);
-
-/**
  * Read @value, told by @from, as one host, a name or an address, into *@out, which has no brackets.
  * Returns 0; -EINVAL.
  */
 int session_host(struct session *s, const char *from, const char *value, const char **out, struct err *err);
 
-/** Print one line on stderr, "distinit: LEVEL: ...", if @level is to be printed. */
-void session_say(struct session *s, enum log_level level, const char *text);
-
-/** Print the notes that have not been printed yet, as warnings. */
-void session_warn(struct session *s);
-
 /** Print the sentence in @err and return the status to exit with. */
-int session_fail(struct session *s, const struct err *err);
-
-/** Write @text to stdout and return the status to exit with. */
-int session_print(struct session *s, struct str text);
+static inline int session_fail(struct session *s, const struct err *err) {
+	return say_failure(&s->speaker, err);
+}

@@ -65,7 +65,7 @@ int command_sources(struct session *s) {
 		put_head(&out, launchers[i]->name, launchers[i]->about);
 		put_words(&out, "reads", launcher_reads(&s->arena, launchers[i]));
 	}
-	return session_print(s, buf_str(&out));
+	return say_result(&s->speaker, buf_str(&out));
 }
 
 int command_frameworks(struct session *s) {
@@ -80,5 +80,5 @@ int command_frameworks(struct session *s) {
 		put_head(&out, name, f->about);
 		put_words(&out, "sets", f->sets);
 	}
-	return session_print(s, buf_str(&out));
+	return say_result(&s->speaker, buf_str(&out));
 }

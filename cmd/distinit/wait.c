@@ -39,7 +39,7 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 	tcp = strcmp(value, "tcp") == 0;
 	if (!tcp && strcmp(value, "dns") != 0) {
 		return err_set(err, EINVAL, "%s=%s: expected dns or tcp",
-			       option_label(&s->arena, &s->settings, OPT_FOR), quote(str_of(value)).s);
+			       settings_label(&s->settings, OPT_FOR), quote(str_of(value)).s);
 	}
 	return tcp;
 }
@@ -47,10 +47,10 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 /** How long to wait, as @id says it, where it says more than yes. */
 static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
 	const char *value = s->settings.value[id];
-	int r = value && *value ? session_duration(s, id, ms, err) : 0;
+	int r = value && *value ? settings_duration(&s->settings, id, ms, err) : 0;
 	if (r == 0 && *ms == 0) {
 		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
-			       option_label(&s->arena, &s->settings, id), quote(str_of(value)).s);
+			       settings_label(&s->settings, id), quote(str_of(value)).s);
 	}
 	return r;
 }
@@ -145,15 +145,15 @@ static const char *seconds(struct session *s, uint64_t ms) {
 static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
 	const struct waiting *w = context;
 	struct session *s = w->session;
-	session_say(s, LOG_WARN,
-		    arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name,
-				 seconds(s, waited_ms / 1000 * 1000), *failure ? ": " : "", failure));
+	say_line(&s->speaker, LOG_WARN,
+		 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name,
+			      seconds(s, waited_ms / 1000 * 1000), *failure ? ": " : "", failure));
 }
 
 static void say_failed(void *context, const char *failure) {
 	const struct waiting *w = context;
-	session_say(w->session, LOG_DEBUG,
-		    arena_format(&w->session->arena, "waiting for %s: %s", w->name, failure));
+	say_line(&w->session->speaker, LOG_DEBUG,
+		 arena_format(&w->session->arena, "waiting for %s: %s", w->name, failure));
 }
 
 /** Leave @err where Kubernetes shows it with the container's state, if there is such a place. */
@@ -196,8 +196,8 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	const char *before = *failure ? ": " : "";
 	const char *waited = seconds(s, end->waited_ms);
 	if (r == 0) {
-		session_say(s, LOG_INFO,
-			    arena_format(&s->arena, "%s can be reached, after %s", w->name, waited));
+		say_line(&s->speaker, LOG_INFO,
+			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited));
 		return 0;
 	}
 	if (r == -EINTR) {
@@ -235,20 +235,20 @@ static int wait_for_master(struct session *s, bool asked) {
 	}
 	const char *why = why_not(s, asked);
 	if (why) {
-		session_say(s, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
+		say_line(&s->speaker, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
 		return 0;
 	}
 	if (find_master(&w, tcp, &err) < 0) {
 		return fail(s, &err, EXIT_OURS);
 	}
-	w.wait.failed = s->log >= LOG_DEBUG ? say_failed : NULL;
+	w.wait.failed = s->speaker.log >= LOG_DEBUG ? say_failed : NULL;
 	struct wait_end end;
 	r = wait_until_up(&w.wait, &end);
 	return finish(&w, r, &end);
 }
 
 int session_wait(struct session *s) {
-	return option_is_on(&s->settings, OPT_WAIT) ? wait_for_master(s, false) : 0;
+	return settings_on(&s->settings, OPT_WAIT) ? wait_for_master(s, false) : 0;
 }
 
 int command_wait(struct session *s) {
@@ -263,6 +263,6 @@ int command_wait(struct session *s) {
 	if (r < 0) {
 		return fail(s, &err, EXIT_OURS);
 	}
-	session_warn(s);
+	say_notes(&s->speaker, &s->notes);
 	return wait_for_master(s, true);
 }

@@ -7,6 +7,7 @@
 
 #include "distrun/analyze.h"
 
+#include "base/file.h"
 #include "base/num.h"
 #include "slurm/probe.h"
 #include "slurm/words.h"
@@ -37,7 +38,7 @@ void analyze_progress(const struct analysis *a, const struct row *row, const cha
 	buf_putf(&line, "%s: ", a->s->called);
 	analyze_put_candidate(&line, &row->candidate);
 	buf_putf(&line, ": %s\n", text);
-	write_whole(2, buf_str(&line));
+	write_all(2, buf_str(&line));
 }
 
 /** Read a duration that has to be longer than @least. */

@@ -7,6 +7,7 @@
 
 #include "distrun/analyze.h"
 
+#include "base/file.h"
 #include "slurm/tool.h"
 #include "slurm/words.h"
 
@@ -183,7 +184,7 @@ static bool read_err(struct step *step) {
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
 	}
 	if (step->a->s->speaker.log >= LOG_INFO) {
-		write_whole(2, (struct str){text, (size_t)n});
+		write_all(2, (struct str){text, (size_t)n});
 	}
 	size_t keep = TAIL - (size_t)n;
 	if (step->tail_len > keep) {

@@ -19,6 +19,7 @@
 
 #include "distrun/commands.h"
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "exec/exec.h"
 
@@ -47,7 +48,7 @@ static alignas(16) char memory[16 * 1024];
 
 static _Noreturn void out_of_memory(size_t size) {
 	(void)size;
-	write_whole(2, STR("distrun: error: out of memory\n"));
+	write_all(2, STR("distrun: error: out of memory\n"));
 	_exit(EXIT_OURS);
 }
 
@@ -81,20 +82,6 @@ int command_none(struct session *s) {
 	return session_fail(s, &err);
 }
 
-static int read_log_level(struct session *s, struct err *err) {
-	if (settings_on(&s->settings, OPT_LOG)) {
-		int level = settings_choose(&s->settings, OPT_LOG, log_level_words, err);
-		if (level < 0) {
-			return level;
-		}
-		s->speaker.log = (enum log_level)level;
-	}
-	if (s->settings.verbose) {
-		s->speaker.log = s->settings.verbose > 1 ? LOG_DEBUG : LOG_INFO;
-	}
-	return 0;
-}
-
 /** Read the command line behind the subcommand's word, and our variables. Returns 0; -EINVAL. */
 static int read_options(struct session *s, enum command command, char **argv, struct err *err) {
 	int r = settings_read_words(&s->settings, &s->arena, &distrun_options, command, argv, s, err);
@@ -102,7 +89,7 @@ static int read_options(struct session *s, enum command command, char **argv, st
 		return 0;
 	}
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
-	return r < 0 ? r : read_log_level(s, err);
+	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
 /** The subcommand that a symlink of the name @path stands for, or NULL. */

@@ -110,5 +110,6 @@ const struct option_table distrun_options = {
 	.n_values = N_VALUES,
 	.verbose = OPT_VERBOSE,
 	.keep = OPTION_NONE,
+	.passed_on = OPTION_NONE,
 	.underscores = true,
 };

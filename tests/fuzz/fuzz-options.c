@@ -33,9 +33,10 @@ static void check_value(const char *value) {
 	}
 }
 
-static void check_settings(struct arena *arena, struct settings *settings, char **words) {
+static void check_settings(struct arena *arena, struct settings *settings, struct overrides *overrides,
+			   char **words) {
 	for (unsigned id = 0; id < N_VALUES; id++) {
-		HOLDS(option_label(arena, settings, (enum option_id)id)[0] != '\0');
+		HOLDS(settings_label(settings, id)[0] != '\0');
 		HOLDS(!settings->value[id] || settings->given[id]);
 		if (settings->value[id]) {
 			check_value(settings->value[id]);
@@ -45,12 +46,12 @@ static void check_settings(struct arena *arena, struct settings *settings, char 
 	struct notes notes = {.arena = arena};
 	struct err err = {""};
 	env_init(&env, arena, words);
-	int r = options_read_variables(&env, settings, &notes, &err);
+	int r = settings_read_variables(settings, &env, &notes, &err);
 	HOLDS((r == 0) == (err.text[0] == '\0'));
-	if (r == 0 && !option_is_on(settings, OPT_KEEP_CONFIG)) {
+	if (r == 0 && !settings_on(settings, OPT_KEEP_CONFIG)) {
 		HOLDS(!env_get(&env, "DISTINIT_HOSTS") && !env_get(&env, "DISTINIT_ENV"));
 	}
-	directives_apply(&settings->directives, &env, &notes, &err);
+	directives_apply(&overrides->directives, &env, &notes, &err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -67,12 +68,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	}
 
 	struct settings settings;
+	struct overrides overrides;
 	struct err err = {""};
-	int r = options_parse(&arena, command_of(first), words, &settings, &err);
+	int r = options_read(&settings, &overrides, &arena, command_of(first), words, &err);
 	HOLDS((r == 0) == (err.text[0] == '\0'));
 	if (r == 0) {
 		HOLDS(settings.arguments >= words && settings.arguments <= words + n);
-		check_settings(&arena, &settings, words);
+		check_settings(&arena, &settings, &overrides, words);
 	}
 	arena_done(&arena);
 	return 0;

@@ -11,9 +11,19 @@
 
 static struct arena arena;
 
+/** What the command line asked for. */
+struct read {
+	struct settings settings;
+	struct overrides overrides;
+};
+
 /** Words that begin with '-' in a test's text, which has '|' between them. */
 static char **words_of(const char *text) {
 	return fixture_split(&arena, text, '|');
+}
+
+static int read_words(struct read *out, enum command command, const char *words, struct err *err) {
+	return options_read(&out->settings, &out->overrides, &arena, command, words_of(words), err);
 }
 
 static void put_directive(struct buf *buf, const struct directive *d) {
@@ -33,10 +43,12 @@ static void put_directive(struct buf *buf, const struct directive *d) {
  * What was asked for, in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for each -v, the directives, and
  * the arguments in "<>", behind "--" if it was there.
  */
-static const char *describe(const struct settings *s) {
+static const char *describe(const struct read *read) {
+	const struct settings *s = &read->settings;
+	const struct overrides *overrides = &read->overrides;
 	struct buf buf = BUF(&arena);
 	for (unsigned id = 0; id < N_VALUES; id++) {
-		const struct option *o = options;
+		const struct option *o = distinit_options.options;
 		while (o->commands && (o->id != id || !o->name)) {
 			o++;
 		}
@@ -45,12 +57,12 @@ static const char *describe(const struct settings *s) {
 				 s->value[id]);
 		}
 	}
-	for (uint32_t i = 0; i < s->n_env_files; i++) {
-		buf_putf(&buf, " env-file(%s)", s->env_files[i]);
+	for (uint32_t i = 0; i < overrides->n_env_files; i++) {
+		buf_putf(&buf, " env-file(%s)", overrides->env_files[i]);
 	}
 	buf_putf(&buf, "%s%.*s", s->verbose ? " " : "", (int)s->verbose, "vvvvvv");
-	for (uint32_t i = 0; i < s->directives.n; i++) {
-		put_directive(&buf, &s->directives.items[i]);
+	for (uint32_t i = 0; i < overrides->directives.n; i++) {
+		put_directive(&buf, &overrides->directives.items[i]);
 	}
 	buf_puts(&buf, s->separated ? " --" : "");
 	for (char **argument = s->arguments; *argument; argument++) {
@@ -60,16 +72,16 @@ static const char *describe(const struct settings *s) {
 }
 
 static void check_parse(enum command command, const char *words, const char *want) {
-	struct settings settings;
+	struct read read;
 	struct err err = {"no error"};
-	int r = options_parse(&arena, command, words_of(words), &settings, &err);
-	check_text(r < 0 ? err.text : describe(&settings), want, "options '%s'", words);
+	int r = read_words(&read, command, words, &err);
+	check_text(r < 0 ? err.text : describe(&read), want, "options '%s'", words);
 }
 
 static void check_wrong(enum command command, const char *words, const char *want) {
-	struct settings settings;
+	struct read read;
 	struct err err = {"no error"};
-	int r = options_parse(&arena, command, words_of(words), &settings, &err);
+	int r = read_words(&read, command, words, &err);
 	checkf(r == -EINVAL, "wrong '%s': %d", words, r);
 	check_part(err.text, want, "wrong '%s' says", words);
 }
@@ -143,11 +155,12 @@ static void check_directives(void) {
 	check_parse(CMD_RUN, "--prepend-env|PATH|/x|--|y", "prepend(PATH=/x) -- <y>");
 	check_parse(CMD_RUN, "--append-env=PATH[:]|/x", "append(PATH=/x)");
 
-	struct settings settings;
+	struct read read;
 	struct err err;
-	check(options_parse(&arena, CMD_RUN, words_of("-e|A=1|--append-env|B|2"), &settings, &err) == 0);
-	check_text(settings.directives.items[0].by->by, "--set", "a letter's directive is by the whole word");
-	check_text(settings.directives.items[1].by->by, "--append-env", "an alias is by its own");
+	check(read_words(&read, CMD_RUN, "-e|A=1|--append-env|B|2", &err) == 0);
+	check_text(read.overrides.directives.items[0].by->by, "--set",
+		   "a letter's directive is by the whole word");
+	check_text(read.overrides.directives.items[1].by->by, "--append-env", "an alias is by its own");
 }
 
 static void check_errors(void) {
@@ -186,23 +199,23 @@ static void check_errors(void) {
 }
 
 /** Read the variables of @env after the options @words. */
-static int read_variables(const char *entries, const char *words, struct settings *settings, struct env *env,
+static int read_variables(const char *entries, const char *words, struct read *read, struct env *env,
 			  struct notes *notes, struct err *err) {
 	fixture_env(env, &arena, entries, '|');
 	*notes = (struct notes){.arena = &arena};
-	int r = options_parse(&arena, CMD_RUN, words_of(words), settings, err);
-	return r < 0 ? r : options_read_variables(env, settings, notes, err);
+	int r = read_words(read, CMD_RUN, words, err);
+	return r < 0 ? r : settings_read_variables(&read->settings, env, notes, err);
 }
 
 /** @entries, after @words, ask for @want, and leave @want_env; @want_note is what is noted. */
 static void check_variables(const char *entries, const char *words, const char *want, const char *want_env,
 			    const char *want_note) {
-	struct settings settings;
+	struct read read;
 	struct env env;
 	struct notes notes;
 	struct err err = {"no error"};
-	int r = read_variables(entries, words, &settings, &env, &notes, &err);
-	check_text(r < 0 ? err.text : describe(&settings), want, "%s, options '%s'", entries, words);
+	int r = read_variables(entries, words, &read, &env, &notes, &err);
+	check_text(r < 0 ? err.text : describe(&read), want, "%s, options '%s'", entries, words);
 	check_text(fixture_join(&env, '|'), want_env, "%s, options '%s': what is left", entries, words);
 	check_text(fixture_notes(&notes), want_note, "%s, options '%s': noted", entries, words);
 }
@@ -250,30 +263,30 @@ static void check_all_variables(void) {
 	check_variables("DISTINIT_CLEAN=1", "", "", "DISTINIT_CLEAN=1",
 			"'DISTINIT_CLEAN' is no setting of distinit; write DISTINIT_ENV='clean'");
 
-	struct settings settings;
+	struct read read;
 	struct env env;
 	struct notes notes;
 	struct err err = {"no error"};
-	check(read_variables("DISTINIT_LENIENT=maybe", "", &settings, &env, &notes, &err) == -EINVAL);
+	check(read_variables("DISTINIT_LENIENT=maybe", "", &read, &env, &notes, &err) == -EINVAL);
 	check_text(err.text, "DISTINIT_LENIENT='maybe': 1 or 0 is expected", "a flag that is neither");
 }
 
 static void check_labels(void) {
-	struct settings settings;
+	struct read read;
 	struct env env;
 	struct notes notes;
 	struct err err;
-	check(read_variables("DISTINIT_MASTER_PORT=1", "--hosts=a", &settings, &env, &notes, &err) == 0);
-	check_text(option_label(&arena, &settings, OPT_HOSTS), "--hosts", "an option's label");
-	check_text(option_label(&arena, &settings, OPT_MASTER_PORT), "DISTINIT_MASTER_PORT",
+	check(read_variables("DISTINIT_MASTER_PORT=1", "--hosts=a", &read, &env, &notes, &err) == 0);
+	check_text(settings_label(&read.settings, OPT_HOSTS), "--hosts", "an option's label");
+	check_text(settings_label(&read.settings, OPT_MASTER_PORT), "DISTINIT_MASTER_PORT",
 		   "a variable's label");
-	check_text(option_label(&arena, &settings, OPT_ENV_LINES), "DISTINIT_ENV", "the label of the lines");
+	check_text(settings_label(&read.settings, OPT_ENV_LINES), "DISTINIT_ENV", "the label of the lines");
 }
 
 /** The help has every option that is not hidden, and no line beyond column 80. */
 static void check_help(enum command command, const char *has, const char *has_not) {
 	struct buf help = BUF(&arena);
-	options_help(&help, command);
+	options_write_help(&help, &distinit_options, command);
 	check_part(buf_text(&help), has, "help of %d has", command);
 	checkf(!strstr(help.p, has_not), "help of %d has no %s", command, has_not);
 	size_t longest = 0;
@@ -282,7 +295,7 @@ static void check_help(enum command command, const char *has, const char *has_no
 		longest = line.len > longest ? line.len : longest;
 	}
 	checkf(longest <= 80, "help of %d: the longest line has %zu columns", command, longest);
-	for (const struct option *o = options; o->commands; o++) {
+	for (const struct option *o = distinit_options.options; o->commands; o++) {
 		if ((o->commands & command) && o->help) {
 			check_part(help.p, arena_format(&arena, "--%s", o->name), "help of %d", command);
 		}
@@ -292,8 +305,8 @@ static void check_help(enum command command, const char *has, const char *has_no
 /** No two options of a command share a name or a letter. */
 static void check_table(void) {
 	unsigned clashes = 0;
-	for (const struct option *a = options; a->commands; a++) {
-		for (const struct option *b = options; b < a; b++) {
+	for (const struct option *a = distinit_options.options; a->commands; a++) {
+		for (const struct option *b = distinit_options.options; b < a; b++) {
 			bool together = a->commands & b->commands;
 			clashes += together && a->name && b->name && strcmp(a->name, b->name) == 0;
 			clashes += together && a->letter && a->letter == b->letter;

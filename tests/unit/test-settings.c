@@ -19,6 +19,7 @@ enum {
 	OPT_VERBOSE,
 	OPT_KEEP,
 	OPT_LINES,
+	OPT_SHARED,
 	N_VALUES,
 	OPT_VERB
 };
@@ -36,6 +37,7 @@ static const struct option options[] = {
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, CMD_A, false, NULL, "more"},
 	{"keep", 0, OPT_KEEP, TAKES_FLAG, CMD_A, true, NULL, "the variables"},
 	{NULL, 0, OPT_LINES, TAKES_TEXT, CMD_A, true, NULL, NULL},
+	{"shared", 0, OPT_SHARED, TAKES_TEXT, CMD_A, true, "TEXT", "what others read too"},
 	{0},
 };
 
@@ -60,14 +62,15 @@ static const struct option_table table = {
 	.n_values = N_VALUES,
 	.verbose = OPT_VERBOSE,
 	.keep = OPT_KEEP,
+	.passed_on = OPT_SHARED,
 	.underscores = true,
 	.take = take,
 };
 
 /** All that was asked for, in a line. */
 static const char *describe(const struct settings *s, const struct buf *taken) {
-	static const char *const names[] = {"text", "flag",    "list", "maybe",
-					    "file", "verbose", "keep", "lines"};
+	static const char *const names[] = {"text",    "flag", "list",	"maybe", "file",
+					    "verbose", "keep", "lines", "shared"};
 	struct buf buf = BUF(&arena);
 	for (unsigned id = 0; id < N_VALUES; id++) {
 		if (s->value[id]) {
@@ -185,6 +188,8 @@ int main(void) {
 	check_variables("PROG_SOME_TEXT=a", true, "text=here;");
 	check_variables("PROG_FLAG=|PROG_FILE=x|PROG_LINES=y|PROG_MAYBE=1", false, "maybe= file=x lines=y;");
 	check_variables("PROG_KEEP=1|PROG_LIST=a", false, "list=a keep=; PROG_KEEP=1 PROG_LIST=a");
+	check_variables("PROG_SHARED=a|PROG_LIST=a", false, "list=a shared=a; PROG_SHARED=a");
+	check_variables("PROG_LIST=|PROG_LIST=a", false, ";");
 	check_variables("PROG_FLAG=maybe", false, "!PROG_FLAG='maybe': 1 or 0 is expected");
 	check_variables("PROG_FLG=1", false,
 			"; PROG_FLG=1; 'PROG_FLG' is no setting of prog; did you mean 'PROG_FLAG'?");
