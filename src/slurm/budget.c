@@ -18,7 +18,7 @@
 /** How long to wait for the lock, in milliseconds. Whoever has it, has it for one small file. */
 #define LOCK_MS 10000
 
-/** After how long without an entry a run on another machine counts as dead, in milliseconds. */
+/** After how long without an entry a run on another machine counts as dead, in milliseconds: and so the longest time between two entries. */
 #define SILENT_MS 10000
 
 /** As large as the file may be, and as many runs as it may have. */
@@ -248,7 +248,8 @@ static bool is_alive(const struct budget *b, const struct run *run, uint64_t now
 	size_t place = str_find(run->name, ' ');
 	struct str ours = {b->run, str_find(str_of(b->run), ' ')};
 	if (!str_eq((struct str){run->name.p, place}, ours)) {
-		return now < run->at_ms + SILENT_MS;
+		// An entry of the future: the clock was set back, or that machine's is ahead, by a little.
+		return now < run->at_ms + SILENT_MS && run->at_ms < now + SILENT_MS;
 	}
 	struct str rest = str_from(run->name, place + 1), pid_text;
 	uint64_t pid, start;
@@ -277,7 +278,8 @@ static void count(struct budget *b, struct book *book) {
 	uint64_t now = clock_of(CLOCK_REALTIME), passed = now > book->at_ms ? now - book->at_ms : 0;
 	uint64_t mine = clock_of(CLOCK_MONOTONIC) - b->entered_at;
 	// The last entry is not older than our own: should somebody set the clock, ours knows better.
-	passed = b->joined && passed > mine ? mine : passed;
+	uint64_t most = b->joined ? mine : SILENT_MS;
+	passed = passed > most ? most : passed;
 	if (prune(b, book, now)) {
 		book->used_ms += passed;
 	}

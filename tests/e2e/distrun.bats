@@ -71,7 +71,7 @@ says_error() {
 @test "distrun: --help lists the subcommands, and each has its own" {
 	distrun -- --help
 	[[ $status -eq 0 && -z $stderr && $output == 'usage: distrun SUBCOMMAND [OPTION]...'* ]]
-	for word in where surrogate exec launch; do
+	for word in where surrogate exec launch analyze; do
 		distrun -- --help
 		grep -qE "^  $word " <<<"$output"
 		distrun -- "$word" --help
@@ -264,6 +264,20 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	grep -x 'distrun: info: step 12.7 was cancelled: the command is told to end' <<<"$stderr"
 }
 
+@test "surrogate: what the step got last reaches the command, although srun has ended by then" {
+	# We are stopped while both happen, and so see them at once.
+	tool srun <<-END
+		echo UP 7
+		until [ -e $PWD/up ]; do sleep 0.05; done
+		kill -STOP \$PPID
+		echo USR1
+		(sleep 0.3; kill -CONT \$PPID) >/dev/null 2>&1 &
+		exit 1
+	END
+	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'trap "exit 9" USR1; echo >up; for i in $(seq 100); do sleep 0.1; done'
+	[[ $status -eq 9 ]]
+}
+
 @test "surrogate: killed, it leaves neither command nor step" {
 	local_srun
 	env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
@@ -373,7 +387,7 @@ used() {
 
 @test "distrun's manual and README.md have its options and subcommands, and no others" {
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 readme=$BATS_TEST_DIRNAME/../../README.md word option
-	for word in where surrogate exec launch; do
+	for word in where surrogate exec launch analyze; do
 		grep -qx "\.It Cm $word" "$manual"
 		grep -q "distrun $word" "$readme"
 		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
@@ -387,7 +401,8 @@ used() {
 		[[ $(env -i "$DISTRUN" where "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" surrogate "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" exec "--$option" 2>&1) != *'unknown option'* ||
-			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ||
+			$(env -i "$DISTRUN" analyze "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
 	done
 	# Each variable that the manual names is one.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
