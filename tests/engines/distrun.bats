@@ -20,10 +20,21 @@ setup_file() {
 	export SLOW
 	submit_slow ends 'trap "echo got TERM; sleep 1; exit 0" TERM; while :; do sleep 0.1; done'
 	submit_slow ignores 'trap "" TERM; echo runs; while :; do sleep 0.1; done'
+	MINUTE=$BATS_FILE_TMPDIR/minute
+	export MINUTE
+	mkdir "$MINUTE"
+	"$BATS_TEST_DIRNAME/slurmctld-stopped" "$MINUTE" "$DISTRUN" >"$MINUTE/log" 2>&1 </dev/null 3>&- &
+	echo $! >"$MINUTE/pid"
 }
 
 teardown_file() {
+	local pid
 	cluster_down
+	# Where it has not ended, because somebody did not wait, its cluster ends with it.
+	[[ -z ${MINUTE-} || -e $MINUTE/done ]] || kill "$(cat "$MINUTE/pid")"
+	while [[ -n ${MINUTE-} ]] && pid=$(cat "$MINUTE/pid") && kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1
+	done
 }
 
 setup() {
@@ -368,6 +379,10 @@ in_batch() {
 @test "ill: a stale job, munge down, no slurmctld: the command runs, and one line says why" {
 	local conf
 	sed 's,^AuthInfo=.*,AuthInfo=socket=/nowhere/munge.sock,' "$CLUSTER/etc/slurm.conf" >munge.conf
+	# Nobody listens: srun tries for a minute, which is not waited for.
+	sed 's,^SlurmctldPort=.*,SlurmctldPort=9,' "$CLUSTER/etc/slurm.conf" >down.conf
+	login env SLURM_CONF="$PWD/down.conf" SLURM_JOB_ID=1 \
+		sh -c '"$@"; echo status $?' - "$DISTRUN" surrogate -- sh -c 'echo ran; exit 5' >down.out 2>&1 3>&- &
 	# With the right configuration, it is the job that is wrong.
 	for conf in "$CLUSTER/etc/slurm.conf" "$PWD/munge.conf"; do
 		run login env SLURM_CONF="$conf" SLURM_JOB_ID=999999 \
@@ -380,6 +395,9 @@ in_batch() {
 		[[ $output != *ran* && $output == *'status 125' ]] || fail "$conf, required: the command"
 		grep '^distrun: error: a surrogate step is required (--require), and job 999999 gets none: ' <<<"$output" || fail "$conf"
 	done
+	wait $!
+	same "without slurmctld" $'ran\ndistrun: warning: Slurm has not ended the surrogate step of job 1 within 10s: it is left to itself\nstatus 5' \
+		"$(cat down.out)"
 	nothing_is_left
 }
 
@@ -449,6 +467,21 @@ slurmctld() {
 	for name in ends ignores; do
 		same "the job's state" COMPLETED \
 			"$(login sacct --allocations --noheader --parsable2 --jobs="$(cat "$SLOW-$name.job")" --format=State)"
+	done
+}
+
+@test "ill: slurmctld is stopped for a minute: commands run, and afterwards nothing of ours is left, and no step" {
+	local until=$((SECONDS + 110)) word
+	until [[ -e $MINUTE/done ]]; do
+		((SECONDS < until)) || fail "it does not end: $(cat "$MINUTE/log")"
+		sleep 0.5
+	done
+	same "what went wrong" fine "$(cat "$MINUTE/done" "$MINUTE/log")"
+	same "the statuses" '6 7 8 9' "$(cd "$MINUTE" && cat over.status ends.status begins.status after.status | xargs)"
+	[[ $(cat "$MINUTE/begins.out") == *"has not ended the surrogate step of job "*" within 10s: it is left to itself"* ]] ||
+		fail "the one that began says: $(cat "$MINUTE/begins.out")"
+	for word in 'over|FAILED|6:0' 'ends|FAILED|7:0' 'after|FAILED|9:0'; do
+		grep -Fx "$word" "$MINUTE/accounted" || fail "accounting: $(cat "$MINUTE/accounted")"
 	done
 }
 
