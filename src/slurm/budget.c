@@ -18,6 +18,9 @@
 /** How long to wait for the lock, in milliseconds. Whoever has it, has it for one small file. */
 #define LOCK_MS 10000
 
+/** How long with an entry that can be made with the next: who makes it has more to do. */
+#define BEAT_LOCK_MS 200
+
 /** After how long without an entry a run on another machine counts as dead, in milliseconds: and so the longest time between two entries. */
 #define SILENT_MS 10000
 
@@ -148,9 +151,9 @@ static int read_book(const struct budget *b, struct str text, struct book *out, 
 	return 0;
 }
 
-/** Open the file, made if it is not there, and lock it. Returns the descriptor of what is at the path now; a negative errno. */
-static int open_locked(const struct budget *b, struct err *err) {
-	uint64_t until = clock_of(CLOCK_MONOTONIC) + LOCK_MS;
+/** Open the file, made if it is not there, and lock it, for which @wait_ms is waited. Returns the descriptor of what is at the path now; a negative errno. */
+static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err) {
+	uint64_t until = clock_of(CLOCK_MONOTONIC) + wait_ms;
 	for (;;) {
 		int fd = open(b->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
 		struct stat opened, there;
@@ -308,10 +311,10 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 }
 
 /** Make an entry, from which on we run, or not. */
-static int enter(struct budget *b, bool run, struct err *err) {
+static int enter(struct budget *b, bool run, uint64_t wait_ms, struct err *err) {
 	char text[FILE_MAX];
 	struct book book = {0};
-	int fd = open_locked(b, err);
+	int fd = open_locked(b, wait_ms, err);
 	if (fd < 0) {
 		return fd;
 	}
@@ -340,7 +343,7 @@ static int look(struct budget *b, struct err *err) {
 	if (access(b->path, F_OK) < 0 && errno == ENOENT) {
 		return 0;
 	}
-	int fd = open_locked(b, err);
+	int fd = open_locked(b, LOCK_MS, err);
 	int r = fd < 0 ? fd : read_locked(b, fd, text, &book, err);
 	if (fd >= 0) {
 		close(fd);
@@ -377,14 +380,14 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 
 int budget_join(struct budget *budget, struct err *err) {
 	budget->entered_at = clock_of(CLOCK_MONOTONIC);
-	int r = budget->path ? enter(budget, true, err) : 0;
+	int r = budget->path ? enter(budget, true, LOCK_MS, err) : 0;
 	budget->used_before_ms = r == 0 ? budget->used_ms : 0;
 	return r;
 }
 
 void budget_beat(struct budget *budget) {
 	struct err err;
-	if (!budget->path || enter(budget, true, &err) < 0) {
+	if (!budget->path || enter(budget, true, BEAT_LOCK_MS, &err) < 0) {
 		budget->used_ms = budget->entered_ms + clock_of(CLOCK_MONOTONIC) - budget->entered_at;
 	}
 }
@@ -394,5 +397,5 @@ int budget_leave(struct budget *budget, struct err *err) {
 		budget_beat(budget);
 		return 0;
 	}
-	return enter(budget, false, err);
+	return enter(budget, false, LOCK_MS, err);
 }

@@ -120,9 +120,13 @@ static void check_life(void) {
 	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	budget_beat(&b);
 	check(b.used_ms >= 50 && b.used_ms < 60000);
-	// Its file is locked, and removed by somebody: it counts on, and writes again.
+	// Its file is locked by somebody who does not let go: it counts on, and does not stand still for that.
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	check(fd >= 0 && flock(fd, LOCK_EX) == 0);
+	uint64_t began = now_ms(), used = b.used_ms;
+	budget_beat(&b);
+	check(now_ms() - began < 5000 && b.used_ms > used);
+	// And removed: it writes again.
 	check(unlink(path) == 0);
 	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 	budget_beat(&b);
