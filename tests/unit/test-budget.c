@@ -107,7 +107,8 @@ static void check_runs(void) {
 	// The clock was set forward, or its machine is stopped: whoever lives makes an entry every second.
 	check(counted(away, 3600000) <= 10000);
 	// The clock was set back: a dead one's entry is in the future, and does not make it live for so long.
-	check(counted(arena_format(&arena, "run away 1 2 %lu\n", (unsigned long)now_ms() + 3600000), 5000) == 0);
+	check(counted(arena_format(&arena, "run away 1 2 %lu\n", (unsigned long)now_ms() + 3600000), 5000) ==
+	      0);
 	check(counted(away, (uint64_t)0 - 50000) == 0);
 }
 
