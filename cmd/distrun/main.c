@@ -38,8 +38,8 @@ const struct subcommand subcommands[] = {
 	 "run a command in containers, several tasks on several nodes (csrun_wse)", command_launch,
 	 "csrun_wse"},
 	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
-	 "measure an input pipeline on one node, and tell how to start it (cs_input_analyzer)",
-	 command_analyze, "cs_input_analyzer"},
+	 "measure an input pipeline, and tell how to start it (cs_input_analyzer)", command_analyze,
+	 "cs_input_analyzer"},
 	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
 	{0},
 };

@@ -18,7 +18,10 @@
 /** How long to wait for the lock, in milliseconds. Whoever has it, has it for one small file. */
 #define LOCK_MS 10000
 
-/** After how long without an entry a run on another machine counts as dead, in milliseconds. */
+/** How long with an entry that can be made with the next: who makes it has more to do. */
+#define BEAT_LOCK_MS 200
+
+/** After how long without an entry a run on another machine counts as dead, in milliseconds: and so the longest time between two entries. */
 #define SILENT_MS 10000
 
 /** As large as the file may be, and as many runs as it may have. */
@@ -148,9 +151,9 @@ static int read_book(const struct budget *b, struct str text, struct book *out, 
 	return 0;
 }
 
-/** Open the file, made if it is not there, and lock it. Returns the descriptor of what is at the path now; a negative errno. */
-static int open_locked(const struct budget *b, struct err *err) {
-	uint64_t until = clock_of(CLOCK_MONOTONIC) + LOCK_MS;
+/** Open the file, made if it is not there, and lock it, for which @wait_ms is waited. Returns the descriptor of what is at the path now; a negative errno. */
+static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err) {
+	uint64_t until = clock_of(CLOCK_MONOTONIC) + wait_ms;
 	for (;;) {
 		int fd = open(b->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
 		struct stat opened, there;
@@ -248,7 +251,8 @@ static bool is_alive(const struct budget *b, const struct run *run, uint64_t now
 	size_t place = str_find(run->name, ' ');
 	struct str ours = {b->run, str_find(str_of(b->run), ' ')};
 	if (!str_eq((struct str){run->name.p, place}, ours)) {
-		return now < run->at_ms + SILENT_MS;
+		// An entry of the future: the clock was set back, or that machine's is ahead, by a little.
+		return now < run->at_ms + SILENT_MS && run->at_ms < now + SILENT_MS;
 	}
 	struct str rest = str_from(run->name, place + 1), pid_text;
 	uint64_t pid, start;
@@ -277,7 +281,8 @@ static void count(struct budget *b, struct book *book) {
 	uint64_t now = clock_of(CLOCK_REALTIME), passed = now > book->at_ms ? now - book->at_ms : 0;
 	uint64_t mine = clock_of(CLOCK_MONOTONIC) - b->entered_at;
 	// The last entry is not older than our own: should somebody set the clock, ours knows better.
-	passed = b->joined && passed > mine ? mine : passed;
+	uint64_t most = b->joined ? mine : SILENT_MS;
+	passed = passed > most ? most : passed;
 	if (prune(b, book, now)) {
 		book->used_ms += passed;
 	}
@@ -306,10 +311,10 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 }
 
 /** Make an entry, from which on we run, or not. */
-static int enter(struct budget *b, bool run, struct err *err) {
+static int enter(struct budget *b, bool run, uint64_t wait_ms, struct err *err) {
 	char text[FILE_MAX];
 	struct book book = {0};
-	int fd = open_locked(b, err);
+	int fd = open_locked(b, wait_ms, err);
 	if (fd < 0) {
 		return fd;
 	}
@@ -338,7 +343,7 @@ static int look(struct budget *b, struct err *err) {
 	if (access(b->path, F_OK) < 0 && errno == ENOENT) {
 		return 0;
 	}
-	int fd = open_locked(b, err);
+	int fd = open_locked(b, LOCK_MS, err);
 	int r = fd < 0 ? fd : read_locked(b, fd, text, &book, err);
 	if (fd >= 0) {
 		close(fd);
@@ -375,14 +380,14 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 
 int budget_join(struct budget *budget, struct err *err) {
 	budget->entered_at = clock_of(CLOCK_MONOTONIC);
-	int r = budget->path ? enter(budget, true, err) : 0;
+	int r = budget->path ? enter(budget, true, LOCK_MS, err) : 0;
 	budget->used_before_ms = r == 0 ? budget->used_ms : 0;
 	return r;
 }
 
 void budget_beat(struct budget *budget) {
 	struct err err;
-	if (!budget->path || enter(budget, true, &err) < 0) {
+	if (!budget->path || enter(budget, true, BEAT_LOCK_MS, &err) < 0) {
 		budget->used_ms = budget->entered_ms + clock_of(CLOCK_MONOTONIC) - budget->entered_at;
 	}
 }
@@ -392,5 +397,5 @@ int budget_leave(struct budget *budget, struct err *err) {
 		budget_beat(budget);
 		return 0;
 	}
-	return enter(budget, false, err);
+	return enter(budget, false, LOCK_MS, err);
 }

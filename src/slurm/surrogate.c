@@ -69,6 +69,12 @@ static void tell_up(const struct surrogate *s) {
 			  s->plan->step_name));
 }
 
+/** What the step got, the workload gets. */
+static void take_signals(struct surrogate *s) {
+	s->beside.signals |= s->step.signals;
+	s->step.signals = 0;
+}
+
 /** What has become of the step, once it is over. */
 static void take_end(struct surrogate *s) {
 	struct step *step = &s->step;
@@ -233,6 +239,8 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 		take_answer(s, status);
 	} else if (pid == s->step.srun.pid) {
 		step_reaped(&s->step, status);
+		// What it said last was read just now.
+		take_signals(s);
 		take_end(s);
 	}
 	set_waits(s);
@@ -282,8 +290,7 @@ static void step_beside(struct beside *beside) {
 		if (!was_up && s->step.state == STEP_UP) {
 			tell_up(s);
 		}
-		beside->signals |= s->step.signals;
-		s->step.signals = 0;
+		take_signals(s);
 	}
 	step_limit(s);
 	if (s->give_up_at && now_ms() >= s->give_up_at) {

@@ -124,13 +124,8 @@ int words_split(struct words *words, const char *from, struct str text, struct e
 	return 0;
 }
 
-void word_put(struct buf *out, const char *word) {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-	if (*word && word[strspn(word, plain)] == '\0') {
-		buf_puts(out, word);
-		return;
-	}
+/** Put @word in single quotes. */
+static void put_quoted(struct buf *out, const char *word) {
 	buf_putc(out, '\'');
 	for (; *word; word++) {
 		if (*word == '\'') {
@@ -142,11 +137,26 @@ void word_put(struct buf *out, const char *word) {
 	buf_putc(out, '\'');
 }
 
+void word_put(struct buf *out, const char *word) {
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+	if (*word && word[strspn(word, plain)] == '\0') {
+		buf_puts(out, word);
+	} else {
+		put_quoted(out, word);
+	}
+}
+
 void words_put(struct buf *out, char *const argv[]) {
 	for (size_t i = 0; argv[i]; i++) {
 		if (i) {
 			buf_putc(out, ' ');
 		}
-		word_put(out, argv[i]);
+		// Where a program's name is expected, that would be an assignment.
+		if (i == 0 && strchr(argv[i], '=')) {
+			put_quoted(out, argv[i]);
+		} else {
+			word_put(out, argv[i]);
+		}
 	}
 }

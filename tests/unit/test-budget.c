@@ -104,7 +104,11 @@ static void check_runs(void) {
 	// One here is known by its process: this one lives, and its number with another start does not.
 	check(counted(arena_format(&arena, "run %s 5\n", b.run), 5000) >= 5000);
 	check(counted(arena_format(&arena, "run %s1 %lu\n", b.run, (unsigned long)now_ms()), 5000) == 0);
-	// The clock was set back.
+	// The clock was set forward, or its machine is stopped: whoever lives makes an entry every second.
+	check(counted(away, 3600000) <= 10000);
+	// The clock was set back: a dead one's entry is in the future, and does not make it live for so long.
+	check(counted(arena_format(&arena, "run away 1 2 %lu\n", (unsigned long)now_ms() + 3600000), 5000) ==
+	      0);
 	check(counted(away, (uint64_t)0 - 50000) == 0);
 }
 
@@ -117,9 +121,13 @@ static void check_life(void) {
 	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	budget_beat(&b);
 	check(b.used_ms >= 50 && b.used_ms < 60000);
-	// Its file is locked, and removed by somebody: it counts on, and writes again.
+	// Its file is locked by somebody who does not let go: it counts on, and does not stand still for that.
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	check(fd >= 0 && flock(fd, LOCK_EX) == 0);
+	uint64_t began = now_ms(), used = b.used_ms;
+	budget_beat(&b);
+	check(now_ms() - began < 5000 && b.used_ms > used);
+	// And removed: it writes again.
 	check(unlink(path) == 0);
 	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 	budget_beat(&b);
