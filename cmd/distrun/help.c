@@ -17,7 +17,7 @@ static void help_of_program(struct buf *out) {
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
 		if (subcommands[i].about) {
-			buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+			buf_putf(out, "  %-9s  %s\n", subcommands[i].name, subcommands[i].about);
 		}
 	}
 	buf_puts(out, "\nOptions:\n");
