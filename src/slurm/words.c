@@ -152,8 +152,8 @@ void words_put(struct buf *out, char *const argv[]) {
 		if (i) {
 			buf_putc(out, ' ');
 		}
-		// Where a program's name is expected, that would be an assignment.
-		if (i == 0 && strchr(argv[i], '=')) {
+		// Where a program's name is expected, that would be an assignment. (What begins with '-' would be none.)
+		if (i == 0 && argv[i][0] != '-' && strchr(argv[i], '=')) {
 			put_quoted(out, argv[i]);
 		} else {
 			word_put(out, argv[i]);
