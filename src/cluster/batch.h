@@ -9,6 +9,9 @@
 
 #include "cluster/source.h"
 
+/** What none of them tells: a source's `lacks`. */
+#define BATCH_LACKS "what runs on the nodes: --scope=node says that one of us does on each"
+
 /**
  * Fill in what follows for a job whose hosts are there: the scope, this node's index, found by the launcher's word for this host or
  * by this machine's name, and the job. @job_id is the job's id, or NULL; @array_index is this job's index in an array of jobs that

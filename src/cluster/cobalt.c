@@ -37,7 +37,7 @@ const struct source source_cobalt = {
 	.known_by = JOB " and " FILE,
 	.reads = JOB ", the file " FILE,
 	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: of a partition, which need not be the job",
-	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
+	.lacks = BATCH_LACKS,
 	.detect = cobalt_detect,
 	.read = cobalt_read,
 };

@@ -50,7 +50,7 @@ const struct source source_gridengine = {
 	.known_by = FILE ", JOB_ID, SGE_ROOT and ARC",
 	.reads = "the file " FILE " JOB_ID NHOSTS JOB_SCRIPT SGE_TASK_ID",
 	.leaves = "JOB_ID alone: too common a name; NSLOTS",
-	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
+	.lacks = BATCH_LACKS,
 	.detect = gridengine_detect,
 	.read = gridengine_read,
 };

@@ -34,7 +34,7 @@ const struct source source_loadleveler = {
 	.about = "LoadLeveler jobs: the script, and mpirun or mpiexec in it",
 	.known_by = FILE,
 	.reads = "the file " FILE ", " STEP,
-	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
+	.lacks = BATCH_LACKS,
 	.detect = loadleveler_detect,
 	.read = loadleveler_read,
 };

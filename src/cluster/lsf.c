@@ -112,7 +112,7 @@ const struct source source_lsf = {
 	.known_by = JOB " and one of the lists",
 	.reads = JOB " LSB_JOBINDEX, and the first of " PAIRS " " NAMES " and the files " SLOTS " " RANKS,
 	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
-	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
+	.lacks = BATCH_LACKS,
 	.detect = lsf_detect,
 	.read = lsf_read,
 };

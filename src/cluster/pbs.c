@@ -44,7 +44,7 @@ const struct source source_pbs = {
 	.known_by = JOB " and " FILE,
 	.reads = JOB ", the file " FILE,
 	.leaves = "PBS_NODENUM: stale through ssh; PBS_TASKNUM",
-	.lacks = "what runs on the nodes: --scope=node says that one of us does on each",
+	.lacks = BATCH_LACKS,
 	.detect = pbs_detect,
 	.read = pbs_read,
 };
