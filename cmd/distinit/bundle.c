@@ -3,8 +3,8 @@
 #include "distinit/commands.h"
 
 #include "base/file.h"
-#include "cluster/source.h"
 #include "env/bundle.h"
+#include "flow/tables.h"
 
 #include <errno.h>
 

@@ -3,9 +3,12 @@
 #include "distinit/session.h"
 
 #include "base/file.h"
-#include "cluster/source.h"
+#include "cluster/read.h"
 #include "distinit/privileges.h"
 #include "exec/exec.h"
+#include "flow/frameworks.h"
+#include "flow/recognise.h"
+#include "net/interface.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -136,7 +139,7 @@ int session_cluster(struct session *s, struct err *err) {
 	if (r < 0 || (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0)) {
 		return r;
 	}
-	r = cluster_read(&s->input, &s->cluster, err);
+	r = recognise_cluster(&s->input, &s->cluster, err);
 	// A source's name that is none is a wrong option, not a broken source.
 	if (r < 0 && r != -ENOENT && settings_on(&s->settings, OPT_LENIENT)) {
 		s->broken = arena_text(&s->arena, err->text, strlen(err->text));
@@ -198,7 +201,7 @@ static int run_frameworks(struct session *s, struct err *err) {
 			  settings_label(&s->settings, OPT_HOSTFILE_OUTPUT));
 	}
 	if (frameworks_want_interface(set, &s->env)) {
-		d->interface = interface_find(&s->arena, &s->cluster);
+		d->interface.name = interface_find(&s->arena, &s->cluster, &d->interface.why);
 	}
 	return frameworks_derive(set, d, err);
 }

@@ -2,7 +2,7 @@
 
 #include "distinit/commands.h"
 
-#include "cluster/source.h"
+#include "flow/tables.h"
 
 #include <errno.h>
 

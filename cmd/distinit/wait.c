@@ -5,9 +5,9 @@
 #include "distinit/commands.h"
 
 #include "base/file.h"
-#include "cluster/source.h"
+#include "cluster/read.h"
 #include "exec/exec.h"
-#include "wait/wait.h"
+#include "net/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>

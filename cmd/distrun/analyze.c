@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/num.h"
-#include "slurm/probe.h"
-#include "slurm/words.h"
+#include "base/words.h"
+#include "measure/probe.h"
 
 #include <errno.h>
 #include <signal.h>

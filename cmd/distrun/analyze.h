@@ -4,7 +4,7 @@
 /** 'distrun analyze': what its files share. */
 
 #include "distrun/csrun.h"
-#include "slurm/analysis.h"
+#include "measure/analysis.h"
 
 struct analysis {
 	struct session *s;

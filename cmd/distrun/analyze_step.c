@@ -8,8 +8,8 @@
 #include "distrun/analyze.h"
 
 #include "base/file.h"
+#include "base/words.h"
 #include "slurm/tool.h"
-#include "slurm/words.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 
 #include "distrun/analyze.h"
 
-#include "slurm/words.h"
+#include "base/words.h"
 
 /** Columns of the longest bar. */
 #define BAR 40

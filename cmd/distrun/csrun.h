@@ -6,10 +6,10 @@
  * container; the tracked variables that go into it; and how the command is shown or run. In the order in which they are called.
  */
 
+#include "container/runtime.h"
+#include "container/site.h"
 #include "distrun/commands.h"
 #include "slurm/nodes.h"
-#include "slurm/runtime.h"
-#include "slurm/site.h"
 
 struct csrun {
 	struct session *s;

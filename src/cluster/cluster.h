@@ -66,9 +66,6 @@ struct placement {
 	const char *port_from;
 	/** Jobs may share a node, so that a fixed port would collide: derive it from the job. */
 	bool shared_nodes;
-	/** Roles of TensorFlow's tasks, as --tf-roles has them ("chief:1,ps:2"), or NULL, and where they stand. */
-	const char *tf_roles;
-	const char *tf_roles_from;
 	/** Job id as the manager writes it, or NULL, and the step in it. */
 	const char *job_id;
 	uint32_t step;
@@ -138,19 +135,15 @@ struct input {
 	/** --scope: the scope's name, for messages; NULL: what the manager or launcher says. */
 	struct told scope;
 	enum scope scope_told;
+	/**
+	 * Finds the first two of @hosts that are addresses of this machine, and returns how many there are, at most 2.
+	 * It opens sockets, so it is asked only where no name tells which host this is.
+	 */
+	uint32_t (*own_addresses)(const struct hosts *hosts, uint32_t found[2]);
 	/** What has been found of the task layer; for sources. */
 	const struct launcher *launcher;
 	struct task task;
 };
-
-/**
- * Find out which cluster we are in, and describe it.
- *
- * Returns 1 with *@out set; 0 if there is none, or none to derive anything from (@in->launcher then says whether torchrun
- * started us); -EINVAL if one is recognised, but its values are missing, malformed or contradictory: @err says which; -ENOENT if the
- * user asks for a source that there is not.
- */
-int cluster_read(struct input *in, struct cluster *out, struct err *err);
 
 /** A cluster of one: one node and at most one task. It needs nothing. */
 bool cluster_is_single(const struct cluster *cluster);
@@ -172,29 +165,6 @@ uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
 
 /** The node that is called @host, which may have the brackets of an IPv6 address; the master's where it is none of the hosts. */
 uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
-
-/** A machine's name. */
-struct own_name {
-	char s[HOST_NAME_BYTES + 2];
-};
-
-/** This machine's name: @in's, or the kernel's; cut where it is longer than any name. For detect(), which cannot keep it. */
-struct own_name input_own_name(const struct input *in);
-
-/** The same, asked once and kept in @in, whole. */
-const char *input_hostname(struct input *in);
-
-/**
- * Find this machine among @hosts, by its name or else by its addresses.
- * Returns 1 with *@index set; 0 if it is none of them; -EINVAL if it is several.
- */
-int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err);
-
-/**
- * Set out->node_rank of hosts that the user told: --node-rank, or else this machine's place. @list is what was told, for messages.
- * Returns 0; -EINVAL.
- */
-int self_told(struct input *in, const char *list, struct placement *out, struct err *err);
 
 /** "node", "task" or "allocation". */
 const char *scope_name(enum scope scope);

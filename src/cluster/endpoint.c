@@ -2,6 +2,7 @@
 
 #include "cluster/endpoint.h"
 
+#include "base/buf.h"
 #include "base/num.h"
 
 #include <errno.h>
@@ -31,4 +32,15 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 	*host = name;
 	*port = (uint16_t)number;
 	return 0;
+}
+
+struct str bracketed(struct arena *arena, struct str host) {
+	if (str_find(host, ':') == host.len || host.p[0] == '[') {
+		return host;
+	}
+	struct buf buf = BUF(arena);
+	buf_putc(&buf, '[');
+	buf_put(&buf, host);
+	buf_putc(&buf, ']');
+	return buf_str(&buf);
 }

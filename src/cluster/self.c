@@ -2,12 +2,11 @@
 
 /** Which of these hosts is this machine? Asked only where no manager says it. */
 
-#include "cluster/source.h"
+#include "cluster/self.h"
 
-#include <arpa/inet.h>
+#include "cluster/read.h"
+
 #include <errno.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 struct own_name input_own_name(const struct input *in) {
@@ -29,75 +28,31 @@ const char *input_hostname(struct input *in) {
 	return in->hostname;
 }
 
-/** Sockets that are bound to nothing yet, one for each family; -1: there is none. */
-struct probes {
-	int v4, v6;
-};
-
-/**
- * Whether @text is an address of this machine: the kernel lets a socket be bound to those alone. Nothing is sent. A socket that could not
- * be bound serves for the next address: of thousands, all but one are others'.
- */
-static bool is_own_address(struct str text, struct probes *probes) {
-	char copy[INET6_ADDRSTRLEN];
-	struct sockaddr_in v4 = {.sin_family = AF_INET};
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-	if (text.len >= sizeof(copy)) {
-		return false;
-	}
-	memcpy(copy, text.p, text.len);
-	copy[text.len] = '\0';
-	bool is_v6 = inet_pton(AF_INET6, copy, &v6.sin6_addr) == 1;
-	if (!is_v6 && inet_pton(AF_INET, copy, &v4.sin_addr) != 1) {
-		return false;
-	}
-	int *fd = is_v6 ? &probes->v6 : &probes->v4;
-	if (*fd < 0) {
-		*fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	}
-	const void *address = is_v6 ? (const void *)&v6 : (const void *)&v4;
-	bool own = *fd >= 0 && bind(*fd, address, is_v6 ? sizeof(v6) : sizeof(v4)) == 0;
-	if (own) {
-		close(*fd);
-		*fd = -1;
-	}
-	return own;
-}
-
-static void close_probe(int fd) {
-	if (fd >= 0) {
-		close(fd);
-	}
-}
-
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err) {
-	uint32_t found = hosts_find_loosely(hosts, str_of(input_hostname(in)));
-	if (found < hosts->n) {
-		*index = found;
+	uint32_t place = hosts_find_loosely(hosts, str_of(input_hostname(in))), found[2];
+	if (place < hosts->n) {
+		*index = place;
 		return 1;
 	}
-	struct probes probes = {-1, -1};
-	int r = 0;
-	for (uint32_t i = 0; i < hosts->n && r >= 0; i++) {
-		if (!is_own_address(hosts_at(hosts, i), &probes)) {
-			continue;
-		}
-		if (r == 1) {
-			r = err_set(
-				err, EINVAL,
-				"both %s and %s are addresses of this machine; pass --node-rank=N (0 to %u)",
-				quote(hosts_at(hosts, found)).s, quote(hosts_at(hosts, i)).s, hosts->n - 1);
-		} else {
-			found = i;
-			r = 1;
-		}
+	uint32_t n = in->own_addresses(hosts, found);
+	if (n == 2) {
+		return err_set(err, EINVAL,
+			       "both %s and %s are addresses of this machine; pass --node-rank=N (0 to %u)",
+			       quote(hosts_at(hosts, found[0])).s, quote(hosts_at(hosts, found[1])).s,
+			       hosts->n - 1);
 	}
-	close_probe(probes.v4);
-	close_probe(probes.v6);
-	if (r == 1) {
-		*index = found;
+	if (n == 1) {
+		*index = found[0];
 	}
-	return r;
+	return (int)n;
+}
+
+uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
+	uint32_t place = hosts_find_loosely(hosts, in->task.host);
+	if (place == hosts->n) {
+		place = hosts_find_loosely(hosts, str_of(input_hostname(in)));
+	}
+	return place == hosts->n ? UNKNOWN : place;
 }
 
 int self_told(struct input *in, const char *list, struct placement *out, struct err *err) {

@@ -2,13 +2,12 @@
 #pragma once
 
 /**
- * What a framework is, and the table of them. A framework turns a cluster into the variables that it reads; it knows no
+ * What a framework is, and what frameworks share. A framework turns a cluster into the variables that it reads; it knows no
  * manager.
  */
 
 #include "base/err.h"
 #include "cluster/cluster.h"
-#include "cluster/interface.h"
 #include "framework/tf_roles.h"
 
 /** --ranks: whether RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE are set. */
@@ -31,6 +30,14 @@ struct remark {
 };
 
 struct framework;
+
+/** The network interface that leads to the other nodes. Frameworks are told it, and look for nothing. */
+struct interface {
+	/** As the kernel calls it; NULL: it is not known. */
+	const char *name;
+	/** What it leads to, or why it is not known: one clause. */
+	const char *why;
+};
 
 /** What the lines of a host file look like. */
 enum hostfile_form {
@@ -82,43 +89,6 @@ struct framework {
 	int (*check)(struct derivation *d, struct err *err);
 	void (*derive)(struct derivation *d);
 };
-
-/** In the order of deriving, NULL at the end. */
-extern const struct framework *const frameworks[];
-
-extern const struct framework framework_torch;
-extern const struct framework framework_torchrun;
-extern const struct framework framework_tensorflow;
-extern const struct framework framework_jax;
-extern const struct framework framework_xgboost;
-extern const struct framework framework_paddle;
-extern const struct framework framework_mpi;
-extern const struct framework framework_mpich;
-extern const struct framework framework_horovod;
-extern const struct framework framework_deepspeed;
-extern const struct framework framework_nccl;
-extern const struct framework framework_gloo;
-
-/**
- * Read --frameworks, "all", "none", "default" or names joined by commas, into the set *@out: bit i stands for frameworks[i].
- * Returns 0; -EINVAL for an unknown name, with the nearest.
- */
-int frameworks_parse(const char *label, const char *text, uint32_t *out, struct err *err);
-
-/** The default set. */
-uint32_t frameworks_standard(void);
-
-/** Whether some framework of @set needs to know the network interface: its variable has no value yet. */
-bool frameworks_want_interface(uint32_t set, const struct env *env);
-
-/** Whether some framework of @set asks for a host file. */
-bool frameworks_want_hostfile(uint32_t set);
-
-/**
- * Let each framework of @set derive its variables. Nothing at all for a cluster of one, nor for one that is none.
- * Returns 0; -EINVAL where what the user told for one of them does not fit the cluster.
- */
-int frameworks_derive(uint32_t set, struct derivation *d, struct err *err);
 
 /** Set @name, unless it has a value already: then that is kept. @why is one clause. */
 void derive(struct derivation *d, const char *name, struct str value, const char *why);
@@ -179,6 +149,3 @@ const char *process_of(const struct derivation *d, const char *master, struct co
  * are started already, or several of it would be. NULL: it has one.
  */
 const char *starter_misplaced(const struct cluster *cluster);
-
-/** @host in brackets, if it is an IPv6 address without them. */
-struct str bracketed(struct arena *arena, struct str host);

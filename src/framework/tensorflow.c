@@ -201,18 +201,13 @@ static void leave_out(struct derivation *d, const char *why) {
 	derive_leaves_out(d, NAME, why);
 }
 
-/** The roles, the manager's if the user tells none, have to fit: a cluster that waits for a role that nobody has hangs. */
+/** The user's roles have to fit the cluster: one that waits for a role that nobody has hangs. */
 static int tensorflow_check(struct derivation *d, struct err *err) {
 	struct tf_roles *roles = &d->tf_roles;
-	const struct placement *place = &d->cluster->place;
-	if (env_value(d->env, NAME) || not_possible(d->cluster)) {
+	if (!roles->text || env_value(d->env, NAME) || not_possible(d->cluster)) {
 		return 0;
 	}
-	int r = 0;
-	if (!roles->text && place->tf_roles) {
-		r = tf_roles_read(place->tf_roles_from, place->tf_roles, roles, err);
-	}
-	return r < 0 || !roles->text ? r : tf_roles_fit(roles, count_tasks(d->cluster), err);
+	return tf_roles_fit(roles, count_tasks(d->cluster), err);
 }
 
 static void tensorflow_derive(struct derivation *d) {

@@ -7,6 +7,7 @@
  */
 
 #include "base/num.h"
+#include "cluster/endpoint.h"
 #include "framework/framework.h"
 
 static const char *const names[] = {

@@ -6,7 +6,7 @@
  * task, the rest have several. srun is told by a heterogeneous step: parts with ':' between.
  */
 
-#include "slurm/words.h"
+#include "base/words.h"
 
 #include <stdint.h>
 

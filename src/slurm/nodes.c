@@ -3,8 +3,8 @@
 #include "slurm/nodes.h"
 
 #include "base/num.h"
+#include "base/words.h"
 #include "slurm/tool.h"
-#include "slurm/words.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 
 /** A workload as our child, and beside it a step that mirrors it, and a limit to its time. */
 
+#include "flow/budget.h"
 #include "init/init.h"
-#include "slurm/budget.h"
 #include "slurm/step.h"
 #include "slurm/where.h"
 

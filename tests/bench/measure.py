@@ -26,7 +26,7 @@ TOOLS = {
     "timer": ["gcc", "-O2", "timer.c", "case.c"],
     "steps": ["gcc", "-O2", "steps.c", "case.c"],
     "floor-exec": ["musl-gcc", *SMALL, "floor-exec.c"],
-    "stampede": ["gcc", "-O2", "-I", ROOT / "src", "stampede.c", ROOT / "src/wait/backoff.c"],
+    "stampede": ["gcc", "-O2", "-I", ROOT / "src", "stampede.c", ROOT / "src/net/backoff.c"],
     "floor-wait": ["musl-gcc", *SMALL, "floor-wait.c"],
     "load": ["gcc", "-O2", "load.c"],
     "bare": ["gcc", *SMALL, "-nostdlib", "-ffreestanding", "bare.c"],

@@ -16,7 +16,7 @@
  * "cost" prints the nanoseconds that a refused connection takes on this machine, both ends together.
  */
 
-#include "wait/backoff.h"
+#include "net/backoff.h"
 
 #include <arpa/inet.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  * understood holds for all hosts, can be written again, and is then understood alike.
  */
 
-#include "cluster/nodefile.h"
+#include "source/nodefile.h"
 
 #include "base/buf.h"
 #include "fuzz.h"

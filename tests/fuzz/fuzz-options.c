@@ -5,8 +5,9 @@
  * environment as well. The values are then read as numbers, ports and frameworks.
  */
 
-#include "cluster/source.h"
+#include "cluster/read.h"
 #include "distinit/options.h"
+#include "flow/frameworks.h"
 #include "framework/framework.h"
 
 #include "fuzz.h"

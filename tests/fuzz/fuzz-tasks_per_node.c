@@ -5,7 +5,7 @@
  * again, and is then understood alike.
  */
 
-#include "cluster/tasks_per_node.h"
+#include "source/tasks_per_node.h"
 
 #include "base/buf.h"
 #include "base/num.h"

@@ -11,16 +11,21 @@ allowed_table() {
 		src/base:
 		src/env: base
 		src/cluster: base env
+		src/source: base env cluster
+		src/launcher: base env cluster
 		src/framework: base env cluster
 		src/format: base env
 		src/exec: base
 		src/install: base
-		src/wait: base cluster
+		src/net: base cluster
 		src/priv: base
 		src/process: base env priv
 		src/init: base exec
-		src/slurm: base env cluster exec init
-		cmd: base env cluster framework format exec install wait priv process init slurm
+		src/flow: base env cluster source launcher framework net priv
+		src/slurm: base env exec init flow
+		src/container: base env
+		src/measure: base
+		cmd: base env cluster framework format exec install net priv process init flow slurm container measure
 	END
 }
 
@@ -28,6 +33,10 @@ allowed_table() {
 reserved_table() {
 	cat <<-'END'
 		sys/capability.h src/priv
+		sys/socket.h src/net
+		netinet/in.h src/net
+		netdb.h src/net
+		ifaddrs.h src/net
 	END
 }
 

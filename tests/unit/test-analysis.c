@@ -2,7 +2,7 @@
 
 /** Candidates, what a probe tells, and what it comes to. */
 
-#include "slurm/analysis.h"
+#include "measure/analysis.h"
 
 #include "check.h"
 #include "fixture.h"

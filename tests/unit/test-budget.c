@@ -2,7 +2,7 @@
 
 /** The budget's file: what is read, what is written, and whose time counts. */
 
-#include "slurm/budget.h"
+#include "flow/budget.h"
 
 #include "base/file.h"
 #include "check.h"

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "cluster/source.h"
 #include "fixture.h"
+#include "flow/recognise.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ static struct outcome *run(const struct given *g) {
 		.master_addr = told(g->master_addr, "--master-addr"),
 		.master_port = told(g->master_port, "--master-port"),
 	};
-	out->r = cluster_read(&out->input, &out->cluster, &out->err);
+	out->r = recognise_cluster(&out->input, &out->cluster, &out->err);
 	return out;
 }
 

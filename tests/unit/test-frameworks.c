@@ -5,8 +5,8 @@
 #include "framework/framework.h"
 
 #include "check.h"
-#include "cluster/source.h"
 #include "fixture.h"
+#include "flow/frameworks.h"
 
 #include <errno.h>
 
@@ -38,8 +38,6 @@ struct given {
 	const char *hostfile;
 	/** --tf-roles. */
 	const char *roles;
-	/** The manager's. */
-	const char *manager_roles;
 	/** The network interface; NULL: there is none. */
 	const char *interface;
 };
@@ -117,8 +115,6 @@ static struct outcome *run(const struct given *g) {
 		.cluster = &out->cluster, .env = &out->env, .notes = &out->notes, .ranks = g->ranks};
 	out->d.hostfile.path = g->hostfile;
 	out->d.interface = (struct interface){g->interface, "why"};
-	out->cluster.place.tf_roles = g->manager_roles;
-	out->cluster.place.tf_roles_from = "ROLES";
 	uint32_t set = frameworks_standard();
 	if (g->frameworks && frameworks_parse("--frameworks", g->frameworks, &set, &out->err) < 0) {
 		check_text(out->err.text, "", "a test's own list of frameworks");
@@ -460,9 +456,9 @@ static void check_roles(void) {
 	      .hosts = "a,b,c", .roles = "ps:1", .scope = SCOPE_TASK, .tasks = "2,0,1",
 	      .layout = LAYOUT_BLOCK, .task = "3 0 2 0");
 	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"ps\":[\"b:29501\"]", "ps", 0), .hosts = "a,b",
-	      .manager_roles = "chief:1,ps:1", .node = 1);
+	      .roles = "chief:1,ps:1", .node = 1);
 	ROLES(TF_ROLES("\"ps\":[\"a:29500\"],\"worker\":[\"b:29501\"]", "worker", 0), .hosts = "a,b",
-	      .manager_roles = "chief:1,ps:1", .roles = "ps:1", .node = 1);
+	      .roles = "ps:1", .node = 1);
 	// Where there is no TF_CONFIG to make, they need not fit.
 	CASE("roles: what is set is kept", "", "=TF_CONFIG", .frameworks = "tensorflow", .hosts = "a,b",
 	     .roles = "ps:7", .env = "TF_CONFIG={}");
@@ -472,11 +468,8 @@ static void check_roles(void) {
 	     .roles = "ps:7");
 }
 
-static void check_roles_wrong(const char *roles, bool manager, const char *want) {
-	struct given g = {.frameworks = "tensorflow",
-			  .hosts = "a,b,c",
-			  .roles = manager ? NULL : roles,
-			  .manager_roles = manager ? roles : NULL};
+static void check_roles_wrong(const char *roles, const char *want) {
+	struct given g = {.frameworks = "tensorflow", .hosts = "a,b,c", .roles = roles};
 	struct outcome *out = run(&g);
 	check_text(out->err.text, want, "roles '%s' are refused", roles);
 	check_text(added(out), "", "roles '%s': nothing is derived", roles);
@@ -484,40 +477,38 @@ static void check_roles_wrong(const char *roles, bool manager, const char *want)
 
 static void check_roles_refused(void) {
 	check_roles_wrong(
-		"chef:1", false,
+		"chef:1",
 		"--tf-roles='chef:1': there is no role 'chef'; did you mean 'chief'? (there are chief, "
 		"ps, worker and evaluator)");
-	check_roles_wrong("", false,
+	check_roles_wrong("",
 			  "--tf-roles='': there is no role '' (there are chief, ps, worker and evaluator)");
 	static const char *const uncounted[] = {"ps",	 "ps:",	  "ps:0",	  "ps:x",
 						"ps:-1", "ps: 1", "ps:4294967296"};
 	for (size_t i = 0; i < sizeof(uncounted) / sizeof(uncounted[0]); i++) {
 		check_roles_wrong(
-			uncounted[i], false,
+			uncounted[i],
 			arena_format(&arena,
 				     "--tf-roles='%s': '%s': a role is followed by ':' and how many tasks "
 				     "have it, as in ps:2",
 				     uncounted[i], uncounted[i]));
 	}
-	check_roles_wrong("ps:1,ps:1", false, "--tf-roles='ps:1,ps:1': 'ps:1': this role is there twice");
-	check_roles_wrong("chief:2", false, "--tf-roles='chief:2': 'chief:2': TensorFlow takes one at most");
-	check_roles_wrong("evaluator:2", false,
+	check_roles_wrong("ps:1,ps:1", "--tf-roles='ps:1,ps:1': 'ps:1': this role is there twice");
+	check_roles_wrong("chief:2", "--tf-roles='chief:2': 'chief:2': TensorFlow takes one at most");
+	check_roles_wrong("evaluator:2",
 			  "--tf-roles='evaluator:2': 'evaluator:2': TensorFlow takes one at most");
-	check_roles_wrong("ps:3,chief:1", false,
-			  "--tf-roles='ps:3,chief:1': that makes 4, but the cluster has 3");
+	check_roles_wrong("ps:3,chief:1", "--tf-roles='ps:3,chief:1': that makes 4, but the cluster has 3");
 	check_roles_wrong(
-		"ps:4294967294,worker:4294967294", false,
+		"ps:4294967294,worker:4294967294",
 		"--tf-roles='ps:4294967294,worker:4294967294': that makes 8589934588, but the cluster "
 		"has 3");
 	check_roles_wrong(
-		"chief:1,worker:1", false,
+		"chief:1,worker:1",
 		"--tf-roles='chief:1,worker:1': that makes 2, but the cluster has 3; without worker:N "
 		"the rest are workers");
-	check_roles_wrong("ps:4", true, "ROLES='ps:4': that makes 4, but the cluster has 3");
-	check_roles_wrong(
-		"pss:1", true,
-		"ROLES='pss:1': there is no role 'pss'; did you mean 'ps'? (there are chief, ps, worker "
-		"and evaluator)");
+	check_roles_wrong("ps:4", "--tf-roles='ps:4': that makes 4, but the cluster has 3");
+	check_roles_wrong("pss:1",
+			  "--tf-roles='pss:1': there is no role 'pss'; did you mean 'ps'? (there are "
+			  "chief, ps, worker and evaluator)");
 }
 
 static void check_together(void) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/mounts.h"
+#include "container/mounts.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cluster/nodefile.h"
+#include "source/nodefile.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -2,7 +2,7 @@
 
 /** Names of pods, taken apart and put together. */
 
-#include "cluster/pods.h"
+#include "source/pods.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/records.h"
+#include "measure/records.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/runtime.h"
+#include "container/runtime.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/site.h"
+#include "container/site.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "cluster/tasks_per_node.h"
+#include "source/tasks_per_node.h"
 
 #include "check.h"
 #include "fixture.h"

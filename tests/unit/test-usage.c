@@ -2,7 +2,7 @@
 
 /** Against a /proc of files that the test makes, and against the real one. */
 
-#include "slurm/usage.h"
+#include "measure/usage.h"
 
 #include "check.h"
 

@@ -2,10 +2,10 @@
 
 /** Waiting: the pauses, the deadline, addresses, and what a wait leaves behind. */
 
-#include "wait/backoff.h"
-#include "wait/clock.h"
-#include "wait/connect.h"
-#include "wait/wait.h"
+#include "net/backoff.h"
+#include "net/clock.h"
+#include "net/connect.h"
+#include "net/wait.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/words.h"
+#include "base/words.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/words.h"
+
+#include <errno.h>
+
+static void make_room(struct words *words) {
+	if (words->n < words->cap) {
+		return;
+	}
+	size_t cap = words->cap ? 2 * words->cap : 16;
+	char **at = arena_array(words->arena, cap, sizeof(*at));
+	if (words->n) {
+		memcpy(at, words->at, words->n * sizeof(*at));
+	}
+	words->at = at;
+	words->cap = cap;
+}
+
+/** Add @word, which is ours or a program's argument: nobody writes to it, though execve() wants it so. */
+static void add(struct words *words, char *word) {
+	make_room(words);
+	words->at[words->n++] = word;
+}
+
+void words_add(struct words *words, const char *word) {
+	union {
+		const char *in;
+		char *out;
+	} text = {.in = word};
+	add(words, text.out);
+}
+
+void words_addf(struct words *words, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	add(words, arena_vformat(words->arena, format, args));
+	va_end(args);
+}
+
+void words_add_all(struct words *words, char *const more[]) {
+	for (size_t i = 0; more && more[i]; i++) {
+		add(words, more[i]);
+	}
+}
+
+char **words_vector(struct words *words) {
+	make_room(words);
+	words->at[words->n] = NULL;
+	return words->at;
+}
+
+/** What is read of one text. */
+struct splitting {
+	const char *from;
+	struct str text;
+	/** Where we are in it. */
+	size_t at;
+	struct err *err;
+};
+
+static int refuse_expansion(const struct splitting *s, char c) {
+	return err_set(s->err, EINVAL,
+		       "%s=%s: '%c' means something to a shell, and no shell reads this; in single quotes it "
+		       "stands for itself",
+		       s->from, quote(s->text).s, c);
+}
+
+/** Take what stands in quotes, behind the opening one, and go behind the closing one. */
+static int take_quoted(struct splitting *s, char mark, struct buf *word) {
+	for (; s->at < s->text.len; s->at++) {
+		char c = s->text.p[s->at];
+		if (c == mark) {
+			s->at++;
+			return 0;
+		}
+		if (mark == '"' && (c == '$' || c == '`')) {
+			return refuse_expansion(s, c);
+		}
+		bool escape = mark == '"' && c == '\\' && s->at + 1 < s->text.len &&
+			      strchr("\"\\$`", s->text.p[s->at + 1]);
+		buf_putc(word, escape ? s->text.p[++s->at] : c);
+	}
+	return err_set(s->err, EINVAL, "%s=%s: the closing %c is missing", s->from, quote(s->text).s, mark);
+}
+
+/** Take one word, up to a blank. */
+static int take_word(struct splitting *s, struct buf *word) {
+	int r = 0;
+	while (r == 0 && s->at < s->text.len) {
+		char c = s->text.p[s->at];
+		if (c == ' ' || c == '\t' || c == '\n') {
+			break;
+		}
+		s->at++;
+		if (c == '\'' || c == '"') {
+			r = take_quoted(s, c, word);
+		} else if (c == '\\' && s->at < s->text.len) {
+			buf_putc(word, s->text.p[s->at++]);
+		} else if (strchr("$`;&|<>()*?\\", c)) {
+			r = refuse_expansion(s, c);
+		} else {
+			buf_putc(word, c);
+		}
+	}
+	return r;
+}
+
+int words_split(struct words *words, const char *from, struct str text, struct err *err) {
+	struct splitting s = {.from = from, .text = text, .err = err};
+	while (s.at < text.len) {
+		char c = text.p[s.at];
+		if (c == ' ' || c == '\t' || c == '\n') {
+			s.at++;
+			continue;
+		}
+		struct buf word = BUF(words->arena);
+		int r = take_word(&s, &word);
+		if (r < 0) {
+			return r;
+		}
+		add(words, buf_text(&word));
+	}
+	return 0;
+}
+
+/** Put @word in single quotes. */
+static void put_quoted(struct buf *out, const char *word) {
+	buf_putc(out, '\'');
+	for (; *word; word++) {
+		if (*word == '\'') {
+			buf_puts(out, "'\\''");
+		} else {
+			buf_putc(out, *word);
+		}
+	}
+	buf_putc(out, '\'');
+}
+
+void word_put(struct buf *out, const char *word) {
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+	if (*word && word[strspn(word, plain)] == '\0') {
+		buf_puts(out, word);
+	} else {
+		put_quoted(out, word);
+	}
+}
+
+void words_put(struct buf *out, char *const argv[]) {
+	for (size_t i = 0; argv[i]; i++) {
+		if (i) {
+			buf_putc(out, ' ');
+		}
+		// Where a program's name is expected, that would be an assignment. (What begins with '-' would be none.)
+		if (i == 0 && argv[i][0] != '-' && strchr(argv[i], '=')) {
+			put_quoted(out, argv[i]);
+		} else {
+			word_put(out, argv[i]);
+		}
+	}
+}

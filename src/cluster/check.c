@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/check.h"
+
+#include <errno.h>
+
+static uint32_t count_tasks(const struct placement *place) {
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < place->hosts.n; i++) {
+		sum += place->tasks_per_node[i];
+	}
+	return sum < UNKNOWN ? (uint32_t)sum : UNKNOWN;
+}
+
+/** The rank of task @local on node @node, if ranks are dealt as @place says. */
+static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t local) {
+	uint64_t rank = 0;
+	for (uint32_t i = 0; i < place->hosts.n; i++) {
+		uint32_t tasks = place->tasks_per_node[i];
+		if (place->layout == LAYOUT_BLOCK) {
+			rank += i < node ? tasks : i == node ? local : 0;
+		} else {
+			rank += (tasks < local ? tasks : local) + (i < node && tasks > local);
+		}
+	}
+	return (uint32_t)rank;
+}
+
+int check_layers(struct cluster *c, struct err *err) {
+	struct placement *place = &c->place;
+	struct task *task = &c->task;
+	// (Counts without a source are not possible, which the static checks cannot see.)
+	if (!place->tasks_per_node || !c->launcher || !c->source) {
+		return 0;
+	}
+	uint32_t sum = count_tasks(place);
+	if (sum != task->world_size) {
+		return err_set(err, EINVAL, "%s: the tasks of all nodes add up to %u, but %s=%u",
+			       c->source->name, sum, c->launcher->size, task->world_size);
+	}
+	if (place->node_rank == UNKNOWN) {
+		place->layout = LAYOUT_UNKNOWN;
+		return 0;
+	}
+	if (task->local_size == UNKNOWN) {
+		task->local_size = place->tasks_per_node[place->node_rank];
+	}
+	if (task->local_rank != UNKNOWN && task->local_rank >= task->local_size) {
+		return err_set(err, EINVAL, "%s=%u, but this node has %u tasks", c->launcher->local_rank,
+			       task->local_rank, task->local_size);
+	}
+	// What the manager says of the layout is believed where it is true of this very task.
+	if (place->layout != LAYOUT_UNKNOWN &&
+	    (task->local_rank == UNKNOWN ||
+	     rank_at(place, place->node_rank, task->local_rank) != task->rank)) {
+		place->layout = LAYOUT_UNKNOWN;
+	}
+	return 0;
+}
+
+int check_placement(const struct input *in, struct placement *place, struct err *err) {
+	if (!place->hosts_from) {
+		return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, place->nnodes,
+				   err);
+	}
+	int r = hosts_check(&place->hosts, in->arena, place->hosts_from, err);
+	if (r < 0) {
+		return r;
+	}
+	place->nnodes = place->hosts.n;
+	if (place->node_rank != UNKNOWN && place->node_rank >= place->hosts.n) {
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", place->node_rank_from,
+			       place->node_rank, place->hosts_from, place->hosts.n, place->hosts.n - 1);
+	}
+	return 0;
+}
+
+int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
+		      struct err *err) {
+	uint32_t told = told_nnodes(in);
+	if (told == UNKNOWN || place->nnodes == told) {
+		return 0;
+	}
+	if (place->nnodes != UNKNOWN) {
+		return err_set(err, EINVAL, "%s=%u, but %s (%s) has %u node%s", in->nnodes.from, told,
+			       place->hosts_from ? place->hosts_from : place->nnodes_from, c->source->name,
+			       place->nnodes, place->nnodes == 1 ? "" : "s");
+	}
+	place->nnodes = told;
+	place->nnodes_from = in->nnodes.from;
+	return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, told, err);
+}
+
+int check_scope(struct input *in, const struct cluster *c, struct err *err) {
+	if (c->scope != SCOPE_NODE) {
+		return 0;
+	}
+	if (c->launcher && c->task.local_size != UNKNOWN && c->task.local_size > 1) {
+		return err_set(err, EINVAL, "%s=%s, but %s started %u processes on this node", in->scope.from,
+			       in->scope.value, c->launcher->name, c->task.local_size);
+	}
+	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
+		return err_set(err, EINVAL,
+			       "%s=%s: this machine, %s, is none of the %u hosts of %s; pass "
+			       "--hostname=NAME, as it stands there",
+			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
+			       c->place.hosts.n, c->place.hosts_from);
+	}
+	return 0;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/frameworks.h"
+
+#include "base/nearest.h"
+
+#include <errno.h>
+
+uint32_t frameworks_standard(void) {
+	uint32_t set = 0;
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		set |= (uint32_t)frameworks[i]->standard << i;
+	}
+	return set;
+}
+
+/** The set that one word stands for; 0 for one that is unknown, and for "none". */
+static uint32_t set_of(struct str word, struct nearest *best) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if (str_is(word, frameworks[i]->name)) {
+			return (uint32_t)1 << i;
+		}
+		nearest_try(best, frameworks[i]->name);
+	}
+	nearest_try(best, "default");
+	if (str_is(word, "all")) {
+		return UINT32_MAX;
+	}
+	return str_is(word, "default") ? frameworks_standard() : 0;
+}
+
+int frameworks_parse(const char *label, const char *text, uint32_t *out, struct err *err) {
+	uint32_t set = 0;
+	struct str rest = str_of(text), word;
+	while (str_cut(&rest, ',', &word)) {
+		struct nearest best = {.word = word};
+		uint32_t one = set_of(word, &best);
+		if (!one && !str_is(word, "none")) {
+			return err_set(err, EINVAL,
+				       "%s=%s: there is no framework %s%s; see 'distinit frameworks'", label,
+				       quote(str_of(text)).s, quote(word).s, nearest_hint(&best, "").s);
+		}
+		set |= one;
+	}
+	*out = set;
+	return 0;
+}
+
+bool frameworks_want_interface(uint32_t set, const struct env *env) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		const char *name = frameworks[i]->interface;
+		if ((set >> i & 1) && name && !env_value(env, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool frameworks_want_hostfile(uint32_t set) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if ((set >> i & 1) && frameworks[i]->hostfile) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int frameworks_derive(uint32_t set, struct derivation *d, struct err *err) {
+	if (cluster_is_single(d->cluster) || cluster_is_vague(d->cluster)) {
+		return 0;
+	}
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if (!(set >> i & 1)) {
+			continue;
+		}
+		d->framework = frameworks[i];
+		int r = d->framework->check ? d->framework->check(d, err) : 0;
+		if (r < 0) {
+			return r;
+		}
+		d->framework->derive(d);
+	}
+	return 0;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/recognise.h"
+
+#include "base/nearest.h"
+#include "cluster/check.h"
+#include "cluster/rendezvous.h"
+#include "flow/tables.h"
+#include "net/own.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
+	struct nearest best = {.word = str_of(in->cluster.value)};
+	const struct source *named = NULL;
+	for (size_t i = 0; sources[i]; i++) {
+		if (in->cluster.value && strcmp(sources[i]->name, in->cluster.value) != 0) {
+			nearest_try(&best, sources[i]->name);
+			continue;
+		}
+		named = sources[i];
+		*by = named->detect(in);
+		if (*by) {
+			*out = named;
+			return 0;
+		}
+	}
+	if (in->cluster.value && !named) {
+		return err_set(err, ENOENT, "%s=%s: there is no such source%s; see 'distinit sources'",
+			       in->cluster.from, quote(str_of(in->cluster.value)).s,
+			       nearest_hint(&best, "").s);
+	}
+	if (in->cluster.value) {
+		return err_set(err, EINVAL,
+			       "%s=%s: its variables are not set here; 'distinit sources' lists them",
+			       in->cluster.from, named->name);
+	}
+	*out = NULL;
+	return 0;
+}
+
+/** What @l itself says, or the source that it goes with. */
+static bool has_started_us(const struct input *in, const struct launcher *l) {
+	for (size_t i = 0; l->as_source && sources[i]; i++) {
+		if (strcmp(sources[i]->name, l->as_source) == 0) {
+			return sources[i]->detect(in);
+		}
+	}
+	return !l->detect || l->detect(in);
+}
+
+/** The innermost launcher whose word counts where @source gave the placement, or NULL. */
+static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
+	for (size_t i = 0; launchers[i]; i++) {
+		const struct launcher *l = launchers[i];
+		bool theirs =
+			l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
+		if (!theirs && env_value(in->env, l->rank) && env_value(in->env, l->size) &&
+		    has_started_us(in, l)) {
+			return l;
+		}
+	}
+	return NULL;
+}
+
+static int read_task(const struct input *in, const struct launcher *l, struct task *out, struct err *err) {
+	int r = read_u32(in, l->rank, &out->rank, err);
+	r = r < 0 ? r : read_u32(in, l->size, &out->world_size, err);
+	r = r < 0 || !l->local_rank ? r : read_u32(in, l->local_rank, &out->local_rank, err);
+	r = r < 0 || !l->local_size ? r : read_u32(in, l->local_size, &out->local_size, err);
+	r = r < 0 ? r : check_below(l->rank, out->rank, l->size, out->world_size, err);
+	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, l->local_size, out->local_size, err);
+	if (r == 0 && out->local_size != UNKNOWN && out->local_size > out->world_size) {
+		r = err_set(err, EINVAL, "%s=%u is above %s=%u", l->local_size, out->local_size, l->size,
+			    out->world_size);
+	}
+	out->host = str_of(l->host ? env_get(in->env, l->host) : NULL);
+	return r;
+}
+
+/**
+ * A launcher that copies its environment to every node copies the variable that numbers a node, too: there, names and addresses alone
+ * tell which node this is. What the user told by hand stands.
+ */
+static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
+	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
+		      place->node_rank != UNKNOWN && place->node_rank_from &&
+		      env_value(in->env, place->node_rank_from);
+	if (!copied) {
+		return;
+	}
+	struct err several;
+	place->node_rank = launcher_node_rank(in, &place->hosts);
+	if (place->node_rank == UNKNOWN && self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
+		place->node_rank = UNKNOWN;
+	}
+}
+
+/** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
+static void place_without_source(struct input *in, struct cluster *c) {
+	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
+		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
+		c->place.node_rank = 0;
+		c->nnodes = 1;
+	}
+}
+
+/**
+ * Say that what the user tells of a cluster is of no use where nobody else tells of one. An image may have --scope in a variable,
+ * and run alone, too.
+ */
+static void note_unused(const struct input *in) {
+	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
+	const struct told *told = node ? &in->scope : &in->nnodes;
+	if (node || (told->value && told_nnodes(in) > 1)) {
+		notes_add(in->notes,
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
+			  "tells a cluster by hand",
+			  told->from, told->value);
+	}
+}
+
+int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
+	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
+	struct cluster c = {
+		.nnodes = UNKNOWN,
+		.place = {.nnodes = UNKNOWN,
+			  .node_rank = UNKNOWN,
+			  .nproc_per_node = UNKNOWN,
+			  .scope = SCOPE_NODE},
+		.task = unknown_task,
+	};
+	in->own_addresses = own_addresses;
+	int r = find_source(in, &c.source, &c.recognised_by, err);
+	if (r < 0) {
+		return r;
+	}
+	c.launcher = find_launcher(in, c.source);
+	in->launcher = c.launcher;
+	if (!c.source && !c.launcher) {
+		note_unused(in);
+	}
+	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
+		return 0;
+	}
+	if (c.launcher) {
+		r = read_task(in, c.launcher, &c.task, err);
+	}
+	in->task = c.task;
+	if (r == 0 && c.source) {
+		r = c.source->read(in, &c.place, err);
+		r = r < 0 ? r : check_placement(in, &c.place, err);
+		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
+		if (r == 0) {
+			distrust_copies(in, &c, &c.place);
+		}
+		c.nnodes = c.place.nnodes;
+	} else if (r == 0) {
+		c.recognised_by = launcher_recognised_by(c.launcher);
+		place_without_source(in, &c);
+		c.nnodes = c.nnodes == UNKNOWN ? told_nnodes(in) : c.nnodes;
+	}
+	c.scope = in->scope.value ? in->scope_told : c.launcher ? SCOPE_TASK : c.place.scope;
+	r = r < 0 ? r : check_layers(&c, err);
+	r = r < 0 || !in->scope.value ? r : check_scope(in, &c, err);
+	r = r < 0 ? r : rendezvous_find(in, &c, err);
+	if (r < 0) {
+		return r;
+	}
+	*out = c;
+	return 1;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** The tables of sources, launchers and frameworks, made from the lists (source/list.h and its like). */
+
+#include "cluster/source.h"
+#include "framework/framework.h"
+
+/** In the order of asking, NULL at the end. */
+extern const struct source *const sources[];
+extern const struct launcher *const launchers[];
+
+/** In the order of deriving, NULL at the end. */
+extern const struct framework *const frameworks[];

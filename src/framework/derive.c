@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** How a framework sets a variable, keeps the user's, or leaves one out. */
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "cluster/endpoint.h"
+#include "framework/framework.h"
+
+static void remark(struct derivation *d, const char *name, const char *by, const char *why, bool kept) {
+	struct remark *r = arena_alloc(d->env->arena, sizeof(*r));
+	*r = (struct remark){.name = name, .by = by, .why = why, .kept = kept};
+	if (d->last_remark) {
+		d->last_remark->next = r;
+	} else {
+		d->remarks = r;
+	}
+	d->last_remark = r;
+}
+
+bool derive_keeps(struct derivation *d, const char *name) {
+	if (!env_value(d->env, name)) {
+		return false;
+	}
+	remark(d, name, "user", "it was set already", true);
+	return true;
+}
+
+void derive_leaves_out(struct derivation *d, const char *name, const char *why) {
+	remark(d, name, d->framework->name, why, false);
+}
+
+static const struct origin *origin_of(struct derivation *d, const char *why) {
+	struct origin *by = arena_alloc(d->env->arena, sizeof(*by));
+	*by = (struct origin){.by = d->framework->name, .why = why};
+	return by;
+}
+
+void derive_text(struct derivation *d, const char *text, uint32_t name_len, const char *why) {
+	env_set_text(d->env, text, name_len, origin_of(d, why));
+}
+
+void derive(struct derivation *d, const char *name, struct str value, const char *why) {
+	if (!derive_keeps(d, name)) {
+		env_set(d->env, str_of(name), value, origin_of(d, why));
+	}
+}
+
+void derive_number(struct derivation *d, const char *name, uint32_t value, const char *why) {
+	char digits[NUM_DIGITS];
+	derive(d, name, (struct str){digits, num_write(digits, value)}, why);
+}
+
+void derive_noted(struct derivation *d, const char *name, uint32_t value, const char *why) {
+	const char *set = env_value(d->env, name);
+	uint32_t was;
+	if (set && (num_read_u32(str_of(set), &was) < 0 || was != value)) {
+		notes_add(d->notes, "%s=%s was set already and is kept, but is %u here", name,
+			  quote(str_of(set)).s, value);
+	}
+	derive_number(d, name, value, why);
+}
+
+/** Say that there is no @name where nobody tells the master. */
+static void leave_master_out(struct derivation *d, const char *name) {
+	if (!derive_keeps(d, name)) {
+		derive_leaves_out(d, name, "nobody tells the hosts");
+	}
+}
+
+void derive_master_addr(struct derivation *d, const char *name) {
+	if (d->cluster->master_addr.len == 0) {
+		leave_master_out(d, name);
+		return;
+	}
+	derive(d, name, d->cluster->master_addr, d->cluster->master_addr_why);
+}
+
+void derive_endpoint(struct derivation *d, const char *name, const char *why) {
+	const struct cluster *c = d->cluster;
+	if (c->master_addr.len == 0) {
+		leave_master_out(d, name);
+		return;
+	}
+	struct buf buf = BUF(d->env->arena);
+	buf_put(&buf, bracketed(d->env->arena, c->master_addr));
+	buf_putc(&buf, ':');
+	buf_putu(&buf, c->master_port);
+	derive(d, name, buf_str(&buf), why);
+}
+
+void derive_interface(struct derivation *d, const char *name, const char *before) {
+	if (derive_keeps(d, name)) {
+		return;
+	}
+	const struct interface *way = &d->interface;
+	if (!way->name) {
+		notes_add(d->notes, "%s is left out: %s", name, way->why);
+		derive_leaves_out(d, name, way->why);
+		return;
+	}
+	derive(d, name, str_of(arena_format(d->env->arena, "%s%s", before, way->name)), way->why);
+}

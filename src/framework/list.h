@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/*
+ * The frameworks, in the order in which they derive.
+ *
+ * This is the one list: the table (flow/tables.c) and the build (src/meson.build) follow from it. FRAMEWORK(name) stands
+ * for `framework_name` in src/framework/name.c.
+ */
+
+FRAMEWORK(torch)
+FRAMEWORK(torchrun)
+FRAMEWORK(tensorflow)
+FRAMEWORK(jax)
+FRAMEWORK(xgboost)
+FRAMEWORK(paddle)
+FRAMEWORK(mpi)
+FRAMEWORK(mpich)
+FRAMEWORK(horovod)
+FRAMEWORK(deepspeed)
+FRAMEWORK(nccl)
+FRAMEWORK(gloo)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Azure Machine Learning, which starts the ranks of a PyTorch job itself. It tells rank 8 of 16 on two nodes:
+ *
+ *     AZUREML_EXPERIMENT_ID=...   AZUREML_NODE_COUNT=2   NODE_RANK=1
+ *     RANK=8   WORLD_SIZE=16      LOCAL_RANK=0           ranks of processes, so they are this process's
+ *
+ * Reference: "Distributed training" in Azure Machine Learning's documentation.
+ */
+
+#include "cluster/launcher.h"
+
+#define COUNT "AZUREML_NODE_COUNT"
+
+static bool azureml_detect_task(const struct input *in) {
+	// Beside these, and only there, RANK is known to mean a process.
+	return env_value(in->env, "AZUREML_EXPERIMENT_ID") && env_value(in->env, COUNT) &&
+	       env_value(in->env, "NODE_RANK") && env_value(in->env, "LOCAL_RANK");
+}
+
+const struct launcher launcher_azureml = {
+	.name = "azureml",
+	.about = "Azure Machine Learning's own, for PyTorch",
+	.rank = "RANK",
+	.size = "WORLD_SIZE",
+	.local_rank = "LOCAL_RANK",
+	.recognised_by = COUNT,
+	.detect = azureml_detect_task,
+	.manager = "azureml",
+};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * MPICH's Hydra and Intel MPI (mpiexec). They tell every rank, as rank 3 of four on two nodes:
+ *
+ *     PMI_RANK=3   MPI_LOCALRANKID=1
+ *     PMI_SIZE=4   MPI_LOCALNRANKS=2
+ *     MPIR_CVAR_CH3_INTERFACE_HOSTNAME=n2     this process's host (MPICH only)
+ *
+ * PMI_RANK and PMI_SIZE are set by others too (Slurm's pmi2, Flux, PALS); the local pair is Hydra's own. It copies mpiexec's
+ * environment to all nodes, so HOSTNAME and SLURMD_NODENAME are those of mpiexec's.
+ *
+ * Reference: seen in real runs of MPICH 4.0.2; src/pm/hydra/proxy/pmip_cb.c of MPICH.
+ */
+
+#include "cluster/launcher.h"
+
+static bool hydra_detect(const struct input *in) {
+	return env_value(in->env, "MPI_LOCALRANKID") && env_value(in->env, "MPI_LOCALNRANKS");
+}
+
+const struct launcher launcher_hydra = {
+	.name = "hydra",
+	.about = "MPICH and Intel MPI (mpiexec, Hydra)",
+	.rank = "PMI_RANK",
+	.size = "PMI_SIZE",
+	.local_rank = "MPI_LOCALRANKID",
+	.local_size = "MPI_LOCALNRANKS",
+	.host = "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+	.detect = hydra_detect,
+	.copies_env = true,
+};

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Processes that torchrun started. It gives each of them all that torch.distributed reads (MASTER_ADDR, RANK, LOCAL_RANK,
+ * ...), so there is nothing left to derive, whatever manager torchrun itself runs under.
+ *
+ * Reference: torch/distributed/elastic/agent/server/local_elastic_agent.py of PyTorch.
+ */
+
+#include "cluster/launcher.h"
+
+static bool torchrun_detect(const struct input *in) {
+	return env_value(in->env, "TORCHELASTIC_RUN_ID");
+}
+
+const struct launcher launcher_torchrun = {
+	.name = "torchrun",
+	.about = "torchrun's own children, which are left alone",
+	.rank = "RANK",
+	.size = "WORLD_SIZE",
+	.local_rank = "LOCAL_RANK",
+	.local_size = "LOCAL_WORLD_SIZE",
+	.recognised_by = "TORCHELASTIC_RUN_ID",
+	.detect = torchrun_detect,
+	.complete = true,
+};

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/probe.h"
+
+#include "measure/usage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/** How often the tree is looked at, its memory, and the client told, in milliseconds. */
+#define LOOK_MS	  250
+#define MEMORY_MS 1000
+#define TICK_MS	  1000
+
+/** How long what has been killed may take to be gone. */
+#define KILL_MS 5000
+
+/** What is read at once. */
+#define PIECE ((size_t)64 << 10)
+
+struct probe {
+	const struct probe_plan *plan;
+	struct arena *arena;
+	struct usage_source source;
+	struct utsname host;
+	struct records records;
+	struct run_window window;
+	/** What the tree had used at the end of the warm-up (at first: at the start), and at the end. */
+	struct usage base;
+	struct usage last;
+	uint64_t base_at_ms;
+	uint64_t span_ms;
+	/** What was seen. */
+	uint64_t memory;
+	bool by_rss;
+	uint64_t looks;
+	uint64_t waits;
+	/** When to look, and to tell, again. */
+	uint64_t look_at_ms;
+	uint64_t memory_at_ms;
+	uint64_t tick_at_ms;
+	/** 0: it does not run. */
+	pid_t pid;
+	bool ended;
+	uint32_t status;
+	/** Its stdout; -1: at its end. */
+	int pipe;
+	int signals;
+	/** Nobody wants to know any more. */
+	bool dismissed;
+	char *piece;
+};
+
+static uint64_t clock_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int tell(struct probe *p, enum message_kind kind, struct message *m) {
+	m->kind = kind;
+	m->node = str_of(p->host.nodename);
+	m->field[FIELD_RANK] = p->plan->rank;
+	m->field[FIELD_CPUS] = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	m->field[FIELD_MEMORY_TOTAL] = usage_memory_total(p->source.proc);
+	struct buf line = BUF(p->arena);
+	message_put(&line, m);
+	// One write, and less than a pipe takes at once: lines of several workers do not mix.
+	ssize_t n = write(p->plan->out, line.p, line.len);
+	return n < 0 ? -errno : 0;
+}
+
+static void tell_tick(struct probe *p, uint64_t now) {
+	struct message m = {0};
+	const struct reading *r = &p->records.now;
+	m.field[FIELD_COUNT] = r->told ? r->samples : r->count;
+	m.field[FIELD_AT_MS] = now - p->window.start_ms;
+	p->dismissed |= tell(p, MESSAGE_TICK, &m) < 0;
+}
+
+/** Read an order: returns 1 for "go" (or more of it), 0 where there is none yet, -1 at the end. */
+static int read_order(const struct probe *p) {
+	char text[16];
+	ssize_t n = read(p->plan->in, text, sizeof(text));
+	return n > 0 ? 1 : n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
+}
+
+/** Start the pipeline, in a group of its own, with all signals as at birth. */
+static int start(struct probe *p) {
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0) {
+		return -errno;
+	}
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attributes);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawnattr_setflags(&attributes,
+				 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	p->window.start_ms = p->base_at_ms = clock_ms();
+	int code =
+		posix_spawnp(&p->pid, p->plan->argv[0], &actions, &attributes, p->plan->argv, p->plan->envp);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	p->pipe = ends[0];
+	if (code) {
+		p->pid = 0;
+		p->ended = true;
+		p->status = code == ENOENT ? 127 : 126;
+	}
+	return 0;
+}
+
+/** Take what has come. Returns false when there was nothing. */
+static bool take(struct probe *p) {
+	if (p->pipe < 0) {
+		return false;
+	}
+	ssize_t n = read(p->pipe, p->piece, PIECE);
+	if (n > 0) {
+		records_take(&p->records, (struct str){p->piece, (size_t)n}, clock_ms());
+		return true;
+	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		close(p->pipe);
+		p->pipe = -1;
+	}
+	return false;
+}
+
+/** Reap whoever has ended: orphans become ours. Returns whether there are children left. */
+static bool reap(struct probe *p) {
+	int status;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == p->pid) {
+			p->pid = 0;
+			p->ended = true;
+			p->status = WIFSIGNALED(status) ? 128U + (uint32_t)WTERMSIG(status)
+							: (uint32_t)WEXITSTATUS(status);
+		}
+	}
+	return pid == 0;
+}
+
+static void look(struct probe *p, uint64_t now) {
+	struct usage usage;
+	bool memory = now >= p->memory_at_ms;
+	usage_look(&p->source, memory, &usage);
+	p->look_at_ms = now + LOOK_MS;
+	p->memory_at_ms = memory ? now + MEMORY_MS : p->memory_at_ms;
+	if (usage.memory > p->memory) {
+		p->memory = usage.memory;
+		p->by_rss = usage.by_rss;
+	}
+	if (p->window.base_ms) {
+		p->looks++;
+		p->waits += usage.waits;
+	}
+}
+
+/** Do what is due. */
+static void do_due(struct probe *p, uint64_t now) {
+	if (!p->window.base_ms && now >= p->window.start_ms + p->plan->warmup_ms) {
+		p->window.base_ms = now;
+		p->window.base = p->records.now;
+		usage_look(&p->source, false, &p->base);
+		p->base_at_ms = now;
+	}
+	if (now >= p->look_at_ms) {
+		look(p, now);
+	}
+	if (now >= p->tick_at_ms) {
+		p->tick_at_ms = now + TICK_MS;
+		tell_tick(p, now);
+	}
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+	return a < b ? a : b;
+}
+
+/** Sleep until something comes, but not beyond @until. */
+static void sleep_until(struct probe *p, uint64_t until) {
+	uint64_t now = clock_ms();
+	struct pollfd fds[] = {{.fd = p->plan->in, .events = POLLIN},
+			       {.fd = p->pipe, .events = POLLIN},
+			       {.fd = p->signals, .events = POLLIN}};
+	if (p->dismissed) {
+		fds[0].fd = -1;
+	}
+	poll(fds, 3, (int)least(until > now ? until - now : 0, 60000));
+	if (fds[0].revents) {
+		p->dismissed |= read_order(p) < 0;
+	}
+	struct signalfd_siginfo info;
+	while (read(p->signals, &info, sizeof(info)) == sizeof(info)) {
+		p->dismissed |= info.ssi_signo != SIGCHLD;
+	}
+}
+
+/** Count until the time is over, or the pipeline. */
+static void measure(struct probe *p) {
+	uint64_t end = p->window.start_ms + p->plan->warmup_ms + p->plan->measure_ms;
+	while (!p->ended && !p->dismissed) {
+		uint64_t now = clock_ms();
+		do_due(p, now);
+		if (now >= end) {
+			break;
+		}
+		uint64_t next = least(least(end, p->look_at_ms), p->tick_at_ms);
+		next = p->window.base_ms ? next : least(next, p->window.start_ms + p->plan->warmup_ms);
+		sleep_until(p, next);
+		take(p);
+		reap(p);
+	}
+	while (p->ended && take(p)) {
+	}
+	p->window.end_ms = clock_ms();
+	if (p->ended) {
+		records_end(&p->records, p->window.end_ms);
+	}
+	p->window.end = p->records.now;
+	p->span_ms = p->window.end_ms - p->base_at_ms;
+	usage_look(&p->source, false, &p->last);
+}
+
+/** Send @signal to all of the tree. */
+static void signal_tree(const struct probe *p, int signal) {
+	pid_t pids[256];
+	size_t n = usage_list(&p->source, pids, 256);
+	for (size_t i = 0; i < n && i < 256; i++) {
+		kill(pids[i], signal);
+	}
+}
+
+/**
+ * End what is left: TERM, the grace, KILL, again and again, since a process may fork while it is told. What is written meanwhile counts
+ * if it tells the number of samples.
+ */
+static void end_tree(struct probe *p) {
+	bool ended = p->ended;
+	uint32_t status = p->status;
+	uint64_t now = clock_ms(), term_until = now + p->plan->grace_ms, give_up = term_until + KILL_MS;
+	if (reap(p)) {
+		signal_tree(p, SIGTERM);
+	}
+	while (reap(p) && (now = clock_ms()) < give_up) {
+		if (now >= term_until) {
+			signal_tree(p, SIGKILL);
+		}
+		sleep_until(p, now + 20);
+		while (take(p)) {
+		}
+	}
+	while (take(p)) {
+	}
+	records_end(&p->records, clock_ms());
+	if (p->records.now.told) {
+		p->window.end = p->records.now;
+		p->window.end_ms = clock_ms();
+	}
+	// How it died of that is not the pipeline's.
+	p->ended = ended;
+	p->status = status;
+}
+
+static int tell_result(struct probe *p) {
+	struct message m = {0};
+	struct rate rate = records_rate(p->plan->unit, &p->window);
+	struct rusage children = {0};
+	getrusage(RUSAGE_CHILDREN, &children);
+	uint64_t largest = (uint64_t)children.ru_maxrss * 1024;
+	m.field[FIELD_COUNT] = p->window.end.told ? p->window.end.samples : p->window.end.count;
+	m.field[FIELD_AT_MS] = p->window.end_ms - p->window.start_ms;
+	m.field[FIELD_ENDED] = p->ended;
+	m.field[FIELD_STATUS] = p->status;
+	m.field[FIELD_RATE] = rate.milli;
+	m.field[FIELD_UNIT] = (uint64_t)rate.unit;
+	m.field[FIELD_WHOLE_RUN] = rate.whole_run;
+	m.field[FIELD_SPAN_MS] = p->span_ms;
+	m.field[FIELD_CPU_MS] = p->last.cpu_ms > p->base.cpu_ms ? p->last.cpu_ms - p->base.cpu_ms : 0;
+	m.field[FIELD_READ] =
+		p->last.read_bytes > p->base.read_bytes ? p->last.read_bytes - p->base.read_bytes : 0;
+	m.field[FIELD_MEMORY] = p->memory ? p->memory : largest;
+	m.field[FIELD_BY_RSS] = p->by_rss || !p->memory;
+	m.field[FIELD_LOOKS] = p->looks;
+	m.field[FIELD_WAITS] = p->waits;
+	return tell(p, MESSAGE_RESULT, &m);
+}
+
+/** Say that we are there, and wait for "go". */
+static int wait_for_go(struct probe *p) {
+	struct message m = {0};
+	int r = tell(p, MESSAGE_READY, &m), order = 0;
+	while (r == 0 && order == 0 && !p->dismissed) {
+		struct pollfd fds[] = {{.fd = p->plan->in, .events = POLLIN},
+				       {.fd = p->signals, .events = POLLIN}};
+		poll(fds, 2, -1);
+		order = fds[0].revents ? read_order(p) : 0;
+		p->dismissed |= order < 0 || fds[1].revents;
+	}
+	return r;
+}
+
+/** Signals are read from a descriptor: none is lost between a look and a sleep. */
+static int open_signals(void) {
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int probe_run(const struct probe_plan *plan, struct arena *arena, struct err *err) {
+	struct probe p = {.plan = plan, .arena = arena, .records = {.unit = plan->unit}, .pipe = -1};
+	p.source = (struct usage_source){.proc = "/proc", .root = getpid()};
+	p.piece = arena_alloc(arena, PIECE);
+	p.signals = open_signals();
+	if (p.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || uname(&p.host) < 0) {
+		int code = errno;
+		return err_set(err, code, "the probe of a worker cannot be set up: %s", strerror(code));
+	}
+	int r = wait_for_go(&p);
+	if (r == 0 && !p.dismissed) {
+		usage_look(&p.source, false, &p.base);
+		r = start(&p);
+		if (r == 0) {
+			measure(&p);
+			end_tree(&p);
+		}
+	}
+	if (r == 0 && !p.dismissed) {
+		r = tell_result(&p);
+	}
+	close(p.signals);
+	if (p.pipe >= 0) {
+		close(p.pipe);
+	}
+	return r < 0 && r != -EPIPE ? err_set(err, -r, "the probe of a worker: %s", strerror(-r)) : 0;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "measure/usage.h"
+
+#include "base/format.h"
+#include "base/num.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/** As many processes as one worker's tree may have. */
+#define TREE_MAX 4096
+
+/** A small file of /proc, or the beginning of it. */
+struct small {
+	char text[4096];
+	size_t len;
+};
+
+/** The longest path that is made here. */
+#define PATH_BYTES 256
+
+/** Make a path. Returns false where it is too long. */
+__attribute__((format(printf, 2, 3))) static bool make_path(char path[PATH_BYTES], const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	size_t len = format_text(path, PATH_BYTES, format, args);
+	va_end(args);
+	return len < PATH_BYTES;
+}
+
+__attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, const char *format, ...) {
+	char path[PATH_BYTES];
+	va_list args;
+	va_start(args, format);
+	size_t len = format_text(path, sizeof(path), format, args);
+	va_end(args);
+	int fd = len < sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0) {
+		return false;
+	}
+	// A long file comes in several pieces.
+	ssize_t n;
+	out->len = 0;
+	while (out->len < sizeof(out->text) &&
+	       (n = read(fd, out->text + out->len, sizeof(out->text) - out->len)) > 0) {
+		out->len += (size_t)n;
+	}
+	close(fd);
+	return out->len > 0;
+}
+
+static struct str text_of(const struct small *small) {
+	return (struct str){small->text, small->len};
+}
+
+bool usage_read_stat(struct str text, struct proc_stat *out) {
+	uint64_t number;
+	if (num_read((struct str){text.p, str_find(text, ' ')}, INT32_MAX, &number) < 0) {
+		return false;
+	}
+	struct proc_stat stat = {.pid = (pid_t)number};
+	size_t close = text.len;
+	while (close > 0 && text.p[close - 1] != ')') {
+		close--;
+	}
+	// Fields from the third on, the state: proc(5).
+	struct str rest = str_trim(str_from(text, close)), field;
+	if (close == 0 || rest.len == 0) {
+		return false;
+	}
+	for (int i = 3; i <= 17; i++) {
+		if (!str_cut(&rest, ' ', &field) || field.len == 0) {
+			return false;
+		}
+		bool counts = i == 4 || i >= 14;
+		if (counts && num_read(field, UINT64_MAX >> 3, &number) < 0) {
+			return false;
+		}
+		stat.state = i == 3 ? field.p[0] : stat.state;
+		stat.parent = i == 4 ? (pid_t)number : stat.parent;
+		stat.ticks += i >= 14 ? number : 0;
+	}
+	*out = stat;
+	return true;
+}
+
+bool usage_read_field(struct str text, const char *name, uint64_t *out) {
+	struct str line, label = str_of(name);
+	while (str_cut(&text, '\n', &line)) {
+		if (!str_starts(line, label)) {
+			continue;
+		}
+		struct str value = str_trim(str_from(line, label.len));
+		value.len = str_find(value, ' ');
+		return num_read(value, UINT64_MAX, out) == 0;
+	}
+	return false;
+}
+
+/** Processes that were found, each once. */
+struct tree {
+	const char *proc;
+	pid_t pids[TREE_MAX];
+	size_t n;
+	bool waits;
+};
+
+static void add(struct tree *tree, pid_t pid) {
+	for (size_t i = 0; i < tree->n; i++) {
+		if (tree->pids[i] == pid) {
+			return;
+		}
+	}
+	if (tree->n < TREE_MAX) {
+		tree->pids[tree->n++] = pid;
+	}
+}
+
+/** Call @each with each number that is a name in the folder @path. */
+static void each_number(struct tree *tree, const char *path, pid_t pid,
+			void (*each)(struct tree *, pid_t, pid_t)) {
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	// cppcheck-suppress readdirCalled // one thread, and a folder that is open here alone
+	while (folder && (entry = readdir(folder))) {
+		uint64_t number;
+		if (num_read(str_of(entry->d_name), INT32_MAX, &number) == 0) {
+			each(tree, pid, (pid_t)number);
+		}
+	}
+	if (folder) {
+		closedir(folder);
+	}
+}
+
+/** A thread of @pid: what state it is in, and its children. */
+static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
+	struct small file;
+	struct proc_stat stat;
+	if (read_small(&file, "%s/%d/task/%d/stat", tree->proc, pid, thread) &&
+	    usage_read_stat(text_of(&file), &stat)) {
+		tree->waits |= stat.state == 'D';
+	}
+	if (!read_small(&file, "%s/%d/task/%d/children", tree->proc, pid, thread)) {
+		return;
+	}
+	// The last of those that did not fit may be half a number.
+	if (file.len == sizeof(file.text)) {
+		while (file.len && file.text[file.len - 1] != ' ') {
+			file.len--;
+		}
+	}
+	struct str rest = str_trim(text_of(&file)), piece;
+	uint64_t child;
+	while (str_cut(&rest, ' ', &piece)) {
+		if (num_read(piece, INT32_MAX, &child) == 0) {
+			add(tree, (pid_t)child);
+		}
+	}
+}
+
+static void look_at_process(struct tree *tree, pid_t pid) {
+	char path[PATH_BYTES];
+	if (make_path(path, "%s/%d/task", tree->proc, pid)) {
+		each_number(tree, path, pid, look_at_thread);
+	}
+}
+
+/** Any process @pid: it belongs to the tree if its parent does. */
+static void add_if_child(struct tree *tree, pid_t unused, pid_t pid) {
+	(void)unused;
+	struct small file;
+	struct proc_stat stat;
+	if (!read_small(&file, "%s/%d/stat", tree->proc, pid) || !usage_read_stat(text_of(&file), &stat)) {
+		return;
+	}
+	for (size_t i = 0; i < tree->n; i++) {
+		if (tree->pids[i] == stat.parent) {
+			add(tree, pid);
+			return;
+		}
+	}
+}
+
+/** Find the tree of @source; its root is the first. */
+static void find_tree(const struct usage_source *source, struct tree *tree) {
+	char path[PATH_BYTES];
+	*tree = (struct tree){.proc = source->proc, .n = 0};
+	add(tree, source->root);
+	// CONFIG_PROC_CHILDREN; without it all processes have to be looked at, until no more are found.
+	if (make_path(path, "%s/%d/task/%d/children", source->proc, source->root, source->root) &&
+	    access(path, R_OK) != 0) {
+		for (size_t before = 0; before < tree->n;) {
+			before = tree->n;
+			each_number(tree, source->proc, 0, add_if_child);
+		}
+	}
+	for (size_t i = 0; i < tree->n; i++) {
+		bool waits = tree->waits;
+		look_at_process(tree, tree->pids[i]);
+		tree->waits = i == 0 && !source->with_root ? waits : tree->waits;
+	}
+}
+
+static void add_memory(const struct usage_source *source, pid_t pid, struct usage *out) {
+	struct small file;
+	uint64_t kib, pages = 0;
+	if (read_small(&file, "%s/%d/smaps_rollup", source->proc, pid) &&
+	    usage_read_field(text_of(&file), "Pss:", &kib)) {
+		out->memory += kib * 1024;
+		return;
+	}
+	if (!read_small(&file, "%s/%d/statm", source->proc, pid)) {
+		return;
+	}
+	// A zombie has none, and neither file says more.
+	struct str rest = str_trim(text_of(&file)), field;
+	if (str_cut(&rest, ' ', &field) && str_cut(&rest, ' ', &field) &&
+	    num_read(field, UINT32_MAX, &pages) == 0 && pages) {
+		out->memory += pages * (uint64_t)sysconf(_SC_PAGESIZE);
+		out->by_rss = true;
+	}
+}
+
+/** CPU ticks of the root's children that it has reaped: fields 16 and 17 alone. */
+static uint64_t reaped_ticks(struct str text) {
+	struct str field;
+	uint64_t ticks = 0, number;
+	size_t close = text.len;
+	while (close > 0 && text.p[close - 1] != ')') {
+		close--;
+	}
+	struct str rest = str_trim(str_from(text, close));
+	for (int i = 3; i <= 17 && str_cut(&rest, ' ', &field); i++) {
+		if (i >= 16 && num_read(field, UINT64_MAX >> 3, &number) == 0) {
+			ticks += number;
+		}
+	}
+	return ticks;
+}
+
+void usage_look(const struct usage_source *source, bool memory, struct usage *out) {
+	struct tree tree;
+	find_tree(source, &tree);
+	*out = (struct usage){.waits = tree.waits};
+	uint64_t ticks = 0;
+	for (size_t i = 0; i < tree.n; i++) {
+		struct small file;
+		struct proc_stat stat;
+		uint64_t bytes;
+		bool counts = i > 0 || source->with_root;
+		if (!read_small(&file, "%s/%d/stat", source->proc, tree.pids[i]) ||
+		    !usage_read_stat(text_of(&file), &stat)) {
+			continue;
+		}
+		out->processes += counts;
+		ticks += counts ? stat.ticks : reaped_ticks(text_of(&file));
+		if (read_small(&file, "%s/%d/io", source->proc, tree.pids[i]) &&
+		    usage_read_field(text_of(&file), "read_bytes:", &bytes)) {
+			out->read_bytes += bytes;
+		}
+		if (memory && counts) {
+			add_memory(source, tree.pids[i], out);
+		}
+	}
+	out->cpu_ms = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+size_t usage_list(const struct usage_source *source, pid_t *pids, size_t max) {
+	struct tree tree;
+	find_tree(source, &tree);
+	size_t n = tree.n - 1;
+	memcpy(pids, tree.pids + 1, (n < max ? n : max) * sizeof(*pids));
+	return n;
+}
+
+uint64_t usage_memory_total(const char *proc) {
+	struct small file;
+	uint64_t kib;
+	return read_small(&file, "%s/meminfo", proc) && usage_read_field(text_of(&file), "MemTotal:", &kib)
+		       ? kib * 1024
+		       : 0;
+}

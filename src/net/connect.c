@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "net/connect.h"
+
+#include "net/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/**
+ * Whether @fd is connected with itself. On one's own host, a port from which nobody listens yet may by chance become the one from
+ * which the connection is made, and TCP then lets both ends be the same. That would keep the master from its own port: so it is
+ * reset, and leaves nothing behind.
+ */
+static bool is_self_connected(int fd) {
+	struct address own = {.len = sizeof(own.v6)}, peer = {.len = sizeof(peer.v6)};
+	if (getsockname(fd, &own.any, &own.len) < 0 || getpeername(fd, &peer.any, &peer.len) < 0 ||
+	    own.len != peer.len || memcmp(&own.any, &peer.any, own.len) != 0) {
+		return false;
+	}
+	struct linger reset = {.l_onoff = 1};
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	return true;
+}
+
+/** What became of the connection that @fd began. Returns 0; a positive errno. */
+static int outcome(int fd) {
+	int code = 0;
+	socklen_t len = sizeof(code);
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &len) < 0) {
+		return errno;
+	}
+	return code == 0 && is_self_connected(fd) ? ECONNREFUSED : code;
+}
+
+/** Connect @fd. Returns 0; a positive errno; -EINTR if a signal came. */
+static int try_connect(struct watch *watch, int fd, const struct address *address, uint64_t until) {
+	if (connect(fd, &address->any, address->len) < 0 && errno != EINPROGRESS) {
+		return errno;
+	}
+	int r = watch_poll(watch, fd, POLLOUT, until);
+	return r < 0 ? r : r == 0 ? ETIMEDOUT : outcome(fd);
+}
+
+static int try_address(struct watch *watch, const struct address *address, uint64_t until) {
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return errno;
+	}
+	int r = try_connect(watch, fd, address, until);
+	close(fd);
+	return r;
+}
+
+int connect_any(struct watch *watch, const struct addresses *addresses) {
+	for (uint32_t i = 0; i < addresses->n; i++) {
+		// Of a short time each address gets its share, too.
+		uint64_t now = clock_now_ms();
+		uint64_t share = clock_left(now, watch->deadline) / (addresses->n - i);
+		int r = try_address(watch, &addresses->at[i],
+				    clock_after(now, clock_earlier(share, CONNECT_MS)));
+		if (r <= 0) {
+			return r;
+		}
+		char text[ADDRESS_TEXT];
+		address_text(&addresses->at[i], text);
+		struct err failure;
+		err_set(&failure, EAGAIN, "%s: %s", text, r == ETIMEDOUT ? "no answer" : strerror(r));
+		if (r == ETIMEDOUT && clock_now_ms() >= watch->deadline) {
+			return watch_cut_short(watch, failure.text);
+		}
+		watch->failure = failure;
+	}
+	return -EAGAIN;
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "net/interface.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** An address of any family, without its port. */
+struct address {
+	struct sockaddr_storage sa;
+	socklen_t len;
+};
+
+/** The bytes of an address, of @sa's family. */
+static struct str bytes_of(const struct sockaddr *sa) {
+	if (sa->sa_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)sa;
+		return (struct str){(const char *)&v4->sin_addr, sizeof(v4->sin_addr)};
+	}
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)sa;
+	return (struct str){(const char *)&v6->sin6_addr,
+			    sa->sa_family == AF_INET6 ? sizeof(v6->sin6_addr) : 0};
+}
+
+static bool same_address(const struct sockaddr *a, const struct sockaddr *b) {
+	return a->sa_family == b->sa_family && str_eq(bytes_of(a), bytes_of(b));
+}
+
+/** The address that the kernel would send from to @to. Returns whether there is a way at all. */
+static bool local_address(const struct addrinfo *to, struct address *out) {
+	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool found = fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0;
+	out->len = sizeof(out->sa);
+	found = found && getsockname(fd, (struct sockaddr *)&out->sa, &out->len) == 0;
+	if (fd >= 0) {
+		close(fd);
+	}
+	return found;
+}
+
+/** The interface that has the address @local, rather another than the loopback; NULL if none has. */
+static const char *interface_with(struct arena *arena, const struct address *local, bool *loopback) {
+	struct ifaddrs *all;
+	const char *name = NULL;
+	if (getifaddrs(&all) < 0) {
+		return NULL;
+	}
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		bool lo = i->ifa_flags & IFF_LOOPBACK;
+		if (i->ifa_addr && same_address(i->ifa_addr, (const struct sockaddr *)&local->sa) &&
+		    (!name || !lo)) {
+			name = arena_text(arena, i->ifa_name, strlen(i->ifa_name));
+			*loopback = lo;
+		}
+	}
+	// The loopback has more addresses than are listed: all of 127.0.0.0/8.
+	freeifaddrs(all);
+	return name;
+}
+
+/** What one host tells. */
+struct way {
+	const char *name;
+	/** The host is this machine. */
+	bool own;
+	bool loopback;
+	/** Why there is no name. */
+	const char *why;
+};
+
+static struct way way_to(struct arena *arena, const char *host) {
+	struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *all;
+	struct way way = {0};
+	int r = getaddrinfo(host, "9", &hints, &all);
+	if (r != 0) {
+		way.why = arena_format(arena, "%s cannot be resolved: %s", quote(str_of(host)).s,
+				       gai_strerror(r));
+		return way;
+	}
+	way.why = arena_format(arena, "there is no way to %s", quote(str_of(host)).s);
+	for (const struct addrinfo *i = all; i && !way.name; i = i->ai_next) {
+		struct address local;
+		if (local_address(i, &local)) {
+			way.name = interface_with(arena, &local, &way.loopback);
+			way.own = same_address(i->ai_addr, (const struct sockaddr *)&local.sa);
+		}
+	}
+	freeaddrinfo(all);
+	return way;
+}
+
+/** Why there is nothing to look for, or NULL. */
+static const char *pointless(const struct cluster *c) {
+	if (c->scope == SCOPE_ALLOCATION) {
+		return "it would reach every task, and interfaces have other names on other nodes";
+	}
+	if (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size)) {
+		return "all ranks share one node";
+	}
+	return c->master_addr.len ? NULL : "nobody tells the hosts";
+}
+
+const char *interface_find(struct arena *arena, const struct cluster *c, const char **why) {
+	const struct hosts *hosts = &c->place.hosts;
+	*why = pointless(c);
+	if (*why) {
+		return NULL;
+	}
+	uint32_t self = c->place.node_rank;
+	bool is_master = self < hosts->n && str_eq(hosts_at(hosts, self), c->master_addr);
+	struct way way = {.own = true};
+	if (!is_master) {
+		way = way_to(arena, arena_text(arena, c->master_addr.p, c->master_addr.len));
+		if (way.name && !way.own) {
+			*why = "it leads to the master";
+			return way.name;
+		}
+	}
+	if (way.own && self < hosts->n && hosts->n > 1) {
+		// From here, what leads to another node is what leads from there to here.
+		struct str other = hosts_at(hosts, self == 0 ? 1 : 0);
+		struct way next = way_to(arena, arena_text(arena, other.p, other.len));
+		if (next.name && !next.own) {
+			*why = "this is the master's node: it leads to another one";
+			return next.name;
+		}
+		way = way.name && !way.loopback ? way : next;
+	}
+	if (way.name && !way.loopback) {
+		*why = "the master's address is its own";
+		return way.name;
+	}
+	*why = way.name ? "the names of the nodes lead to the loopback" : way.why;
+	return NULL;
+}

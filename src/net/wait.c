@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "net/wait.h"
+
+#include "net/backoff.h"
+#include "net/clock.h"
+#include "net/connect.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/**
+ * How long addresses are used before the name is looked up again. A master that was started anew may have another one; but a look-up
+ * for each attempt would burden the name server more than the attempts do the master.
+ */
+#define LOOKUP_AGAIN_MS 10000
+
+/** Another one in every process, also where the kernel has no random numbers yet. */
+static uint64_t find_seed(uint64_t now) {
+	uint64_t seed;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+		seed = now << 32 ^ (uint64_t)getpid();
+	}
+	return seed;
+}
+
+/** Try until it is up. Returns as wait_until_up() does. */
+static int try_on(struct watch *watch) {
+	const struct wait_for *wait = watch->wait;
+	struct backoff backoff = backoff_begin(find_seed(watch->started));
+	struct addresses addresses;
+	uint64_t look_up_at = 0, now = watch->started;
+	for (;;) {
+		int r = 0;
+		if (now >= look_up_at) {
+			r = lookup(watch, wait->host, wait->port, &addresses);
+			look_up_at = r < 0 ? 0 : clock_after(now, LOOKUP_AGAIN_MS);
+		}
+		if (r == 0 && wait->port) {
+			r = connect_any(watch, &addresses);
+		}
+		if (r != -EAGAIN) {
+			return r;
+		}
+		if (wait->failed) {
+			wait->failed(wait->context, watch->failure.text);
+		}
+		now = clock_now_ms();
+		r = watch_poll(watch, -1, 0, clock_after(now, backoff_next_ms(&backoff)));
+		if (r < 0) {
+			return r;
+		}
+		now = clock_now_ms();
+		if (now >= watch->deadline) {
+			return -ETIMEDOUT;
+		}
+	}
+}
+
+int wait_until_up(const struct wait_for *wait, struct wait_end *end) {
+	struct watch watch;
+	int r = watch_begin(&watch, wait);
+	if (r == 0) {
+		r = try_on(&watch);
+		watch_done(&watch);
+	}
+	*end = (struct wait_end){
+		.waited_ms = clock_now_ms() - watch.started,
+		.signal = watch.signal,
+		.failure = watch.failure,
+	};
+	return watch.signal ? -EINTR : r;
+}

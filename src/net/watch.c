@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "net/watch.h"
+
+#include "net/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** Those that end a process unless it takes care of them, and that people and managers send for that. */
+static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+/**
+ * Change the mask by the bits of @set. The C library's own function keeps to itself the signals that it uses, and so would not put all
+ * 64 of them back.
+ */
+static void change_mask(int how, uint64_t set, uint64_t *old) {
+	syscall(SYS_rt_sigprocmask, how, &set, old, sizeof(set));
+}
+
+static uint64_t bit_of(int signal) {
+	return (uint64_t)1 << (signal - 1);
+}
+
+static bool is_pending(int signal) {
+	sigset_t pending;
+	return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
+/** Which of the ending signals to watch: whoever has one ignored (nohup, a shell's background job) means it. */
+static uint64_t watched_signals(sigset_t *set) {
+	uint64_t bits = 0;
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+		struct sigaction action;
+		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+			sigaddset(set, ending[i]);
+			bits |= bit_of(ending[i]);
+		}
+	}
+	return bits;
+}
+
+int watch_begin(struct watch *watch, const struct wait_for *wait) {
+	sigset_t set;
+	uint64_t bits = watched_signals(&set);
+	uint64_t now = clock_now_ms();
+	*watch = (struct watch){
+		.wait = wait,
+		.started = now,
+		.deadline = clock_after(now, wait->timeout_ms),
+		.next_progress = clock_after(now, WAIT_PROGRESS_MS),
+		.child_pending = is_pending(SIGCHLD),
+	};
+	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (watch->signal_fd < 0) {
+		return err_set(&watch->failure, errno, "signals cannot be watched: %s", strerror(errno));
+	}
+	// A blocked signal waits to be read, also in PID 1, where it would be thrown away otherwise.
+	change_mask(SIG_BLOCK, bits, &watch->mask);
+	return 0;
+}
+
+/** Take the signal that came, if one did. Returns 0; -EINTR. */
+static int take_signal(struct watch *watch) {
+	struct signalfd_siginfo info;
+	if (watch->signal == 0 && read(watch->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		watch->signal = (int)info.ssi_signo;
+	}
+	return watch->signal ? -EINTR : 0;
+}
+
+/** A SIGCHLD of our own child, which stays pending where the signal was blocked before, is not the workload's to see. */
+static void drop_child_signal(const struct watch *watch) {
+	sigset_t child;
+	struct timespec at_once = {0};
+	if ((watch->mask & bit_of(SIGCHLD)) && !watch->child_pending && is_pending(SIGCHLD)) {
+		sigemptyset(&child);
+		sigaddset(&child, SIGCHLD);
+		sigtimedwait(&child, NULL, &at_once);
+	}
+}
+
+void watch_done(struct watch *watch) {
+	take_signal(watch);
+	close(watch->signal_fd);
+	drop_child_signal(watch);
+	change_mask(SIG_SETMASK, watch->mask, NULL);
+}
+
+int watch_poll(struct watch *watch, int fd, short events, uint64_t until) {
+	until = clock_earlier(until, watch->deadline);
+	for (;;) {
+		struct pollfd fds[] = {{.fd = watch->signal_fd, .events = POLLIN},
+				       {.fd = fd, .events = events}};
+		uint64_t now = clock_now_ms();
+		int n = poll(fds, 2, clock_poll(now, clock_earlier(until, watch->next_progress)));
+		if (n > 0 && fds[0].revents && take_signal(watch) < 0) {
+			return -EINTR;
+		}
+		if (n > 0 && fds[1].revents) {
+			return 1;
+		}
+		now = clock_now_ms();
+		if (now >= until) {
+			return 0;
+		}
+		if (now >= watch->next_progress) {
+			watch->next_progress = clock_after(now, WAIT_PROGRESS_MS);
+			if (watch->wait->progress) {
+				watch->wait->progress(watch->wait->context, now - watch->started,
+						      watch->failure.text);
+			}
+		}
+	}
+}
+
+int watch_cut_short(struct watch *watch, const char *why) {
+	return watch->failure.text[0] ? -EAGAIN : err_set(&watch->failure, EAGAIN, "%s", why);
+}

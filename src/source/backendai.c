@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Backend.AI sessions. The manager sets in each container, here in the second of two:
+ *
+ *     BACKENDAI_CLUSTER_SIZE=2             how many there are
+ *     BACKENDAI_CLUSTER_HOSTS=main1,sub1   all of them, in the same order everywhere
+ *     BACKENDAI_CLUSTER_HOST=sub1          this one's name
+ *     BACKENDAI_CLUSTER_LOCAL_RANK=1       this one; despite its name it counts across the session, from 0
+ *     BACKENDAI_DIST_MASTER_PORT=12345     the user's rendezvous port, where one was chosen
+ *
+ * The list comes in whatever order the database has: "sub1,main1" was seen (lablup/backend.ai#802), while LOCAL_RANK 0 is main1's.
+ * So the main containers are put first, and the rest keeps its order: the same on every container.
+ *
+ * A session of one container has BACKENDAI_CLUSTER_SIZE=1 and needs nothing. It is described where no other manager
+ * tells of a cluster, so it is asked for a second time, late.
+ *
+ * Reference: docs/concepts/networking.rst and src/ai/backend/manager/sokovan/scheduler/launcher/launcher.py of Backend.AI.
+ */
+
+#include "base/num.h"
+#include "cluster/source.h"
+
+#include <errno.h>
+
+#define SIZE  "BACKENDAI_CLUSTER_SIZE"
+#define HOSTS "BACKENDAI_CLUSTER_HOSTS"
+#define HOST  "BACKENDAI_CLUSTER_HOST"
+#define RANK  "BACKENDAI_CLUSTER_LOCAL_RANK"
+#define PORT  "BACKENDAI_DIST_MASTER_PORT"
+
+/** Whether the session has one container, or none: whatever else is set describes nothing that could be joined. */
+static bool is_alone(const struct input *in) {
+	uint32_t size;
+	return num_read_u32(str_of(env_value(in->env, SIZE)), &size) == 0 && size <= 1;
+}
+
+static const char *backendai_detect(const struct input *in) {
+	return env_value(in->env, SIZE) && !is_alone(in) ? SIZE : NULL;
+}
+
+/** Whether @name is "main" and a number. */
+static bool is_main(struct str name) {
+	uint32_t number;
+	return str_starts(name, STR("main")) && num_read_u32(str_from(name, 4), &number) == 0;
+}
+
+/** Put the main containers in front; nothing is to be done where they stand there already. */
+static void put_main_first(struct arena *arena, struct hosts *hosts) {
+	uint32_t lead = 0;
+	while (lead < hosts->n && is_main(hosts_at(hosts, lead))) {
+		lead++;
+	}
+	struct span *ordered = NULL;
+	uint32_t mains = lead;
+	for (uint32_t i = lead; i < hosts->n; i++) {
+		if (hosts->text[hosts->spans[i].at] == 'm' && is_main(hosts_at(hosts, i))) {
+			if (!ordered) {
+				ordered = arena_array(arena, hosts->n, sizeof(*ordered));
+			}
+			ordered[mains++] = hosts->spans[i];
+		}
+	}
+	if (!ordered) {
+		return;
+	}
+	memcpy(ordered, hosts->spans, lead * sizeof(*ordered));
+	for (uint32_t i = lead, n = mains; i < hosts->n; i++) {
+		if (!is_main(hosts_at(hosts, i))) {
+			ordered[n++] = hosts->spans[i];
+		}
+	}
+	hosts->spans = ordered;
+}
+
+/** Our own name's place in the list, which all containers read alike; where there is none, the rank that was told. */
+static int read_rank(struct input *in, struct placement *out, struct err *err) {
+	if (in->launcher) {
+		// What names a container here may be the one that the launcher runs in: some copy it, mpirun -x does.
+		out->node_rank = launcher_node_rank(in, &out->hosts);
+		if (out->node_rank != UNKNOWN || in->launcher->copies_env) {
+			return 0;
+		}
+	}
+	uint32_t told = UNKNOWN;
+	out->node_rank_from = RANK;
+	int r = read_u32(in, RANK, &told, err);
+	if (r < 0) {
+		return r;
+	}
+	if (told != UNKNOWN && told >= out->hosts.n) {
+		return err_set(err, EINVAL, RANK "=%u, but " HOSTS " lists %u (0 to %u)", told, out->hosts.n,
+			       out->hosts.n - 1);
+	}
+	const char *self = env_value(in->env, HOST);
+	uint32_t place = self ? hosts_find(&out->hosts, str_of(self)) : out->hosts.n;
+	if (place < out->hosts.n) {
+		if (told != UNKNOWN && told != place) {
+			notes_add(in->notes,
+				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is taken", told,
+				  quote(str_of(self)).s, place, place);
+		}
+		out->node_rank = place;
+		return 0;
+	}
+	if (told == UNKNOWN) {
+		notes_add(in->notes, "neither " RANK " nor a " HOST " that is in " HOSTS
+				     " is set: node rank 0 is taken");
+		told = 0;
+	}
+	out->node_rank = told;
+	return 0;
+}
+
+static int backendai_read(struct input *in, struct placement *out, struct err *err) {
+	uint32_t size = 0;
+	out->hosts_from = HOSTS;
+	int r = read_u32(in, SIZE, &size, err);
+	if (r < 0) {
+		return r;
+	}
+	const char *list = env_value(in->env, HOSTS);
+	if (!list) {
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS " is not set", size);
+	}
+	uint32_t empty;
+	r = hosts_split(in->arena, HOSTS, list, ',', &out->hosts, &empty, err);
+	if (r < 0) {
+		return r;
+	}
+	if (out->hosts.n != size) {
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u", size,
+			       quote(str_of(list)).s, out->hosts.n);
+	}
+	if (empty) {
+		notes_add(in->notes, HOSTS "=%s has an empty name in it, which is left out",
+			  quote(str_of(list)).s);
+	}
+	put_main_first(in->arena, &out->hosts);
+	r = read_rank(in, out, err);
+	out->port_from = PORT;
+	return r < 0 ? r : read_port(in, PORT, &out->port, err);
+}
+
+const struct source source_backendai = {
+	.name = "backendai",
+	.about = "Backend.AI session of several containers",
+	.known_by = SIZE " from 2 on",
+	.reads = SIZE " " HOSTS " " HOST " " RANK " " PORT,
+	.leaves = "a " RANK " that contradicts " HOST,
+	.detect = backendai_detect,
+	.read = backendai_read,
+};
+
+static const char *alone_detect(const struct input *in) {
+	return is_alone(in) ? SIZE : NULL;
+}
+
+static int alone_read(struct input *in, struct placement *out, struct err *err) {
+	(void)err;
+	const char *self = env_value(in->env, HOST);
+	out->hosts_from = HOST;
+	hosts_single(in->arena, self ? str_of(self) : STR("main1"), &out->hosts);
+	out->node_rank = 0;
+	return 0;
+}
+
+const struct source source_backendai_alone = {
+	.name = "backendai",
+	.about = "Backend.AI session of one container, which needs nothing",
+	.known_by = SIZE " up to 1",
+	.reads = SIZE " " HOST,
+	.detect = alone_detect,
+	.read = alone_read,
+};

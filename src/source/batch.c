@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "source/batch.h"
+
+#include "base/num.h"
+
+static uint32_t node_rank(struct input *in, const struct hosts *hosts) {
+	uint32_t place = hosts->n == 1 ? 0 : hosts_find_loosely(hosts, in->task.host);
+	struct err unused;
+	if (place < hosts->n || self_find(in, hosts, &place, &unused) == 1) {
+		return place;
+	}
+	// A launch node is none of the hosts; a container may have another name. The launcher's own count is the last witness.
+	const char *told = in->launcher && in->launcher->node ? env_value(in->env, in->launcher->node) : NULL;
+	return told && num_read_u32(str_of(told), &place) == 0 && place < hosts->n ? place : UNKNOWN;
+}
+
+void batch_place(struct input *in, struct placement *out, const char *job_id, const char *array_index) {
+	out->scope = SCOPE_ALLOCATION;
+	out->node_rank = node_rank(in, &out->hosts);
+	out->shared_nodes = true;
+	out->job_id = job_id;
+	num_read_u32(str_of(array_index), &out->step);
+}

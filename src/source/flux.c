@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Flux, as the manager of a job (as its launcher: launcher/flux.c). It tells each task, as rank 5 of eight on two nodes:
+ *
+ *     FLUX_JOB_ID=f2e73NP (with a letter that is not ASCII)   FLUX_JOB_NNODES=2   FLUX_JOB_SIZE=8
+ *     FLUX_TASK_RANK=5                                        FLUX_TASK_LOCAL_ID=1
+ *
+ * but neither the hosts, nor which tasks share a node: the user tells the master. FLUX_URI alone is no job, but a shell
+ * that can reach a broker.
+ *
+ * Reference: doc/man7/flux-environment.rst of flux-core.
+ */
+
+#include "cluster/source.h"
+
+#include <errno.h>
+
+#define NNODES "FLUX_JOB_NNODES"
+#define SIZE   "FLUX_JOB_SIZE"
+#define RANK   "FLUX_TASK_RANK"
+
+static const char *flux_detect(const struct input *in) {
+	return env_value(in->env, "FLUX_JOB_ID") && env_value(in->env, NNODES) && env_value(in->env, SIZE) &&
+			       env_value(in->env, RANK)
+		       ? "FLUX_JOB_ID"
+		       : NULL;
+}
+
+static int flux_read(struct input *in, struct placement *out, struct err *err) {
+	out->nnodes_from = NNODES;
+	out->shared_nodes = true;
+	out->job_id = env_get(in->env, "FLUX_JOB_ID");
+	int r = read_u32(in, NNODES, &out->nnodes, err);
+	if (r < 0 || !launched_by(in, "flux")) {
+		return r;
+	}
+	const struct task *task = &in->task;
+	if (out->nnodes == 0 || out->nnodes > task->world_size) {
+		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: a node has a task or more",
+			       out->nnodes, task->world_size);
+	}
+	if (out->nnodes == 1) {
+		// All tasks are here.
+		uint32_t *tasks = arena_alloc(in->arena, sizeof(*tasks));
+		*tasks = task->world_size;
+		out->hosts_from = NNODES;
+		hosts_single(in->arena, STR("127.0.0.1"), &out->hosts);
+		out->tasks_per_node = tasks;
+		out->layout = LAYOUT_BLOCK;
+		out->node_rank = 0;
+	} else if (out->nnodes == task->world_size) {
+		// A task on each node: the nodes may as well be counted by it.
+		out->node_rank = task->rank;
+		out->node_rank_from = RANK;
+	}
+	return 0;
+}
+
+const struct source source_flux = {
+	.name = "flux",
+	.about = "Flux jobs: the numbers of tasks and nodes",
+	.known_by = "FLUX_JOB_ID, " NNODES ", " SIZE " and " RANK,
+	.reads = "FLUX_JOB_ID " NNODES " " SIZE " " RANK,
+	.leaves = "FLUX_URI: a broker that can be reached, not a job",
+	.lacks = "the hosts: pass --master-addr, the host of rank 0, or --hosts",
+	.detect = flux_detect,
+	.read = flux_read,
+};

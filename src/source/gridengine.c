@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Grid Engine (SGE, UGE, Son of Grid Engine), jobs of a parallel environment. In the job script:
+ *
+ *     JOB_ID=99   SGE_TASK_ID=undefined (or a number in an array)   NHOSTS=2
+ *     PE_HOSTFILE=/var/spool/gridengine/execd/n1/active_jobs/99.1/pe_hostfile
+ *
+ * with a line "HOST SLOTS QUEUE PROCESSORS" for each queue of a host, so that a host may come again. JOB_ID is too common a name to mean
+ * anything alone: SGE_ROOT and ARC belong to it.
+ *
+ * mpirun starts its daemons on the other hosts by "qrsh -inherit -V", which hands the script's environment over, but for
+ * JOB_SCRIPT=QRSH and an NHOSTS=1 of its own. The file is in the spool folder of the first host, which often is a local one.
+ *
+ * Reference: sge_pe(5); src/mca/ras/gridengine of PRRTE; seen in real jobs of 8.1.9.
+ */
+
+#include "source/batch.h"
+#include "source/nodefile.h"
+
+#include <errno.h>
+
+#define FILE "PE_HOSTFILE"
+
+static const char *gridengine_detect(const struct input *in) {
+	return env_value(in->env, FILE) && env_value(in->env, "JOB_ID") && env_value(in->env, "SGE_ROOT") &&
+			       env_value(in->env, "ARC")
+		       ? FILE
+		       : NULL;
+}
+
+static int gridengine_read(struct input *in, struct placement *out, struct err *err) {
+	uint32_t nhosts = UNKNOWN;
+	bool slave = str_is(str_of(env_get(in->env, "JOB_SCRIPT")), "QRSH");
+	int r = nodefile_read(in, FILE, env_get(in->env, FILE), NODEFILE_COUNTS, out, err);
+	r = r < 0 ? r : read_u32(in, "NHOSTS", &nhosts, err);
+	if (r < 0) {
+		return r;
+	}
+	if (!slave && nhosts != UNKNOWN && nhosts != out->hosts.n) {
+		return err_set(err, EINVAL, "NHOSTS=%u, but " FILE " lists %u hosts", nhosts, out->hosts.n);
+	}
+	batch_place(in, out, env_get(in->env, "JOB_ID"), env_get(in->env, "SGE_TASK_ID"));
+	return 0;
+}
+
+const struct source source_gridengine = {
+	.name = "gridengine",
+	.about = "Grid Engine jobs of a parallel environment, and mpirun in them",
+	.known_by = FILE ", JOB_ID, SGE_ROOT and ARC",
+	.reads = "the file " FILE " JOB_ID NHOSTS JOB_SCRIPT SGE_TASK_ID",
+	.leaves = "JOB_ID alone: too common a name; NSLOTS",
+	.lacks = BATCH_LACKS,
+	.detect = gridengine_detect,
+	.read = gridengine_read,
+};

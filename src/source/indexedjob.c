@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Indexed Jobs of Kubernetes, also those of a JobSet. A pod has
+ *
+ *     JOB_COMPLETION_INDEX=2        and the host name JOB-2
+ *
+ * and nothing else: neither a size nor hosts. The user tells the size by --nnodes. The names follow from this pod's full one, where
+ * it has one: with a subdomain, the kubelet writes it into /etc/hosts,
+ *
+ *     10.244.1.7	train-2.train-svc.default.svc.cluster.local	train-2
+ *
+ * A JobSet's pods are "SET-GROUP-JOB-INDEX.SET...". Its groups may have several jobs each, which count from 0 each, and no variable
+ * says whether: there, nothing is taken to be the master without --nnodes, and in a second job not then either.
+ *
+ * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go; JobSet's examples.
+ */
+
+#include "base/file.h"
+#include "base/num.h"
+#include "cluster/source.h"
+#include "source/pods.h"
+
+#include <errno.h>
+
+#define INDEX "JOB_COMPLETION_INDEX"
+
+/** The kubelet's file has a line for each alias of the pod. */
+#define HOSTS_FILE_BYTES ((size_t)1 << 20)
+
+static const char *indexedjob_detect(const struct input *in) {
+	uint32_t index;
+	return num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0 ? INDEX : NULL;
+}
+
+/** The name in @line of /etc/hosts that is @label and more behind a dot; empty if there is none. */
+static struct str full_name_in(struct str line, struct str label) {
+	struct str word;
+	line.len = str_find(line, '#');
+	for (size_t i = 0; i < line.len; i += word.len + 1) {
+		word = str_from(line, i);
+		word.len = 0;
+		while (i + word.len < line.len && word.p[word.len] != ' ' && word.p[word.len] != '\t') {
+			word.len++;
+		}
+		if (word.len > label.len + 1 && str_starts(word, label) && word.p[label.len] == '.') {
+			return word;
+		}
+	}
+	return STR("");
+}
+
+/** This pod's name with its domain; empty if it has none. */
+static struct str full_name(struct input *in) {
+	struct str self = str_of(input_hostname(in)), label = pod_label(self), text, line, name = {0};
+	struct err absent;
+	if (label.len < self.len) {
+		return self;
+	}
+	const char *path = file_under_root(in->arena, in->root, "/etc/hosts");
+	if (label.len == 0 || file_read(in->arena, "the file", path, HOSTS_FILE_BYTES, &text, &absent) < 0) {
+		return STR("");
+	}
+	while (name.len == 0 && str_cut(&text, '\n', &line)) {
+		name = full_name_in(line, label);
+	}
+	return name;
+}
+
+/** The number of this pod's job in its group of a JobSet; UNKNOWN if it is of none. */
+static uint32_t job_in_set(const struct pod_name *pod) {
+	struct str set = pod_label(str_from(pod->suffix, 1));
+	struct pod_name job;
+	bool named =
+		str_starts(pod->prefix, set) && pod->prefix.len > set.len && pod->prefix.p[set.len] == '-';
+	struct str without_dash = {pod->prefix.p, pod->prefix.len - 1};
+	return named && pod_read(without_dash, &job) && job.prefix.len > set.len + 1 ? job.index : UNKNOWN;
+}
+
+static int indexedjob_read(struct input *in, struct placement *out, struct err *err) {
+	out->node_rank_from = INDEX;
+	int r = read_u32(in, INDEX, &out->node_rank, err);
+	uint32_t n = told_nnodes(in), empty;
+	struct str self = r < 0 ? STR("") : full_name(in);
+	struct pod_name pod;
+	if (self.len == 0 || !pod_read(self, &pod)) {
+		return r;
+	}
+	if (pod.index != out->node_rank && !(in->launcher && in->launcher->copies_env)) {
+		return r; // not the name of a pod of this job
+	}
+	uint32_t job = job_in_set(&pod);
+	if (n != UNKNOWN && n > 1 && job != UNKNOWN && job != 0) {
+		return err_set(
+			err, EINVAL,
+			"%s is of job %u of several in a JobSet, each of which counts from 0: %s=%u does "
+			"not tell its place; pass --hosts and --node-rank",
+			quote(self).s, job, in->nnodes.from, n);
+	}
+	if (n == UNKNOWN && job != UNKNOWN) {
+		return 0;
+	}
+	struct buf names = BUF(in->arena);
+	pods_put(&names, pod.prefix, 0, n == UNKNOWN ? 1 : n, pod.suffix);
+	if (n == UNKNOWN) {
+		out->master_addr = (struct str){buf_text(&names), names.len - 1};
+		out->master_addr_from = "pod 0, by this pod's name in /etc/hosts";
+		return 0;
+	}
+	out->hosts_from = in->nnodes.from;
+	r = check_below(INDEX, out->node_rank, out->hosts_from, n, err);
+	return r < 0 ? r
+		     : hosts_split(in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty,
+				   err);
+}
+
+const struct source source_indexedjob = {
+	.name = "indexedjob",
+	.about = "Indexed Job of Kubernetes, also of a JobSet",
+	.known_by = INDEX,
+	.reads = INDEX " /etc/hosts",
+	.leaves = "MASTER_ADDR, RANK and the like, which are the user's there",
+	.lacks = "how many pods there are: pass --nnodes; without a subdomain, their names: pass --hosts or "
+		 "--master-addr",
+	.detect = indexedjob_detect,
+	.read = indexedjob_read,
+};

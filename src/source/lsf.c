@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * IBM Spectrum LSF. In a job script on two hosts:
+ *
+ *     LSB_JOBID=4711   LSB_JOBINDEX=0 (its number in an array)
+ *     LSB_MCPU_HOSTS="hostA 2 hostB 4"             hosts and slots
+ *     LSB_HOSTS="hostA hostA hostB hostB ..."      a name for each slot; empty in large jobs
+ *     LSB_DJOB_HOSTFILE=/home/u/.lsbatch/4711.hostfile   a line for each slot
+ *     LSB_DJOB_RANKFILE=/path                      a line for each rank, in the order of ranks
+ *
+ * The lists may have another order than each other (seen: LSB_HOSTS backwards), so one of them is taken, the same everywhere:
+ * the first of those above that is there. Slots are CPUs mostly, and say nothing of what runs.
+ *
+ * Under jsrun (CORAL machines such as Summit) the script runs on a launch node, which stands first in all lists, and on
+ * which no rank runs: it is dropped. Without any list only jsrun's ranks are known.
+ *
+ * Reference: "Environment variables" of LSF's manual; src/pm/hydra/lib/tools/bootstrap/external/lsf_query_node_list.c of MPICH.
+ */
+
+#include "source/batch.h"
+#include "source/nodefile.h"
+
+#include <errno.h>
+
+#define JOB   "LSB_JOBID"
+#define PAIRS "LSB_MCPU_HOSTS"
+#define NAMES "LSB_HOSTS"
+#define SLOTS "LSB_DJOB_HOSTFILE"
+#define RANKS "LSB_DJOB_RANKFILE"
+
+static const char *lsf_detect(const struct input *in) {
+	const struct env *env = in->env;
+	bool list = env_value(env, PAIRS) || env_value(env, SLOTS) || env_value(env, NAMES) ||
+		    env_value(env, RANKS);
+	return list && env_value(env, JOB) ? JOB : NULL;
+}
+
+/** Cut the next word off *@rest, or return false. */
+static bool next_word(struct str *rest, struct str *word) {
+	while (str_cut(rest, ' ', word)) {
+		if (word->len) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** "hostA 2 hostB 4", or a name for each slot where @counted is false. */
+static int read_words(struct input *in, const char *name, bool counted, struct placement *out,
+		      struct err *err) {
+	struct str rest = str_of(env_get(in->env, name)), whole = rest, host, number;
+	struct nodes nodes = NODES(in->arena, name);
+	while (next_word(&rest, &host)) {
+		uint32_t slots = 1;
+		if (counted && (!next_word(&rest, &number) || slots_read(number, &slots) < 0)) {
+			return err_set(err, EINVAL,
+				       "%s=%s: behind the host %s a number of slots, from 1, is expected",
+				       name, quote(whole).s, quote(host).s);
+		}
+		int r = nodes_add(&nodes, host, slots, false, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	nodes_finish(&nodes, out);
+	out->hosts_from = name;
+	return 0;
+}
+
+static int read_list(struct input *in, struct placement *out, struct err *err) {
+	const char *slots = env_value(in->env, SLOTS), *ranks = env_value(in->env, RANKS);
+	bool counted = env_value(in->env, PAIRS);
+	if (counted || env_value(in->env, NAMES)) {
+		return read_words(in, counted ? PAIRS : NAMES, counted, out, err);
+	}
+	return nodefile_read(in, slots ? SLOTS : RANKS, slots ? slots : ranks, NODEFILE_NAMES, out, err);
+}
+
+/** Drop the first host, the launch node. It cannot be the one on which jsrun started us. */
+static int drop_launch_node(struct input *in, struct placement *out, struct err *err) {
+	struct hosts first = out->hosts;
+	first.n = 1;
+	if (hosts_find_loosely(&first, str_of(input_hostname(in))) == 0) {
+		return err_set(err, EINVAL,
+			       "%s begins with %s, which is the launch node under jsrun, but jsrun runs this "
+			       "process on it; pass --hosts",
+			       out->hosts_from, quote(hosts_at(&out->hosts, 0)).s);
+	}
+	out->hosts.spans++;
+	out->hosts.n--;
+	out->slots++;
+	return 0;
+}
+
+static int lsf_read(struct input *in, struct placement *out, struct err *err) {
+	bool jsrun = launched_by(in, "jsrun");
+	int r = read_list(in, out, err);
+	if (r == 0 && jsrun && out->hosts.n > 1) {
+		r = drop_launch_node(in, out, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	batch_place(in, out, env_get(in->env, JOB), env_get(in->env, "LSB_JOBINDEX"));
+	return 0;
+}
+
+const struct source source_lsf = {
+	.name = "lsf",
+	.about = "LSF jobs: the script, and jsrun or mpirun in it",
+	.known_by = JOB " and one of the lists",
+	.reads = JOB " LSB_JOBINDEX, and the first of " PAIRS " " NAMES " and the files " SLOTS " " RANKS,
+	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
+	.lacks = BATCH_LACKS,
+	.detect = lsf_detect,
+	.read = lsf_read,
+};

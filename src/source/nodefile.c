@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "source/nodefile.h"
+
+#include "base/file.h"
+#include "base/num.h"
+#include "base/word.h"
+
+#include <errno.h>
+
+static struct str name_at(const struct nodes *nodes, uint32_t i) {
+	struct span span = nodes->list[i].name;
+	return (struct str){nodes->text.p + span.at, span.len};
+}
+
+/** Where @name is or would be in the table of names. */
+static uint32_t *find_slot(const struct nodes *nodes, struct str name) {
+	uint32_t at = (uint32_t)(word_hash(name) >> 32) & nodes->mask;
+	while (nodes->seen[at] && !str_eq(name_at(nodes, nodes->seen[at] - 1), name)) {
+		at = (at + 1) & nodes->mask;
+	}
+	return &nodes->seen[at];
+}
+
+/** Make room for one more node. */
+static void grow(struct nodes *nodes) {
+	if (nodes->n < nodes->cap) {
+		return;
+	}
+	nodes->cap = nodes->cap ? nodes->cap * 2 : 32;
+	struct node *list = arena_array(nodes->arena, nodes->cap, sizeof(*list));
+	if (nodes->n) {
+		memcpy(list, nodes->list, nodes->n * sizeof(*list));
+	}
+	nodes->list = list;
+	// Twice as many places as nodes.
+	nodes->mask = nodes->cap * 2 - 1;
+	nodes->seen = arena_array(nodes->arena, nodes->mask + 1, sizeof(*nodes->seen));
+	memset(nodes->seen, 0, (nodes->mask + 1) * sizeof(*nodes->seen));
+	for (uint32_t i = 0; i < nodes->n; i++) {
+		*find_slot(nodes, name_at(nodes, i)) = i + 1;
+	}
+}
+
+/** Where a wrong node stands. */
+static const char *where(const struct nodes *nodes) {
+	return nodes->line ? arena_format(nodes->arena, "%s:%u", nodes->what, nodes->line) : nodes->what;
+}
+
+/** Add slots to a node that has come before. */
+static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, bool whole, struct err *err) {
+	struct str name = {nodes->text.p + node->name.at, node->name.len};
+	if (whole || node->whole) {
+		return err_set(err, EINVAL, "%s: the slots of host %s are told twice", where(nodes),
+			       quote(name).s);
+	}
+	if (slots > HOSTS_MAX - node->slots) {
+		return err_set(err, E2BIG, "%s: host %s has more than %u slots", where(nodes), quote(name).s,
+			       HOSTS_MAX);
+	}
+	node->slots += slots;
+	return 0;
+}
+
+int nodes_add(struct nodes *nodes, struct str name, uint32_t slots, bool whole, struct err *err) {
+	grow(nodes);
+	uint32_t *slot = find_slot(nodes, name);
+	if (*slot) {
+		return add_again(nodes, &nodes->list[*slot - 1], slots, whole, err);
+	}
+	if (nodes->n == HOSTS_MAX) {
+		return err_set(err, E2BIG, "%s lists more than %u hosts", nodes->what, HOSTS_MAX);
+	}
+	if (!host_name_is_fine(name)) {
+		return host_name_refuse(name, where(nodes), err);
+	}
+	nodes->list[nodes->n] = (struct node){
+		.name = {(uint32_t)nodes->text.len, (uint32_t)name.len},
+		.slots = slots,
+		.whole = whole,
+	};
+	*slot = ++nodes->n;
+	buf_put(&nodes->text, name);
+	buf_putc(&nodes->text, '\n');
+	return 0;
+}
+
+int slots_read(struct str text, uint32_t *slots) {
+	uint64_t number;
+	if (num_read(text, HOSTS_MAX, &number) < 0 || number == 0) {
+		return -EINVAL;
+	}
+	*slots = (uint32_t)number;
+	return 0;
+}
+
+void nodes_finish(struct nodes *nodes, struct placement *out) {
+	struct span *spans = arena_array(nodes->arena, nodes->n, sizeof(*spans));
+	uint32_t *slots = arena_array(nodes->arena, nodes->n, sizeof(*slots));
+	for (uint32_t i = 0; i < nodes->n; i++) {
+		spans[i] = nodes->list[i].name;
+		slots[i] = nodes->list[i].slots;
+	}
+	out->hosts = (struct hosts){
+		.text = nodes->text.p,
+		.spans = spans,
+		.n = nodes->n,
+		.size = (uint32_t)nodes->text.len,
+		.separator = '\n',
+	};
+	out->slots = slots;
+}
+
+/** What a line says. */
+struct line {
+	struct str name;
+	uint32_t slots;
+	bool whole;
+};
+
+/** Cut the first word off *@rest. Returns whether there was one. */
+static bool cut_word(struct str *rest, struct str *word) {
+	*rest = str_trim(*rest);
+	size_t end = 0;
+	while (end < rest->len && rest->p[end] != ' ' && rest->p[end] != '\t') {
+		end++;
+	}
+	*word = (struct str){rest->p, end};
+	*rest = str_from(*rest, end);
+	return end > 0;
+}
+
+/** Whether @name is an IPv6 address without brackets: several colons, and nothing that is not of one. */
+static bool is_bare_ipv6(struct str name) {
+	size_t end = str_find(name, '%'), colons = 0;
+	for (size_t i = 0; i < end; i++) {
+		char c = name.p[i], lower = (char)(c | 0x20);
+		colons += c == ':';
+		if (c != ':' && c != '.' && !(c >= '0' && c <= '9') && !(lower >= 'a' && lower <= 'f')) {
+			return false;
+		}
+	}
+	return colons > 1;
+}
+
+/** Take ":N" off line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
+static int read_colon(struct line *line) {
+	struct str name = line->name;
+	size_t end = str_find(name, ':');
+	if (name.p[0] == '[') {
+		end = str_find(name, ']');
+		if (end == name.len) {
+			return -EINVAL;
+		}
+		line->name = (struct str){name.p + 1, end - 1};
+		name = str_from(name, end + 1);
+		end = 0;
+		if (name.len == 0) {
+			return 0;
+		}
+	} else if (end == name.len || is_bare_ipv6(name)) {
+		return 0;
+	} else {
+		line->name.len = end;
+	}
+	line->whole = true;
+	return name.p[end] == ':' ? slots_read(str_from(name, end + 1), &line->slots) : -EINVAL;
+}
+
+/** Read the words behind a name in a file of any kind. Returns 0; -EINVAL. */
+static int read_words(struct str rest, struct line *line) {
+	struct str word;
+	while (cut_word(&rest, &word)) {
+		if (str_starts(word, STR("slots=")) && !line->whole) {
+			line->whole = true;
+			if (slots_read(str_from(word, 6), &line->slots) < 0) {
+				return -EINVAL;
+			}
+		} else if (!line->whole && slots_read(word, &line->slots) == 0) {
+			// Grid Engine's file goes on with a queue, which comes again for another queue.
+			return 0;
+		} else if (!str_starts(word, STR("max-slots=")) && !str_starts(word, STR("max_slots="))) {
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/** Read @text, which is not blank. Returns 0; -EINVAL. */
+static int read_line(struct str text, enum nodefile_form form, struct line *line) {
+	struct str word;
+	cut_word(&text, &line->name);
+	switch (form) {
+	case NODEFILE_NAMES:
+		return cut_word(&text, &word) ? -EINVAL : 0;
+	case NODEFILE_COUNTS:
+		cut_word(&text, &word);
+		return slots_read(word, &line->slots);
+	case NODEFILE_ANY:
+		break;
+	}
+	int r = read_colon(line);
+	r = r < 0 || line->name.len == 0 ? -EINVAL : r;
+	return r < 0 ? r : read_words(text, line);
+}
+
+static const char *const expected[] = {
+	[NODEFILE_NAMES] = "one host name is expected",
+	[NODEFILE_COUNTS] = "a host name and a number of slots, from 1, are expected",
+	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, N being 1 or more",
+};
+
+int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err) {
+	struct str piece;
+	while (str_cut(&text, '\n', &piece)) {
+		nodes->line++;
+		if (form == NODEFILE_ANY) {
+			piece.len = str_find(piece, '#');
+		}
+		piece = str_trim(piece);
+		if (piece.len == 0) {
+			continue;
+		}
+		struct line line = {.slots = 1};
+		if (read_line(piece, form, &line) < 0) {
+			return err_set(err, EINVAL, "%s: %s: %s", where(nodes), quote(piece).s,
+				       expected[form]);
+		}
+		int r = nodes_add(nodes, line.name, line.slots, line.whole, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	return 0;
+}
+
+/** The number that every node's line tells, or UNKNOWN. */
+static uint32_t common_number(const struct nodes *nodes) {
+	for (uint32_t i = 0; i < nodes->n; i++) {
+		if (!nodes->list[i].whole || nodes->list[i].slots != nodes->list[0].slots) {
+			return UNKNOWN;
+		}
+	}
+	return nodes->n ? nodes->list[0].slots : UNKNOWN;
+}
+
+int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
+		  struct placement *out, struct err *err) {
+	struct str text;
+	const char *file = file_under_root(in->arena, in->root, path);
+	struct nodes nodes = NODES(in->arena, arena_format(in->arena, "%s=%s", name, file));
+	int r = file_read(in->arena, name, file, NODEFILE_BYTES, &text, err);
+	if (r < 0 && form != NODEFILE_ANY) {
+		struct err cause = *err;
+		return err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile",
+			       cause.text);
+	}
+	r = r < 0 ? r : nodefile_parse(&nodes, text, form, err);
+	if (r < 0) {
+		return -EINVAL;
+	}
+	nodes_finish(&nodes, out);
+	out->hosts_from = name;
+	out->nproc_per_node = common_number(&nodes);
+	return 0;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * PyTorch jobs of Alibaba PAI (DLC), of Volcano's pytorch plugin, of Baidu AIHC and kin. The second worker of three pods has
+ *
+ *     MASTER_ADDR=dlc1-master-0   MASTER_PORT=23456   WORLD_SIZE=3   RANK=2     and mostly NPROC_PER_NODE
+ *
+ * where WORLD_SIZE and RANK count nodes. Anybody else who sets these four counts processes, and nothing in the environment tells the
+ * difference. This pod's own name does: it is "dlc1-worker-1" where RANK is 2, and that of the master where it is 0.
+ *
+ * Reference: "DLC environment variables" in PAI's documentation; distributed-framework/pytorch/pytorch.go of Volcano.
+ */
+
+#include "base/num.h"
+#include "cluster/source.h"
+#include "source/pods.h"
+
+#define ADDR "MASTER_ADDR"
+#define SIZE "WORLD_SIZE"
+#define RANK "RANK"
+
+/** The node rank that the pod @self has in the job of @master; or UNKNOWN. */
+static uint32_t rank_of_pod(struct str master, struct str self) {
+	struct pod_name pod, first;
+	master = pod_label(master);
+	self = pod_label(self);
+	if (!pod_read(master, &first) || !pod_read(self, &pod)) {
+		return UNKNOWN;
+	}
+	if (str_eq(master, self)) {
+		return 0;
+	}
+	struct str job = {master.p, master.len - strlen("master-0")};
+	bool worker = str_starts(self, job) && str_eq(str_from(pod.prefix, job.len), STR("worker-"));
+	return worker && pod.index < UNKNOWN - 1 ? pod.index + 1 : UNKNOWN;
+}
+
+static const char *pai_detect(const struct input *in) {
+	const char *addr = env_value(in->env, ADDR);
+	uint32_t rank, size;
+	if (!addr || !pod_is_first(str_of(addr), STR("-master-0")) ||
+	    num_read_u32(str_of(env_value(in->env, RANK)), &rank) < 0 ||
+	    num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0) {
+		return NULL;
+	}
+	struct own_name self = input_own_name(in);
+	return rank == rank_of_pod(str_of(addr), str_of(self.s)) ? RANK : NULL;
+}
+
+static int pai_read(struct input *in, struct placement *out, struct err *err) {
+	out->nnodes_from = SIZE;
+	out->node_rank_from = RANK;
+	out->master_addr = str_of(env_get(in->env, ADDR));
+	out->master_addr_from = ADDR;
+	num_read_u32(str_of(env_value(in->env, "NPROC_PER_NODE")), &out->nproc_per_node);
+	int r = need_nnodes(in, SIZE, RANK, &out->nnodes, err);
+	return r < 0 ? r : read_u32(in, RANK, &out->node_rank, err);
+}
+
+const struct source source_pai = {
+	.name = "pai",
+	.about = "PyTorch job of Alibaba PAI, Volcano's plugin, Baidu AIHC",
+	.known_by = ADDR " of the form JOB-master-0, and a host name that goes with " RANK,
+	.reads = ADDR " " SIZE " " RANK " NPROC_PER_NODE",
+	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
+	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.detect = pai_detect,
+	.read = pai_read,
+};

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * PyTorchJobs of Kubeflow's training operator (v1). The first of three workers, with eight processes on each node, has
+ *
+ *     PET_NNODES=4    PET_NODE_RANK=1   PET_NPROC_PER_NODE=8
+ *     MASTER_ADDR=bert-master-0         MASTER_PORT=23456     and both as PET_MASTER_*, too
+ *     WORLD_SIZE=32   RANK=1            processes, but the number of a node: no pair
+ *
+ * Their names beyond the master's are not told. An elastic job, whose PET_NNODES is a range, has PET_RDZV_* instead of all this: it
+ * is torchrun's own affair.
+ *
+ * Reference: pkg/controller.v1/pytorch of Kubeflow's training operator 1.9.
+ */
+
+#include "base/num.h"
+#include "cluster/source.h"
+#include "source/pods.h"
+
+#define ADDR "PET_MASTER_ADDR"
+
+static const char *pytorchjob_detect(const struct input *in) {
+	const char *addr = env_value(in->env, ADDR), *nnodes = env_value(in->env, "PET_NNODES");
+	return addr && nnodes && !strchr(nnodes, ':') && pod_is_first(str_of(addr), STR("-master-0")) ? ADDR
+												      : NULL;
+}
+
+static int pytorchjob_read(struct input *in, struct placement *out, struct err *err) {
+	out->nnodes_from = "PET_NNODES";
+	out->node_rank_from = "PET_NODE_RANK";
+	out->master_addr_from = ADDR;
+	out->port_from = "PET_MASTER_PORT";
+	int r = need_nnodes(in, out->nnodes_from, ADDR, &out->nnodes, err);
+	r = r < 0 ? r : need_u32(in, out->node_rank_from, out->nnodes_from, &out->node_rank, err);
+	r = r < 0 ? r : read_port(in, out->port_from, &out->port, err);
+	num_read_u32(str_of(env_value(in->env, "PET_NPROC_PER_NODE")), &out->nproc_per_node);
+	out->master_addr = str_of(env_get(in->env, ADDR));
+	return r;
+}
+
+const struct source source_pytorchjob = {
+	.name = "pytorchjob",
+	.about = "Kubeflow PyTorchJob (v1)",
+	.known_by = ADDR " of the form JOB-master-0",
+	.reads = "PET_NNODES PET_NODE_RANK PET_NPROC_PER_NODE " ADDR " PET_MASTER_PORT",
+	.leaves = "RANK and WORLD_SIZE: the one counts nodes, the other processes; a range in PET_NNODES",
+	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.detect = pytorchjob_detect,
+	.read = pytorchjob_read,
+};

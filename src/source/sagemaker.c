@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Training jobs of SageMaker. The platform sets no variables, but writes /opt/ml/input/config/resourceconfig.json:
+ *
+ *     {"current_host": "algo-2", "hosts": ["algo-1", "algo-2"], "network_interface_name": "eth0"}
+ *
+ * Hosts are in the order of their texts: algo-1, algo-10, algo-2. AWS's training toolkit, below which a program may run, repeats it:
+ *
+ *     SM_HOSTS=["algo-1","algo-2"]   SM_CURRENT_HOST=algo-2   SM_NUM_GPUS=8
+ *
+ * Its mpirun copies SM_CURRENT_HOST to every rank, so that the file comes first. Nobody else has that file, and nothing else tells of
+ * it: it is looked for where no other manager is recognised.
+ *
+ * Reference: src/sagemaker_training/environment.py of SageMaker's training toolkit.
+ */
+
+#include "base/file.h"
+#include "base/json_read.h"
+#include "base/num.h"
+#include "cluster/source.h"
+#include "source/json_hosts.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <unistd.h>
+
+#define FILE_PATH "/opt/ml/input/config/resourceconfig.json"
+#define HOSTS	  "SM_HOSTS"
+#define CURRENT	  "SM_CURRENT_HOST"
+
+/** With 1,000 hosts it has 20 KB. */
+#define FILE_BYTES ((size_t)4 << 20)
+
+static const char *path_of_file(const struct input *in) {
+	return file_under_root(in->arena, in->root, FILE_PATH);
+}
+
+static const char *toolkit_detect(const struct input *in) {
+	return env_value(in->env, HOSTS) ? HOSTS : NULL;
+}
+
+static const char *platform_detect(const struct input *in) {
+	return access(path_of_file(in), F_OK) == 0 ? FILE_PATH : NULL;
+}
+
+/** Put the hosts of @array, which @from tells, into @out, and this one by its name @self. */
+static int take_hosts(struct input *in, const char *from, const char *key, const cJSON *array,
+		      const char *self, struct placement *out, struct err *err) {
+	struct json_hosts hosts = {.text = BUF(in->arena)};
+	uint32_t empty;
+	out->hosts_from = out->node_rank_from = from;
+	int r = json_hosts_put(&hosts, from, key, array, err);
+	r = r < 0 ? r : hosts_split(in->arena, from, buf_text(&hosts.text), ',', &out->hosts, &empty, err);
+	if (r < 0 || !self) {
+		return r;
+	}
+	out->node_rank = hosts_find(&out->hosts, str_of(self));
+	if (out->node_rank == out->hosts.n) {
+		return err_set(err, EINVAL, "%s: the current host, %s, is none of the hosts", from,
+			       quote(str_of(self)).s);
+	}
+	return 0;
+}
+
+static int read_file(struct input *in, const char *path, struct placement *out, struct err *err) {
+	struct str text;
+	cJSON *json;
+	int r = file_read(in->arena, "SageMaker's", path, FILE_BYTES, &text, err);
+	r = r < 0 ? r : json_read(FILE_PATH, text.p, &json, err);
+	if (r < 0) {
+		return -EINVAL;
+	}
+	const char *self = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "current_host"));
+	r = !self ? err_set(err, EINVAL, FILE_PATH " has no \"current_host\"")
+		  : take_hosts(in, FILE_PATH, "hosts", cJSON_GetObjectItemCaseSensitive(json, "hosts"), self,
+			       out, err);
+	cJSON_Delete(json);
+	return r;
+}
+
+static int read_variables(struct input *in, struct placement *out, struct err *err) {
+	cJSON *json;
+	const char *self;
+	int r = need_value(in, CURRENT, HOSTS, &self, err);
+	r = r < 0 ? r : json_read(HOSTS, env_get(in->env, HOSTS), &json, err);
+	if (r < 0) {
+		return r;
+	}
+	// mpirun -x copies it to every rank.
+	r = take_hosts(in, HOSTS, "hosts", json, in->launcher ? NULL : self, out, err);
+	if (r == 0 && in->launcher) {
+		out->node_rank = launcher_node_rank(in, &out->hosts);
+	}
+	cJSON_Delete(json);
+	return r;
+}
+
+static int sagemaker_read(struct input *in, struct placement *out, struct err *err) {
+	const char *path = path_of_file(in);
+	uint32_t gpus;
+	if (num_read_u32(str_of(env_value(in->env, "SM_NUM_GPUS")), &gpus) == 0 && gpus) {
+		out->nproc_per_node = gpus;
+	}
+	return access(path, F_OK) == 0 ? read_file(in, path, out, err) : read_variables(in, out, err);
+}
+
+#define READS FILE_PATH " " HOSTS " " CURRENT " SM_NUM_GPUS"
+
+const struct source source_sagemaker = {
+	.name = "sagemaker",
+	.about = "SageMaker training job, below AWS's training toolkit",
+	.known_by = HOSTS,
+	.reads = READS,
+	.detect = toolkit_detect,
+	.read = sagemaker_read,
+};
+
+const struct source source_sagemaker_platform = {
+	.name = "sagemaker",
+	.about = "SageMaker training job, from the platform's own file",
+	.known_by = FILE_PATH,
+	.reads = READS,
+	.detect = platform_detect,
+	.read = sagemaker_read,
+};

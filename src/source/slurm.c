@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * A Slurm step, as srun makes it. It tells each of six tasks on three nodes:
+ *
+ *     SLURM_JOB_ID=1   SLURM_STEP_ID=0   SLURM_STEP_NODELIST=n[1-3]   SLURM_STEP_TASKS_PER_NODE=2(x3)
+ *     SLURM_NODEID=1   this node's index in SLURM_STEP_NODELIST
+ *     SLURM_STEP_RESV_PORTS=17354-17355  ports that no other step on these nodes gets (srun --resv-ports)
+ *
+ * Only SLURM_STEP_* describe the step: SLURM_JOB_NODELIST is the job's and SLURM_NTASKS_PER_NODE may be stale. Neither SLURM_LAUNCH_NODE_IPADDR (the
+ * node that srun runs on) nor HOSTNAME (the batch node's) names a node of the step.
+ *
+ * Reference: src/common/env.c of Slurm; seen in real runs of 22.05.
+ */
+
+#include "source/slurm.h"
+
+#include "base/num.h"
+#include "cluster/hostlist.h"
+#include "source/tasks_per_node.h"
+
+#include <errno.h>
+
+static const char *slurm_detect(const struct input *in) {
+	return slurm_in_step(in->env) ? "SLURM_STEP_ID" : NULL;
+}
+
+/** The last port of the range: the first ones are taken by PMI where MPI runs beside us. */
+static int read_reserved_port(const struct input *in, struct placement *out, struct err *err) {
+	const char *ports = env_value(in->env, "SLURM_STEP_RESV_PORTS");
+	if (!ports) {
+		return 0;
+	}
+	const char *last = ports + strlen(ports);
+	while (last > ports && last[-1] != '-' && last[-1] != ',') {
+		last--;
+	}
+	out->port_from = "SLURM_STEP_RESV_PORTS";
+	return parse_port(out->port_from, last, &out->port, err);
+}
+
+static int slurm_read_step(struct input *in, struct placement *out, struct err *err) {
+	const struct env *env = in->env;
+	out->hosts_from = "SLURM_STEP_NODELIST";
+	int r = hostlist_expand(in->arena, out->hosts_from, str_of(env_get(env, out->hosts_from)),
+				&out->hosts, err);
+	uint32_t nnodes = out->hosts.n;
+	r = r < 0 ? r : read_u32(in, "SLURM_STEP_NUM_NODES", &nnodes, err);
+	if (r == 0 && nnodes != out->hosts.n) {
+		return err_set(err, EINVAL, "SLURM_STEP_NUM_NODES=%u, but SLURM_STEP_NODELIST=%s lists %u",
+			       nnodes, quote(str_of(env_get(env, out->hosts_from))).s, out->hosts.n);
+	}
+	const char *counts = env_value(env, "SLURM_STEP_TASKS_PER_NODE");
+	if (r == 0 && counts) {
+		uint32_t *tasks;
+		r = tasks_per_node_read(in->arena, "SLURM_STEP_TASKS_PER_NODE", str_of(counts), nnodes,
+					&tasks, err);
+		if (r == 0) {
+			out->tasks_per_node = tasks;
+		}
+	}
+	out->node_rank_from = "SLURM_NODEID";
+	r = r < 0 ? r : read_u32(in, out->node_rank_from, &out->node_rank, err);
+	r = r < 0 ? r : read_u32(in, "SLURM_STEP_ID", &out->step, err);
+	r = r < 0 ? r : read_reserved_port(in, out, err);
+	if (r < 0) {
+		return r;
+	}
+	out->job_id = env_value(env, "SLURM_JOB_ID");
+	out->shared_nodes = true;
+	return slurm_read_layout(in, out, err);
+}
+
+static int slurm_read(struct input *in, struct placement *out, struct err *err) {
+	// Another launcher's daemons run as a step of their own; their ranks are dealt over the nodes of the job.
+	bool ours = !in->launcher || launched_by(in, "slurm");
+	return ours ? slurm_read_step(in, out, err) : slurm_read_job(in, out, err);
+}
+
+const struct source source_slurm = {
+	.name = "slurm",
+	.about = "Slurm step (srun; pyxis, enroot, Singularity in it)",
+	.known_by = "a real SLURM_STEP_ID and SLURM_STEP_NODELIST",
+	.reads = "SLURM_STEP_ID SLURM_STEP_NODELIST SLURM_STEP_NUM_NODES SLURM_STEP_TASKS_PER_NODE "
+		 "SLURM_NODEID "
+		 "SLURM_JOB_ID SLURM_STEP_RESV_PORTS SLURM_DISTRIBUTION SLURM_HOSTFILE SLURM_GTIDS "
+		 "SLURM_HET_SIZE "
+		 "SLURM_JOB_NODELIST SLURM_JOB_NODELIST_HET_GROUP_n",
+	.leaves = "SLURM_JOB_NODELIST (but for groups), SLURM_NNODES, SLURM_NTASKS: the job's; "
+		  "SLURM_LAUNCH_NODE_IPADDR: srun's",
+	.detect = slurm_detect,
+	.read = slurm_read,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * A Slurm job seen from outside its steps: a batch script, a shell of salloc, an interactive step, or a rank that another
+ * launcher (mpirun) started in the job. On three nodes of two tasks Slurm tells
+ *
+ *     SLURM_JOB_ID=1   SLURM_JOB_NODELIST=n[1-3]   SLURM_TASKS_PER_NODE=2(x3)
+ *     SLURMD_NODENAME=n1          this node; absent in a shell of salloc, which runs on the submit host
+ *
+ * and for a heterogeneous job SLURM_HET_SIZE, with SLURM_JOB_NODELIST_HET_GROUP_n for each group; the plain variables are then
+ * absent, or the first group's. SLURM_NODEID is not used under another launcher: it counts the nodes of that launcher's
+ * daemons.
+ *
+ * Reference: src/common/env.c, doc/html/heterogeneous_jobs.shtml of Slurm; seen in real runs of 22.05.
+ */
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "cluster/hostlist.h"
+#include "source/slurm.h"
+#include "source/tasks_per_node.h"
+
+#include <errno.h>
+
+static const char *job_nodelist(const struct env *env) {
+	const char *list = env_value(env, "SLURM_JOB_NODELIST");
+	return list ? list : env_value(env, "SLURM_NODELIST");
+}
+
+static const char *allocation_detect(const struct input *in) {
+	bool nodes = job_nodelist(in->env) || env_value(in->env, "SLURM_JOB_NODELIST_HET_GROUP_0");
+	return nodes && env_value(in->env, "SLURM_JOB_ID") ? "SLURM_JOB_ID" : NULL;
+}
+
+/** The lists of all groups of a heterogeneous job, joined by commas, or NULL if this is none. */
+static const char *het_variable(struct input *in, const char *name) {
+	uint64_t groups;
+	const char *size = env_value(in->env, "SLURM_HET_SIZE");
+	if (!size || num_read(str_of(size), SLURM_HET_GROUPS_MAX, &groups) < 0) {
+		return NULL;
+	}
+	struct buf all = BUF(in->arena);
+	for (uint64_t i = 0; i < groups; i++) {
+		struct buf one = BUF(in->arena);
+		buf_puts(&one, name);
+		buf_puts(&one, "_HET_GROUP_");
+		buf_putu(&one, i);
+		const char *value = env_value(in->env, buf_text(&one));
+		if (!value) {
+			return NULL;
+		}
+		if (i) {
+			buf_putc(&all, ',');
+		}
+		buf_puts(&all, value);
+	}
+	return groups ? buf_text(&all) : NULL;
+}
+
+static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
+	uint32_t place = hosts->n;
+	if (!in->launcher || !in->launcher->copies_env) {
+		place = hosts_find_loosely(hosts, str_of(env_value(in->env, "SLURMD_NODENAME")));
+	}
+	if (in->launcher && (place == hosts->n || in->task.host.len)) {
+		uint32_t told = launcher_node_rank(in, hosts);
+		return told == UNKNOWN && place < hosts->n ? place : told;
+	}
+	struct err several;
+	if (place == hosts->n && in->scope.value) {
+		// Elsewhere nobody asks: a shell of salloc is on none of them.
+		return self_find(in, hosts, &place, &several) == 1 ? place : UNKNOWN;
+	}
+	return place == hosts->n ? UNKNOWN : place;
+}
+
+int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
+	const char *list = het_variable(in, "SLURM_JOB_NODELIST");
+	const char *counts =
+		list ? het_variable(in, "SLURM_TASKS_PER_NODE") : env_value(in->env, "SLURM_TASKS_PER_NODE");
+	out->hosts_from = list					     ? "SLURM_JOB_NODELIST_HET_GROUP_*"
+			  : env_value(in->env, "SLURM_JOB_NODELIST") ? "SLURM_JOB_NODELIST"
+								     : "SLURM_NODELIST";
+	list = list ? list : job_nodelist(in->env);
+	if (!list) {
+		return err_set(err, EINVAL,
+			       "neither SLURM_JOB_NODELIST is set nor, for all groups up to SLURM_HET_SIZE, "
+			       "SLURM_JOB_NODELIST_HET_GROUP_n");
+	}
+	int r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
+	// Another launcher places its ranks as it likes; these counts are then those of its daemons.
+	if (r == 0 && counts && !in->launcher) {
+		uint32_t *tasks;
+		struct err why;
+		if (tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
+					&tasks, &why) == 0) {
+			out->tasks_per_node = tasks;
+		} else {
+			// Of no use to a batch script but for explain, and longer than a list that was narrowed by hand.
+			notes_add(in->notes, "%s; the counts are left aside", why.text);
+		}
+	}
+	uint32_t nodeid = 0;
+	if (r == 0 && !in->launcher) {
+		r = read_u32(in, "SLURM_NODEID", &nodeid, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (nodeid && nodeid >= out->hosts.n) {
+		return err_set(err, EINVAL, "SLURM_NODEID=%u, but %s lists %u (0 to %u)", nodeid,
+			       out->hosts_from, out->hosts.n, out->hosts.n - 1);
+	}
+	out->scope = SCOPE_ALLOCATION;
+	out->node_rank = job_node_rank(in, &out->hosts);
+	out->job_id = env_value(in->env, "SLURM_JOB_ID");
+	out->shared_nodes = true;
+	return 0;
+}
+
+const struct source source_slurm_allocation = {
+	.name = "slurm",
+	.about = "Slurm allocation: batch script, salloc, mpirun in a job",
+	.known_by = "SLURM_JOB_ID and SLURM_JOB_NODELIST",
+	.reads = "SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_NODELIST SLURM_TASKS_PER_NODE SLURM_NODEID "
+		 "SLURMD_NODENAME "
+		 "SLURM_HET_SIZE SLURM_JOB_NODELIST_HET_GROUP_n SLURM_TASKS_PER_NODE_HET_GROUP_n",
+	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, and is no rank",
+	.lacks = "which rank this is: nothing is, outside of srun",
+	.detect = allocation_detect,
+	.read = slurm_read_job,
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Is this process in a real step? srun tells every task, here rank 3 of six on three nodes:
+ *
+ *     SLURM_STEP_ID=0          SLURM_PROCID=3
+ *     SLURM_STEP_NUM_TASKS=6   SLURM_LOCALID=1
+ *
+ * A batch script has SLURM_PROCID=0 and SLURM_NTASKS=6 as well while being none of the six. sbatch and salloc in a step
+ * leave the step's variables in the environment of the new job.
+ *
+ * Reference: src/common/env.c of Slurm; seen in real runs of 22.05.
+ */
+
+#include "source/slurm.h"
+
+#include "base/num.h"
+#include "cluster/hostlist.h"
+#include "source/tasks_per_node.h"
+
+/** Above this stand the ids of batch scripts, interactive and extern steps. */
+#define REAL_STEP_MAX 0xfffffff0u
+
+/** Whether @counts are tasks for each host of @list. */
+static bool counts_fit(struct arena *arena, const char *list, const char *counts) {
+	struct hosts hosts;
+	struct err unused;
+	uint32_t *tasks;
+	return list && hostlist_expand(arena, "", str_of(list), &hosts, &unused) == 0 &&
+	       tasks_per_node_read(arena, "", str_of(counts), hosts.n, &tasks, &unused) == 0;
+}
+
+/** Whether some host of the step is none of the job's. */
+static bool is_outside(struct arena *arena, const char *step, const char *job) {
+	struct hosts inner, outer;
+	struct err unused;
+	if (hostlist_expand(arena, "", str_of(step), &inner, &unused) < 0 || inner.n == 0 ||
+	    hostlist_expand(arena, "", str_of(job), &outer, &unused) < 0) {
+		return false;
+	}
+	return hosts_find(&outer, hosts_at(&inner, 0)) == outer.n ||
+	       hosts_find(&outer, hosts_at(&inner, inner.n - 1)) == outer.n;
+}
+
+/**
+ * Whether SLURM_STEP_* are those of a step in which this job was submitted: sbatch and salloc leave them in the environment of the
+ * new job. Both sets are then whole, each for itself, and contradict each other.
+ */
+static bool step_is_leaked(const struct env *env) {
+	const char *step = env_value(env, "SLURM_STEP_NODELIST"), *job = env_value(env, "SLURM_JOB_NODELIST");
+	const char *inner = env_value(env, "SLURM_STEP_TASKS_PER_NODE");
+	const char *outer = env_value(env, "SLURM_TASKS_PER_NODE");
+	if (job && strcmp(step, job) != 0 && is_outside(env->arena, step, job)) {
+		return true;
+	}
+	// In a step both are the step's.
+	if (inner && outer && strcmp(inner, outer) != 0) {
+		return counts_fit(env->arena, step, inner) && counts_fit(env->arena, job, outer);
+	}
+	// A batch script has the ranks "0" on node 0, of which a step with more tasks there would have more.
+	bool script = str_is(str_of(env_value(env, "SLURM_GTIDS")), "0") &&
+		      str_is(str_of(env_value(env, "SLURM_NODEID")), "0");
+	return script && inner && !(inner[0] == '1' && (inner[1] < '0' || inner[1] > '9'));
+}
+
+bool slurm_in_step(const struct env *env) {
+	uint64_t id;
+	return num_read(str_of(env_get(env, "SLURM_STEP_ID")), REAL_STEP_MAX, &id) == 0 &&
+	       env_value(env, "SLURM_STEP_NODELIST") && !step_is_leaked(env);
+}

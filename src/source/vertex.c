@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Vertex AI custom training. Each replica has, here as the first of pool 1:
+ *
+ *     CLUSTER_SPEC={"cluster": {"workerpool0": ["cmle-training-workerpool0-ab-0:2222"],
+ *                               "workerpool1": ["cmle-training-workerpool1-ab-0:2222"]},
+ *                   "environment": "cloud", "task": {"type": "workerpool1", "index": 0}}
+ *
+ * Pool 0 is the chief, pool 1 are the workers. Pools 2 and 3 are parameter or reduction servers and evaluators: no nodes of the
+ * training, so that a task of theirs has no node rank. TF_CONFIG is there only for distributed jobs, and is kept.
+ *
+ * Reference: "Distributed training" in Vertex AI's documentation.
+ */
+
+#include "cluster/source.h"
+#include "source/json_hosts.h"
+
+#define SPEC "CLUSTER_SPEC"
+
+static const char *vertex_detect(const struct input *in) {
+	const char *spec = env_value(in->env, SPEC);
+	// Others may use so plain a name.
+	return spec && strstr(spec, "\"workerpool0\"") ? SPEC : NULL;
+}
+
+static int vertex_read(struct input *in, struct placement *out, struct err *err) {
+	static const char *const pools[] = {"workerpool0", "workerpool1", NULL};
+	out->job_id = env_value(in->env, "CLOUD_ML_JOB_ID");
+	return json_pools_read(in, SPEC, pools, out, err);
+}
+
+const struct source source_vertex = {
+	.name = "vertex",
+	.about = "Vertex AI custom training",
+	.known_by = SPEC " with a workerpool0",
+	.reads = SPEC " CLOUD_ML_JOB_ID",
+	.leaves = "pools 2 and 3: servers and evaluators, no nodes; TF_CONFIG, which is kept",
+	.detect = vertex_detect,
+	.read = vertex_read,
+};
