@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make inputs of fuzz-cluster from the vectors, each case one: seed-cluster.py FOLDER [DICTIONARY]
+"""Make an input of fuzz-cluster from each case of the vectors: seed-cluster.py FOLDER [DICTIONARY]
 
-"./dev fuzz --merge cluster" then keeps those that reach new code. The dictionary has the names that the cases use.
+The dictionary has the names of variables that the cases use. Both are made anew whenever a fuzzer or a replay starts, so
+a new manager's vectors are fuzzed without a further step.
 """
 
-import hashlib
 import pathlib
 import sys
 
@@ -41,11 +41,11 @@ def main():
     for path in sorted((HERE.parent / "vectors").glob("*.txt")):
         if path.stem == "hostlist":
             continue
-        for case in run.read_cases(path.read_text()).values():
+        for number, case in enumerate(run.read_cases(path.read_text()).values()):
             data = input_of(case)
             names.update(name for name, _ in [*case.env.items(), *settings_of(case)])
             if len(data) <= 4096:
-                (folder / hashlib.sha1(data).hexdigest()[:16]).write_bytes(data)
+                (folder / f"{path.stem}-{number:03}").write_bytes(data)
     if len(sys.argv) > 2:
         lines = [f'"\\x00{name}="' for name in sorted(names) if name.isascii() and name.isidentifier()]
         pathlib.Path(sys.argv[2]).write_text("# Names of variables, by seed-cluster.py\n" + "\n".join(lines) + "\n")
