@@ -408,3 +408,35 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 		umount -l /proc && exec "$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock --no-new-privs -- id -u
 	succeeds_with 1000
 }
+
+@test "privileges: securebits that forbid to keep capabilities do not hinder a change of user without them" {
+	requires_root
+	requires capsh
+	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" explain "$ROOT" --user=app
+	[[ $status -eq 0 && $output == *'workload       uid 1000, gid 1000, groups 1000,44,109'* ]]
+	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '1000 1000 1000 1000' Groups '44 109 1000' CapEff $NO_CAPS CapPrm $NO_CAPS CapAmb $NO_CAPS
+	# With the lock on what keeps them all, they do go.
+	invoke env -i PATH="$PATH" capsh --secbits=0x2c -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-keep=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '1000 1000 1000 1000' CapEff 0000000000000020 CapPrm 0000000000000020
+}
+
+@test "privileges: securebits that forbid ambient capabilities do not hinder who has them already" {
+	requires_root
+	requires capsh
+	local caps='-all,+setuid,+setgid,+setpcap,+kill'
+	local -a as_user=(env -i PATH="$PATH" setpriv --reuid=1000 --regid=1000 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps"
+		capsh --secbits=0x40 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT")
+	invoke "${as_user[@]}" --user=0:0 -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '0 0 0 0' Gid '0 0 0 0' CapAmb 00000000000001e0
+	invoke "${as_user[@]}" --user=4321:4321 --cap-keep=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '4321 4321 4321 4321' CapAmb 0000000000000020 CapEff 0000000000000020
+	# What they have not would have to be raised.
+	invoke "${as_user[@]}" --cap-drop=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds CapAmb 00000000000001c0
+}
