@@ -25,6 +25,7 @@
 
 #include "base/nearest.h"
 #include "exec/exec.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -87,7 +88,7 @@ int main(int argc, char **argv) {
 	}
 
 	struct err err;
-	if (session_options(&s, sub->command, options_at, &err) < 0) {
+	if (elevated_check(&s.arena, &err) < 0 || session_options(&s, sub->command, options_at, &err) < 0) {
 		return session_fail(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {

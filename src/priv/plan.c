@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -62,6 +63,20 @@ static int check_may_change_ids(struct planning *p, struct err *err) {
 		return refuse_ids(p, CAP_SETGID, groups_from(w), "its supplementary groups", err);
 	}
 	return 0;
+}
+
+/** Whoever may execute a file with capabilities would become anybody by it. */
+static int check_own_file(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	bool user = p->plan->set_uid || p->plan->set_gid;
+	if ((!user && !p->plan->set_groups) || !elevated_by_file(p->now)) {
+		return 0;
+	}
+	return err_set(
+		err, EPERM,
+		"%s: this program's own file has capabilities, with which anybody could become anybody "
+		"else; run a copy without them (setcap -r), started as root, or leave this option out",
+		user ? w->user_from : groups_from(w));
 }
 
 /** Read the small file @path of /proc. Returns false where there is none. */
@@ -141,7 +156,8 @@ static int check_ids(struct planning *p, struct err *err) {
 		return err_set(err, EINVAL, "%s: the user is in %u groups, and the kernel takes %d",
 			       groups_from(w), w->n_groups, GROUPS_MAX);
 	}
-	int r = check_may_change_ids(p, err);
+	int r = check_own_file(p, err);
+	r = r < 0 ? r : check_may_change_ids(p, err);
 	return r < 0 ? r : check_namespace(p, err);
 }
 

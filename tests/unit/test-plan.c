@@ -301,6 +301,27 @@ static void check_mixed(void) {
 	check_target("uids, a user", (struct options){.user = "app"}, &now, "1000 1000 1000, 1000 1000 1000");
 }
 
+/** Capabilities that are no ambient ones can only come from the program's own file. */
+static void check_own_file(void) {
+	struct credentials now = user_with(1000, KNOWN);
+	now.caps.permitted = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | IPC;
+	const char *why =
+		"this program's own file has capabilities, with which anybody could become anybody "
+		"else; run a copy without them (setcap -r), started as root, or leave this option out";
+	check_plan("our file has capabilities, a user", (struct options){.user = "0"}, &now,
+		   arena_format(&arena, "--user='0': %s", why));
+	check_plan("our file has capabilities, a group", (struct options){.user = ":0"}, &now,
+		   arena_format(&arena, "--user=':0': %s", why));
+	check_plan("our file has capabilities, groups", (struct options){.user = "app", .groups = "init"},
+		   &now, arena_format(&arena, "--groups=init: %s", why));
+	check_plan("our file has capabilities, we are that user",
+		   (struct options){.user = "app", .keep = "ipc_lock"}, &now,
+		   "caps ; 40c0 1ffffffffff 4000; 4000");
+	now.caps.ambient = now.caps.inheritable = now.caps.permitted;
+	check_plan("ambient ones", (struct options){.user = "5:5"}, &now,
+		   "gid uid caps ; 0 1ffffffffff 0; 0");
+}
+
 /** securebits(7) that forbid something that is not needed. */
 static void check_securebits(void) {
 	uint64_t ids = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | CAP_BIT(CAP_KILL);
@@ -383,6 +404,7 @@ int main(void) {
 	check_caps();
 	check_refused();
 	check_mixed();
+	check_own_file();
 	check_securebits();
 	check_verifies();
 
