@@ -45,6 +45,25 @@ static void set_environment(struct session *s) {
 	set_identity(s, "LOGNAME", w->name, name_before, why);
 }
 
+/**
+ * Where the users' files are looked for. A variable that chose it could make any name root, so it has no say where the command
+ * line fixes a privilege.
+ */
+static const char *users_root(struct session *s) {
+	const char *fixed = options_fixed_privilege(&s->settings);
+	const char *root = s->settings.value[OPT_ROOT];
+	if (!root || !fixed || s->settings.given[OPT_ROOT]) {
+		return root;
+	}
+	if (settings_on(&s->settings, OPT_USER) || settings_on(&s->settings, OPT_GROUPS)) {
+		notes_add(&s->notes,
+			  "DISTINIT_ROOT is not where users and groups are looked up, as %s is on the "
+			  "command line",
+			  fixed);
+	}
+	return NULL;
+}
+
 int session_privileges_read(struct session *s, struct err *err) {
 	struct priv_options wanted = {
 		.user = asked(s, OPT_USER),
@@ -52,12 +71,12 @@ int session_privileges_read(struct session *s, struct err *err) {
 		.cap_drop = asked(s, OPT_CAP_DROP),
 		.cap_keep = asked(s, OPT_CAP_KEEP),
 		.no_new_privs = settings_on(&s->settings, OPT_NO_NEW_PRIVS),
-		.root = s->settings.value[OPT_ROOT],
 	};
 	if (!wanted.user.value && !wanted.groups.value && !wanted.cap_drop.value && !wanted.cap_keep.value &&
 	    !wanted.no_new_privs) {
 		return 0;
 	}
+	wanted.root = users_root(s);
 	int r = credentials_read(&s->arena, &s->was, err);
 	r = r < 0 ? r : wishes_read(&s->arena, &wanted, &s->was, &s->notes, &s->wishes, err);
 	if (r == 0 && s->wishes.has_user) {

@@ -25,9 +25,13 @@ void session_init(struct session *s, void *memory, size_t size) {
 }
 
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
+	static const char *const places[] = {"command-line", "all", NULL};
 	int r = options_read(&s->settings, &s->overrides, &s->arena, command, argv, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
+	}
+	if (r == 0 && settings_on(&s->settings, OPT_OPTIONS_FROM)) {
+		r = settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);
 	}
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
