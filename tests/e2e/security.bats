@@ -109,7 +109,7 @@ keeps_the_secret() {
 		"COBALT_JOBID=7 COBALT_NODEFILE=$PWD/secret" \
 		"LOADL_STEP_ID=x.7.0 LOADL_HOSTFILE=$PWD/secret" \
 		"LSB_JOBID=7 LSB_DJOB_HOSTFILE=$PWD/secret" \
-		"JOB_ID=7 PE_HOSTFILE=$PWD/secret NHOSTS=2"; do
+		"JOB_ID=7 SGE_ROOT=/x ARC=x PE_HOSTFILE=$PWD/secret"; do
 		# shellcheck disable=SC2086 # several words
 		distinit PATH="$PATH" $variables -- --user=4321:4321 -- echo ran
 		keeps_the_secret

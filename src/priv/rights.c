@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "priv/rights.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sys/fsuid.h>
+
+static bool same_groups(const struct credentials *a, const struct credentials *b) {
+	return groups_are(a->groups, a->n_groups, b->groups, b->n_groups, UINT32_MAX);
+}
+
+/** Take the ids and groups of @to. They tell of no failure, so they are read back, by a value that is no id. */
+static int set_ids(const struct credentials *from, const struct credentials *to) {
+	uint32_t uid = to->uid[ID_EFFECTIVE], gid = to->gid[ID_EFFECTIVE];
+	if (!same_groups(from, to) && setgroups(to->n_groups, to->groups) < 0) {
+		return -errno;
+	}
+	setfsgid(gid);
+	setfsuid(uid);
+	return (uint32_t)setfsgid(UINT32_MAX) == gid && (uint32_t)setfsuid(UINT32_MAX) == uid ? 0 : -EPERM;
+}
+
+/** Of us, who have the ids of @from, make @to. @have: what we have in any case. */
+static int change(const struct credentials *have, const struct credentials *from,
+		  const struct credentials *to) {
+	uint64_t permitted = have->caps.permitted, inheritable = have->caps.inheritable;
+	bool ids = from->uid[ID_EFFECTIVE] != to->uid[ID_EFFECTIVE] ||
+		   from->gid[ID_EFFECTIVE] != to->gid[ID_EFFECTIVE] || !same_groups(from, to);
+	int r = ids ? caps_write(permitted, permitted, inheritable) : 0;
+	r = r == 0 && ids ? set_ids(from, to) : r;
+	return r < 0 ? r : caps_write(to->caps.effective & permitted, permitted, inheritable);
+}
+
+int rights_lower(const struct credentials *now, const struct credentials *to, struct err *err) {
+	int r = change(now, now, to);
+	return r < 0 ? err_set(err, -r,
+			       "what variables name cannot be opened with the rights of uid %u, gid %u: %s",
+			       to->uid[ID_EFFECTIVE], to->gid[ID_EFFECTIVE], strerror(-r))
+		     : 0;
+}
+
+int rights_restore(const struct credentials *now, const struct credentials *to, struct err *err) {
+	int r = change(now, to, now);
+	return r < 0 ? err_set(err, -r, "the rights of uid %u, gid %u cannot be taken back: %s",
+			       now->uid[ID_EFFECTIVE], now->gid[ID_EFFECTIVE], strerror(-r))
+		     : 0;
+}
