@@ -127,6 +127,7 @@ with_caps() {
 	finds Groups ''
 }
 
+# SECURITY.md: There is no way back to root.
 @test "user: there is no way back" {
 	requires_root
 	requires python3

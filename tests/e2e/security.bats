@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# SECURITY.md: who may what. The command line is the image's; variables, and the folders that they name, may be somebody else's.
+# Who may what, as SECURITY.md has it. The command line is the image's; variables, and the folders that they name, may be
+# somebody else's.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2054 # the commas are the lists'
 
 load helpers
 
@@ -46,8 +48,19 @@ keeps_the_secret() {
 	[[ $status -eq 125 && -z $output && $stderr == *'distinit: error: '* && $stderr != *hunter2* ]]
 }
 
+@test "security: each refusal of SECURITY.md has a test that names it" {
+	cd "$BATS_TEST_DIRNAME" || return
+	local refused tested
+	refused=$(sed -n '/^## What it refuses/,/^## What it does not/s/^- \*\*\(.*\)\*\*.*/\1/p' ../../SECURITY.md | sort)
+	tested=$(sed -n 's/^# SECURITY.md: \(.*\.\)$/\1/p' security.bats privileges.bats | sort)
+	[[ -n $refused ]]
+	diff <(echo "$refused") <(echo "$tested")
+	[[ $(wc -w <../../SECURITY.md) -lt 600 ]]
+}
+
 # --- what a variable names is opened with the rights of the workload's user ------------------------------
 
+# SECURITY.md: A variable opens no file that the workload could not open.
 @test "security: a directive file that a variable names is read with the rights of --user" {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
@@ -127,6 +140,7 @@ keeps_the_secret() {
 	[[ $stderr == *'Permission denied'* ]]
 }
 
+# SECURITY.md: A variable writes no file that the workload could not write.
 @test "security: a host file is written with the rights of --user where a variable names it" {
 	requires_root
 	local -a two=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi)
@@ -164,6 +178,7 @@ keeps_the_secret() {
 	succeeds_with "$expected"
 }
 
+# SECURITY.md: The termination log is never a symlink.
 @test "security: the termination log is not written through a symlink" {
 	echo before >target
 	ln -s "$PWD/target" vol/dev/termination-log
@@ -196,6 +211,7 @@ keeps_the_secret() {
 	succeeds_with 0
 }
 
+# SECURITY.md: A privilege on the command line is fixed.
 @test "security: where one privilege is on the command line, no variable changes another" {
 	requires_root
 	local option variable
@@ -220,6 +236,7 @@ keeps_the_secret() {
 	succeeds_with 4321
 }
 
+# SECURITY.md: A closed command line stays closed.
 @test "security: --options-from=command-line reads no variable of ours" {
 	local -a cluster=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=1)
 	distinit "${cluster[@]}" -- -- printenv PET_NODE_RANK
@@ -239,8 +256,22 @@ keeps_the_secret() {
 	refuses_with "--options-from='comand-line': expected one of command-line, all; did you mean 'command-line'?"
 }
 
+# SECURITY.md: A change of privileges is never half done.
+@test "security: what cannot be done of the privileges leaves nothing done, and nothing run" {
+	requires_root
+	# A host file that a variable names is not even written.
+	invoke env -i PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi \
+		DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" setpriv --bounding-set=-setgid --inh-caps=-all "$DISTINIT" \
+		--user=4321:4321 -- sh -c 'echo ran'
+	fails_like 125 "--user='4321:4321': this process is root, but has not cap_setgid*"
+	[ ! -e theirs/hosts ]
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 --cap-keep=cap_62 -- echo ran
+	fails_like 125 '--cap-keep: this kernel has no cap_62*'
+}
+
 # --- setuid, setgid, capabilities of the file -------------------------------------------------------------
 
+# SECURITY.md: A setuid or setgid copy does not run.
 @test "security: a setuid or setgid copy refuses to run" {
 	requires_setuid
 	chmod 4755 distinit
@@ -281,6 +312,7 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 	done
 }
 
+# SECURITY.md: A copy whose file has capabilities changes no ids.
 @test "security: a copy whose file has capabilities runs, but changes no user and opens no file by them" {
 	requires_root
 	requires setcap
