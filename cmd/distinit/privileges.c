@@ -4,6 +4,8 @@
 
 #include "priv/rights.h"
 
+#include <errno.h>
+
 static struct asked asked(struct session *s, enum option_id id) {
 	const char *value = s->settings.value[id];
 	return (struct asked){value, value ? settings_label(&s->settings, id) : NULL};
@@ -130,8 +132,18 @@ int session_rights_lower(struct session *s, struct err *err) {
 	return r;
 }
 
-int session_rights_restore(struct session *s, struct err *err) {
-	return s->has_more_rights ? rights_restore(&s->was, &s->opens_as, err) : 0;
+int session_rights_restore(struct session *s, int r, struct err *err) {
+	if (!s->has_more_rights) {
+		return r;
+	}
+	if (r == -EACCES) {
+		struct err cause = *err;
+		err_set(err, EACCES,
+			"%s; what a variable names is opened with the rights of the workload, uid %u, gid %u",
+			cause.text, s->opens_as.uid[ID_EFFECTIVE], s->opens_as.gid[ID_EFFECTIVE]);
+	}
+	int back = rights_restore(&s->was, &s->opens_as, err);
+	return back < 0 ? back : r;
 }
 
 /** For --log=info. */

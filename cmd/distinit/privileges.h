@@ -21,7 +21,12 @@ void session_set_identity(struct session *s);
  * Returns 0; a negative errno.
  */
 int session_rights_lower(struct session *s, struct err *err);
-int session_rights_restore(struct session *s, struct err *err);
+
+/**
+ * Have all rights again. @r: what came of it meanwhile; with -EACCES, @err then says as whom the file was opened.
+ * Returns @r, or a negative errno where that fails.
+ */
+int session_rights_restore(struct session *s, int r, struct err *err);
 
 /**
  * Give up what was asked for, for good; the workload, whatever comes between, runs with what is left.

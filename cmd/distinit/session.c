@@ -145,9 +145,7 @@ static int read_cluster(struct session *s, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	r = cluster_read(&s->input, &s->cluster, err);
-	int back = session_rights_restore(s, err);
-	return back < 0 ? back : r;
+	return session_rights_restore(s, cluster_read(&s->input, &s->cluster, err), err);
 }
 
 int session_cluster(struct session *s, struct err *err) {
@@ -232,7 +230,7 @@ int session_write_hostfile(struct session *s, struct err *err) {
 	r = r < 0 ? r
 		  : file_write(&s->arena, settings_label(&s->settings, OPT_HOSTFILE_OUTPUT), file->path,
 			       file->text, 0444, err);
-	return r < 0 || told ? r : session_rights_restore(s, err);
+	return told ? r : session_rights_restore(s, r, err);
 }
 
 static int read_directive_file(struct session *s, const char *path, struct err *err) {
@@ -257,7 +255,7 @@ static int read_named_files(struct session *s, struct err *err) {
 			r = read_directive_file(s, arena_text(&s->arena, file.p, file.len), err);
 		}
 	}
-	return r < 0 ? r : session_rights_restore(s, err);
+	return session_rights_restore(s, r, err);
 }
 
 /**

@@ -162,6 +162,7 @@ static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
 	struct stat info;
 	struct err ignored;
+	// For good: this is the last that the process does.
 	if (session_rights_lower(s, &ignored) < 0) {
 		return;
 	}

@@ -19,29 +19,23 @@ static int lower(struct arena *arena, struct err *err) {
 		return r;
 	}
 	r = caps_write(now.caps.ambient, now.caps.permitted, now.caps.inheritable);
-	return r < 0 ? err_set(err, -r, "the capabilities of this program's file cannot be put away: %s",
-			       strerror(-r))
-		     : 0;
+	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
+}
+
+/** Refuse an id that is another in effect. */
+static int check_same(const char *what, unsigned long real, unsigned long effective, struct err *err) {
+	return real == effective
+		       ? 0
+		       : err_set(err, EPERM,
+				 "the real %s, %lu, and the effective one, %lu, differ: a setuid or setgid "
+				 "program would hand its rights to anybody; take that bit off its file "
+				 "(chmod "
+				 "ug-s)",
+				 what, real, effective);
 }
 
 int elevated_check(struct arena *arena, struct err *err) {
-	unsigned long uid = getauxval(AT_UID), euid = getauxval(AT_EUID);
-	unsigned long gid = getauxval(AT_GID), egid = getauxval(AT_EGID);
-	if (uid != euid) {
-		return err_set(
-			err, EPERM,
-			"the real user, uid %lu, and the effective one, uid %lu, differ: this program is "
-			"setuid, or a program that is has started it, and it would hand the rights of one "
-			"to the other; chmod u-s, or change both before",
-			uid, euid);
-	}
-	if (gid != egid) {
-		return err_set(
-			err, EPERM,
-			"the real group, gid %lu, and the effective one, gid %lu, differ: this program "
-			"is setgid, or a program that is has started it, and it would hand the rights of "
-			"one to the other; chmod g-s, or change both before",
-			gid, egid);
-	}
-	return getauxval(AT_SECURE) ? lower(arena, err) : 0;
+	int r = check_same("uid", getauxval(AT_UID), getauxval(AT_EUID), err);
+	r = r < 0 ? r : check_same("gid", getauxval(AT_GID), getauxval(AT_EGID), err);
+	return r == 0 && getauxval(AT_SECURE) ? lower(arena, err) : r;
 }

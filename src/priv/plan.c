@@ -72,11 +72,10 @@ static int check_own_file(struct planning *p, struct err *err) {
 	if ((!user && !p->plan->set_groups) || !elevated_by_file(p->now)) {
 		return 0;
 	}
-	return err_set(
-		err, EPERM,
-		"%s: this program's own file has capabilities, with which anybody could become anybody "
-		"else; run a copy without them (setcap -r), started as root, or leave this option out",
-		user ? w->user_from : groups_from(w));
+	return err_set(err, EPERM,
+		       "%s: this program's own file has capabilities, by which anybody could become anybody "
+		       "else; start a copy that has none (setcap -r) as root",
+		       user ? w->user_from : groups_from(w));
 }
 
 /** Read the small file @path of /proc. Returns false where there is none. */

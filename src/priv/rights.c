@@ -23,26 +23,21 @@ static int set_ids(const struct credentials *from, const struct credentials *to)
 
 /** Of us, who have the ids of @from, make @to. @have: what we have in any case. */
 static int change(const struct credentials *have, const struct credentials *from,
-		  const struct credentials *to) {
+		  const struct credentials *to, struct err *err) {
 	uint64_t permitted = have->caps.permitted, inheritable = have->caps.inheritable;
-	bool ids = from->uid[ID_EFFECTIVE] != to->uid[ID_EFFECTIVE] ||
-		   from->gid[ID_EFFECTIVE] != to->gid[ID_EFFECTIVE] || !same_groups(from, to);
-	int r = ids ? caps_write(permitted, permitted, inheritable) : 0;
-	r = r == 0 && ids ? set_ids(from, to) : r;
-	return r < 0 ? r : caps_write(to->caps.effective & permitted, permitted, inheritable);
-}
-
-int rights_lower(const struct credentials *now, const struct credentials *to, struct err *err) {
-	int r = change(now, now, to);
-	return r < 0 ? err_set(err, -r,
-			       "what variables name cannot be opened with the rights of uid %u, gid %u: %s",
+	// Effective as well, which changing ids needs.
+	int r = caps_write(permitted, permitted, inheritable);
+	r = r < 0 ? r : set_ids(from, to);
+	r = r < 0 ? r : caps_write(to->caps.effective & permitted, permitted, inheritable);
+	return r < 0 ? err_set(err, -r, "the rights of uid %u, gid %u cannot be taken: %s",
 			       to->uid[ID_EFFECTIVE], to->gid[ID_EFFECTIVE], strerror(-r))
 		     : 0;
 }
 
+int rights_lower(const struct credentials *now, const struct credentials *to, struct err *err) {
+	return change(now, now, to, err);
+}
+
 int rights_restore(const struct credentials *now, const struct credentials *to, struct err *err) {
-	int r = change(now, to, now);
-	return r < 0 ? err_set(err, -r, "the rights of uid %u, gid %u cannot be taken back: %s",
-			       now->uid[ID_EFFECTIVE], now->gid[ID_EFFECTIVE], strerror(-r))
-		     : 0;
+	return change(now, to, now, err);
 }

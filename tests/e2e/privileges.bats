@@ -223,6 +223,11 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	fails_like 125 "--user='12345:0': there is no uid 12345 in this user namespace (it is not in /proc/self/uid_map)*"
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" --user=0:12345 -- echo ran
 	fails_like 125 "--user='0:12345': there is no gid 12345 in this user namespace*"
+	# Subcommands tell it, or do without.
+	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" explain --user=12345:0
+	[[ $status -eq 0 && $output == *"cannot be started: --user='12345:0': there is no uid 12345"* ]]
+	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" env --user=12345:0
+	succeeds_with "HOME='/'"
 }
 
 @test "user namespace: where setgroups is denied, --groups=keep is the way" {

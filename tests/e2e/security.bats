@@ -65,7 +65,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
 	keeps_the_secret
-	[[ $stderr == *"the directive file '$PWD/secret' cannot be read: Permission denied" ]]
+	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; what a variable names is opened with the rights of the workload, uid 4321, gid 4321"
 	# Nor by a group that root is in, or a capability that root has and the user has not.
 	chmod 640 secret
 	invoke setpriv --groups=0 env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" --user=4321:4321 -- echo ran
@@ -145,7 +145,7 @@ keeps_the_secret() {
 	requires_root
 	local -a two=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi)
 	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/vol/hosts" -- --user=4321:4321 -- echo ran
-	[[ $status -eq 125 && -z $output && $stderr == *'cannot be written: Permission denied' ]]
+	[[ $status -eq 125 && -z $output && $stderr == *'cannot be written: Permission denied; '*', uid 4321, gid 4321' ]]
 	[ ! -e vol/hosts ]
 	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" -- --user=4321:4321 -- id -u
 	succeeds_with 4321
@@ -276,13 +276,13 @@ keeps_the_secret() {
 	requires_setuid
 	chmod 4755 distinit
 	invoke as_nobody env -i PATH="$PATH" ./distinit -- echo ran
-	fails_like 125 'the real user, uid 65534, and the effective one, uid 0, differ*setuid*chmod u-s*'
+	fails_like 125 'the real uid, 65534, and the effective one, 0, differ*setuid*chmod ug-s*'
 	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/theirs"
-	fails_like 125 'the real user*'
+	fails_like 125 'the real uid*'
 	chown 0:7 distinit
 	chmod 2755 distinit
 	invoke as_nobody env -i PATH="$PATH" ./distinit explain
-	fails_like 125 'the real group, gid 65534, and the effective one, gid 7, differ*setgid*chmod g-s*'
+	fails_like 125 'the real gid, 65534, and the effective one, 7, differ*setgid*chmod ug-s*'
 	# Where the bit has no effect, there is nothing to refuse.
 	invoke as_nobody setpriv --no-new-privs env -i PATH="$PATH" ./distinit -- echo ran
 	succeeds_with ran
@@ -306,9 +306,9 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 		# shellcheck disable=SC2206 # several words
 		what=($what)
 		with_ids 1000 1000 1000 50 "${what[@]}"
-		fails_like 125 'the real group, gid 1000, and the effective one, gid 50, differ*'
+		fails_like 125 'the real gid, 1000, and the effective one, 50, differ*'
 		with_ids 1000 0 1000 1000 "${what[@]}"
-		fails_like 125 'the real user, uid 1000, and the effective one, uid 0, differ*'
+		fails_like 125 'the real uid, 1000, and the effective one, 0, differ*'
 	done
 }
 

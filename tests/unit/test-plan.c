@@ -305,9 +305,8 @@ static void check_mixed(void) {
 static void check_own_file(void) {
 	struct credentials now = user_with(1000, KNOWN);
 	now.caps.permitted = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | IPC;
-	const char *why =
-		"this program's own file has capabilities, with which anybody could become anybody "
-		"else; run a copy without them (setcap -r), started as root, or leave this option out";
+	const char *why = "this program's own file has capabilities, by which anybody could become anybody "
+			  "else; start a copy that has none (setcap -r) as root";
 	check_plan("our file has capabilities, a user", (struct options){.user = "0"}, &now,
 		   arena_format(&arena, "--user='0': %s", why));
 	check_plan("our file has capabilities, a group", (struct options){.user = ":0"}, &now,
