@@ -111,7 +111,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_HOSTFILE="$PWD/secret" DISTINIT_NODE_RANK=0 -- --user=4321:4321 -- echo ran
 	keeps_the_secret
-	[[ $stderr == *'Permission denied' ]]
+	[[ $stderr == *'Permission denied; what a variable names is opened with '*', uid 4321, gid 4321' ]]
 }
 
 @test "security: so are the files of managers" {
