@@ -6,7 +6,7 @@
  *     main.c             the table of subcommands
  *     options.c          the table of options, and what it takes beside plain values: directives, --env-file
  *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
- *     privileges.c       user, groups, capabilities: the plan, HOME, as whom files are opened, the change
+ *     privileges.c       user, groups, capabilities; with whose rights files are opened
  *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
  *     init_options.c     from the options to the plan of --init
  *     env.c              prints what would be added or changed

@@ -77,7 +77,7 @@ enum option_id {
 
 extern const struct option_table distinit_options;
 
-/** The first privilege that the command line tells, which no variable may then change: its option, "--user"; or NULL. */
+/** The first privilege option on the command line, such as "--user"; or NULL. */
 const char *options_fixed_privilege(const struct settings *settings);
 
 /** What of the command line has an order of its own. */

@@ -51,8 +51,8 @@ void session_set_identity(struct session *s) {
 }
 
 /**
- * Where the users' files are looked for. A variable that chose it could make any name root, so it has no say where the command
- * line fixes a privilege.
+ * Where the users' files are looked for. A variable could make any name root this way, so it is
+ * ignored where the command line fixes a privilege.
  */
 static const char *users_root(struct session *s) {
 	const char *fixed = options_fixed_privilege(&s->settings);
@@ -69,7 +69,10 @@ static const char *users_root(struct session *s) {
 	return NULL;
 }
 
-/** Decide as whom to open what variables name: as the workload, or, where there will be none, as the user without capabilities. */
+/**
+ * Choose the rights for opening what variables name: the workload's. Where the plan failed: those of
+ * the user, without capabilities.
+ */
 static void plan_rights(struct session *s) {
 	struct credentials *as = &s->opens_as;
 	s->has_more_rights = s->was.caps.permitted;

@@ -6,8 +6,8 @@
 #include "distinit/session.h"
 
 /**
- * Understand the options, and plan what to do about them. Nothing is changed; where none is given, nothing is asked of the kernel.
- * Where it cannot be done, that is an error of the entrypoint; subcommands, which do not do it, have it in s->plan_error.
+ * Read the options and plan the change. Nothing is changed yet. Without options there is no system
+ * call. A plan that fails is an error for the entrypoint; subcommands find it in s->plan_error.
  * Returns 0; -EINVAL, what reading the files of users failed with, or what priv_plan() returns.
  */
 int session_privileges_plan(struct session *s, struct err *err);
@@ -16,20 +16,21 @@ int session_privileges_plan(struct session *s, struct err *err);
 void session_set_identity(struct session *s);
 
 /**
- * Open files with the rights of the workload's user alone, until session_rights_restore(). For what variables name: whoever sets
- * them may be less than the image's author, whose command line names files that are opened with all rights.
+ * From here to session_rights_restore(), open files with the workload's rights only. For files that
+ * variables name: whoever sets variables is trusted less than the command line's author.
  * Returns 0; a negative errno.
  */
 int session_rights_lower(struct session *s, struct err *err);
 
 /**
- * Have all rights again. @r: what came of it meanwhile; with -EACCES, @err then says as whom the file was opened.
+ * Take all rights back. @r: the result of what was done meanwhile; for -EACCES, @err then also says
+ * with whose rights the file was opened.
  * Returns @r, or a negative errno where that fails.
  */
 int session_rights_restore(struct session *s, int r, struct err *err);
 
 /**
- * Give up what was asked for, for good; the workload, whatever comes between, runs with what is left.
+ * Change the privileges as planned. This cannot be undone.
  * Returns 0; a negative errno, and then this process is fit for nothing but to end.
  */
 int session_privileges_drop(struct session *s, struct err *err);

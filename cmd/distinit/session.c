@@ -136,7 +136,7 @@ static int read_input(struct session *s, struct err *err) {
 	return r < 0 ? r : check_master(s, err);
 }
 
-/** Read it, from files that variables name, but for one: hosts that --hostfile tells leave no other to be read. */
+/** The files it reads are named by variables, except for --hostfile; with that, no other is read. */
 static int read_cluster(struct session *s, struct err *err) {
 	if (s->settings.given[OPT_HOSTFILE]) {
 		return cluster_read(&s->input, &s->cluster, err);

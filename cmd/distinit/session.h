@@ -26,12 +26,13 @@ struct session {
 	bool has_cluster;
 	struct cluster cluster;
 	struct derivation derivation;
-	/** The privileges that are asked for, and, where any are, what we had when we began, and the plan, or why there is none. */
+	/** The privileges that are asked for; if any: what we had at the start, and the plan. */
 	struct wishes wishes;
 	struct credentials was;
 	struct priv_plan plan;
+	/** Why the plan failed, or NULL. */
 	const char *plan_error;
-	/** Whether we may open more than the workload may; what a variable names is then opened as this. */
+	/** Whether the workload will have fewer rights; files of variables are opened with these. */
 	bool has_more_rights;
 	struct credentials opens_as;
 	struct speaker speaker;

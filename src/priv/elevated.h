@@ -2,19 +2,20 @@
 #pragma once
 
 /**
- * Rights that this process has by its own file, or by a parent that was setuid, and that whoever started it has not: what would
- * hand them to anybody, since distinit runs any command and reads any file.
+ * Rights that come from our own file (setuid, setgid, capabilities), not from our caller. distinit
+ * runs any command and reads any file, so with them it would hand these rights to anybody.
  */
 
 #include "priv/credentials.h"
 
 /**
- * Look at what execve() has made of this process. Ordinarily nothing is asked of the kernel: it is in the auxiliary vector.
- * Where our own file has capabilities, they stop being effective, so that no file is opened by them; they stay permitted.
+ * Check for such rights. Usually this needs no system call: the auxiliary vector has the answer.
+ * Capabilities of our own file stop being effective, so that no file is opened with them. They stay
+ * permitted, for --cap-keep.
  *
  * Returns 0; -EPERM where real and effective ids differ; a negative errno of the kernel's.
  */
 int elevated_check(struct arena *arena, struct err *err);
 
-/** Whether capabilities of @c are those of our own file: execve() leaves a user none but the ambient ones. */
+/** Whether @c has capabilities of our own file: execve() else leaves a user only ambient ones. */
 bool elevated_by_file(const struct credentials *c);

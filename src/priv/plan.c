@@ -197,8 +197,8 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 }
 
 /**
- * Whether the change of user is one at which the kernel empties the ambient set, and the permitted one unless it is told to keep
- * that: no id is root's any more. It does neither under SECBIT_NO_SETUID_FIXUP.
+ * Whether root's last id goes. The kernel then clears the ambient set, and the permitted set unless
+ * PR_SET_KEEPCAPS is on; under SECBIT_NO_SETUID_FIXUP it clears neither.
  */
 static bool stops_being_root(const struct planning *p) {
 	const uint32_t *uid = p->now->uid;

@@ -10,7 +10,7 @@ static bool same_groups(const struct credentials *a, const struct credentials *b
 	return groups_are(a->groups, a->n_groups, b->groups, b->n_groups, UINT32_MAX);
 }
 
-/** Take the ids and groups of @to. They tell of no failure, so they are read back, by a value that is no id. */
+/** Take the ids and groups of @to. setfsuid() reports no failure; an invalid id only reads. */
 static int set_ids(const struct credentials *from, const struct credentials *to) {
 	uint32_t uid = to->uid[ID_EFFECTIVE], gid = to->gid[ID_EFFECTIVE];
 	if (!same_groups(from, to) && setgroups(to->n_groups, to->groups) < 0) {

@@ -283,7 +283,7 @@ static void check_refused(void) {
 		"capabilities");
 }
 
-/** Ids that differ, as a setuid program has them: what is not asked for stays, and what is asked for makes them one. */
+/** Real and effective ids that differ: only what is asked for changes. */
 static void check_mixed(void) {
 	struct credentials now = {.uid = {1000, 1000, 1000},
 				  .gid = {1000, 50, 50},
