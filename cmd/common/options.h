@@ -47,6 +47,8 @@ struct option {
 /** What is no id: for a table that has not got such an option. */
 #define OPTION_NONE (~0U)
 
+struct settings;
+
 struct option_table {
 	/** Ended by an entry of zeros. */
 	const struct option *options;
@@ -71,6 +73,11 @@ struct option_table {
 	 */
 	int (*take)(void *context, const struct option *option, const char *value, const char *next,
 		    struct err *err);
+	/**
+	 * Say why the command line forbids to read the variable of @option, as a clause; or NULL if
+	 * it does not. May be NULL where no variable is ever refused.
+	 */
+	const char *(*refuses)(const struct settings *settings, const struct option *option);
 };
 
 /** What was asked for. */
@@ -98,7 +105,8 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 			unsigned command, char **argv, void *context, struct err *err);
 
 /**
- * Read the program's variables in @env, and take them out of it unless they are to be kept. One that is no setting gets a note and stays.
+ * Read the program's variables in @env, and take them out of it unless they are to be kept. One that
+ * is no setting gets a note and stays; one that the table refuses gets a note.
  * Returns 0; -EINVAL.
  */
 int settings_read_variables(struct settings *settings, struct env *env, struct notes *notes, struct err *err);

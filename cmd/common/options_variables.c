@@ -96,10 +96,22 @@ static const struct option *find_variable(const struct option_table *table, cons
 
 /** Take the value of @entry for @o, unless the command line has told it. Of a doubled variable the first counts, as everywhere. */
 static int read_variable(struct settings *settings, const struct option *o, const struct env *env,
-			 const struct env_entry *entry, struct err *err) {
+			 const struct env_entry *entry, struct notes *notes, struct err *err) {
+	const struct option_table *table = settings->table;
 	const char *value = env_entry_value(entry);
-	if (!*value || settings->given[o->id] || !env_entry_first(env, entry) ||
-	    settings_set(settings, o, value) == 0) {
+	if (!*value || settings->given[o->id] || !env_entry_first(env, entry)) {
+		return 0;
+	}
+	const char *why_not = table->refuses ? table->refuses(settings, o) : NULL;
+	if (why_not) {
+		// What is as much the workload's as ours reaches the one that it is meant for.
+		if (o->id != table->passed_on) {
+			notes_add(notes, "%.*s is not read, as %s", (int)entry->name_len, entry->text,
+				  why_not);
+		}
+		return 0;
+	}
+	if (settings_set(settings, o, value) == 0) {
 		return 0;
 	}
 	return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len, entry->text,
@@ -132,7 +144,7 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			note_unknown(settings, env_entry_name(entry), notes);
 			continue;
 		}
-		int r = read_variable(settings, o, env, entry, err);
+		int r = read_variable(settings, o, env, entry, notes, err);
 		if (r < 0) {
 			return r;
 		}

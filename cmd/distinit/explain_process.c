@@ -38,14 +38,8 @@ int explain_process(struct session *s, struct process_report **out, struct err *
 }
 
 void explain_workload(struct session *s, struct process_report *r) {
-	struct priv_plan plan;
-	struct err err;
-	r->workload = r->process.has;
-	if (s->wishes.any && priv_plan(&s->arena, &s->wishes, &s->was, &s->notes, &plan, &err) < 0) {
-		r->error = arena_text(&s->arena, err.text, strlen(err.text));
-	} else if (s->wishes.any) {
-		r->workload = plan.target;
-	}
+	r->error = s->plan_error;
+	r->workload = s->wishes.any && !s->plan_error ? s->plan.target : r->process.has;
 	r->workload_caps = credentials_after_exec(&r->workload);
 }
 

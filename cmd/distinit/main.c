@@ -6,7 +6,7 @@
  *     main.c             the table of subcommands
  *     options.c          the table of options, and what it takes beside plain values: directives, --env-file
  *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
- *     privileges.c       user, groups, capabilities: before the directives what they set, behind them the change
+ *     privileges.c       user, groups, capabilities; with whose rights files are opened
  *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
  *     init_options.c     from the options to the plan of --init
  *     env.c              prints what would be added or changed
@@ -25,6 +25,7 @@
 
 #include "base/nearest.h"
 #include "exec/exec.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <stdalign.h>
@@ -87,7 +88,7 @@ int main(int argc, char **argv) {
 	}
 
 	struct err err;
-	if (session_options(&s, sub->command, options_at, &err) < 0) {
+	if (elevated_check(&s.arena, &err) < 0 || session_options(&s, sub->command, options_at, &err) < 0) {
 		return session_fail(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {

@@ -67,6 +67,8 @@ static const struct option options[] = {
 	 "take the [app NAME] sections of those files too"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
 	 "pass the DISTINIT_* variables on"},
+	{"options-from", 0, OPT_OPTIONS_FROM, TAKES_TEXT, CLUSTER, false, "WHERE",
+	 "command-line: read no DISTINIT_* variable; all: those too (default)"},
 	{"user", 0, OPT_USER, TAKES_TEXT, DERIVE, true, "USER[:GROUP]",
 	 "run as this user, by name or number; sets HOME, USER, LOGNAME"},
 	{"groups", 0, OPT_GROUPS, TAKES_TEXT, DERIVE, true, "WHICH",
@@ -165,6 +167,26 @@ static int take(void *context, const struct option *o, const char *value, const 
 	return take_directive(&out->directives, o, value, next, err);
 }
 
+const char *options_fixed_privilege(const struct settings *settings) {
+	for (unsigned id = OPT_USER; id <= OPT_NO_NEW_PRIVS; id++) {
+		if (settings->given[id]) {
+			return settings_label(settings, id);
+		}
+	}
+	return NULL;
+}
+
+/** The command line is the image's; whoever sets variables may be less trusted. */
+static const char *refuses(const struct settings *settings, const struct option *o) {
+	const char *from = settings->value[OPT_OPTIONS_FROM];
+	if (from && strcmp(from, "command-line") == 0) {
+		return "--options-from=command-line says";
+	}
+	const char *fixed =
+		o->id >= OPT_USER && o->id <= OPT_NO_NEW_PRIVS ? options_fixed_privilege(settings) : NULL;
+	return fixed ? arena_format(settings->arena, "%s is on the command line", fixed) : NULL;
+}
+
 const struct option_table distinit_options = {
 	.options = options,
 	.program = "distinit",
@@ -175,6 +197,7 @@ const struct option_table distinit_options = {
 	.keep = OPT_KEEP_CONFIG,
 	.passed_on = OPT_TRACK,
 	.take = take,
+	.refuses = refuses,
 };
 
 int options_read(struct settings *out, struct overrides *overrides, struct arena *arena, enum command command,

@@ -37,6 +37,7 @@ enum option_id {
 	OPT_BUNDLE,
 	OPT_APP,
 	OPT_KEEP_CONFIG,
+	OPT_OPTIONS_FROM,
 	OPT_USER,
 	OPT_GROUPS,
 	OPT_CAP_DROP,
@@ -75,6 +76,9 @@ enum option_id {
 };
 
 extern const struct option_table distinit_options;
+
+/** The first privilege option on the command line, such as "--user"; or NULL. */
+const char *options_fixed_privilege(const struct settings *settings);
 
 /** What of the command line has an order of its own. */
 struct overrides {

@@ -84,7 +84,7 @@ int command_run(struct session *s) {
 	if (s->speaker.log >= LOG_INFO) {
 		say_what_was_derived(s);
 	}
-	if (session_privileges(s, &err) < 0) {
+	if (session_privileges_drop(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	int status = session_wait(s);

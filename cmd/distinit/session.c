@@ -28,9 +28,14 @@ void session_init(struct session *s, void *memory, size_t size) {
 }
 
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
+	static const char *const places[] = {"command-line", "all", NULL};
+	s->command = command;
 	int r = options_read(&s->settings, &s->overrides, &s->arena, command, argv, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
+	}
+	if (r == 0 && settings_on(&s->settings, OPT_OPTIONS_FROM)) {
+		r = settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);
 	}
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
@@ -134,12 +139,24 @@ static int read_input(struct session *s, struct err *err) {
 	return r < 0 ? r : check_master(s, err);
 }
 
+/** The files it reads are named by variables, except for --hostfile; with that, no other is read. */
+static int read_cluster(struct session *s, struct err *err) {
+	if (s->settings.given[OPT_HOSTFILE]) {
+		return recognise_cluster(&s->input, &s->cluster, err);
+	}
+	int r = session_rights_lower(s, err);
+	if (r < 0) {
+		return r;
+	}
+	return session_rights_restore(s, recognise_cluster(&s->input, &s->cluster, err), err);
+}
+
 int session_cluster(struct session *s, struct err *err) {
 	int r = read_input(s, err);
 	if (r < 0 || (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0)) {
 		return r;
 	}
-	r = recognise_cluster(&s->input, &s->cluster, err);
+	r = read_cluster(s, err);
 	// A source's name that is none is a wrong option, not a broken source.
 	if (r < 0 && r != -ENOENT && settings_on(&s->settings, OPT_LENIENT)) {
 		s->broken = arena_text(&s->arena, err->text, strlen(err->text));
@@ -211,8 +228,12 @@ int session_write_hostfile(struct session *s, struct err *err) {
 	if (!file->text.p) {
 		return 0;
 	}
-	return file_write(&s->arena, settings_label(&s->settings, OPT_HOSTFILE_OUTPUT), file->path,
-			  file->text, 0444, err);
+	bool told = s->settings.given[OPT_HOSTFILE_OUTPUT];
+	int r = told ? 0 : session_rights_lower(s, err);
+	r = r < 0 ? r
+		  : file_write(&s->arena, settings_label(&s->settings, OPT_HOSTFILE_OUTPUT), file->path,
+			       file->text, 0444, err);
+	return told ? r : session_rights_restore(s, r, err);
 }
 
 static int read_directive_file(struct session *s, const char *path, struct err *err) {
@@ -225,21 +246,31 @@ static int read_directive_file(struct session *s, const char *path, struct err *
 	return r < 0 ? r : directive_read(&s->levels, path, text, s->settings.value[OPT_APP], err);
 }
 
-/**
- * Read all directives, in their order: the bundle that distrun hands over, so that all others see what is carried; the variables' files, the
- * variable's lines, the options' files.
- */
-static int read_directives(struct session *s, struct err *err) {
+/** Read the files of the variable. */
+static int read_named_files(struct session *s, struct err *err) {
 	struct str files = str_of(s->settings.value[OPT_ENV_FILE]), file;
-	const char *bundle = s->settings.value[OPT_BUNDLE];
-	int r = bundle ? directive_read(&s->levels, "DISTINIT_BUNDLE", str_of(bundle),
-					s->settings.value[OPT_APP], err)
-		       : 0;
+	int r = files.len ? session_rights_lower(s, err) : 0;
+	if (r < 0 || files.len == 0) {
+		return r;
+	}
 	while (r == 0 && str_cut(&files, ':', &file)) {
 		if (file.len) {
 			r = read_directive_file(s, arena_text(&s->arena, file.p, file.len), err);
 		}
 	}
+	return session_rights_restore(s, r, err);
+}
+
+/**
+ * Read all directives, in their order: the bundle that distrun hands over, so that all others see what is carried; the variables' files, the
+ * variable's lines, the options' files.
+ */
+static int read_directives(struct session *s, struct err *err) {
+	const char *bundle = s->settings.value[OPT_BUNDLE];
+	int r = bundle ? directive_read(&s->levels, "DISTINIT_BUNDLE", str_of(bundle),
+					s->settings.value[OPT_APP], err)
+		       : 0;
+	r = r < 0 ? r : read_named_files(s, err);
 	const char *lines = s->settings.value[OPT_ENV_LINES];
 	if (r == 0 && lines) {
 		r = directive_read(&s->levels, "DISTINIT_ENV", str_of(lines), s->settings.value[OPT_APP],
@@ -252,11 +283,15 @@ static int read_directives(struct session *s, struct err *err) {
 }
 
 int session_derive(struct session *s, struct err *err) {
-	int r = read_directives(s, err);
+	// First of all, as it says who may open what follows.
+	int r = session_privileges_plan(s, err);
+	r = r < 0 ? r : read_directives(s, err);
 	r = r < 0 ? r : session_cluster(s, err);
 	r = r < 0 ? r : run_frameworks(s, err);
-	// What they set of the environment, the directives can set again.
-	r = r < 0 ? r : session_privileges_read(s, err);
+	if (r == 0) {
+		// Directives can set it again.
+		session_set_identity(s);
+	}
 	r = r < 0 ? r : directives_apply(&s->levels.job, &s->env, &s->notes, err);
 	r = r < 0 ? r : directives_apply(&s->levels.app, &s->env, &s->notes, err);
 	return r < 0 ? r : directives_apply(&s->overrides.directives, &s->env, &s->notes, err);

@@ -11,9 +11,10 @@
 #include "common/say.h"
 #include "distinit/options.h"
 #include "framework/framework.h"
-#include "priv/wishes.h"
+#include "priv/plan.h"
 
 struct session {
+	enum command command;
 	struct arena arena;
 	struct env env;
 	struct notes notes;
@@ -25,9 +26,15 @@ struct session {
 	bool has_cluster;
 	struct cluster cluster;
 	struct derivation derivation;
-	/** The privileges that are asked for, and, where any are, what we had when we began. */
+	/** The privileges that are asked for; if any: what we had at the start, and the plan. */
 	struct wishes wishes;
 	struct credentials was;
+	struct priv_plan plan;
+	/** Why the plan failed, or NULL. */
+	const char *plan_error;
+	/** Whether the workload will have fewer rights; files of variables are opened with these. */
+	bool has_more_rights;
+	struct credentials opens_as;
 	struct speaker speaker;
 	/** Why nothing is derived although a manager was recognised (--lenient), or NULL. */
 	const char *broken;

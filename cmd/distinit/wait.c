@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cluster/read.h"
+#include "distinit/privileges.h"
 #include "exec/exec.h"
 #include "net/wait.h"
 
@@ -160,7 +161,13 @@ static void say_failed(void *context, const char *failure) {
 static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
 	struct stat info;
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct err ignored;
+	// For good: this is the last that the process does.
+	if (session_rights_lower(s, &ignored) < 0) {
+		return;
+	}
+	// No symlink: whoever put it there may not be allowed to write to what it leads to.
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
 		write_all(fd, str_of(arena_format(&s->arena, "distinit: error: %s\n", err->text)));
 	}

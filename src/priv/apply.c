@@ -44,7 +44,7 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	if (!p->set_caps) {
 		return 0;
 	}
-	r = caps_write(p->permitted_now, p->permitted_now, p->inheritable_now);
+	r = caps_write(p->permitted_later, p->permitted_later, p->inheritable_now);
 	if (r < 0) {
 		return err_set(err, -r, "the capabilities were lost over the change of user: %s",
 			       strerror(-r));
@@ -54,7 +54,7 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 		return err_set(err, -r, "%s cannot be dropped from the bounding set: %s", cap_name(at).s,
 			       strerror(-r));
 	}
-	r = caps_write(p->permitted_now, p->permitted_now, t->inheritable);
+	r = caps_write(p->permitted_later, p->permitted_later, t->inheritable);
 	if (r < 0) {
 		return err_set(err, -r, "the inheritable capabilities cannot be set: %s", strerror(-r));
 	}

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -62,6 +63,19 @@ static int check_may_change_ids(struct planning *p, struct err *err) {
 		return refuse_ids(p, CAP_SETGID, groups_from(w), "its supplementary groups", err);
 	}
 	return 0;
+}
+
+/** Whoever may execute a file with capabilities would become anybody by it. */
+static int check_own_file(struct planning *p, struct err *err) {
+	const struct wishes *w = p->wishes;
+	bool user = p->plan->set_uid || p->plan->set_gid;
+	if ((!user && !p->plan->set_groups) || !elevated_by_file(p->now)) {
+		return 0;
+	}
+	return err_set(err, EPERM,
+		       "%s: this program's own file has capabilities, by which anybody could become anybody "
+		       "else; start a copy that has none (setcap -r) as root",
+		       user ? w->user_from : groups_from(w));
 }
 
 /** Read the small file @path of /proc. Returns false where there is none. */
@@ -133,14 +147,16 @@ static int check_namespace(struct planning *p, struct err *err) {
 
 static int check_ids(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
-	p->plan->set_uid = !ids_are(p->now->uid, w->uid);
-	p->plan->set_gid = !ids_are(p->now->gid, w->gid);
+	// Where no user is asked for, ids that differ stay as they are.
+	p->plan->set_uid = w->has_user && !ids_are(p->now->uid, w->uid);
+	p->plan->set_gid = w->user_from && !ids_are(p->now->gid, w->gid);
 	p->plan->set_groups = w->change_groups;
 	if (w->n_groups > GROUPS_MAX) {
 		return err_set(err, EINVAL, "%s: the user is in %u groups, and the kernel takes %d",
 			       groups_from(w), w->n_groups, GROUPS_MAX);
 	}
-	int r = check_may_change_ids(p, err);
+	int r = check_own_file(p, err);
+	r = r < 0 ? r : check_may_change_ids(p, err);
 	return r < 0 ? r : check_namespace(p, err);
 }
 
@@ -180,19 +196,32 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 		       w->keep_from, name.s);
 }
 
+/**
+ * Whether root's last id goes. The kernel then clears the ambient set, and the permitted set unless
+ * PR_SET_KEEPCAPS is on; under SECBIT_NO_SETUID_FIXUP it clears neither.
+ */
+static bool stops_being_root(const struct planning *p) {
+	const uint32_t *uid = p->now->uid;
+	bool root = uid[ID_REAL] == 0 || uid[ID_EFFECTIVE] == 0 || uid[ID_SAVED] == 0;
+	return p->plan->set_uid && root && p->wishes->uid != 0 &&
+	       !(p->now->securebits & SECBIT_NO_SETUID_FIXUP);
+}
+
 /** Check what securebits(7) can forbid, by which later steps would fail half-way. */
 static int check_securebits(struct planning *p, struct err *err) {
 	unsigned bits = p->now->securebits;
 	const struct wishes *w = p->wishes;
-	bool raises = p->plan->target.caps.ambient & ~(p->plan->set_uid ? 0 : p->now->caps.ambient);
-	bool forgets = p->plan->set_uid && (bits & SECBIT_KEEP_CAPS_LOCKED) && !(bits & SECBIT_KEEP_CAPS) &&
-		       !(bits & SECBIT_NO_SETUID_FIXUP);
+	bool resets = stops_being_root(p);
+	// What is ambient now, and stays so, need not be raised: so this is part of --cap-keep.
+	uint64_t raises = p->plan->target.caps.ambient & ~(resets ? 0 : p->now->caps.ambient);
+	bool forgets = resets && (bits & SECBIT_KEEP_CAPS_LOCKED) && !(bits & SECBIT_KEEP_CAPS);
 	if (raises && (bits & SECBIT_NO_CAP_AMBIENT_RAISE)) {
 		return err_set(err, EPERM,
 			       "%s: %s cannot be kept: the securebits of this process (0x%x) forbid ambient "
 			       "capabilities",
-			       w->keep_from, cap_name(caps_first(w->keep)).s, bits);
+			       w->keep_from, cap_name(caps_first(raises)).s, bits);
 	}
+	p->plan->permitted_later = forgets ? 0 : p->now->caps.permitted;
 	if (forgets && (w->keep || p->plan->drop_bounding)) {
 		return err_set(err, EPERM,
 			       "%s: no capability can be kept over the change of user: the securebits of "
@@ -272,8 +301,8 @@ int priv_plan(struct arena *arena, const struct wishes *wishes, const struct cre
 		return r;
 	}
 	for (unsigned i = 0; i < N_IDS; i++) {
-		plan.target.uid[i] = wishes->uid;
-		plan.target.gid[i] = wishes->gid;
+		plan.target.uid[i] = plan.set_uid ? wishes->uid : now->uid[i];
+		plan.target.gid[i] = plan.set_gid ? wishes->gid : now->gid[i];
 	}
 	if (plan.set_groups) {
 		plan.target.groups = wishes->groups;

@@ -21,8 +21,9 @@ struct priv_plan {
 	bool set_no_new_privs;
 	/** What leaves the bounding set. */
 	uint64_t drop_bounding;
-	/** What we have now. */
+	/** What we have now; and what of it we have still when the ids have changed. */
 	uint64_t permitted_now;
+	uint64_t permitted_later;
 	uint64_t inheritable_now;
 	/** For messages: as in struct wishes. */
 	const char *user_from;

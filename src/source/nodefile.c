@@ -252,12 +252,12 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	int r = file_read(in->arena, name, file, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;
-		return err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile",
-			       cause.text);
+		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
 	}
 	r = r < 0 ? r : nodefile_parse(&nodes, text, form, err);
 	if (r < 0) {
-		return -EINVAL;
+		// The caller may know more of who was denied.
+		return r == -EACCES ? r : -EINVAL;
 	}
 	nodes_finish(&nodes, out);
 	out->hosts_from = name;

@@ -70,7 +70,7 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
 /**
  * Read the file whose path @path stands in the variable or option @name, under in->root, into out->hosts, out->slots and
  * out->hosts_from; and, where a file of any kind gives all nodes the same number ("slots=2", ":2"), out->nproc_per_node.
- * Returns 0; -EINVAL.
+ * Returns 0; -EACCES where we may not read it; -EINVAL.
  */
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
 		  struct placement *out, struct err *err);

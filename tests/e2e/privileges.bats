@@ -127,6 +127,7 @@ with_caps() {
 	finds Groups ''
 }
 
+# SECURITY.md: There is no way back to root.
 @test "user: there is no way back" {
 	requires_root
 	requires python3
@@ -222,6 +223,11 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	fails_like 125 "--user='12345:0': there is no uid 12345 in this user namespace (it is not in /proc/self/uid_map)*"
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" --user=0:12345 -- echo ran
 	fails_like 125 "--user='0:12345': there is no gid 12345 in this user namespace*"
+	# Subcommands tell it, or do without.
+	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" explain --user=12345:0
+	[[ $status -eq 0 && $output == *"cannot be started: --user='12345:0': there is no uid 12345"* ]]
+	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" env --user=12345:0
+	succeeds_with "HOME='/'"
 }
 
 @test "user namespace: where setgroups is denied, --groups=keep is the way" {
@@ -407,4 +413,36 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	invoke env -i PATH="$PATH" unshare --mount sh -c '
 		umount -l /proc && exec "$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock --no-new-privs -- id -u
 	succeeds_with 1000
+}
+
+@test "privileges: securebits that forbid to keep capabilities do not hinder a change of user without them" {
+	requires_root
+	requires capsh
+	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" explain "$ROOT" --user=app
+	[[ $status -eq 0 && $output == *'workload       uid 1000, gid 1000, groups 1000,44,109'* ]]
+	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '1000 1000 1000 1000' Groups '44 109 1000' CapEff $NO_CAPS CapPrm $NO_CAPS CapAmb $NO_CAPS
+	# With the lock on what keeps them all, they do go.
+	invoke env -i PATH="$PATH" capsh --secbits=0x2c -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-keep=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '1000 1000 1000 1000' CapEff 0000000000000020 CapPrm 0000000000000020
+}
+
+@test "privileges: securebits that forbid ambient capabilities do not hinder who has them already" {
+	requires_root
+	requires capsh
+	local caps='-all,+setuid,+setgid,+setpcap,+kill'
+	local -a as_user=(env -i PATH="$PATH" setpriv --reuid=1000 --regid=1000 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps"
+		capsh --secbits=0x40 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT")
+	invoke "${as_user[@]}" --user=0:0 -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '0 0 0 0' Gid '0 0 0 0' CapAmb 00000000000001e0
+	invoke "${as_user[@]}" --user=4321:4321 --cap-keep=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds Uid '4321 4321 4321 4321' CapAmb 0000000000000020 CapEff 0000000000000020
+	# What they have not would have to be raised.
+	invoke "${as_user[@]}" --cap-drop=kill -- "${SHOW[@]}"
+	[ "$status" -eq 0 ]
+	finds CapAmb 00000000000001c0
 }

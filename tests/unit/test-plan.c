@@ -175,6 +175,23 @@ static void check_plan(const char *name, struct options o, const struct credenti
 	check_text(buf_text(&got), want, "%s", name);
 }
 
+/** Who one would be: all three uids, then gids. */
+static void check_target(const char *name, struct options o, const struct credentials *now,
+			 const char *want) {
+	struct err err = {""};
+	struct priv_plan plan;
+	struct buf got = BUF(&arena);
+	int r = read_wishes(&o, now, &err);
+	r = r < 0 ? r : priv_plan(&arena, &wishes, now, &notes, &plan, &err);
+	const uint32_t *uid = plan.target.uid, *gid = plan.target.gid;
+	if (r < 0) {
+		buf_puts(&got, err.text);
+	} else {
+		buf_putf(&got, "%u %u %u, %u %u %u", uid[0], uid[1], uid[2], gid[0], gid[1], gid[2]);
+	}
+	check_text(buf_text(&got), want, "%s", name);
+}
+
 static void check_caps(void) {
 	struct credentials now = root_with(USUAL | IPC), user = user_with(1000, USUAL | IPC);
 	struct credentials poor = root_with(USUAL & ~SETPCAP);
@@ -266,6 +283,69 @@ static void check_refused(void) {
 		"capabilities");
 }
 
+/** Real and effective ids that differ: only what is asked for changes. */
+static void check_mixed(void) {
+	struct credentials now = {.uid = {1000, 1000, 1000},
+				  .gid = {1000, 50, 50},
+				  .caps = {.bounding = USUAL},
+				  .caps_known = KNOWN};
+	check_plan("gids, no_new_privs", (struct options){.nnp = true}, &now, "nnp ; 0 a80425fb 0; 0");
+	check_plan("gids, a capability", (struct options){.drop = "cap_50"}, &now, "; 0 a80425fb 0; 0");
+	check_plan("gids, groups", (struct options){.groups = "keep"}, &now, "; 0 a80425fb 0; 0");
+	now = root_with(USUAL);
+	now.uid[ID_REAL] = 1000;
+	check_plan("uids, no_new_privs", (struct options){.nnp = true}, &now,
+		   "nnp ; a80425fb a80425fb 0; a80425fb");
+	check_target("uids, no_new_privs", (struct options){.nnp = true}, &now, "1000 0 0, 0 0 0");
+	check_target("uids, a group", (struct options){.user = ":44"}, &now, "1000 0 0, 44 44 44");
+	check_target("uids, a user", (struct options){.user = "app"}, &now, "1000 1000 1000, 1000 1000 1000");
+}
+
+/** Capabilities that are no ambient ones can only come from the program's own file. */
+static void check_own_file(void) {
+	struct credentials now = user_with(1000, KNOWN);
+	now.caps.permitted = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | IPC;
+	const char *why = "this program's own file has capabilities, by which anybody could become anybody "
+			  "else; start a copy that has none (setcap -r) as root";
+	check_plan("our file has capabilities, a user", (struct options){.user = "0"}, &now,
+		   arena_format(&arena, "--user='0': %s", why));
+	check_plan("our file has capabilities, a group", (struct options){.user = ":0"}, &now,
+		   arena_format(&arena, "--user=':0': %s", why));
+	check_plan("our file has capabilities, groups", (struct options){.user = "app", .groups = "init"},
+		   &now, arena_format(&arena, "--groups=init: %s", why));
+	check_plan("our file has capabilities, we are that user",
+		   (struct options){.user = "app", .keep = "ipc_lock"}, &now,
+		   "caps ; 40c0 1ffffffffff 4000; 4000");
+	now.caps.ambient = now.caps.inheritable = now.caps.permitted;
+	check_plan("ambient ones", (struct options){.user = "5:5"}, &now,
+		   "gid uid caps ; 0 1ffffffffff 0; 0");
+}
+
+/** securebits(7) that forbid something that is not needed. */
+static void check_securebits(void) {
+	uint64_t ids = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | CAP_BIT(CAP_KILL);
+	struct credentials now = user_with(1000, USUAL);
+	now.caps = (struct cap_sets){ids, ids, ids, USUAL, ids};
+	now.securebits = SECBIT_NO_CAP_AMBIENT_RAISE;
+	check_plan("ambient ones, a user becomes root", (struct options){.user = "0"}, &now,
+		   "groups gid uid caps ; e0 a80425fb e0; a80425fb");
+	check_plan("ambient ones, a user becomes another", (struct options){.user = "5:5", .keep = "kill"},
+		   &now, "gid uid caps ; 20 a80425fb 20; 20");
+	now = root_with(USUAL);
+	now.securebits = SECBIT_NO_CAP_AMBIENT_RAISE;
+	check_plan(
+		"no ambient ones for a new user", (struct options){.user = "app", .keep = "kill"}, &now,
+		"--cap-keep: cap_kill cannot be kept: the securebits of this process (0x40) forbid ambient "
+		"capabilities");
+	now.securebits = SECBIT_KEEP_CAPS_LOCKED;
+	check_plan("none are kept, none are wanted", (struct options){.user = "app"}, &now,
+		   "groups gid uid caps ; 0 a80425fb 0; 0");
+	check_plan("none are kept", (struct options){.user = "app", .keep = "kill"}, &now,
+		   "--cap-keep: no capability can be kept over the change of user: the securebits of this "
+		   "process "
+		   "(0x20) forbid it");
+}
+
 /** Nothing is done, and something else is expected: that it was not done is found. */
 static void check_verified(const char *name, const struct credentials *target, const char *want) {
 	struct priv_plan plan = {.target = *target};
@@ -322,6 +402,9 @@ int main(void) {
 	check_users();
 	check_caps();
 	check_refused();
+	check_mixed();
+	check_own_file();
+	check_securebits();
 	check_verifies();
 
 	(void)unlink(arena_format(&arena, "%s/etc/passwd", root));

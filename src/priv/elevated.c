@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "priv/elevated.h"
+
+#include <errno.h>
+#include <linux/securebits.h>
+#include <sys/auxv.h>
+
+bool elevated_by_file(const struct credentials *c) {
+	bool root = c->uid[ID_REAL] == 0 || c->uid[ID_EFFECTIVE] == 0;
+	return (!root || (c->securebits & SECBIT_NOROOT)) && (c->caps.permitted & ~c->caps.ambient);
+}
+
+/** The file's capabilities are there for --cap-keep, and for nothing else. */
+static int lower(struct arena *arena, struct err *err) {
+	struct credentials now;
+	int r = credentials_read(arena, &now, err);
+	if (r < 0 || !elevated_by_file(&now)) {
+		return r;
+	}
+	r = caps_write(now.caps.ambient, now.caps.permitted, now.caps.inheritable);
+	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
+}
+
+/** Refuse an id that is another in effect. */
+static int check_same(const char *what, unsigned long real, unsigned long effective, struct err *err) {
+	return real == effective
+		       ? 0
+		       : err_set(err, EPERM,
+				 "the real %s, %lu, and the effective one, %lu, differ: a setuid or setgid "
+				 "program would hand its rights to anybody; take that bit off its file "
+				 "(chmod "
+				 "ug-s)",
+				 what, real, effective);
+}
+
+int elevated_check(struct arena *arena, struct err *err) {
+	int r = check_same("uid", getauxval(AT_UID), getauxval(AT_EUID), err);
+	r = r < 0 ? r : check_same("gid", getauxval(AT_GID), getauxval(AT_EGID), err);
+	return r == 0 && getauxval(AT_SECURE) ? lower(arena, err) : r;
+}

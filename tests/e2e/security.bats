@@ -1,0 +1,343 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Who may what, as SECURITY.md has it. The command line is the image's; variables, and the folders that they name, may be
+# somebody else's.
+
+# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2054 # the commas are the lists'
+
+load helpers
+
+setup() {
+	requires setpriv python3
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	DISTINIT=$OPEN_FOLDER/distinit
+	cd "$OPEN_FOLDER" || return
+	# A volume that somebody else has filled.
+	mkdir -p vol/etc vol/dev vol/opt/ml/input/config theirs
+	printf 'nobody:x:0:0::/root:/bin/sh\n' >vol/etc/passwd
+	printf 'root:x:0:nobody\n' >vol/etc/group
+	# What only root may read.
+	printf 'hunter2-of-root\n' >secret
+	chmod 600 secret
+	chown 4321 theirs 2>/dev/null || true
+}
+
+teardown() {
+	cd / || return
+	remove_open_folder
+}
+
+requires_root() {
+	[[ $EUID -eq 0 ]] || skip 'only root can change users'
+	setpriv --reuid=4321 --regid=4321 --clear-groups true 2>/dev/null || skip 'users cannot be changed here'
+}
+
+# Who may change ids without being asked for it: here setuid programs gain what they should.
+requires_setuid() {
+	requires_root
+	cp /usr/bin/id id
+	chmod 4755 id
+	[[ $(as_nobody ./id -u) == 0 ]] || skip 'setuid programs gain nothing in this folder'
+}
+
+# It ended with an error of ours, before anything ran, and nothing of the secret was shown.
+keeps_the_secret() {
+	[[ $status -eq 125 && -z $output && $stderr == *'distinit: error: '* && $stderr != *hunter2* ]]
+}
+
+@test "security: each refusal of SECURITY.md has a test that names it" {
+	cd "$BATS_TEST_DIRNAME" || return
+	local refused tested
+	refused=$(sed -n '/^## What it refuses/,/^## What it does not/s/^- \*\*\(.*\)\*\*.*/\1/p' ../../SECURITY.md | sort)
+	tested=$(sed -n 's/^# SECURITY.md: \(.*\.\)$/\1/p' security.bats privileges.bats | sort)
+	[[ -n $refused ]]
+	diff <(echo "$refused") <(echo "$tested")
+	[[ $(wc -w <../../SECURITY.md) -lt 600 ]]
+}
+
+# --- what a variable names is opened with the rights of the workload's user ------------------------------
+
+# SECURITY.md: A variable opens no file that the workload could not open.
+@test "security: a directive file that a variable names is read with the rights of --user" {
+	requires_root
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
+	keeps_the_secret
+	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; what a variable names is opened with the rights of the workload, uid 4321, gid 4321"
+	# Nor by a group that root is in, or a capability that root has and the user has not.
+	chmod 640 secret
+	invoke setpriv --groups=0 env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" --user=4321:4321 -- echo ran
+	keeps_the_secret
+	# Those that the user has count.
+	chgrp 4321 secret
+	echo 'FOO=group' >secret
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- printenv FOO
+	succeeds_with group
+}
+
+@test "security: what the command line names is read with all rights" {
+	requires_root
+	echo 'FOO=mine' >secret
+	distinit PATH="$PATH" -- --user=4321:4321 --env-file=secret -- printenv FOO
+	succeeds_with mine
+	printf 'n0\nn1\n' >secret
+	distinit PATH="$PATH" -- --user=4321:4321 --hostfile="$PWD/secret" --node-rank=1 -- printenv PET_NODE_RANK
+	succeeds_with 1
+	# The one beside the other.
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 --hostfile="$PWD/secret" --node-rank=1 -- echo ran
+	keeps_the_secret
+}
+
+@test "security: without capabilities there is nothing that only they may read, for root as well" {
+	requires_root
+	chown 4321 secret
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --cap-drop=all -- echo ran
+	keeps_the_secret
+	# A capability that is kept is the user's.
+	echo 'FOO=kept' >secret
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4322:4322 --cap-keep=dac_override -- printenv FOO
+	succeeds_with kept
+}
+
+@test "security: the user of a variable opens the files as well" {
+	requires_root
+	distinit PATH="$PATH" DISTINIT_USER=4321:4321 DISTINIT_ENV_FILE="$PWD/secret" -- -- echo ran
+	keeps_the_secret
+}
+
+@test "security: a host file that a variable names is read with the rights of --user" {
+	requires_root
+	distinit PATH="$PATH" DISTINIT_HOSTFILE="$PWD/secret" DISTINIT_NODE_RANK=0 -- --user=4321:4321 -- echo ran
+	keeps_the_secret
+	[[ $stderr == *'Permission denied; what a variable names is opened with '*', uid 4321, gid 4321' ]]
+}
+
+@test "security: so are the files of managers" {
+	requires_root
+	local variables
+	for variables in \
+		"PBS_JOBID=7 PBS_NODEFILE=$PWD/secret" \
+		"COBALT_JOBID=7 COBALT_NODEFILE=$PWD/secret" \
+		"LOADL_STEP_ID=x.7.0 LOADL_HOSTFILE=$PWD/secret" \
+		"LSB_JOBID=7 LSB_DJOB_HOSTFILE=$PWD/secret" \
+		"JOB_ID=7 SGE_ROOT=/x ARC=x PE_HOSTFILE=$PWD/secret"; do
+		# shellcheck disable=SC2086 # several words
+		distinit PATH="$PATH" $variables -- --user=4321:4321 -- echo ran
+		keeps_the_secret
+		[[ $stderr == *'Permission denied'* ]]
+	done
+	local -a arbitrary=(SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_STEP_NODELIST='n[1-3]' SLURM_STEP_NUM_NODES=3 SLURM_STEP_NUM_TASKS=3
+		SLURM_NODEID=1 SLURM_PROCID=1 SLURM_NTASKS=3 SLURM_LOCALID=0 SLURM_STEP_TASKS_PER_NODE='1(x3)'
+		SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE="$PWD/secret")
+	distinit PATH="$PATH" "${arbitrary[@]}" -- --user=4321:4321 -- echo ran
+	keeps_the_secret
+	[[ $stderr == *'Permission denied'* ]]
+	cp -p secret vol/opt/ml/input/config/resourceconfig.json
+	distinit PATH="$PATH" SM_CURRENT_HOST=n1 SM_HOSTS='["n1","n2"]' DISTINIT_ROOT="$PWD/vol" -- --user=4321:4321 -- echo ran
+	keeps_the_secret
+	[[ $stderr == *'Permission denied'* ]]
+}
+
+# SECURITY.md: A variable writes no file that the workload could not write.
+@test "security: a host file is written with the rights of --user where a variable names it" {
+	requires_root
+	local -a two=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi)
+	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/vol/hosts" -- --user=4321:4321 -- echo ran
+	[[ $status -eq 125 && -z $output && $stderr == *'cannot be written: Permission denied; '*', uid 4321, gid 4321' ]]
+	[ ! -e vol/hosts ]
+	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" -- --user=4321:4321 -- id -u
+	succeeds_with 4321
+	[[ $(stat -c %u:%g theirs/hosts) == 4321:4321 ]]
+	distinit "${two[@]}" -- --hostfile-output="$PWD/vol/hosts" --user=4321:4321 -- id -u
+	succeeds_with 4321
+	[[ $(stat -c %u:%g vol/hosts) == 0:0 ]]
+}
+
+@test "security: subcommands open them likewise" {
+	requires_root
+	local subcommand
+	for subcommand in env explain wait; do
+		distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- "$subcommand" --user=4321:4321
+		keeps_the_secret
+	done
+	# Also where the workload could not be started.
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- env --user=4321:4321 --cap-keep=cap_62
+	keeps_the_secret
+}
+
+@test "security: what was opened with less leaves no trace in what the workload has" {
+	requires_root
+	echo 'FOO=bar' >open
+	local show='printenv FOO; grep -E "^(Uid|Gid|Groups|Cap)" /proc/self/status'
+	distinit PATH="$PATH" -- --set FOO=bar --user=4321:4321 --cap-keep=ipc_lock -- sh -c "$show"
+	local expected=$output
+	[[ -n $expected ]]
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/open" -- --user=4321:4321 --cap-keep=ipc_lock -- sh -c "$show"
+	succeeds_with "$expected"
+}
+
+# SECURITY.md: The termination log is never a symlink.
+@test "security: the termination log is not written through a symlink" {
+	echo before >target
+	ln -s "$PWD/target" vol/dev/termination-log
+	local -a nobody_there=(DISTINIT_HOSTS=127.0.0.1,127.0.0.2 DISTINIT_NODE_RANK=1 DISTINIT_MASTER_PORT=1)
+	distinit "${nobody_there[@]}" DISTINIT_ROOT="$PWD/vol" -- wait --for=tcp --timeout=300ms
+	[[ $status -eq 124 && $(<target) == before ]]
+	distinit "${nobody_there[@]}" -- wait --root="$PWD/vol" --for=tcp --timeout=300ms
+	[[ $status -eq 124 && $(<target) == before ]]
+}
+
+@test "security: the termination log is opened with the rights of --user" {
+	requires_root
+	: >vol/dev/termination-log
+	local -a nobody_there=(DISTINIT_HOSTS=127.0.0.1,127.0.0.2 DISTINIT_NODE_RANK=1 DISTINIT_MASTER_PORT=1)
+	distinit "${nobody_there[@]}" DISTINIT_ROOT="$PWD/vol" -- wait --user=4321:4321 --for=tcp --timeout=300ms
+	[[ $status -eq 124 && ! -s vol/dev/termination-log ]]
+	distinit "${nobody_there[@]}" DISTINIT_ROOT="$PWD/vol" -- wait --for=tcp --timeout=300ms
+	[[ $status -eq 124 && -s vol/dev/termination-log ]]
+}
+
+# --- privileges that are fixed on the command line --------------------------------------------------------
+
+@test "security: the users of --user are those of the image, not of DISTINIT_ROOT" {
+	requires_root
+	distinit PATH="$PATH" DISTINIT_ROOT="$PWD/vol" -- --user=nobody -- sh -c 'id -u; id -G'
+	[[ $status -eq 0 && $output == "$(id -u nobody)"$'\n'"$(id -G nobody)" ]]
+	warns_with "DISTINIT_ROOT is not where users and groups are looked up, as --user is on the command line"
+	# --root is the command line's own.
+	distinit PATH="$PATH" -- --root="$PWD/vol" --user=nobody -- id -u
+	succeeds_with 0
+}
+
+# SECURITY.md: A privilege on the command line is fixed.
+@test "security: where one privilege is on the command line, no variable changes another" {
+	requires_root
+	local option variable
+	for option in --user=4321:4321 --groups=none --cap-drop=chown --cap-keep=kill --no-new-privs; do
+		for variable in DISTINIT_USER=4322:4322 DISTINIT_GROUPS=init DISTINIT_CAP_DROP=nothing DISTINIT_CAP_KEEP=nothing \
+			DISTINIT_NO_NEW_PRIVS=maybe; do
+			local own=${option%%=*} name=${variable%%=*}
+			own=${own#--}
+			own=DISTINIT_${own^^}
+			[[ ${own//-/_} != "$name" ]] || continue
+			distinit PATH="$PATH" "$variable" -- "$option" -- echo ran
+			[[ $output == ran ]]
+			warns_with "$name is not read, as ${option%%=*} is on the command line"
+		done
+	done
+	distinit PATH="$PATH" DISTINIT_CAP_KEEP=dac_override -- --user=4321:4321 -- sed -n 's/^CapEff:\t//p' /proc/self/status
+	[[ $output == 0000000000000000 ]]
+	distinit PATH="$PATH" DISTINIT_USER=0 -- --cap-drop=all -- printenv DISTINIT_USER
+	[[ $status -eq 1 && -z $output ]]
+	# Without one, variables may say all of it.
+	distinit PATH="$PATH" DISTINIT_USER=4321:4321 DISTINIT_CAP_KEEP=kill -- -- id -u
+	succeeds_with 4321
+}
+
+# SECURITY.md: A closed command line stays closed.
+@test "security: --options-from=command-line reads no variable of ours" {
+	local -a cluster=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=1)
+	distinit "${cluster[@]}" -- -- printenv PET_NODE_RANK
+	succeeds_with 1
+	distinit "${cluster[@]}" -- --options-from=all -- printenv PET_NODE_RANK
+	succeeds_with 1
+	distinit "${cluster[@]}" DISTINIT_LENIENT=maybe DISTINIT_ENV='set X=1' -- --options-from=command-line -- env
+	[[ $output == "PATH=$PATH" ]]
+	warns_with 'DISTINIT_HOSTS is not read, as --options-from=command-line says' \
+		'DISTINIT_NODE_RANK is not read, as --options-from=command-line says' \
+		'DISTINIT_LENIENT is not read, as --options-from=command-line says' \
+		'DISTINIT_ENV is not read, as --options-from=command-line says'
+	# No variable turns it off, or on.
+	distinit PATH="$PATH" DISTINIT_OPTIONS_FROM=all DISTINIT_ENV='set X=1' -- --options-from=command-line -- printenv X
+	[[ $status -eq 1 && -z $output ]]
+	distinit PATH="$PATH" -- --options-from=comand-line -- echo ran
+	refuses_with "--options-from='comand-line': expected one of command-line, all; did you mean 'command-line'?"
+}
+
+# SECURITY.md: A change of privileges is never half done.
+@test "security: what cannot be done of the privileges leaves nothing done, and nothing run" {
+	requires_root
+	# A host file that a variable names is not even written.
+	invoke env -i PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi \
+		DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" setpriv --bounding-set=-setgid --inh-caps=-all "$DISTINIT" \
+		--user=4321:4321 -- sh -c 'echo ran'
+	fails_like 125 "--user='4321:4321': this process is root, but has not cap_setgid*"
+	[ ! -e theirs/hosts ]
+	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 --cap-keep=cap_62 -- echo ran
+	fails_like 125 '--cap-keep: this kernel has no cap_62*'
+}
+
+# --- setuid, setgid, capabilities of the file -------------------------------------------------------------
+
+# SECURITY.md: A setuid or setgid copy does not run.
+@test "security: a setuid or setgid copy refuses to run" {
+	requires_setuid
+	chmod 4755 distinit
+	invoke as_nobody env -i PATH="$PATH" ./distinit -- echo ran
+	fails_like 125 'the real uid, 65534, and the effective one, 0, differ*setuid*chmod ug-s*'
+	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/theirs"
+	fails_like 125 'the real uid*'
+	chown 0:7 distinit
+	chmod 2755 distinit
+	invoke as_nobody env -i PATH="$PATH" ./distinit explain
+	fails_like 125 'the real gid, 65534, and the effective one, 7, differ*setgid*chmod ug-s*'
+	# Where the bit has no effect, there is nothing to refuse.
+	invoke as_nobody setpriv --no-new-privs env -i PATH="$PATH" ./distinit -- echo ran
+	succeeds_with ran
+}
+
+# with_ids RUID EUID RGID EGID ARG...: distinit, started by a process with these.
+with_ids() {
+	# shellcheck disable=SC2016 # python's
+	invoke python3 -c 'import os, sys
+ruid, euid, rgid, egid = map(int, sys.argv[1:5])
+os.setgroups([])
+os.setresgid(rgid, egid, egid)
+os.setresuid(ruid, euid, euid)
+os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "$DISTINIT" "${@:5}"
+}
+
+@test "security: real and effective ids that differ are refused, whoever made them so" {
+	requires_root
+	local -a what
+	for what in '--no-new-privs -- echo ran' '--cap-drop=all -- echo ran' explain; do
+		# shellcheck disable=SC2206 # several words
+		what=($what)
+		with_ids 1000 1000 1000 50 "${what[@]}"
+		fails_like 125 'the real gid, 1000, and the effective one, 50, differ*'
+		with_ids 1000 0 1000 1000 "${what[@]}"
+		fails_like 125 'the real uid, 1000, and the effective one, 0, differ*'
+	done
+}
+
+# SECURITY.md: A copy whose file has capabilities changes no ids.
+@test "security: a copy whose file has capabilities runs, but changes no user and opens no file by them" {
+	requires_root
+	requires setcap
+	setcap cap_setuid,cap_setgid,cap_dac_override,cap_ipc_lock=ep distinit || skip 'files have no capabilities here'
+	cp /bin/sed sed
+	setcap cap_kill=ep sed
+	[[ $(as_nobody ./sed -n 's/^CapEff:\t//p' /proc/self/status) == *20 ]] || skip 'capabilities of files give nothing here'
+	invoke as_nobody env -i PATH="$PATH" ./distinit -- id -u
+	succeeds_with 65534
+	local option
+	for option in --user=0 --user=4321:4321 --user=:0 --groups=none; do
+		# That has groups to lose.
+		invoke setpriv --reuid=65534 --regid=65534 --groups=7 env -i PATH="$PATH" ./distinit "$option" -- echo ran
+		fails_like 125 "$option: *file has capabilities*" || fails_like 125 "${option/=/=\'}': *file has capabilities*"
+	done
+	invoke as_nobody env -i PATH="$PATH" DISTINIT_USER=0 ./distinit -- echo ran
+	fails_like 125 "DISTINIT_USER='0': *file has capabilities*"
+	invoke as_nobody env -i PATH="$PATH" ./distinit --env-file="$PWD/secret" -- echo ran
+	keeps_the_secret
+	invoke as_nobody env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" ./distinit -- echo ran
+	keeps_the_secret
+	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/vol"
+	[[ $status -eq 125 && ! -e vol/distinit ]]
+	# Already that user: nothing to do. And it can hand a capability on, which is what it was given it for.
+	invoke as_nobody env -i PATH="$PATH" ./distinit --user=65534:65534 --groups=keep --cap-keep=ipc_lock -- \
+		sed -n 's/^CapEff:\t//p' /proc/self/status
+	succeeds_with 0000000000004000
+}
