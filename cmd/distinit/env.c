@@ -75,7 +75,7 @@ int command_env(struct session *s) {
 	r = r < 0 ? r : find_format(s, &format, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : write_variables(s, format, &out, &err);
-	r = r < 0 ? r : session_write_hostfile(s, &err);
+	r = r < 0 ? r : flow_write_hostfile(&s->flow, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}

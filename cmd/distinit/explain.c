@@ -109,7 +109,7 @@ static bool from_entry(struct session *s, const struct env_entry *entry, struct 
 
 uint32_t explain_list(struct session *s, struct explained **out) {
 	uint32_t most = s->env.n;
-	for (const struct remark *r = s->derivation.remarks; r; r = r->next) {
+	for (const struct remark *r = s->flow.derivation.remarks; r; r = r->next) {
 		most++;
 	}
 	struct explained *list = arena_array(&s->arena, most, sizeof(*list));
@@ -118,7 +118,7 @@ uint32_t explain_list(struct session *s, struct explained **out) {
 		n += from_entry(s, &s->env.entries[i], &list[n]);
 	}
 	uint32_t changed = n;
-	for (const struct remark *r = s->derivation.remarks; r; r = r->next) {
+	for (const struct remark *r = s->flow.derivation.remarks; r; r = r->next) {
 		if (!is_listed(list, changed, r->name)) {
 			list[n++] = from_remark(s, r);
 		}

@@ -120,8 +120,8 @@ static void put_variables(struct session *s, struct buf *out) {
 }
 
 void explain_json(struct session *s, const struct process_report *process, struct buf *out) {
-	const struct cluster *c = s->has_cluster ? &s->cluster : NULL;
-	const struct launcher *launcher = c ? c->launcher : s->broken ? NULL : s->input.launcher;
+	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
+	const struct launcher *launcher = c ? c->launcher : s->flow.broken ? NULL : s->flow.input.launcher;
 	buf_puts(out, "{\n  ");
 	put_string(out, "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  ");
@@ -146,7 +146,8 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	put_key(out, "process");
 	explain_process_json(process, out);
 	buf_puts(out, ",\n  ");
-	put_string(out, "hostfile", s->derivation.hostfile.text.p ? s->derivation.hostfile.path : NULL);
+	put_string(out, "hostfile",
+		   s->flow.derivation.hostfile.text.p ? s->flow.derivation.hostfile.path : NULL);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

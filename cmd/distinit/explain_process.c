@@ -38,8 +38,8 @@ int explain_process(struct session *s, struct process_report **out, struct err *
 }
 
 void explain_workload(struct session *s, struct process_report *r) {
-	r->error = s->plan_error;
-	r->workload = s->wishes.any && !s->plan_error ? s->plan.target : r->process.has;
+	r->error = s->flow.plan_error;
+	r->workload = s->flow.wishes.any && !s->flow.plan_error ? s->flow.plan.target : r->process.has;
 	r->workload_caps = credentials_after_exec(&r->workload);
 }
 
@@ -154,7 +154,7 @@ static void put_workload(struct session *s, struct buf *out, const struct proces
 	}
 	put_ids(out, w);
 	buf_puts(out, w->no_new_privs ? ", no_new_privs" : "");
-	buf_puts(out, s->wishes.any ? "\n" : " (as it is)\n");
+	buf_puts(out, s->flow.wishes.any ? "\n" : " (as it is)\n");
 	put_label(out, "  capabilities");
 	put_caps(out, r->workload_caps, w->caps_known);
 	if (w->caps.bounding != r->workload_caps) {

@@ -187,15 +187,15 @@ static void put_variable(struct buf *out, const struct explained *e) {
 }
 
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
-	if (s->has_cluster) {
-		put_cluster(s, out, &s->cluster);
-		put_hostfile(out, &s->derivation.hostfile);
-	} else if (s->input.cluster.value && strcmp(s->input.cluster.value, "none") == 0) {
+	if (s->flow.has_cluster) {
+		put_cluster(s, out, &s->flow.cluster);
+		put_hostfile(out, &s->flow.derivation.hostfile);
+	} else if (s->flow.input.cluster.value && strcmp(s->flow.input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
-	} else if (s->broken) {
+	} else if (s->flow.broken) {
 		buf_puts(out, "A cluster manager is recognised, but what it says is broken, so nothing is "
 			      "derived (--lenient).\n");
-	} else if (s->input.launcher && s->input.launcher->complete) {
+	} else if (s->flow.input.launcher && s->flow.input.launcher->complete) {
 		buf_puts(out, "This is a child of torchrun, which has set all there is to set: nothing is "
 			      "derived.\n");
 	} else {

@@ -17,11 +17,11 @@ static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
 		return r;
 	}
 	say_notes(&s->speaker, &s->notes);
-	if (!s->has_cluster || s->cluster.place.hosts.n == 0) {
+	if (!s->flow.has_cluster || s->flow.cluster.place.hosts.n == 0) {
 		return err_set(err, ENOENT,
 			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
 	}
-	*out = s->cluster.place.hosts;
+	*out = s->flow.cluster.place.hosts;
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #include "distinit/commands.h"
 
 #include "cluster/source.h"
-#include "distinit/privileges.h"
 #include "exec/exec.h"
+#include "flow/privileges.h"
 
 #include <errno.h>
 
@@ -28,8 +28,8 @@ static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	struct explained *list;
 	uint32_t n = explain_list(s, &list);
-	if (s->has_cluster) {
-		const struct cluster *c = &s->cluster;
+	if (s->flow.has_cluster) {
+		const struct cluster *c = &s->flow.cluster;
 		buf_puts(&line, c->source ? c->source->name : c->launcher->name);
 		buf_putf(&line, " (%s)", scope_name(c->scope));
 		if (c->nnodes != UNKNOWN) {
@@ -42,10 +42,10 @@ static void say_what_was_derived(struct session *s) {
 			buf_putf(&line, ", rank %u of %u", c->task.rank, c->task.world_size);
 		}
 	} else {
-		bool child = s->input.launcher && s->input.launcher->complete;
-		buf_puts(&line, s->broken ? "a cluster that is not understood"
-				: child	  ? "a child of torchrun, which is left alone"
-					  : "no cluster");
+		bool child = s->flow.input.launcher && s->flow.input.launcher->complete;
+		buf_puts(&line, s->flow.broken ? "a cluster that is not understood"
+				: child	       ? "a child of torchrun, which is left alone"
+					       : "no cluster");
 	}
 	const char *actions[] = {"set", "kept", "unset"};
 	for (size_t a = 0; a < sizeof(actions) / sizeof(actions[0]); a++) {
@@ -68,6 +68,17 @@ static void say_what_was_derived(struct session *s) {
 	}
 }
 
+/** Who the program will be. */
+static void say_who_it_is(struct session *s) {
+	const struct priv_plan *plan = &s->flow.plan;
+	struct buf line = BUF(&s->arena);
+	buf_putf(&line, "runs as uid %u, gid %u, with ", plan->target.uid[0], plan->target.gid[0]);
+	buf_puts(&line, plan->workload ? "" : "no capabilities");
+	caps_put(&line, plan->workload, " ");
+	buf_puts(&line, plan->target.no_new_privs ? ", no_new_privs" : "");
+	say_line(&s->speaker, LOG_INFO, buf_text(&line));
+}
+
 int command_run(struct session *s) {
 	struct err err;
 	char **argv = s->settings.arguments;
@@ -77,14 +88,17 @@ int command_run(struct session *s) {
 	struct init_plan plan = {0};
 	bool stay;
 	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0 ||
-	    session_write_hostfile(s, &err) < 0) {
+	    flow_write_hostfile(&s->flow, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
 	if (s->speaker.log >= LOG_INFO) {
 		say_what_was_derived(s);
 	}
-	if (session_privileges_drop(s, &err) < 0) {
+	if (s->speaker.log >= LOG_INFO && s->flow.wishes.any) {
+		say_who_it_is(s);
+	}
+	if (privileges_drop(&s->flow, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	int status = session_wait(s);

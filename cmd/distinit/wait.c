@@ -5,9 +5,9 @@
 #include "distinit/commands.h"
 
 #include "base/file.h"
-#include "cluster/read.h"
-#include "distinit/privileges.h"
 #include "exec/exec.h"
+#include "flow/master.h"
+#include "flow/privileges.h"
 #include "net/wait.h"
 
 #include <errno.h>
@@ -56,75 +56,14 @@ static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, stru
 	return r;
 }
 
-/** Why there is nothing to wait for: a clause; or NULL. @asked: by the subcommand, which also takes a master told by hand. */
-static const char *why_not(const struct session *s, bool asked) {
-	const struct cluster *c = &s->cluster;
-	if (!s->has_cluster) {
-		bool told = env_value(&s->env, "MASTER_ADDR") || s->input.master_addr.value;
-		return asked && told ? NULL : "no cluster";
-	}
-	if (cluster_is_single(c)) {
-		return "a cluster of one";
-	}
-	if (cluster_is_vague(c)) {
-		return "a node's number alone, which is no cluster";
-	}
-	switch (c->scope) {
-	case SCOPE_ALLOCATION:
-		return "this process is no rank, and the master is one that it starts";
-	case SCOPE_TASK:
-		return c->task.rank == 0 ? "this is rank 0, the master" : NULL;
-	case SCOPE_NODE:
-		break;
-	}
-	return cluster_rendezvous_rank(c) == 0 ? "this is the master's node" : NULL;
-}
-
-/** The master's host: what the workload will read, else what the cluster says. NULL: @err says what is wrong. */
-static const char *find_host(struct session *s, struct err *err) {
-	const char *from = "MASTER_ADDR", *value = env_value(&s->env, from), *host = NULL;
-	if (!value && s->has_cluster && s->cluster.master_addr.len) {
-		value = arena_text(&s->arena, s->cluster.master_addr.p, s->cluster.master_addr.len);
-	} else if (!value && s->input.master_addr.value) {
-		from = s->input.master_addr.from;
-		value = s->input.master_addr.value;
-	}
-	if (!value) {
-		err_set(err, EINVAL,
-			"the master cannot be waited for, as nobody tells its address: set MASTER_ADDR, or "
-			"pass --master-addr or --hosts");
-		return NULL;
-	}
-	return session_host(s, from, value, &host, err) < 0 ? NULL : host;
-}
-
-/** Its port, likewise. */
-static int find_port(struct session *s, uint16_t *out, struct err *err) {
-	const char *value = env_value(&s->env, "MASTER_PORT");
-	bool service_link = value && s->has_cluster && s->cluster.service_link && strchr(value, ':');
-	if (value && !service_link) {
-		return parse_port("MASTER_PORT", value, out, err);
-	}
-	if (s->has_cluster) {
-		*out = s->cluster.master_port;
-		return 0;
-	}
-	const struct told *told = &s->input.master_port;
-	return told->value ? parse_port(told->from, told->value, out, err)
-			   : err_set(err, EINVAL,
-				     "--for=tcp: nobody tells the master's port: set MASTER_PORT, or pass "
-				     "--master-port");
-}
-
 /** Find the master. */
 static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	struct session *s = w->session;
-	const char *host = find_host(s, err);
-	if (!host) {
-		return -EINVAL;
-	}
-	if (tcp && find_port(s, &w->wait.port, err) < 0) {
-		return -EINVAL;
+	const char *host = NULL;
+	int r = master_host(&s->flow, &host, err);
+	r = r < 0 || !tcp ? r : master_port(&s->flow, &w->wait.port, err);
+	if (r < 0) {
+		return r;
 	}
 	bool brackets = tcp && strchr(host, ':');
 	w->wait.host = host;
@@ -163,7 +102,7 @@ static void log_termination(struct session *s, const struct err *err) {
 	struct stat info;
 	struct err ignored;
 	// For good: this is the last that the process does.
-	if (session_rights_lower(s, &ignored) < 0) {
+	if (rights_of_program(&s->flow, &ignored) < 0) {
 		return;
 	}
 	// No symlink: whoever put it there may not be allowed to write to what it leads to.
@@ -240,7 +179,7 @@ static int wait_for_master(struct session *s, bool asked) {
 	if (tcp < 0) {
 		return fail(s, &err, EXIT_OURS);
 	}
-	const char *why = why_not(s, asked);
+	const char *why = master_pointless(&s->flow, asked);
 	if (why) {
 		say_line(&s->speaker, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
 		return 0;

@@ -10,6 +10,7 @@
  */
 
 #include "base/notes.h"
+#include "base/told.h"
 #include "cluster/hosts.h"
 #include "env/env.h"
 
@@ -106,12 +107,6 @@ struct cluster {
 	const char *master_port_why;
 	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
 	bool service_link;
-};
-
-/** What the user told: the text, or NULL, and the option or variable that it was told by. */
-struct told {
-	const char *value;
-	const char *from;
 };
 
 /** What a cluster is read from. */

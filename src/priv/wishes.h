@@ -7,23 +7,16 @@
  */
 
 #include "base/notes.h"
+#include "base/told.h"
 #include "priv/credentials.h"
-
-/** A text of the user's. */
-struct asked {
-	/** NULL: not asked for. */
-	const char *value;
-	/** The option or the variable, for messages. */
-	const char *from;
-};
 
 struct priv_options {
 	/** USER, USER:GROUP, USER: or :GROUP; names or numbers. */
-	struct asked user;
+	struct told user;
 	/** init, keep, none. */
-	struct asked groups;
-	struct asked cap_drop;
-	struct asked cap_keep;
+	struct told groups;
+	struct told cap_drop;
+	struct told cap_keep;
 	bool no_new_privs;
 	/** What stands for "/" where the files are looked for; NULL: that. */
 	const char *root;

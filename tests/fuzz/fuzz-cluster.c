@@ -150,7 +150,7 @@ static void check_explained(struct session *s) {
 	}
 	explain_json(s, process, &out);
 	struct cJSON *json = read_json(&out);
-	HOLDS(cJSON_IsObject(cJSON_GetObjectItem(json, "cluster")) == s->has_cluster);
+	HOLDS(cJSON_IsObject(cJSON_GetObjectItem(json, "cluster")) == s->flow.has_cluster);
 	HOLDS(cJSON_IsArray(cJSON_GetObjectItem(json, "variables")));
 	cJSON_Delete(json);
 }
@@ -212,16 +212,16 @@ static void check_session(struct session *s) {
 	if (r < 0) {
 		return;
 	}
-	if (s->has_cluster) {
-		check_numbers(&s->cluster);
-		check_hosts(&s->arena, &s->cluster.place.hosts);
+	if (s->flow.has_cluster) {
+		check_numbers(&s->flow.cluster);
+		check_hosts(&s->arena, &s->flow.cluster.place.hosts);
 		check_tf_config(s);
 	}
 	for (size_t i = 0; formats[i]; i++) {
 		check_format(s, formats[i]);
 	}
 	check_explained(s);
-	struct str file = s->derivation.hostfile.text;
+	struct str file = s->flow.derivation.hostfile.text;
 	HOLDS(!file.p || file.len == 0 || file.p[file.len - 1] == '\n');
 	for (char **entry = env_vector(&s->env); *entry; entry++) {
 		HOLDS(strlen(*entry) < ENV_TEXT_MAX);

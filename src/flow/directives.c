@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/directives.h"
+
+#include "base/file.h"
+#include "flow/privileges.h"
+
+#include <string.h>
+
+static int read_text(struct flow *f, const char *where, struct str text, struct err *err) {
+	return directive_read(&f->levels, where, text, f->wants.app, err);
+}
+
+static int read_file(struct flow *f, const char *path, struct err *err) {
+	struct str text;
+	int r = file_read(f->arena, "the directive file", path, DIRECTIVE_FILE_MAX, &text, err);
+	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
+		// It may be meant so. But a full disk also leaves an empty file of a bundle that was copied.
+		notes_add(f->notes, "the directive file %s is empty", quote(str_of(path)).s);
+	}
+	return r < 0 ? r : read_text(f, path, text, err);
+}
+
+/** Files that a variable names are opened with the program's rights. */
+static int read_variable_files(struct flow *f, struct err *err) {
+	struct str paths = str_of(f->wants.variable_files), path;
+	int r = paths.len ? rights_of_program(f, err) : 0;
+	if (r < 0 || paths.len == 0) {
+		return r;
+	}
+	while (r == 0 && str_cut(&paths, ':', &path)) {
+		if (path.len) {
+			r = read_file(f, arena_text(f->arena, path.p, path.len), err);
+		}
+	}
+	return rights_of_ours(f, r, err);
+}
+
+int directives_read(struct flow *f, struct err *err) {
+	const struct wants *w = &f->wants;
+	int r = w->bundle ? read_text(f, "DISTINIT_BUNDLE", str_of(w->bundle), err) : 0;
+	r = r < 0 ? r : read_variable_files(f, err);
+	if (r == 0 && w->variable_lines) {
+		r = read_text(f, "DISTINIT_ENV", str_of(w->variable_lines), err);
+	}
+	for (uint32_t i = 0; r == 0 && i < w->n_option_files; i++) {
+		r = read_file(f, w->option_files[i], err);
+	}
+	return r;
+}

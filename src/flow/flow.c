@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/flow.h"
+
+#include "base/file.h"
+#include "flow/directives.h"
+#include "flow/frameworks.h"
+#include "flow/privileges.h"
+#include "flow/recognise.h"
+#include "flow/told.h"
+#include "net/interface.h"
+
+#include <errno.h>
+#include <string.h>
+
+void flow_init(struct flow *f, struct arena *arena, struct env *env, struct notes *notes) {
+	*f = (struct flow){
+		.arena = arena,
+		.env = env,
+		.notes = notes,
+		.input = {.arena = arena, .env = env, .notes = notes},
+		.levels = {{.arena = arena}, {.arena = arena}},
+	};
+}
+
+/** Variables name the files that a cluster is read from, except for --hostfile; with that, no other file is read. */
+static int recognise(struct flow *f, struct err *err) {
+	if (told_by_option(&f->input.hostfile)) {
+		return recognise_cluster(&f->input, &f->cluster, err);
+	}
+	int r = rights_of_program(f, err);
+	return r < 0 ? r : rights_of_ours(f, recognise_cluster(&f->input, &f->cluster, err), err);
+}
+
+int flow_find_cluster(struct flow *f, struct err *err) {
+	int r = told_check(&f->input, err);
+	if (r < 0 || f->wants.no_cluster) {
+		return r;
+	}
+	r = recognise(f, err);
+	// A wrong name of a source is a wrong option, not a broken cluster.
+	if (r < 0 && r != -ENOENT && f->wants.lenient) {
+		f->broken = arena_text(f->arena, err->text, strlen(err->text));
+		notes_add(f->notes, "%s; nothing is derived (--lenient)", f->broken);
+		return 0;
+	}
+	f->has_cluster = r > 0;
+	return r < 0 ? r : 0;
+}
+
+/** Check what is one framework's own, also where nothing is derived. */
+static int read_own_wants(struct flow *f, struct err *err) {
+	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
+	if (path->value && path->value[0] != '/') {
+		return err_set(
+			err, EINVAL,
+			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
+			"another folder",
+			path->from, quote(str_of(path->value)).s);
+	}
+	f->derivation.hostfile.path = path->value;
+	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
+}
+
+static int run_frameworks(struct flow *f, struct err *err) {
+	struct derivation *d = &f->derivation;
+	const struct told *told = &f->wants.frameworks;
+	uint32_t set = frameworks_standard();
+	int r = told->value ? frameworks_parse(told->from, told->value, &set, err) : 0;
+	if (r < 0) {
+		return r;
+	}
+	*d = (struct derivation){
+		.cluster = &f->cluster,
+		.env = f->env,
+		.notes = f->notes,
+		.ranks = f->wants.ranks,
+	};
+	r = read_own_wants(f, err);
+	if (r < 0 || !f->has_cluster || cluster_is_single(&f->cluster)) {
+		return r;
+	}
+	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
+		notes_add(f->notes,
+			  "%s: no host file is written, as none of the frameworks that read one is asked for "
+			  "(mpi, mpich, horovod, deepspeed)",
+			  f->wants.hostfile_output.from);
+	}
+	if (frameworks_want_interface(set, f->env)) {
+		d->interface.name = interface_find(f->arena, &f->cluster, &d->interface.why);
+	}
+	return frameworks_derive(set, d, err);
+}
+
+int flow_derive(struct flow *f, struct err *err) {
+	// First of all, as it says who may open what follows.
+	int r = privileges_plan(f, err);
+	r = r < 0 ? r : directives_read(f, err);
+	r = r < 0 ? r : flow_find_cluster(f, err);
+	r = r < 0 ? r : run_frameworks(f, err);
+	if (r == 0) {
+		// Directives can set it again.
+		privileges_set_identity(f);
+	}
+	r = r < 0 ? r : directives_apply(&f->levels.job, f->env, f->notes, err);
+	r = r < 0 ? r : directives_apply(&f->levels.app, f->env, f->notes, err);
+	return r < 0 ? r : directives_apply(&f->wants.options, f->env, f->notes, err);
+}
+
+int flow_write_hostfile(struct flow *f, struct err *err) {
+	const struct hostfile *file = &f->derivation.hostfile;
+	const struct told *output = &f->wants.hostfile_output;
+	if (!file->text.p) {
+		return 0;
+	}
+	bool trusted = told_by_option(output);
+	int r = trusted ? 0 : rights_of_program(f, err);
+	r = r < 0 ? r : file_write(f->arena, output->from, file->path, file->text, 0444, err);
+	return trusted ? r : rights_of_ours(f, r, err);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/privileges.h"
+
+#include "priv/rights.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct origin *origin(struct flow *f, const char *why) {
+	struct origin *by = arena_alloc(f->arena, sizeof(*by));
+	*by = (struct origin){.by = f->wants.privileges.user.from, .why = why};
+	return by;
+}
+
+/**
+ * Set @name to @value, that of the new user. What is there is the user's and stays, unless it is @before, which says who we were:
+ * engines and shells set HOME for the user that a container starts as.
+ */
+static void set_identity(struct flow *f, const char *name, const char *value, const char *before,
+			 const char *why) {
+	const char *now = env_value(f->env, name);
+	if (now && !(before && strcmp(now, before) == 0)) {
+		derive_keeps(&f->derivation, name);
+	} else if (value) {
+		env_set(f->env, str_of(name), str_of(value), origin(f, why));
+	} else if (now) {
+		env_unset(f->env, str_of(name), origin(f, why));
+	}
+}
+
+void privileges_set_identity(struct flow *f) {
+	const struct wishes *w = &f->wishes;
+	if (!w->has_user) {
+		return;
+	}
+	const char *home_before = env_value(f->env, "HOME");
+	// Where /etc/passwd does not tell: root's usual home, and what engines take for a user that has none.
+	bool usual = home_before && (strcmp(home_before, "/") == 0 ||
+				     (f->was.uid[ID_REAL] == 0 && strcmp(home_before, "/root") == 0));
+	const char *name_before = w->name_now ? w->name_now : f->was.uid[ID_REAL] == 0 ? "root" : NULL;
+	const char *why = w->name ? arena_format(f->arena, "that of %s, uid %u", w->name, w->uid)
+				  : arena_format(f->arena, "uid %u has no line in /etc/passwd", w->uid);
+	set_identity(f, "HOME", w->home, usual ? home_before : w->home_now, why);
+	set_identity(f, "USER", w->name, name_before, why);
+	set_identity(f, "LOGNAME", w->name, name_before, why);
+}
+
+/**
+ * Choose the rights for opening what variables name: the workload's. Where the plan failed: those of
+ * the user, without capabilities.
+ */
+static void plan_rights(struct flow *f) {
+	struct credentials *as = &f->opens_as;
+	f->has_more_rights = f->was.caps.permitted;
+	if (!f->plan_error) {
+		*as = f->plan.target;
+		as->caps.effective = f->plan.workload;
+		return;
+	}
+	*as = f->was;
+	as->uid[ID_EFFECTIVE] = f->wishes.uid;
+	as->gid[ID_EFFECTIVE] = f->wishes.gid;
+	as->caps.effective = 0;
+	if (f->wishes.change_groups) {
+		as->groups = f->wishes.groups;
+		as->n_groups = f->wishes.n_groups;
+	}
+}
+
+static int plan_change(struct flow *f, struct err *err) {
+	struct notes aside = {.arena = f->arena};
+	struct notes *notes = f->wants.notes_change ? f->notes : &aside;
+	int r = priv_plan(f->arena, &f->wishes, &f->was, notes, &f->plan, err);
+	if (r < 0) {
+		f->plan_error = arena_text(f->arena, err->text, strlen(err->text));
+	}
+	plan_rights(f);
+	return f->wants.must_change ? r : 0;
+}
+
+int privileges_plan(struct flow *f, struct err *err) {
+	const struct priv_options *p = &f->wants.privileges;
+	if (!p->user.value && !p->groups.value && !p->cap_drop.value && !p->cap_keep.value &&
+	    !p->no_new_privs) {
+		return 0;
+	}
+	int r = credentials_read(f->arena, &f->was, err);
+	r = r < 0 ? r : wishes_read(f->arena, p, &f->was, f->notes, &f->wishes, err);
+	return r < 0 ? r : plan_change(f, err);
+}
+
+int rights_of_program(struct flow *f, struct err *err) {
+	if (!f->has_more_rights) {
+		return 0;
+	}
+	int r = rights_lower(&f->was, &f->opens_as, err);
+	if (r < 0 && f->plan_error) {
+		// We may not become that user, which is why no workload could either.
+		f->opens_as = f->was;
+		f->opens_as.caps.effective = 0;
+		r = rights_lower(&f->was, &f->opens_as, err);
+	}
+	return r;
+}
+
+int rights_of_ours(struct flow *f, int r, struct err *err) {
+	if (!f->has_more_rights) {
+		return r;
+	}
+	if (r == -EACCES) {
+		struct err cause = *err;
+		err_set(err, EACCES,
+			"%s; what a variable names is opened with the rights of the workload, uid %u, gid %u",
+			cause.text, f->opens_as.uid[ID_EFFECTIVE], f->opens_as.gid[ID_EFFECTIVE]);
+	}
+	int back = rights_restore(&f->was, &f->opens_as, err);
+	return back < 0 ? back : r;
+}
+
+int privileges_drop(struct flow *f, struct err *err) {
+	if (!f->wishes.any) {
+		return 0;
+	}
+	f->has_more_rights = false;
+	return priv_apply(f->arena, &f->plan, err);
+}

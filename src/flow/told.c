@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/told.h"
+
+#include "cluster/read.h"
+
+#include <errno.h>
+#include <string.h>
+
+int told_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {
+	struct hosts host;
+	uint32_t empty;
+	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
+	r = r < 0 ? r : hosts_check(&host, arena, from, err);
+	if (r < 0) {
+		return r;
+	}
+	if (host.n > 1) {
+		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
+	}
+	struct str bare = hosts_at(&host, 0);
+	*out = arena_text(arena, bare.p, bare.len);
+	return 0;
+}
+
+static int check_master(struct input *in, struct err *err) {
+	struct told *addr = &in->master_addr, *port = &in->master_port;
+	int r = addr->value ? told_host(in->arena, addr->from, addr->value, &addr->value, err) : 0;
+	uint16_t number;
+	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
+}
+
+static int check_nnodes(const struct told *nnodes, struct err *err) {
+	uint32_t number;
+	if (!nnodes->value) {
+		return 0;
+	}
+	int r = parse_u32(nnodes->from, nnodes->value, &number, err);
+	if (r == 0 && (number == 0 || number > HOSTS_MAX)) {
+		r = err_set(err, EINVAL, "%s=%u: a number of nodes from 1 to %u is expected", nnodes->from,
+			    number, HOSTS_MAX);
+	}
+	return r;
+}
+
+/** Hosts that are told by hand are told once, and no manager is asked for beside them. */
+static int check_told_hosts(const struct input *in, struct err *err) {
+	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
+	const char *source = in->hosts.value ? "manual" : "hostfile";
+	if (in->hosts.value && in->hostfile.value) {
+		return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
+			       in->hosts.from, in->hostfile.from);
+	}
+	if (list->value && in->cluster.value && strcmp(in->cluster.value, source) != 0) {
+		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
+			       list->from, in->cluster.from, in->cluster.value);
+	}
+	if (in->node_rank.value && !list->value) {
+		return err_set(err, EINVAL, "%s goes with --hosts or --hostfile, which are not given",
+			       in->node_rank.from);
+	}
+	return 0;
+}
+
+int told_check(struct input *in, struct err *err) {
+	int r = check_told_hosts(in, err);
+	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
+	return r < 0 ? r : check_master(in, err);
+}
