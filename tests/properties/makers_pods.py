@@ -208,6 +208,38 @@ def volcano(random, n):
     return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0])
 
 
+@manager("volcano")
+def volcano_pytorch(random, n):
+    """The plugin pytorch: a third task's pods are no nodes; with the host's network, no name is a pod's."""
+    host_network = n > 2 and random.random() < 0.5
+    tasks = {"master": ["j-master-0.j"], "worker": [f"j-worker-{i}.j" for i in range(n - 1)],
+             random.choice(["extra", "aa", "ps"]): [f"j-extra-{i}.j" for i in range(random.choice([1, 2, n]))]}
+    hosts = tasks["master"] + tasks["worker"]
+    common = {f"VC_{task.upper()}_HOSTS": ",".join(mine) for task, mine in tasks.items() if mine}
+
+    def member(i):
+        return Member(common | {"VC_TASK_INDEX": str(max(i - 1, 0)), "MASTER_ADDR": hosts[0], "MASTER_PORT": "23456",
+                                "WORLD_SIZE": str(n), "RANK": str(i)}, hosts[i], i,
+                      hostname=f"gpu{i}" if host_network else hosts[i].partition(".")[0])
+
+    return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="pytorch")
+
+
+@manager("volcano")
+def volcano_torchx(random, n):
+    """A task for each replica, whose variables come in any order."""
+    role = random.choice(["trainer", "main-2"])
+    hosts = [f"x-{role}-{i}-0.x" for i in range(n)]
+    names = [f"VC_{role.upper().replace('-', '_')}_{i}" for i in range(n)]
+    order = random.sample(range(n), n)
+    common = {f"{names[i]}_HOSTS": hosts[i] for i in order} | {f"{names[i]}_NUM": "1" for i in order}
+
+    def member(i):
+        return Member(common | {"VC_TASK_INDEX": "0"}, hosts[i], i, hostname=hosts[i].partition(".")[0])
+
+    return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="TorchX")
+
+
 @manager("tpu")
 def tpu(random, n):
     name = pod_name(random)
