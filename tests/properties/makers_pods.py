@@ -273,13 +273,17 @@ def tfjob(random, n):
 @manager("pai")
 def pai(random, n):
     job = f"dlc{random.randint(1, 99)}abc"
+    local = random.random() < 0.3
 
     def member(i):
         name = f"{job}-worker-{i - 1}" if i else f"{job}-master-0"
-        return Member({"MASTER_ADDR": f"{job}-master-0", "MASTER_PORT": "23456", "WORLD_SIZE": str(n),
-                       "RANK": str(i), "NPROC_PER_NODE": "8"}, name, i, hostname=name)
+        return Member({"MASTER_ADDR": "localhost" if local and i == 0 else f"{job}-master-0", "MASTER_PORT": "23456",
+                       "WORLD_SIZE": str(n), "RANK": str(i), "NPROC_PER_NODE": "8"}, name, i, hostname=name)
 
-    return Cluster("pai", n, member, nnodes=n, master=f"{job}-master-0")
+    def master(member):
+        return "localhost" if local and member.rank == 0 else f"{job}-master-0"
+
+    return Cluster("pai", n, member, nnodes=n, master=master)
 
 
 @manager("mpijob")
