@@ -180,9 +180,11 @@ def xgboostjob(random, n):
 def lws(random, n):
     group, tail = f"{pod_name(random)}-{random.randint(0, 12)}", domain(random)
     hosts = [f"{group}.{tail}"] + [f"{group}-{i}.{tail}" for i in range(1, n)]
+    first = random.choice([0, 1])
+    tpus = random.choice([{}, {"TPU_WORKER_HOSTNAMES": ",".join(hosts[first:])}])
 
     def member(i):
-        return Member({"LWS_LEADER_ADDRESS": hosts[0], "LWS_GROUP_SIZE": str(n), "LWS_WORKER_INDEX": str(i)},
+        return Member({"LWS_LEADER_ADDRESS": hosts[0], "LWS_GROUP_SIZE": str(n), "LWS_WORKER_INDEX": str(i)} | tpus,
                       hosts[i], i)
 
     return Cluster("lws", n, member, hosts=hosts, nnodes=n, master=hosts[0])
