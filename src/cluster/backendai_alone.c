@@ -35,7 +35,7 @@ const struct source source_backendai_alone = {
 	.name = "backendai",
 	.about = "Backend.AI session of one container, which needs nothing",
 	.known_by = BACKENDAI_SIZE " up to 1",
-	.reads = BACKENDAI_SIZE " " BACKENDAI_HOST,
+	.reads = READS(BACKENDAI_SIZE, BACKENDAI_HOST),
 	.detect = alone_detect,
 	.read = alone_read,
 };

@@ -21,3 +21,14 @@ const struct launcher *const launchers[] = {
 	&launcher_pmi,	 // two names that most of the above set too
 	NULL,
 };
+
+void launcher_reads(const struct launcher *l, const char *out[LAUNCHER_READS]) {
+	const char *const names[] = {l->recognised_by, l->rank, l->size, l->local_rank,
+				     l->local_size,    l->host, l->node};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i]) {
+			*out++ = names[i];
+		}
+	}
+	*out = NULL;
+}

@@ -122,8 +122,7 @@ const struct source source_lsf = {
 	.name = "lsf",
 	.about = "LSF jobs: the script, and jsrun or mpirun in it",
 	.known_by = JOB " and one of the lists",
-	.reads = JOB " LSB_JOBINDEX, and the first of " PAIRS " " NAMES " and the files " SLOTS " " RANKS
-		     " " CSM,
+	.reads = READS(JOB, "LSB_JOBINDEX", PAIRS, NAMES, SLOTS, RANKS, CSM),
 	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
 	.lacks = BATCH_LACKS,
 	.detect = lsf_detect,

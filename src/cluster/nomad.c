@@ -31,7 +31,7 @@ const struct source source_nomad = {
 	.name = "nomad",
 	.about = "Nomad allocation",
 	.known_by = INDEX,
-	.reads = INDEX " NOMAD_JOB_NAME",
+	.reads = READS(INDEX, "NOMAD_JOB_NAME"),
 	.leaves = "NOMAD_ADDR_*: this allocation's own",
 	.lacks = "how many allocations there are, and where: pass --nnodes and --master-addr, or --hosts and "
 		 "--node-rank",

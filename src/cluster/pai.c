@@ -70,7 +70,7 @@ const struct source source_pai = {
 	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
 	.known_by =
 		ADDR " of the form JOB-master-0 (or localhost there), and a host name that goes with " RANK,
-	.reads = ADDR " " SIZE " " RANK " NPROC_PER_NODE",
+	.reads = READS(ADDR, SIZE, RANK, "NPROC_PER_NODE"),
 	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
 	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
 	.detect = pai_detect,

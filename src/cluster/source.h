@@ -5,15 +5,24 @@
 
 #include "cluster/cluster.h"
 
+/**
+ * Names of variables and paths of files, then NULL. One '*' in a name stands for any text: "VC_*_HOSTS". These are data, no prose:
+ * `distinit sources` lists them, and `distinit bundle` does not carry such variables to other hosts.
+ */
+#define READS(...) \
+	(const char *const[]) { \
+		__VA_ARGS__, NULL \
+	}
+
 /** Knows one cluster manager. */
 struct source {
 	const char *name;
 	/** One line for `distinit sources`. */
 	const char *about;
-	/** For the same, words with a blank between: what has to be there, */
+	/** For the same: what has to be there, in words, */
 	const char *known_by;
-	/** the variables and files it reads, */
-	const char *reads;
+	/** the variables and files it reads, as READS() makes them, */
+	const char *const *reads;
 	/** what it finds beside them and leaves alone, as it often misleads, or NULL, */
 	const char *leaves;
 	/** and what this manager does not tell, with the way out; or NULL. `explain` says it, too. */
@@ -56,6 +65,12 @@ struct launcher {
 	/** It has set all there is to set: nothing is derived. */
 	bool complete;
 };
+
+/** More names than launcher_reads() finds. */
+#define LAUNCHER_READS 8
+
+/** The variables that @launcher is read from, then NULL. */
+void launcher_reads(const struct launcher *launcher, const char *out[LAUNCHER_READS]);
 
 /** The variable that gives @launcher away. */
 const char *launcher_recognised_by(const struct launcher *launcher);
