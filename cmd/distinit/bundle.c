@@ -20,7 +20,8 @@ static size_t add_names(const char **out, const char *const *names) {
 static const char *const *own_variables(struct session *s) {
 	size_t n = 1;
 	for (size_t i = 0; sources[i]; i++) {
-		for (size_t k = 0; sources[i]->reads[k]; k++) {
+		const char *const *reads = source_reads(&s->arena, sources[i]);
+		for (size_t k = 0; reads[k]; k++) {
 			n++;
 		}
 	}
@@ -30,7 +31,7 @@ static const char *const *own_variables(struct session *s) {
 	const char **own = arena_array(&s->arena, n, sizeof(*own));
 	n = 0;
 	for (size_t i = 0; sources[i]; i++) {
-		n += add_names(own + n, sources[i]->reads);
+		n += add_names(own + n, source_reads(&s->arena, sources[i]));
 	}
 	for (size_t i = 0; launchers[i]; i++) {
 		const char *reads[LAUNCHER_READS];

@@ -63,8 +63,8 @@ int command_sources(struct session *s) {
 	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
 	for (size_t i = 0; sources[i]; i++) {
 		put_head(&out, sources[i]->name, sources[i]->about);
-		put_words(&out, "known by", sources[i]->known_by);
-		put_reads(&out, sources[i]->reads);
+		put_words(&out, "known by", source_known_by(&s->arena, sources[i]));
+		put_reads(&out, source_reads(&s->arena, sources[i]));
 		put_words(&out, "leaves alone", sources[i]->leaves);
 		put_words(&out, "is not told", sources[i]->lacks);
 	}

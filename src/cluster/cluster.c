@@ -21,7 +21,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 			continue;
 		}
 		named = sources[i];
-		*by = named->detect(in);
+		*by = source_detect(in, named);
 		if (*by) {
 			*out = named;
 			return 0;
@@ -273,7 +273,8 @@ int cluster_read(struct input *in, struct cluster *out, struct err *err) {
 	}
 	in->task = c.task;
 	if (r == 0 && c.source) {
-		r = c.source->read(in, &c.place, err);
+		r = c.source->read ? c.source->read(in, &c.place, err)
+				   : row_read(in, c.source->row, c.recognised_by, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		if (r == 0) {

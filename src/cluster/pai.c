@@ -55,24 +55,23 @@ static const char *pai_detect(const struct input *in) {
 	return here ? RANK : NULL;
 }
 
-static int pai_read(struct input *in, struct placement *out, struct err *err) {
-	out->nnodes_from = SIZE;
-	out->node_rank_from = RANK;
-	out->master_addr = str_of(env_get(in->env, ADDR));
-	out->master_addr_from = ADDR;
-	num_read_u32(str_of(env_value(in->env, "NPROC_PER_NODE")), &out->nproc_per_node);
-	int r = need_nnodes(in, SIZE, RANK, &out->nnodes, err);
-	return r < 0 ? r : read_u32(in, RANK, &out->node_rank, err);
-}
+static const struct source_row pai_row = {
+	.variables =
+		{
+			[ROW_NNODES] = SIZE,
+			[ROW_NODE_RANK] = RANK,
+			[ROW_MASTER_ADDR] = ADDR,
+			[ROW_NPROC_PER_NODE] = "NPROC_PER_NODE",
+		},
+};
 
 const struct source source_pai = {
 	.name = "pai",
 	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
 	.known_by =
 		ADDR " of the form JOB-master-0 (or localhost there), and a host name that goes with " RANK,
-	.reads = READS(ADDR, SIZE, RANK, "NPROC_PER_NODE"),
 	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
 	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
 	.detect = pai_detect,
-	.read = pai_read,
+	.row = &pai_row,
 };

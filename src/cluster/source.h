@@ -3,7 +3,7 @@
 
 /** What a source and a launcher are, and the two tables of them. */
 
-#include "cluster/cluster.h"
+#include "cluster/rows.h"
 
 /**
  * Names of variables and paths of files, then NULL. One '*' in a name stands for any text: "VC_*_HOSTS". These are data, no prose:
@@ -19,16 +19,18 @@ struct source {
 	const char *name;
 	/** One line for `distinit sources`. */
 	const char *about;
-	/** For the same: what has to be there, in words, */
+	/** For the same: what has to be there, in words; NULL: the row says it, */
 	const char *known_by;
-	/** the variables and files it reads, as READS() makes them, */
+	/** the variables and files it reads, as READS() makes them; NULL: those of the row, */
 	const char *const *reads;
 	/** what it finds beside them and leaves alone, as it often misleads, or NULL, */
 	const char *leaves;
 	/** and what this manager does not tell, with the way out; or NULL. `explain` says it, too. */
 	const char *lacks;
+	/** What its variables are, where it does nothing but name them; or NULL. */
+	const struct source_row *row;
 	/**
-	 * Whether this manager's variables are there, complete enough to be meant. Returns the one by which it was recognised, or
+	 * NULL: the row says it, as of read(). Whether this manager's variables are there, complete enough to be meant. Returns the one by which it was recognised, or
 	 * NULL. Cheap, silent and without system calls: it is asked in every process.
 	 */
 	const char *(*detect)(const struct input *in);
@@ -65,6 +67,15 @@ struct launcher {
 	/** It has set all there is to set: nothing is derived. */
 	bool complete;
 };
+
+/** Ask source->detect() or the row. */
+const char *source_detect(const struct input *in, const struct source *source);
+
+/** What @source reads, as READS() makes it. */
+const char *const *source_reads(struct arena *arena, const struct source *source);
+
+/** What has to be there for @source to be recognised, in words. */
+const char *source_known_by(struct arena *arena, const struct source *source);
 
 /** More names than launcher_reads() finds. */
 #define LAUNCHER_READS 8

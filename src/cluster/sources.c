@@ -2,7 +2,7 @@
 
 #include "cluster/source.h"
 
-#include <stddef.h>
+#include "base/buf.h"
 
 /*
  * The order in which the managers are asked: first what cannot be mistaken and is set inside the very container, then
@@ -49,3 +49,37 @@ const struct source *const sources[] = {
 	&source_sagemaker_platform, // a look at the file system, which nobody else should pay for
 	NULL,
 };
+
+const char *source_detect(const struct input *in, const struct source *source) {
+	return source->detect ? source->detect(in) : row_detect(in, source->row);
+}
+
+const char *const *source_reads(struct arena *arena, const struct source *source) {
+	if (source->reads) {
+		return source->reads;
+	}
+	const char **names = arena_array(arena, ROW_FIELDS + 1, sizeof(*names));
+	size_t n = 0;
+	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
+		if (source->row->variables[i]) {
+			names[n++] = source->row->variables[i];
+		}
+	}
+	names[n] = NULL;
+	return names;
+}
+
+const char *source_known_by(struct arena *arena, const struct source *source) {
+	if (source->known_by) {
+		return source->known_by;
+	}
+	struct buf words = BUF(arena);
+	buf_puts(&words, source->row->variables[source->row->known_by]);
+	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
+		if (source->row->known_with & ROW_BIT(i)) {
+			buf_puts(&words, " and ");
+			buf_puts(&words, source->row->variables[i]);
+		}
+	}
+	return buf_text(&words);
+}
