@@ -195,11 +195,10 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 			       what, quote(name).s, name.len, HOST_NAME_BYTES);
 	}
 	if (bytes_are_fine(name) && !colon_is_fine(name)) {
-		return err_set(
-			err, EINVAL,
-			"%s: the host name %s has a ':' in it, but is no IPv6 address; slots are told by "
-			"a file (--hostfile), a port by --master-port",
-			what, quote(name).s);
+		return err_set(err, EINVAL,
+			       "%s: the host name %s has a ':' in it, but is no IPv6 address; "
+			       "--hostfile tells slots, --master-port a port",
+			       what, quote(name).s);
 	}
 	size_t i = 0;
 	while (i + 1 < name.len && is_host_byte((unsigned char)name.p[i])) {

@@ -94,14 +94,12 @@ static int read_node_rank(struct reading *r, struct err *err) {
 }
 
 static int read_master(struct reading *r, struct err *err) {
-	const char *addr = wanted(r, ROW_MASTER_ADDR), *port = wanted(r, ROW_MASTER_PORT), *value;
+	const char *addr = wanted(r, ROW_MASTER_ADDR), *port = wanted(r, ROW_MASTER_PORT), *value = NULL;
 	int x = addr ? need_value(r->in, addr, r->beside, &value, err) : 0;
-	if (x == 0 && addr) {
-		r->out->master_addr = str_of(value);
-		r->out->master_addr_from = addr;
-	}
-	x = x < 0 || !port ? x : need_value(r->in, port, r->beside, &value, err);
+	r->out->master_addr = str_of(value);
+	r->out->master_addr_from = addr;
 	r->out->port_from = port;
+	x = x < 0 || !port ? x : need_value(r->in, port, r->beside, &value, err);
 	return x < 0 || !port ? x : parse_port(port, value, &r->out->port, err);
 }
 

@@ -293,8 +293,7 @@ const struct source source_volcano = {
 	.about = "Volcano job, with its plugin svc",
 	.known_by = HOSTS,
 	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI),
-	.leaves = "tasks ps and evaluator, and those that the plugins pytorch and mpi leave out: no nodes; "
-		  "VK_TASK_INDEX",
+	.leaves = "tasks that train nothing: ps, evaluator, mpirun's; VK_TASK_INDEX",
 	.lacks = "the name of this pod's task: its host name has to be the pod's",
 	.detect = volcano_detect,
 	.read = volcano_read,
