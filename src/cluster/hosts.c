@@ -194,7 +194,7 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 		return err_set(err, EINVAL, "%s: the host name %s has %zu bytes; the longest possible has %d",
 			       what, quote(name).s, name.len, HOST_NAME_BYTES);
 	}
-	if (bytes_are_fine(name) && !colon_is_fine(name)) {
+	if (name.len && bytes_are_fine(name)) {
 		return err_set(err, EINVAL,
 			       "%s: the host name %s has a ':' in it, but is no IPv6 address; "
 			       "--hostfile tells slots, --master-port a port",

@@ -40,12 +40,15 @@ static const char own_words[] =
 /** Whether @name is @pattern, in which one '*' stands for any text. */
 static bool is_like(struct str name, struct str pattern) {
 	size_t star = str_find(pattern, '*');
+	if (!str_starts(name, (struct str){pattern.p, star})) {
+		return false;
+	}
+	name = str_from(name, star);
 	if (star == pattern.len) {
-		return str_eq(name, pattern);
+		return name.len == 0;
 	}
 	struct str tail = str_from(pattern, star + 1);
-	return name.len >= star + tail.len && str_starts(name, (struct str){pattern.p, star}) &&
-	       str_eq(str_from(name, name.len - tail.len), tail);
+	return name.len >= tail.len && str_eq(str_from(name, name.len - tail.len), tail);
 }
 
 static bool is_own(const struct bundle_request *request, struct str name) {
