@@ -15,7 +15,8 @@
  *     SKYPILOT_NUM_NODES=2
  *     SKYPILOT_NUM_GPUS_PER_NODE=8      0 without GPUs, or a share of one
  *
- * The commands of a task's setup have SKYPILOT_SETUP_* instead: they run outside of the job, and are no node of it.
+ * The commands of a task's setup have SKYPILOT_SETUP_* instead: they run outside of the job, and
+ * are no node of it.
  *
  * Reference: docs/source/running-jobs/environment-variables.rst, distributed-jobs.rst of SkyPilot.
  */
@@ -45,8 +46,8 @@ const struct source source_skypilot = {
  *
  * COBALT_PARTNAME and COBALT_PARTSIZE describe a partition, which need not be the job's nodes.
  *
- * Reference: src/mca/ras/pbs of PRRTE, src/pm/hydra/lib/tools/bootstrap/external/cobalt_query_node_list.c of MPICH, which read
- * them.
+ * Reference: src/mca/ras/pbs of PRRTE,
+ * src/pm/hydra/lib/tools/bootstrap/external/cobalt_query_node_list.c of MPICH, which read them.
  */
 const struct source source_cobalt = {
 	.name = "cobalt",
@@ -68,8 +69,8 @@ const struct source source_cobalt = {
  *     LOADL_HOSTFILE=/var/loadl/execute/fr1n01.123.0.hosts   a line for each task, with the name of its host
  *     LOADL_STEP_ID=fr1n01.123.0                             the job's step
  *
- * Reference: src/pm/hydra/lib/tools/bootstrap/external/ll_query_node_list.c of MPICH, which reads the file; IBM's manual "Using
- * and Administering" for the step's id.
+ * Reference: src/pm/hydra/lib/tools/bootstrap/external/ll_query_node_list.c of MPICH, which reads
+ * the file; IBM's manual "Using and Administering" for the step's id.
  */
 const struct source source_loadleveler = {
 	.name = "loadleveler",
@@ -89,7 +90,8 @@ const struct source source_loadleveler = {
  *
  *     DET_CHIEF_IP=10.1.1.4   DET_SLOT_IDS=[0,1]
  *
- * for what it starts: the chief's address is all that can be told from there. The numbers of nodes and of this one stay with it.
+ * for what it starts: the chief's address is all that can be told from there. The numbers of nodes
+ * and of this one stay with it.
  *
  * Reference: harness/determined/launch of Determined.
  */
@@ -105,12 +107,13 @@ const struct source source_determined = {
 };
 
 /*
- * HTCondor's parallel universe. Each machine of a job of four runs the same program, the second one with
+ * HTCondor's parallel universe. Each machine of a job of four runs the same program, the second one
+ * with
  *
  *     _CONDOR_PROCNO=1   _CONDOR_NPROCS=4
  *
- * and nothing that names the others: the user tells the master (MASTER_ADDR or --master-addr), which has to be the
- * machine of number 0.
+ * and nothing that names the others: the user tells the master (MASTER_ADDR or --master-addr),
+ * which has to be the machine of number 0.
  *
  * Reference: "Parallel Applications" of HTCondor's manual.
  */
@@ -131,8 +134,8 @@ const struct source source_htcondor = {
  *
  *     NOMAD_ALLOC_INDEX=2   NOMAD_GROUP_NAME=train
  *
- * and no size and no hosts, and most have nothing to do with each other. So this is described, and nothing is derived, unless the
- * user tells the rest.
+ * and no size and no hosts, and most have nothing to do with each other. So this is described, and
+ * nothing is derived, unless the user tells the rest.
  *
  * Reference: "Runtime environment settings" in Nomad's documentation.
  */

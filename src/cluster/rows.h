@@ -2,11 +2,12 @@
 #pragma once
 
 /**
- * Managers that only name variables. Such a manager is a row: which variable tells what. One reader serves all rows, with the same
- * checks and the same sentences, so that a row can also be made from a text at run time.
+ * Managers that only name variables. Such a manager is a row: which variable tells what. One reader
+ * serves all rows, with the same checks and the same sentences, so that a row can also be made from
+ * a text at run time.
  *
- * A manager that tells more than a row can say has a file of its own. It may still leave the reading to a row, and recognise
- * itself.
+ * A manager that tells more than a row can say has a file of its own. It may still leave the
+ * reading to a row, and recognise itself.
  */
 
 #include "cluster/cluster.h"
@@ -25,7 +26,9 @@ enum row_field {
 	ROW_MASTER_ADDR,
 	/** The rendezvous port. */
 	ROW_MASTER_PORT,
-	/** Processes to start on each node. What is no number from 1 ("auto", "0.5") is left aside. */
+	/**
+	 * Processes to start on each node. What is no number from 1 ("auto", "0.5") is left aside.
+	 */
 	ROW_NPROC_PER_NODE,
 	/** The job's id. */
 	ROW_JOB,
@@ -41,7 +44,10 @@ extern const char *const row_field_names[ROW_FIELDS];
 struct source_row {
 	/** The variable for each field, or NULL: this manager does not tell it. */
 	const char *variables[ROW_FIELDS];
-	/** The manager is there if this field's variable is set, and those of `known_with`, a set of fields. */
+	/**
+	 * The manager is there if this field's variable is set, and those of `known_with`, a set of
+	 * fields.
+	 */
 	enum row_field known_by;
 	unsigned known_with;
 	/** known_by's variable has to be a number: others may use its name. */
@@ -52,11 +58,16 @@ struct source_row {
 	char separator;
 	/** A batch manager: the script runs on one of the nodes, and jobs share nodes (batch.h). */
 	bool batch;
-	/** Lines of the host file are slots. Otherwise a node stands there once, whatever fits on it. */
+	/**
+	 * Lines of the host file are slots. Otherwise a node stands there once, whatever fits on
+	 * it.
+	 */
 	bool lines_are_slots;
 };
 
-/** Whether the manager's variables are there. Returns the one by which it was recognised, or NULL. */
+/**
+ * Whether the manager's variables are there. Returns the one by which it was recognised, or NULL.
+ */
 const char *row_detect(const struct input *in, const struct source_row *row);
 
 /**

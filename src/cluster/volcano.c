@@ -12,13 +12,15 @@
  *     pytorch   MASTER_ADDR=lm-master-0.lm  WORLD_SIZE=3  RANK=2     the master's task and one other
  *     mpi       MPI_HOST=lm-worker-0.lm,lm-worker-1.lm               the workers; only the master has it, and runs mpirun
  *
- * Otherwise all tasks are, except parameter servers and evaluators. A task "master" or "chief" is first, the others follow by
- * name: the same order everywhere. TorchX makes a task of each replica (TRAINER_0, TRAINER_1, ...), so numbers sort as numbers.
+ * Otherwise all tasks are, except parameter servers and evaluators. A task "master" or "chief" is
+ * first, the others follow by name: the same order everywhere. TorchX makes a task of each replica
+ * (TRAINER_0, TRAINER_1, ...), so numbers sort as numbers.
  *
- * The host name, which is the pod's, tells which node this is. With the network of the host it is the machine's name; then RANK
- * tells it, or in a job of one task VC_TASK_INDEX.
+ * The host name, which is the pod's, tells which node this is. With the network of the host it is
+ * the machine's name; then RANK tells it, or in a job of one task VC_TASK_INDEX.
  *
- * Reference: pkg/controllers/job/plugins/svc, .../env, .../distributed-framework of Volcano; kubernetes_scheduler.py of TorchX.
+ * Reference: pkg/controllers/job/plugins/svc, .../env, .../distributed-framework of Volcano;
+ * kubernetes_scheduler.py of TorchX.
  */
 
 #include "base/buf.h"
@@ -167,7 +169,10 @@ static uint32_t find_master(const struct job *job, struct str addr) {
 	return m;
 }
 
-/** Keep the tasks of the master and the workers, as the plugin pytorch tells them. They may have other names than these two. */
+/**
+ * Keep the tasks of the master and the workers, as the plugin pytorch tells them. They may have
+ * other names than these two.
+ */
 static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 	struct str addr = str_of(env_value(in->env, ADDR));
 	uint32_t size, m = find_master(job, addr), w = job->n, other = job->n;
