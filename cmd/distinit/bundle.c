@@ -5,25 +5,39 @@
 #include "base/file.h"
 #include "env/bundle.h"
 #include "flow/tables.h"
+#include "source/ask.h"
 
 #include <errno.h>
 
+static size_t add_names(const char **out, const char *const *names) {
+	size_t n = 0;
+	for (; names[n]; n++) {
+		out[n] = names[n];
+	}
+	return n;
+}
+
 /** What the managers and launchers are read from: all of it is some host's or rank's own. */
 static const char *const *own_variables(struct session *s) {
-	size_t n = 0;
+	size_t n = 1;
 	for (size_t i = 0; sources[i]; i++) {
-		n++;
+		const char *const *reads = source_reads(&s->arena, sources[i]);
+		for (size_t k = 0; reads[k]; k++) {
+			n++;
+		}
 	}
 	for (size_t i = 0; launchers[i]; i++) {
-		n++;
+		n += LAUNCHER_READS;
 	}
-	const char **own = arena_array(&s->arena, n + 1, sizeof(*own));
+	const char **own = arena_array(&s->arena, n, sizeof(*own));
 	n = 0;
 	for (size_t i = 0; sources[i]; i++) {
-		own[n++] = sources[i]->reads;
+		n += add_names(own + n, source_reads(&s->arena, sources[i]));
 	}
 	for (size_t i = 0; launchers[i]; i++) {
-		own[n++] = launcher_reads(&s->arena, launchers[i]);
+		const char *reads[LAUNCHER_READS];
+		launcher_reads(launchers[i], reads);
+		n += add_names(own + n, reads);
 	}
 	own[n] = NULL;
 	return own;

@@ -47,9 +47,6 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
 
-/** The variables that @launcher is read from, joined by blanks. */
-const char *launcher_reads(struct arena *arena, const struct launcher *launcher);
-
 struct process_report;
 
 /** `explain` in its two formats. */

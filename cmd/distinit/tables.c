@@ -3,23 +3,44 @@
 #include "distinit/commands.h"
 
 #include "flow/tables.h"
+#include "source/ask.h"
 
 #include <errno.h>
 
-/** Write one line of an entry, or several: @verb and @words. NULL and "" are none. */
-static void put_words(struct buf *out, const char *verb, const char *words) {
-	if (!words || !*words) {
-		return;
+/** An entry's line, or several: @verb, then words. */
+struct line {
+	struct buf *out;
+	const char *verb;
+	/** 0: nothing is written yet. */
+	size_t column;
+};
+
+static void put_word(struct line *line, struct str word) {
+	if (line->column == 0 || line->column + 1 + word.len > 80) {
+		const char *head = line->column ? "  " : line->verb;
+		buf_putf(line->out, "%s%14s%s", line->column ? "\n" : "", "", head);
+		line->column = 14 + strlen(head);
 	}
+	buf_putf(line->out, " %.*s", (int)word.len, word.p);
+	line->column += 1 + word.len;
+}
+
+/** Write @verb and @words. NULL and "" are none. */
+static void put_words(struct buf *out, const char *verb, const char *words) {
+	struct line line = {out, verb, 0};
 	struct str rest = str_of(words), word;
-	size_t column = 0;
 	while (str_cut(&rest, ' ', &word)) {
-		if (column == 0 || column + 1 + word.len > 80) {
-			buf_putf(out, "%s%14s%s", column ? "\n" : "", "", column ? "  " : verb);
-			column = 14 + (column ? 2 : strlen(verb));
-		}
-		buf_putf(out, " %.*s", (int)word.len, word.p);
-		column += 1 + word.len;
+		put_word(&line, word);
+	}
+	if (line.column) {
+		buf_putc(out, '\n');
+	}
+}
+
+static void put_reads(struct buf *out, const char *const *names) {
+	struct line line = {out, "reads", 0};
+	for (; *names; names++) {
+		put_word(&line, str_of(*names));
 	}
 	buf_putc(out, '\n');
 }
@@ -35,18 +56,6 @@ static int refuse_arguments(struct session *s) {
 	return session_fail(s, &err);
 }
 
-const char *launcher_reads(struct arena *arena, const struct launcher *l) {
-	const char *const names[] = {l->recognised_by, l->rank,	      l->size,
-				     l->local_rank,    l->local_size, l->host};
-	struct buf reads = BUF(arena);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i]) {
-			buf_putf(&reads, "%s%s", reads.len ? " " : "", names[i]);
-		}
-	}
-	return buf_text(&reads);
-}
-
 int command_sources(struct session *s) {
 	if (s->settings.arguments[0]) {
 		return refuse_arguments(s);
@@ -55,15 +64,17 @@ int command_sources(struct session *s) {
 	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
 	for (size_t i = 0; sources[i]; i++) {
 		put_head(&out, sources[i]->name, sources[i]->about);
-		put_words(&out, "known by", sources[i]->known_by);
-		put_words(&out, "reads", sources[i]->reads);
+		put_words(&out, "known by", source_known_by(&s->arena, sources[i]));
+		put_reads(&out, source_reads(&s->arena, sources[i]));
 		put_words(&out, "leaves alone", sources[i]->leaves);
 		put_words(&out, "is not told", sources[i]->lacks);
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
 		put_head(&out, launchers[i]->name, launchers[i]->about);
-		put_words(&out, "reads", launcher_reads(&s->arena, launchers[i]));
+		const char *reads[LAUNCHER_READS];
+		launcher_reads(launchers[i], reads);
+		put_reads(&out, reads);
 	}
 	return say_result(&s->speaker, buf_str(&out));
 }

@@ -14,6 +14,17 @@ const char *launcher_recognised_by(const struct launcher *launcher) {
 	return launcher->recognised_by ? launcher->recognised_by : launcher->rank;
 }
 
+void launcher_reads(const struct launcher *l, const char *out[LAUNCHER_READS]) {
+	const char *const names[] = {l->recognised_by, l->rank, l->size, l->local_rank,
+				     l->local_size,    l->host, l->node};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i]) {
+			*out++ = names[i];
+		}
+	}
+	*out = NULL;
+}
+
 bool launched_by(const struct input *in, const char *name) {
 	return in->launcher && strcmp(in->launcher->name, name) == 0;
 }

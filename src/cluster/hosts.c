@@ -4,6 +4,7 @@
 
 #include "base/word.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -172,14 +173,32 @@ static bool text_is_fine(struct str text, char separator, bool *colon) {
 	return fine;
 }
 
+/** Whether a ':' in @name, if there is one, is that of an IPv6 address, which may have a zone: "fe80::1%eth0". */
+static bool colon_is_fine(struct str name) {
+	char text[INET6_ADDRSTRLEN] = "";
+	unsigned char address[16];
+	size_t len = str_find(name, '%');
+	if (str_find(name, ':') == name.len) {
+		return true;
+	}
+	memcpy(text, name.p, len < sizeof(text) ? len : 0);
+	return inet_pton(AF_INET6, text, address) == 1;
+}
+
 bool host_name_is_fine(struct str name) {
-	return name.len && name.len <= HOST_NAME_BYTES && bytes_are_fine(name);
+	return name.len && name.len <= HOST_NAME_BYTES && bytes_are_fine(name) && colon_is_fine(name);
 }
 
 int host_name_refuse(struct str name, const char *what, struct err *err) {
 	if (name.len > HOST_NAME_BYTES) {
 		return err_set(err, EINVAL, "%s: the host name %s has %zu bytes; the longest possible has %d",
 			       what, quote(name).s, name.len, HOST_NAME_BYTES);
+	}
+	if (name.len && bytes_are_fine(name)) {
+		return err_set(err, EINVAL,
+			       "%s: the host name %s has a ':' in it, but is no IPv6 address; "
+			       "--hostfile tells slots, --master-port a port",
+			       what, quote(name).s);
 	}
 	size_t i = 0;
 	while (i + 1 < name.len && is_host_byte((unsigned char)name.p[i])) {
@@ -194,7 +213,8 @@ static int check_names(struct hosts *hosts, const char *what, struct err *err) {
 	bool fine = text_is_fine((struct str){hosts->text, hosts->size}, hosts->separator, &hosts->ipv6);
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
-		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name))) {
+		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name)) ||
+		    (hosts->ipv6 && !colon_is_fine(name))) {
 			return host_name_refuse(name, what, err);
 		}
 	}

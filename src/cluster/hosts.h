@@ -67,7 +67,7 @@ int host_name_refuse(struct str name, const char *what, struct err *err);
 
 /**
  * Check what holds for the hosts of every cluster: at least one, each a name or an address (letters, digits and
- * ". - _ : %"), none twice. @what names the variable that they come from.
+ * ". - _ : %", but a ':' only in a valid IPv6 address), none twice. @what names the variable that they come from.
  *
  * Returns 0; -EINVAL.
  */

@@ -40,3 +40,9 @@ const char *launcher_recognised_by(const struct launcher *launcher);
 
 /** Whether the launcher called @name started this process. */
 bool launched_by(const struct input *in, const char *name);
+
+/** More names than launcher_reads() finds. */
+#define LAUNCHER_READS 8
+
+/** The variables that @launcher is read from, then NULL. */
+void launcher_reads(const struct launcher *launcher, const char *out[LAUNCHER_READS]);

@@ -67,6 +67,11 @@ int self_told(struct input *in, const char *list, struct placement *out, struct 
 	}
 	int r = self_find(in, &out->hosts, &out->node_rank, err);
 	if (r == 0) {
+		// A name that is none is the better reason.
+		r = hosts_check(&out->hosts, in->arena, out->hosts_from, err);
+		if (r < 0) {
+			return r;
+		}
 		return err_set(err, EINVAL,
 			       "%s=%s: this machine, %s, is not in the list; pass --node-rank=N (0 to %u)",
 			       out->hosts_from, quote(str_of(list)).s, quote(str_of(input_hostname(in))).s,

@@ -37,22 +37,28 @@ static const char own_words[] =
 	// the worker's distinit has read its settings before it reads a bundle
 	"DISTINIT_*";
 
-/** Whether @name is one of @words, which may be a sentence: "LSB_JOBID, and the file LSB_DJOB_RANKFILE". */
-static bool has_word(const char *words, struct str name) {
-	struct str rest = str_of(words), word;
-	while (str_cut(&rest, ' ', &word)) {
-		word.len -= word.len && word.p[word.len - 1] == ',';
-		if (word.len && env_matches(word, name)) {
-			return true;
-		}
+/** Whether @name is @pattern, in which one '*' stands for any text. */
+static bool is_like(struct str name, struct str pattern) {
+	size_t star = str_find(pattern, '*');
+	if (!str_starts(name, (struct str){pattern.p, star})) {
+		return false;
 	}
-	return false;
+	name = str_from(name, star);
+	if (star == pattern.len) {
+		return name.len == 0;
+	}
+	struct str tail = str_from(pattern, star + 1);
+	return name.len >= tail.len && str_eq(str_from(name, name.len - tail.len), tail);
 }
 
 static bool is_own(const struct bundle_request *request, struct str name) {
-	bool own = has_word(own_words, name);
-	for (const char *const *words = request->own; !own && words && *words; words++) {
-		own = has_word(*words, name);
+	struct str rest = str_of(own_words), word;
+	bool own = false;
+	while (!own && str_cut(&rest, ' ', &word)) {
+		own = is_like(name, word);
+	}
+	for (const char *const *names = request->own; !own && names && *names; names++) {
+		own = is_like(name, str_of(*names));
 	}
 	return own;
 }

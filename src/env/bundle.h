@@ -22,8 +22,8 @@ struct bundle_request {
 	struct str names;
 	const char *names_from;
 	/**
-	 * Variables that belong to a worker's host or rank, beside those that bundle.c knows: texts of names (or 'PREFIX*')
-	 * joined by blanks, then NULL. Where NULL itself, there are none.
+	 * Variables that belong to a worker's host or rank, beside those that bundle.c knows: names, in which one '*' stands for
+	 * any text, then NULL. Where NULL itself, there are none.
 	 */
 	const char *const *own;
 	/** Carry these too. */

@@ -7,6 +7,7 @@
 #include "cluster/rendezvous.h"
 #include "flow/tables.h"
 #include "net/own.h"
+#include "source/ask.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 			continue;
 		}
 		named = sources[i];
-		*by = named->detect(in);
+		*by = source_detect(in, named);
 		if (*by) {
 			*out = named;
 			return 0;
@@ -44,7 +45,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 static bool has_started_us(const struct input *in, const struct launcher *l) {
 	for (size_t i = 0; l->as_source && sources[i]; i++) {
 		if (strcmp(sources[i]->name, l->as_source) == 0) {
-			return sources[i]->detect(in);
+			return source_detect(in, sources[i]);
 		}
 	}
 	return !l->detect || l->detect(in);
@@ -149,7 +150,7 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	in->task = c.task;
 	if (r == 0 && c.source) {
-		r = c.source->read(in, &c.place, err);
+		r = source_read(in, c.source, c.recognised_by, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		if (r == 0) {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #define SOURCE(name)		 extern const struct source source_##name;
+#define ROW(name)		 SOURCE(name)
 #define SOURCE_AGAIN(name, when) extern const struct source source_##name##_##when;
 #define LAUNCHER(name)		 extern const struct launcher launcher_##name;
 #define FRAMEWORK(name)		 extern const struct framework framework_##name;

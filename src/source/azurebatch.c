@@ -74,7 +74,7 @@ const struct source source_azurebatch = {
 	.name = "azurebatch",
 	.about = "Azure Batch, multi-instance task",
 	.known_by = MASTER " and a list of nodes",
-	.reads = HOSTS " " NODES " " MASTER " " IS_IT " AZ_BATCH_JOB_ID",
+	.reads = READS(HOSTS, NODES, MASTER, IS_IT, "AZ_BATCH_JOB_ID"),
 	.leaves = "the port in " MASTER ": Batch's own; CCP_NODES",
 	.lacks = "which of the other nodes this is: found by its name or address, else pass --hosts and "
 		 "--node-rank",

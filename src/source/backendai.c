@@ -146,7 +146,7 @@ const struct source source_backendai = {
 	.name = "backendai",
 	.about = "Backend.AI session of several containers",
 	.known_by = SIZE " from 2 on",
-	.reads = SIZE " " HOSTS " " HOST " " RANK " " PORT,
+	.reads = READS(SIZE, HOSTS, HOST, RANK, PORT),
 	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
 	.read = backendai_read,
@@ -169,7 +169,7 @@ const struct source source_backendai_alone = {
 	.name = "backendai",
 	.about = "Backend.AI session of one container, which needs nothing",
 	.known_by = SIZE " up to 1",
-	.reads = SIZE " " HOST,
+	.reads = READS(SIZE, HOST),
 	.detect = alone_detect,
 	.read = alone_read,
 };

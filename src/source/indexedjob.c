@@ -118,7 +118,7 @@ const struct source source_indexedjob = {
 	.name = "indexedjob",
 	.about = "Indexed Job of Kubernetes, also of a JobSet",
 	.known_by = INDEX,
-	.reads = INDEX " /etc/hosts",
+	.reads = READS(INDEX, "/etc/hosts"),
 	.leaves = "MASTER_ADDR, RANK and the like, which are the user's there",
 	.lacks = "how many pods there are: pass --nnodes; without a subdomain, their names: pass --hosts or "
 		 "--master-addr",

@@ -49,7 +49,7 @@ const struct source source_jaxjob = {
 	.name = "jaxjob",
 	.about = "Kubeflow JAXJob (v1)",
 	.known_by = ADDR " of the form JOB-worker-0, with the other three",
-	.reads = ADDR " " PORT " " NUM " " ID,
+	.reads = READS(ADDR, PORT, NUM, ID),
 	.detect = jaxjob_detect,
 	.read = jaxjob_read,
 };

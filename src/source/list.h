@@ -5,16 +5,18 @@
  * variables inside the very container; then those whose variables leak inwards from outside. A Slurm step comes before
  * its allocation, which is weaker evidence: its variables travel through ssh, salloc shells and docker's --env-file.
  *
- * This is the one list: the table (flow/tables.c), the build (src/meson.build) and the tests follow from it. SOURCE(name)
- * stands for `source_name` in src/source/name.c, with the cases of tests/vectors/name.txt. SOURCE_AGAIN(name, when) stands
- * for `source_name_when` in the same file: a manager that is asked a second time, by weaker evidence.
+ * This is the one list: the table (flow/tables.c), the build (src/meson.build) and the tests follow from it.
+ *
+ *     SOURCE(name)               source_name in src/source/name.c, with the cases of tests/vectors/name.txt
+ *     ROW(name)                  source_name in src/source/rows.c, likewise: it only names variables
+ *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c: asked a second time, by weaker evidence
  */
 
 SOURCE(manual) // the user's word
 SOURCE(hostfile)
 SOURCE(backendai) // set by the manager in this very container
 // Clouds and what runs on top of others: unmistakable names, in each container.
-SOURCE(skypilot)
+ROW(skypilot)
 SOURCE(sagemaker)
 SOURCE(vertex)
 SOURCE(awsbatch)
@@ -37,13 +39,13 @@ SOURCE(slurm)
 SOURCE(lsf)
 SOURCE(pbs)
 SOURCE(gridengine)
-SOURCE(cobalt)
-SOURCE(loadleveler)
+ROW(cobalt)
+ROW(loadleveler)
 SOURCE(slurm_allocation)
 // No cluster, but a master or an index.
-SOURCE(determined)
-SOURCE(htcondor)
+ROW(determined)
+ROW(htcondor)
 SOURCE(indexedjob)
-SOURCE(nomad)
+ROW(nomad)
 SOURCE_AGAIN(backendai, alone) // describes a container that belongs to nothing larger
 SOURCE_AGAIN(sagemaker, platform) // a look at the file system, which nobody else should pay for

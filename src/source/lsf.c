@@ -12,10 +12,12 @@
  * The lists may have another order than each other (seen: LSB_HOSTS backwards), so one of them is taken, the same everywhere:
  * the first of those above that is there. Slots are CPUs mostly, and say nothing of what runs.
  *
- * Under jsrun (CORAL machines such as Summit) the script runs on a launch node, which stands first in all lists, and on
- * which no rank runs: it is dropped. Without any list only jsrun's ranks are known.
+ * On CORAL machines such as Summit the script runs on a launch node, on which no rank runs: it stands first in all lists, with one
+ * slot, and is dropped. jsrun gives such a machine away, and in the script CSM_ALLOCATION_ID, which its allocations have.
+ * Without any list only jsrun's ranks are known.
  *
- * Reference: "Environment variables" of LSF's manual; src/pm/hydra/lib/tools/bootstrap/external/lsf_query_node_list.c of MPICH.
+ * Reference: "Environment variables" of LSF's manual; src/pm/hydra/lib/tools/bootstrap/external/lsf_query_node_list.c of MPICH;
+ * src/mca/plm/lsf of PRRTE, which knows CORAL machines by the same variable.
  */
 
 #include "source/batch.h"
@@ -28,6 +30,7 @@
 #define NAMES "LSB_HOSTS"
 #define SLOTS "LSB_DJOB_HOSTFILE"
 #define RANKS "LSB_DJOB_RANKFILE"
+#define CSM   "CSM_ALLOCATION_ID"
 
 static const char *lsf_detect(const struct input *in) {
 	const struct env *env = in->env;
@@ -77,11 +80,21 @@ static int read_list(struct input *in, struct placement *out, struct err *err) {
 	return nodefile_read(in, slots ? SLOTS : RANKS, slots ? slots : ranks, NODEFILE_NAMES, out, err);
 }
 
+/**
+ * Whether the first host is a CORAL machine's launch node. A job of LSF on other machines may begin with a host of one slot, too, but
+ * has no allocation of CSM.
+ */
+static bool has_launch_node(const struct input *in, const struct placement *place) {
+	return place->hosts.n > 1 &&
+	       (launched_by(in, "jsrun") ||
+		(env_value(in->env, CSM) && place->slots[0] == 1 && place->slots[1] > 1));
+}
+
 /** Drop the first host, the launch node. It cannot be the one on which jsrun started us. */
 static int drop_launch_node(struct input *in, struct placement *out, struct err *err) {
 	struct hosts first = out->hosts;
 	first.n = 1;
-	if (hosts_find_loosely(&first, str_of(input_hostname(in))) == 0) {
+	if (launched_by(in, "jsrun") && hosts_find_loosely(&first, str_of(input_hostname(in))) == 0) {
 		return err_set(err, EINVAL,
 			       "%s begins with %s, which is the launch node under jsrun, but jsrun runs this "
 			       "process on it; pass --hosts",
@@ -94,9 +107,8 @@ static int drop_launch_node(struct input *in, struct placement *out, struct err 
 }
 
 static int lsf_read(struct input *in, struct placement *out, struct err *err) {
-	bool jsrun = launched_by(in, "jsrun");
 	int r = read_list(in, out, err);
-	if (r == 0 && jsrun && out->hosts.n > 1) {
+	if (r == 0 && has_launch_node(in, out)) {
 		r = drop_launch_node(in, out, err);
 	}
 	if (r < 0) {
@@ -110,7 +122,7 @@ const struct source source_lsf = {
 	.name = "lsf",
 	.about = "LSF jobs: the script, and jsrun or mpirun in it",
 	.known_by = JOB " and one of the lists",
-	.reads = JOB " LSB_JOBINDEX, and the first of " PAIRS " " NAMES " and the files " SLOTS " " RANKS,
+	.reads = READS(JOB, "LSB_JOBINDEX", PAIRS, NAMES, SLOTS, RANKS, CSM),
 	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
 	.lacks = BATCH_LACKS,
 	.detect = lsf_detect,

@@ -6,9 +6,10 @@
  *     LWS_LEADER_ADDRESS=vllm-0.vllm.serving   LWS_GROUP_SIZE=3   LWS_WORKER_INDEX=1     0: the leader
  *
  * and worker i is called "vllm-0-i.vllm.serving": what stands behind the leader's own name is the subdomain, which may be the
- * group's. Where TPU_* are there too, they count the pods that have a TPU, and the leader may have none.
+ * group's. Where TPU_* are there too, they count the containers that have a TPU: the leader may have none, and a pod may have several,
+ * which TPU_WORKER_HOSTNAMES=vllm-0.vllm,vllm-0-1.vllm,vllm-0-1.vllm tells.
  *
- * Reference: pkg/utils/pod/pod_utils.go of LeaderWorkerSet.
+ * Reference: pkg/utils/pod/pod_utils.go, pkg/utils/accelerators/tpu.go of LeaderWorkerSet.
  */
 
 #include "cluster/source.h"
@@ -19,9 +20,38 @@
 #define LEADER "LWS_LEADER_ADDRESS"
 #define SIZE   "LWS_GROUP_SIZE"
 #define IDX    "LWS_WORKER_INDEX"
+#define TPUS   "TPU_WORKER_HOSTNAMES"
 
 static const char *lws_detect(const struct input *in) {
 	return env_value(in->env, SIZE) ? SIZE : NULL;
+}
+
+/** The index in the group of the pod @name, whose leader's label is @leader; or UNKNOWN. */
+static uint32_t index_of(struct str leader, struct str name) {
+	struct pod_name pod;
+	if (str_eq(pod_label(name), leader)) {
+		return 0;
+	}
+	bool worker = pod_read(name, &pod) && pod.prefix.len == leader.len + 1 && str_starts(name, leader);
+	return worker ? pod.index : UNKNOWN;
+}
+
+/** The containers of each pod, where some pod has several: each is a process of JAX. A pod that is not listed has one without a TPU. */
+static void count_containers(const struct input *in, struct str leader, uint32_t n, struct placement *out) {
+	struct str rest = str_of(env_value(in->env, TPUS)), name;
+	uint32_t *counts = arena_array(in->arena, n, sizeof(*counts));
+	bool several = false;
+	memset(counts, 0, n * sizeof(*counts));
+	while (str_cut(&rest, ',', &name)) {
+		uint32_t i = index_of(leader, name);
+		if (i < n) {
+			several |= ++counts[i] > 1;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		counts[i] += counts[i] == 0;
+	}
+	out->tasks_per_node = several ? counts : NULL;
 }
 
 static int lws_read(struct input *in, struct placement *out, struct err *err) {
@@ -41,6 +71,9 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	if (label.len == 0 || strchr(leader, ',')) {
 		return err_set(err, EINVAL, LEADER "=%s is no name of a pod", quote(str_of(leader)).s);
 	}
+	if (!in->launcher && env_value(in->env, TPUS)) {
+		count_containers(in, label, n, out);
+	}
 	buf_puts(&names, leader);
 	buf_putc(&names, ',');
 	buf_put(&worker, label);
@@ -53,8 +86,8 @@ const struct source source_lws = {
 	.name = "lws",
 	.about = "LeaderWorkerSet group of pods",
 	.known_by = SIZE,
-	.reads = SIZE " " LEADER " " IDX,
-	.leaves = "TPU_*: they do not count a leader without a TPU",
+	.reads = READS(SIZE, LEADER, IDX, TPUS),
+	.leaves = "TPU_WORKER_ID: it does not count a leader without a TPU",
 	.detect = lws_detect,
 	.read = lws_read,
 };

@@ -6,18 +6,24 @@
  *     MASTER_ADDR=dlc1-master-0   MASTER_PORT=23456   WORLD_SIZE=3   RANK=2     and mostly NPROC_PER_NODE
  *
  * where WORLD_SIZE and RANK count nodes. Anybody else who sets these four counts processes, and nothing in the environment tells the
- * difference. This pod's own name does: it is "dlc1-worker-1" where RANK is 2, and that of the master where it is 0.
+ * difference. This pod's own name does: it is "dlc1-worker-1" where RANK is 2, and that of the master where it is 0. KubeDL, and
+ * Kubeflow's training operator up to 1.3, give the master MASTER_ADDR=localhost, and the workers its name.
  *
- * Reference: "DLC environment variables" in PAI's documentation; distributed-framework/pytorch/pytorch.go of Volcano.
+ * Reference: "DLC environment variables" in PAI's documentation; distributed-framework/pytorch/pytorch.go of Volcano;
+ * controllers/pytorch of KubeDL.
  */
 
 #include "base/num.h"
 #include "cluster/source.h"
 #include "source/pods.h"
+#include "source/row.h"
 
 #define ADDR "MASTER_ADDR"
 #define SIZE "WORLD_SIZE"
 #define RANK "RANK"
+
+/** What the name of the pod of rank 0 ends with. */
+#define MASTER STR("-master-0")
 
 /** The node rank that the pod @self has in the job of @master; or UNKNOWN. */
 static uint32_t rank_of_pod(struct str master, struct str self) {
@@ -37,33 +43,36 @@ static uint32_t rank_of_pod(struct str master, struct str self) {
 
 static const char *pai_detect(const struct input *in) {
 	const char *addr = env_value(in->env, ADDR);
+	bool local = addr && strcmp(addr, "localhost") == 0;
 	uint32_t rank, size;
-	if (!addr || !pod_is_first(str_of(addr), STR("-master-0")) ||
+	if (!addr || !(local || pod_is_first(str_of(addr), MASTER)) ||
 	    num_read_u32(str_of(env_value(in->env, RANK)), &rank) < 0 ||
-	    num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0) {
+	    num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0 || (local && rank)) {
 		return NULL;
 	}
-	struct own_name self = input_own_name(in);
-	return rank == rank_of_pod(str_of(addr), str_of(self.s)) ? RANK : NULL;
+	struct own_name own = input_own_name(in);
+	struct str self = str_of(own.s);
+	bool here = local ? pod_is_first(self, MASTER) : rank == rank_of_pod(str_of(addr), self);
+	return here ? RANK : NULL;
 }
 
-static int pai_read(struct input *in, struct placement *out, struct err *err) {
-	out->nnodes_from = SIZE;
-	out->node_rank_from = RANK;
-	out->master_addr = str_of(env_get(in->env, ADDR));
-	out->master_addr_from = ADDR;
-	num_read_u32(str_of(env_value(in->env, "NPROC_PER_NODE")), &out->nproc_per_node);
-	int r = need_nnodes(in, SIZE, RANK, &out->nnodes, err);
-	return r < 0 ? r : read_u32(in, RANK, &out->node_rank, err);
-}
+static const struct source_row pai_row = {
+	.variables =
+		{
+			[ROW_NNODES] = SIZE,
+			[ROW_NODE_RANK] = RANK,
+			[ROW_MASTER_ADDR] = ADDR,
+			[ROW_NPROC_PER_NODE] = "NPROC_PER_NODE",
+		},
+};
 
 const struct source source_pai = {
 	.name = "pai",
-	.about = "PyTorch job of Alibaba PAI, Volcano's plugin, Baidu AIHC",
-	.known_by = ADDR " of the form JOB-master-0, and a host name that goes with " RANK,
-	.reads = ADDR " " SIZE " " RANK " NPROC_PER_NODE",
+	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
+	.known_by =
+		ADDR " of the form JOB-master-0 (or localhost there), and a host name that goes with " RANK,
 	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
 	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
 	.detect = pai_detect,
-	.read = pai_read,
+	.row = &pai_row,
 };

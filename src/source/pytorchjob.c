@@ -13,9 +13,9 @@
  * Reference: pkg/controller.v1/pytorch of Kubeflow's training operator 1.9.
  */
 
-#include "base/num.h"
 #include "cluster/source.h"
 #include "source/pods.h"
+#include "source/row.h"
 
 #define ADDR "PET_MASTER_ADDR"
 
@@ -25,26 +25,24 @@ static const char *pytorchjob_detect(const struct input *in) {
 												      : NULL;
 }
 
-static int pytorchjob_read(struct input *in, struct placement *out, struct err *err) {
-	out->nnodes_from = "PET_NNODES";
-	out->node_rank_from = "PET_NODE_RANK";
-	out->master_addr_from = ADDR;
-	out->port_from = "PET_MASTER_PORT";
-	int r = need_nnodes(in, out->nnodes_from, ADDR, &out->nnodes, err);
-	r = r < 0 ? r : need_u32(in, out->node_rank_from, out->nnodes_from, &out->node_rank, err);
-	r = r < 0 ? r : read_port(in, out->port_from, &out->port, err);
-	num_read_u32(str_of(env_value(in->env, "PET_NPROC_PER_NODE")), &out->nproc_per_node);
-	out->master_addr = str_of(env_get(in->env, ADDR));
-	return r;
-}
+static const struct source_row pytorchjob_row = {
+	.variables =
+		{
+			[ROW_NNODES] = "PET_NNODES",
+			[ROW_NODE_RANK] = "PET_NODE_RANK",
+			[ROW_MASTER_ADDR] = ADDR,
+			[ROW_MASTER_PORT] = "PET_MASTER_PORT",
+			[ROW_NPROC_PER_NODE] = "PET_NPROC_PER_NODE",
+		},
+	.optional = ROW_BIT(ROW_MASTER_PORT),
+};
 
 const struct source source_pytorchjob = {
 	.name = "pytorchjob",
 	.about = "Kubeflow PyTorchJob (v1)",
 	.known_by = ADDR " of the form JOB-master-0",
-	.reads = "PET_NNODES PET_NODE_RANK PET_NPROC_PER_NODE " ADDR " PET_MASTER_PORT",
 	.leaves = "RANK and WORLD_SIZE: the one counts nodes, the other processes; a range in PET_NNODES",
 	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
 	.detect = pytorchjob_detect,
-	.read = pytorchjob_read,
+	.row = &pytorchjob_row,
 };

@@ -105,13 +105,13 @@ static int sagemaker_read(struct input *in, struct placement *out, struct err *e
 	return access(path, F_OK) == 0 ? read_file(in, path, out, err) : read_variables(in, out, err);
 }
 
-#define READS FILE_PATH " " HOSTS " " CURRENT " SM_NUM_GPUS"
+static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", NULL};
 
 const struct source source_sagemaker = {
 	.name = "sagemaker",
 	.about = "SageMaker training job, below AWS's training toolkit",
 	.known_by = HOSTS,
-	.reads = READS,
+	.reads = reads,
 	.detect = toolkit_detect,
 	.read = sagemaker_read,
 };
@@ -120,7 +120,7 @@ const struct source source_sagemaker_platform = {
 	.name = "sagemaker",
 	.about = "SageMaker training job, from the platform's own file",
 	.known_by = FILE_PATH,
-	.reads = READS,
+	.reads = reads,
 	.detect = platform_detect,
 	.read = sagemaker_read,
 };

@@ -122,9 +122,9 @@ const struct source source_slurm_allocation = {
 	.name = "slurm",
 	.about = "Slurm allocation: batch script, salloc, mpirun in a job",
 	.known_by = "SLURM_JOB_ID and SLURM_JOB_NODELIST",
-	.reads = "SLURM_JOB_ID SLURM_JOB_NODELIST SLURM_NODELIST SLURM_TASKS_PER_NODE SLURM_NODEID "
-		 "SLURMD_NODENAME "
-		 "SLURM_HET_SIZE SLURM_JOB_NODELIST_HET_GROUP_n SLURM_TASKS_PER_NODE_HET_GROUP_n",
+	.reads = READS("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_TASKS_PER_NODE",
+		       "SLURM_NODEID", "SLURMD_NODENAME", "SLURM_HET_SIZE", "SLURM_JOB_NODELIST_HET_GROUP_*",
+		       "SLURM_TASKS_PER_NODE_HET_GROUP_*"),
 	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, and is no rank",
 	.lacks = "which rank this is: nothing is, outside of srun",
 	.detect = allocation_detect,

@@ -43,6 +43,22 @@ static bool is_outside(struct arena *arena, const char *step, const char *job) {
 }
 
 /**
+ * Whether SLURM_TASKS_PER_NODE may differ from the step's own counts, as it does under srun --preserve-env: then this is one of
+ * several tasks, and the job was not submitted from a node of the step, which a job that inherited SLURM_STEP_* was.
+ */
+static bool counts_are_preserved(const struct env *env, const char *step) {
+	uint32_t rank = 0, size = 0;
+	struct hosts hosts;
+	struct err unused;
+	num_read_u32(str_of(env_value(env, "SLURM_PROCID")), &rank);
+	num_read_u32(str_of(env_value(env, "SLURM_STEP_NUM_TASKS")), &size);
+	struct str submitter = str_of(env_value(env, "SLURM_SUBMIT_HOST"));
+	return (rank > 0 || size > 1) &&
+	       hostlist_expand(env->arena, "", str_of(step), &hosts, &unused) == 0 &&
+	       hosts_find_loosely(&hosts, submitter) == hosts.n;
+}
+
+/**
  * Whether SLURM_STEP_* are those of a step in which this job was submitted: sbatch and salloc leave them in the environment of the
  * new job. Both sets are then whole, each for itself, and contradict each other.
  */
@@ -53,14 +69,15 @@ static bool step_is_leaked(const struct env *env) {
 	if (job && strcmp(step, job) != 0 && is_outside(env->arena, step, job)) {
 		return true;
 	}
-	// In a step both are the step's.
-	if (inner && outer && strcmp(inner, outer) != 0) {
-		return counts_fit(env->arena, step, inner) && counts_fit(env->arena, job, outer);
-	}
 	// A batch script has the ranks "0" on node 0, of which a step with more tasks there would have more.
 	bool script = str_is(str_of(env_value(env, "SLURM_GTIDS")), "0") &&
 		      str_is(str_of(env_value(env, "SLURM_NODEID")), "0");
-	return script && inner && !(inner[0] == '1' && (inner[1] < '0' || inner[1] > '9'));
+	if (script && inner && !(inner[0] == '1' && (inner[1] < '0' || inner[1] > '9'))) {
+		return true;
+	}
+	// In a step both are the step's, unless srun --preserve-env kept the job's.
+	return inner && outer && strcmp(inner, outer) != 0 && counts_fit(env->arena, step, inner) &&
+	       counts_fit(env->arena, job, outer) && !counts_are_preserved(env, step);
 }
 
 bool slurm_in_step(const struct env *env) {

@@ -7,26 +7,43 @@
  *     VC_WORKER_HOSTS=lm-worker-0.lm,lm-worker-1.lm    VC_WORKER_NUM=2
  *     VC_TASK_INDEX=1                                  a place in its own task, whose name stands nowhere
  *
- * The pods of all tasks are the nodes, those of a task "master" or "chief" first, then task by task in the order of the names: the
- * same everywhere. Which one this is its host name says, which is the pod's; where there is one task only, VC_TASK_INDEX does, too.
+ * Which tasks are the nodes? The framework's plugin tells it, if there is one:
  *
- * Reference: pkg/controllers/job/plugins/svc, .../env of Volcano.
+ *     pytorch   MASTER_ADDR=lm-master-0.lm  WORLD_SIZE=3  RANK=2     the master's task and one other
+ *     mpi       MPI_HOST=lm-worker-0.lm,lm-worker-1.lm               the workers; only the master has it, and runs mpirun
+ *
+ * Otherwise all tasks are, except parameter servers and evaluators. A task "master" or "chief" is
+ * first, the others follow by name: the same order everywhere. TorchX makes a task of each replica
+ * (TRAINER_0, TRAINER_1, ...), so numbers sort as numbers.
+ *
+ * The host name, which is the pod's, tells which node this is. With the network of the host it is
+ * the machine's name; then RANK tells it, or in a job of one task VC_TASK_INDEX.
+ *
+ * Reference: pkg/controllers/job/plugins/svc, .../env, .../distributed-framework of Volcano;
+ * kubernetes_scheduler.py of TorchX.
  */
 
+#include "base/buf.h"
+#include "base/num.h"
 #include "cluster/source.h"
 #include "source/pods.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-/** More tasks than any job has. */
-#define TASKS_MAX 64
-
+#define HOSTS "VC_*_HOSTS"
 #define INDEX "VC_TASK_INDEX"
+#define ADDR  "MASTER_ADDR"
+#define SIZE  "WORLD_SIZE"
+#define RANK  "RANK"
+#define MPI   "MPI_HOST"
 
 struct task_hosts {
 	/** "WORKER" */
 	struct str name;
 	const char *list;
+	/** How many the list has. */
+	uint32_t n;
 };
 
 /** Whether @entry is VC_<TASK>_HOSTS; *@out is set only then. */
@@ -38,8 +55,8 @@ static bool read_task_name(const struct env_entry *entry, struct task_hosts *out
 	    !*env_entry_value(entry)) {
 		return false;
 	}
-	*out = (struct task_hosts){{name.p + head.len, name.len - head.len - tail.len},
-				   env_entry_value(entry)};
+	*out = (struct task_hosts){
+		{name.p + head.len, name.len - head.len - tail.len}, env_entry_value(entry), 1};
 	return true;
 }
 
@@ -47,87 +64,232 @@ static const char *volcano_detect(const struct input *in) {
 	struct task_hosts task;
 	for (uint32_t i = 0; i < in->env->n; i++) {
 		if (read_task_name(&in->env->entries[i], &task)) {
-			return "VC_*_HOSTS";
+			return HOSTS;
 		}
 	}
 	return NULL;
 }
 
-/** Masters sort before all others, which sort by their names. */
-static int compare(const struct task_hosts *a, const struct task_hosts *b) {
+static size_t count_digits(struct str text) {
+	size_t n = 0;
+	while (n < text.len && text.p[n] >= '0' && text.p[n] <= '9') {
+		n++;
+	}
+	return n;
+}
+
+/** As text, but the longer number is the larger one: "TRAINER_2" comes before "TRAINER_10". */
+static int compare_names(struct str a, struct str b) {
+	for (; a.len && b.len; a = str_from(a, 1), b = str_from(b, 1)) {
+		size_t n = count_digits(a), m = count_digits(b);
+		if (n && m && n != m) {
+			return n < m ? -1 : 1;
+		}
+		if (*a.p != *b.p) {
+			return *a.p < *b.p ? -1 : 1;
+		}
+	}
+	return (a.len > 0) - (b.len > 0);
+}
+
+/** Masters sort before all others. */
+static int compare_tasks(const void *first, const void *second) {
+	const struct task_hosts *a = first, *b = second;
 	bool a_leads = str_is(a->name, "MASTER") || str_is(a->name, "CHIEF");
 	bool b_leads = str_is(b->name, "MASTER") || str_is(b->name, "CHIEF");
-	size_t n = a->name.len < b->name.len ? a->name.len : b->name.len;
-	int order = memcmp(a->name.p, b->name.p, n);
-	order = order ? order : (a->name.len > b->name.len) - (a->name.len < b->name.len);
-	return a_leads == b_leads ? order : b_leads - a_leads;
+	return a_leads == b_leads ? compare_names(a->name, b->name) : b_leads - a_leads;
 }
 
-static int collect_tasks(const struct env *env, struct task_hosts *tasks, uint32_t *n, struct err *err) {
-	struct task_hosts task;
-	for (uint32_t i = 0; i < env->n; i++) {
-		if (!read_task_name(&env->entries[i], &task)) {
-			continue;
-		}
-		if (*n == TASKS_MAX) {
-			return err_set(err, EINVAL, "VC_*_HOSTS name more than %d tasks", TASKS_MAX);
-		}
-		uint32_t at = (*n)++;
-		for (; at > 0 && compare(&task, &tasks[at - 1]) < 0; at--) {
-			tasks[at] = tasks[at - 1];
-		}
-		tasks[at] = task;
-	}
-	return 0;
-}
-
-/** The number that goes with the list of hosts is theirs. */
-static int check_num(struct input *in, const struct task_hosts *task, struct err *err) {
-	struct buf name = BUF(in->arena), list = BUF(in->arena);
-	uint32_t n = 1, told = UNKNOWN;
+/** The variable of @task with this @tail: "VC_WORKER_NUM". */
+static const char *variable_of(struct input *in, const struct task_hosts *task, const char *tail) {
+	struct buf name = BUF(in->arena);
 	buf_puts(&name, "VC_");
 	buf_put(&name, task->name);
-	buf_puts(&name, "_NUM");
+	buf_puts(&name, tail);
+	return buf_text(&name);
+}
+
+/** Count the hosts of @task; the number that goes with the list has to agree. */
+static int count_hosts(struct input *in, struct task_hosts *task, struct err *err) {
 	for (const char *p = task->list; *p; p++) {
-		n += *p == ',';
+		task->n += *p == ',';
 	}
-	int r = read_u32(in, buf_text(&name), &told, err);
-	if (r == 0 && told != UNKNOWN && told != n) {
-		buf_put(&list, task->name);
-		return err_set(err, EINVAL, "%s=%u, but VC_%s_HOSTS lists %u", buf_text(&name), told,
-			       buf_text(&list), n);
+	uint32_t told = task->n;
+	const char *name = variable_of(in, task, "_NUM");
+	int r = read_u32(in, name, &told, err);
+	if (r == 0 && told != task->n) {
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u", name, told,
+			       variable_of(in, task, "_HOSTS"), task->n);
 	}
 	return r;
 }
 
-static int volcano_read(struct input *in, struct placement *out, struct err *err) {
-	struct task_hosts tasks[TASKS_MAX];
-	struct buf names = BUF(in->arena);
-	uint32_t n = 0, empty;
-	int r = collect_tasks(in->env, tasks, &n, err);
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		buf_puts(&names, tasks[i].list);
-		buf_putc(&names, ',');
-		r = check_num(in, &tasks[i], err);
+/** Who tells which tasks are the nodes. */
+enum plugin { PLUGIN_NONE, PLUGIN_PYTORCH, PLUGIN_MPI };
+
+struct job {
+	/** All tasks, in order; then those whose pods are the nodes. */
+	struct task_hosts *tasks;
+	uint32_t n;
+	enum plugin plugin;
+};
+
+static int collect_tasks(struct input *in, struct job *job, struct err *err) {
+	int r = 0;
+	job->tasks = arena_array(in->arena, in->env->n, sizeof(*job->tasks));
+	for (uint32_t i = 0; r == 0 && i < in->env->n; i++) {
+		if (read_task_name(&in->env->entries[i], &job->tasks[job->n])) {
+			r = count_hosts(in, &job->tasks[job->n++], err);
+		}
 	}
-	out->hosts_from = "VC_*_HOSTS";
-	out->node_rank_from = INDEX;
-	r = r < 0 ? r
-		  : hosts_split(in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty, err);
-	if (r < 0) {
-		return r;
+	qsort(job->tasks, job->n, sizeof(*job->tasks), compare_tasks);
+	return r;
+}
+
+/** Keep the task of the workers, as the plugin mpi lists them. */
+static bool keep_mpi(const struct input *in, struct job *job) {
+	const char *workers = env_value(in->env, MPI);
+	for (uint32_t i = 0; workers && i < job->n; i++) {
+		if (strcmp(workers, job->tasks[i].list) == 0) {
+			*job = (struct job){&job->tasks[i], 1, PLUGIN_MPI};
+			return true;
+		}
 	}
-	struct str self = str_of(input_hostname(in));
-	uint32_t place = hosts_find_loosely(&out->hosts, self);
-	if (place < out->hosts.n) {
-		out->node_rank = place;
-	} else if (n == 1) {
-		return need_u32(in, INDEX, out->hosts_from, &out->node_rank, err);
-	} else {
+	return false;
+}
+
+/** The task whose first host is MASTER_ADDR, or job->n. */
+static uint32_t find_master(const struct job *job, struct str addr) {
+	uint32_t m = 0;
+	for (; m < job->n; m++) {
+		struct str list = str_of(job->tasks[m].list);
+		if (str_eq(addr, (struct str){list.p, str_find(list, ',')})) {
+			break;
+		}
+	}
+	return m;
+}
+
+/**
+ * Keep the tasks of the master and the workers, as the plugin pytorch tells them. They may have
+ * other names than these two.
+ */
+static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
+	struct str addr = str_of(env_value(in->env, ADDR));
+	uint32_t size, m = find_master(job, addr), w = job->n, other = job->n;
+	if (m == job->n || num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0) {
+		return 0;
+	}
+	struct task_hosts *tasks = job->tasks, master = tasks[m];
+	for (uint32_t i = 0; i < job->n && (w == job->n || !str_is(tasks[w].name, "WORKER")); i++) {
+		if (i != m && master.n + tasks[i].n == size) {
+			other = str_is(tasks[i].name, "WORKER") ? job->n : w;
+			w = i;
+		}
+	}
+	if (other < job->n) {
+		return err_set(err, EINVAL,
+			       ADDR "=%s with " SIZE "=%u goes with %s and with %s; pass --hosts",
+			       quote(addr).s, size, variable_of(in, &tasks[other], "_HOSTS"),
+			       variable_of(in, &tasks[w], "_HOSTS"));
+	}
+	if (w < job->n) {
+		tasks[1] = tasks[w];
+		tasks[0] = master;
+		*job = (struct job){tasks, 2, PLUGIN_PYTORCH};
+	} else if (master.n == size) {
+		*job = (struct job){&tasks[m], 1, PLUGIN_PYTORCH};
+	}
+	return 0;
+}
+
+/** Keep all but the servers of TensorFlow, unless there is nothing else. */
+static void keep_trainers(struct job *job) {
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < job->n; i++) {
+		if (!str_is(job->tasks[i].name, "PS") && !str_is(job->tasks[i].name, "EVALUATOR")) {
+			job->tasks[n++] = job->tasks[i];
+		}
+	}
+	job->n = n ? n : job->n;
+}
+
+/** Whether the pod @self belongs to some task, of nodes or not. */
+static bool is_some_pod(const struct input *in, struct str self) {
+	struct task_hosts task;
+	for (uint32_t i = 0; i < in->env->n; i++) {
+		struct hosts hosts;
+		struct err unused;
+		uint32_t empty;
+		if (read_task_name(&in->env->entries[i], &task) &&
+		    hosts_split(in->arena, HOSTS, task.list, ',', &hosts, &empty, &unused) == 0 &&
+		    hosts_find_loosely(&hosts, self) < hosts.n) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** RANK as the plugin pytorch sets it, which is VC_TASK_INDEX + 1 in a worker; or UNKNOWN. */
+static uint32_t pytorch_rank(const struct input *in, uint32_t nodes) {
+	uint32_t rank, index;
+	bool told = num_read_u32(str_of(env_value(in->env, RANK)), &rank) == 0 &&
+		    num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0;
+	return told && rank < nodes && index == (rank ? rank - 1 : 0) ? rank : UNKNOWN;
+}
+
+/** The node rank where the host name tells none. A pod that is no node has none. */
+static void find_rank(struct input *in, const struct job *job, struct str self, struct placement *out) {
+	if (job->plugin == PLUGIN_MPI || is_some_pod(in, self)) {
+		return;
+	}
+	if (job->plugin == PLUGIN_PYTORCH) {
+		out->node_rank_from = RANK;
+		out->node_rank = pytorch_rank(in, out->hosts.n);
+	}
+	if (out->node_rank == UNKNOWN) {
 		notes_add(in->notes,
 			  "this host, %s, is none of VC_*_HOSTS, so that its node rank is not known; pass "
 			  "--hostname",
 			  quote(self).s);
+	}
+}
+
+static int read_hosts(struct input *in, const struct job *job, struct placement *out, struct err *err) {
+	struct buf names = BUF(in->arena);
+	uint32_t empty;
+	for (uint32_t i = 0; i < job->n; i++) {
+		buf_puts(&names, job->tasks[i].list);
+		buf_putc(&names, ',');
+	}
+	out->hosts_from = HOSTS;
+	out->node_rank_from = INDEX;
+	return hosts_split(in->arena, HOSTS, buf_text(&names), ',', &out->hosts, &empty, err);
+}
+
+static int volcano_read(struct input *in, struct placement *out, struct err *err) {
+	struct job job = {0};
+	int r = collect_tasks(in, &job, err);
+	bool alone = job.n == 1;
+	if (r == 0 && !keep_mpi(in, &job)) {
+		r = keep_pytorch(in, &job, err);
+		if (job.plugin == PLUGIN_NONE) {
+			keep_trainers(&job);
+		}
+	}
+	r = r < 0 ? r : read_hosts(in, &job, out, err);
+	if (r < 0) {
+		return r;
+	}
+	out->scope = job.plugin == PLUGIN_MPI ? SCOPE_ALLOCATION : SCOPE_NODE;
+	struct str self = str_of(input_hostname(in));
+	uint32_t place = hosts_find_loosely(&out->hosts, self);
+	if (place < out->hosts.n) {
+		out->node_rank = place;
+	} else if (alone) {
+		return need_u32(in, INDEX, HOSTS, &out->node_rank, err);
+	} else {
+		find_rank(in, &job, self, out);
 	}
 	return 0;
 }
@@ -135,9 +297,9 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 const struct source source_volcano = {
 	.name = "volcano",
 	.about = "Volcano job, with its plugin svc",
-	.known_by = "VC_*_HOSTS",
-	.reads = "VC_*_HOSTS VC_*_NUM " INDEX,
-	.leaves = "VK_TASK_INDEX, /etc/volcano: the same again",
+	.known_by = HOSTS,
+	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI),
+	.leaves = "tasks that train nothing: ps, evaluator, mpirun's; VK_TASK_INDEX",
 	.lacks = "the name of this pod's task: its host name has to be the pod's",
 	.detect = volcano_detect,
 	.read = volcano_read,

@@ -45,7 +45,7 @@ const struct source source_xgboostjob = {
 	.name = "xgboostjob",
 	.about = "Kubeflow XGBoostJob (v1), of XGBoost or LightGBM",
 	.known_by = WORKERS " with " ADDR " of the form JOB-master-0",
-	.reads = ADDR " " WORKERS " " NUM " RANK",
+	.reads = READS(ADDR, WORKERS, NUM, "RANK"),
 	.detect = xgboostjob_detect,
 	.read = xgboostjob_read,
 };

@@ -365,6 +365,13 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with $'HOSTNAME=here\nRANK=1'
 }
 
+@test "C13: words of a table's sentences are no names of variables" {
+	for name in file the and first files of; do
+		distinit "$name=1" -- bundle --track="$name"
+		[[ $status -eq 0 && -z $stderr && $output == *"set $name=1"* ]]
+	done
+}
+
 @test "C13: whatever a manager or launcher is read from is its worker's own" {
 	local n=0
 	# The words behind "reads", up to the next label, that are names of variables; VC_*_NUM stands for many.

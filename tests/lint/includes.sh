@@ -25,7 +25,7 @@ allowed_table() {
 		src/slurm: base env exec init flow
 		src/container: base env
 		src/measure: base
-		cmd: base env cluster framework format exec install net priv process init flow slurm container measure
+		cmd: base env cluster framework format exec install net priv process init flow source slurm container measure
 	END
 }
 

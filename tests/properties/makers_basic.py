@@ -57,6 +57,10 @@ def step(random, n):
     common = step_variables(random, names, listed, counts)
     if cyclic or random.random() < 0.5:
         common["SLURM_DISTRIBUTION"] = ("cyclic" if cyclic else "block") + random.choice(["", ":cyclic", ",Pack"])
+    if len(places) > 1 and random.random() < 0.3:
+        # srun --preserve-env in a larger job: the counts are the job's.
+        common |= {"SLURM_JOB_NODELIST": f"{listed},other[1-2]", "SLURM_TASKS_PER_NODE": f"3(x{n + 2})",
+                   "SLURM_SUBMIT_HOST": "login"}
 
     def member(i):
         node, local = places[i]

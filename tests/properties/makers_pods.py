@@ -180,9 +180,11 @@ def xgboostjob(random, n):
 def lws(random, n):
     group, tail = f"{pod_name(random)}-{random.randint(0, 12)}", domain(random)
     hosts = [f"{group}.{tail}"] + [f"{group}-{i}.{tail}" for i in range(1, n)]
+    first = random.choice([0, 1])
+    tpus = random.choice([{}, {"TPU_WORKER_HOSTNAMES": ",".join(hosts[first:])}])
 
     def member(i):
-        return Member({"LWS_LEADER_ADDRESS": hosts[0], "LWS_GROUP_SIZE": str(n), "LWS_WORKER_INDEX": str(i)},
+        return Member({"LWS_LEADER_ADDRESS": hosts[0], "LWS_GROUP_SIZE": str(n), "LWS_WORKER_INDEX": str(i)} | tpus,
                       hosts[i], i)
 
     return Cluster("lws", n, member, hosts=hosts, nnodes=n, master=hosts[0])
@@ -206,6 +208,38 @@ def volcano(random, n):
                       hostname=hosts[i].partition(".")[0])
 
     return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
+@manager("volcano")
+def volcano_pytorch(random, n):
+    """The plugin pytorch: a third task's pods are no nodes; with the host's network, no name is a pod's."""
+    host_network = n > 2 and random.random() < 0.5
+    tasks = {"master": ["j-master-0.j"], "worker": [f"j-worker-{i}.j" for i in range(n - 1)],
+             random.choice(["extra", "aa", "ps"]): [f"j-extra-{i}.j" for i in range(random.choice([1, 2, n]))]}
+    hosts = tasks["master"] + tasks["worker"]
+    common = {f"VC_{task.upper()}_HOSTS": ",".join(mine) for task, mine in tasks.items() if mine}
+
+    def member(i):
+        return Member(common | {"VC_TASK_INDEX": str(max(i - 1, 0)), "MASTER_ADDR": hosts[0], "MASTER_PORT": "23456",
+                                "WORLD_SIZE": str(n), "RANK": str(i)}, hosts[i], i,
+                      hostname=f"gpu{i}" if host_network else hosts[i].partition(".")[0])
+
+    return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="pytorch")
+
+
+@manager("volcano")
+def volcano_torchx(random, n):
+    """A task for each replica, whose variables come in any order."""
+    role = random.choice(["trainer", "main-2"])
+    hosts = [f"x-{role}-{i}-0.x" for i in range(n)]
+    names = [f"VC_{role.upper().replace('-', '_')}_{i}" for i in range(n)]
+    order = random.sample(range(n), n)
+    common = {f"{names[i]}_HOSTS": hosts[i] for i in order} | {f"{names[i]}_NUM": "1" for i in order}
+
+    def member(i):
+        return Member(common | {"VC_TASK_INDEX": "0"}, hosts[i], i, hostname=hosts[i].partition(".")[0])
+
+    return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="TorchX")
 
 
 @manager("tpu")
@@ -241,13 +275,17 @@ def tfjob(random, n):
 @manager("pai")
 def pai(random, n):
     job = f"dlc{random.randint(1, 99)}abc"
+    local = random.random() < 0.3
 
     def member(i):
         name = f"{job}-worker-{i - 1}" if i else f"{job}-master-0"
-        return Member({"MASTER_ADDR": f"{job}-master-0", "MASTER_PORT": "23456", "WORLD_SIZE": str(n),
-                       "RANK": str(i), "NPROC_PER_NODE": "8"}, name, i, hostname=name)
+        return Member({"MASTER_ADDR": "localhost" if local and i == 0 else f"{job}-master-0", "MASTER_PORT": "23456",
+                       "WORLD_SIZE": str(n), "RANK": str(i), "NPROC_PER_NODE": "8"}, name, i, hostname=name)
 
-    return Cluster("pai", n, member, nnodes=n, master=f"{job}-master-0")
+    def master(member):
+        return "localhost" if local and member.rank == 0 else f"{job}-master-0"
+
+    return Cluster("pai", n, member, nnodes=n, master=master)
 
 
 @manager("mpijob")

@@ -138,11 +138,12 @@ static void check_options(void) {
 	request.carry_unset = true;
 	check_request("A=1", &request, "set A=1\nunset NO\nunset B\n", "TRACK: 'RANK': " HELD);
 
-	static const char *const own[] = {"ACME_NODE", "ACME_A ACME_B*", NULL};
+	static const char *const own[] = {"ACME_NODE", "ACME_A", "ACME_B*", "X_*_HOSTS", NULL};
 	request = request_of("*");
 	request.own = own;
-	check_request("ACME_A=1|ACME_AA=2|ACME_BB=3|ACME_NODE=4", &request, "set ACME_AA=2\n",
-		      "TRACK: 'ACME_A', 'ACME_BB', 'ACME_NODE': " HELD);
+	check_request("ACME_A=1|ACME_AA=2|ACME_BB=3|ACME_NODE=4|X_W_HOSTS=5|X_W_NUM=6|X_HOSTS=7", &request,
+		      "set ACME_AA=2\nset X_W_NUM=6\nset X_HOSTS=7\n",
+		      "TRACK: 'ACME_A', 'ACME_BB', 'ACME_NODE', 'X_W_HOSTS': " HELD);
 
 	struct buf many = BUF(&arena);
 	for (int i = 0; i < 25; i++) {

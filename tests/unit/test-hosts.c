@@ -87,7 +87,7 @@ static void check_limit(void) {
 	check(hosts.n == 0 && empty == HOSTS_MAX);
 }
 
-/** Every byte that a name may and may not have. */
+/** Every byte that a name may and may not have; a ':' only in an address, of which "a:b" is none. */
 static void check_bytes(void) {
 	for (unsigned c = 1; c < 256; c++) {
 		char name[] = {'a', (char)c, 'b', '\0'};
@@ -95,7 +95,7 @@ static void check_bytes(void) {
 		struct err err;
 		hosts_single(&arena, str_of(name), &hosts);
 		bool fine = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    strchr(".-_:%", (int)c);
+			    strchr(".-_%", (int)c);
 		checkf((hosts_check(&hosts, &arena, "HOSTS", &err) == 0) == fine, "byte %u in a name is %s",
 		       c, fine ? "fine" : "refused");
 	}
@@ -149,12 +149,30 @@ static void check_splits(const char *bytes, char separator) {
 	checkf(wrong == 0, "4000 texts of '%s' are split as a slow one does (%u are not)", bytes, wrong);
 }
 
-/** Whether hosts_check() has to pass @hosts, found out the slow way. */
+/** A ':' makes a name an address of IPv6, and nothing else. */
+static void check_colons(void) {
+#define NO_ADDRESS "has a ':' in it, but is no IPv6 address; --hostfile tells slots"
+	check_check("::1", NULL);
+	check_check("fe80::1%eth0,fe80::1%eth1", NULL);
+	check_check("fd00::1,n2,::ffff:10.0.0.1", NULL);
+	check_check("0123:4567:89ab:cdef:0123:4567:255.255.255.255", NULL);
+	check_check("n1,n2:8", "HOSTS: the host name 'n2:8' " NO_ADDRESS ", --master-port a port");
+	check_check("10.0.0.1:8", NO_ADDRESS);
+	check_check("fd00::1::2", NO_ADDRESS);
+	check_check("1:2:3:4:5:6:7:8:9", NO_ADDRESS);
+	check_check(":", NO_ADDRESS);
+	check_check("%eth0:1", NO_ADDRESS);
+	check_check("0123:4567:89ab:cdef:0123:4567:255.255.255.2555", NO_ADDRESS);
+	check_check("0123:4567:89ab:cdef:0123:4567:89ab:cdef:0123:4567:89ab:cdef", NO_ADDRESS);
+	check_check("a-rather-long-name-of-a-host-that-is-beyond-any-address:8", NO_ADDRESS);
+}
+
+/** Whether hosts_check() has to pass @hosts, found out the slow way. No IPv6 addresses are among them. */
 static bool passes(const struct hosts *hosts) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
 		for (size_t k = 0; k < name.len; k++) {
-			if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%",
+			if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_%",
 				    name.p[k])) {
 				return false;
 			}
@@ -267,6 +285,7 @@ int main(void) {
 	check_check("main1,h\xc3\xb6st", "has '\\xc3' in it");
 	check_check("x/y", "has '/' in it");
 	check_bytes();
+	check_colons();
 
 	const char *longest = arena_format(&arena, "%0253d", 0);
 	check(strlen(longest) == HOST_NAME_BYTES);

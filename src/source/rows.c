@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The managers that are a row each: what they set, as told in their documentation. */
+
+#include "cluster/source.h"
+#include "source/batch.h"
+#include "source/row.h"
+
+/*
+ * SkyPilot tasks, on whatever cloud. The second node of two:
+ *
+ *     SKYPILOT_NODE_IPS=10.0.0.1        all of them, one a line, in rank order, which is not that of the numbers
+ *     10.0.0.2
+ *     SKYPILOT_NODE_RANK=1              this one
+ *     SKYPILOT_NUM_NODES=2
+ *     SKYPILOT_NUM_GPUS_PER_NODE=8      0 without GPUs, or a share of one
+ *
+ * The commands of a task's setup have SKYPILOT_SETUP_* instead: they run outside of the job, and
+ * are no node of it.
+ *
+ * Reference: docs/source/running-jobs/environment-variables.rst, distributed-jobs.rst of SkyPilot.
+ */
+const struct source source_skypilot = {
+	.name = "skypilot",
+	.about = "SkyPilot task, on any cloud, Kubernetes or Slurm",
+	.leaves = "SKYPILOT_SETUP_*: the setup runs outside of the job",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_HOSTS] = "SKYPILOT_NODE_IPS",
+					[ROW_NODE_RANK] = "SKYPILOT_NODE_RANK",
+					[ROW_NNODES] = "SKYPILOT_NUM_NODES",
+					[ROW_NPROC_PER_NODE] = "SKYPILOT_NUM_GPUS_PER_NODE",
+					[ROW_JOB] = "SKYPILOT_TASK_ID",
+				},
+			.known_by = ROW_HOSTS,
+			.separator = '\n',
+		},
+};
+
+/*
+ * Cobalt, the scheduler of Argonne's machines. In a job script:
+ *
+ *     COBALT_JOBID=123456   COBALT_NODEFILE=/var/tmp/cobalt.123456    a host a line
+ *
+ * COBALT_PARTNAME and COBALT_PARTSIZE describe a partition, which need not be the job's nodes.
+ *
+ * Reference: src/mca/ras/pbs of PRRTE,
+ * src/pm/hydra/lib/tools/bootstrap/external/cobalt_query_node_list.c of MPICH, which read them.
+ */
+const struct source source_cobalt = {
+	.name = "cobalt",
+	.about = "Cobalt jobs: the script, and mpirun or mpiexec in it",
+	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: of a partition, which need not be the job",
+	.lacks = BATCH_LACKS,
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_JOB] = "COBALT_JOBID", [ROW_HOSTFILE] = "COBALT_NODEFILE"},
+			.known_by = ROW_JOB,
+			.known_with = ROW_BIT(ROW_HOSTFILE),
+			.batch = true,
+		},
+};
+
+/*
+ * IBM LoadLeveler. In a job of several tasks:
+ *
+ *     LOADL_HOSTFILE=/var/loadl/execute/fr1n01.123.0.hosts   a line for each task, with the name of its host
+ *     LOADL_STEP_ID=fr1n01.123.0                             the job's step
+ *
+ * Reference: src/pm/hydra/lib/tools/bootstrap/external/ll_query_node_list.c of MPICH, which reads
+ * the file; IBM's manual "Using and Administering" for the step's id.
+ */
+const struct source source_loadleveler = {
+	.name = "loadleveler",
+	.about = "LoadLeveler jobs: the script, and mpirun or mpiexec in it",
+	.lacks = BATCH_LACKS,
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_HOSTFILE] = "LOADL_HOSTFILE", [ROW_JOB] = "LOADL_STEP_ID"},
+			.known_by = ROW_HOSTFILE,
+			.batch = true,
+			.lines_are_slots = true,
+		},
+};
+
+/*
+ * Trials of Determined. Its own launch layer asks its master for the rendezvous, and then sets
+ *
+ *     DET_CHIEF_IP=10.1.1.4   DET_SLOT_IDS=[0,1]
+ *
+ * for what it starts: the chief's address is all that can be told from there. The numbers of nodes
+ * and of this one stay with it.
+ *
+ * Reference: harness/determined/launch of Determined.
+ */
+const struct source source_determined = {
+	.name = "determined",
+	.about = "Determined trial, below its launch layer",
+	.lacks = "how many nodes there are, and which this is: pass --hosts and --node-rank, or --nnodes",
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_MASTER_ADDR] = "DET_CHIEF_IP", [ROW_JOB] = "DET_TRIAL_ID"},
+			.known_by = ROW_MASTER_ADDR,
+		},
+};
+
+/*
+ * HTCondor's parallel universe. Each machine of a job of four runs the same program, the second one
+ * with
+ *
+ *     _CONDOR_PROCNO=1   _CONDOR_NPROCS=4
+ *
+ * and nothing that names the others: the user tells the master (MASTER_ADDR or --master-addr),
+ * which has to be the machine of number 0.
+ *
+ * Reference: "Parallel Applications" of HTCondor's manual.
+ */
+const struct source source_htcondor = {
+	.name = "htcondor",
+	.about = "HTCondor's parallel universe: an index and a size",
+	.lacks = "the hosts: pass --master-addr, the machine of number 0, or --hosts",
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_NODE_RANK] = "_CONDOR_PROCNO", [ROW_NNODES] = "_CONDOR_NPROCS"},
+			.known_by = ROW_NODE_RANK,
+			.known_with = ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Allocations of Nomad. Each of a group has
+ *
+ *     NOMAD_ALLOC_INDEX=2   NOMAD_GROUP_NAME=train
+ *
+ * and no size and no hosts, and most have nothing to do with each other. So this is described, and
+ * nothing is derived, unless the user tells the rest.
+ *
+ * Reference: "Runtime environment settings" in Nomad's documentation.
+ */
+const struct source source_nomad = {
+	.name = "nomad",
+	.about = "Nomad allocation",
+	.leaves = "NOMAD_ADDR_*: this allocation's own",
+	.lacks = "how many allocations there are, and where: pass --nnodes and --master-addr, or --hosts and "
+		 "--node-rank",
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_NODE_RANK] = "NOMAD_ALLOC_INDEX", [ROW_JOB] = "NOMAD_JOB_NAME"},
+			.known_by = ROW_NODE_RANK,
+			.known_by_number = true,
+		},
+};
