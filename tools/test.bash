@@ -19,7 +19,7 @@ run_tests() {
 		return
 	fi
 	local -a again
-	mapfile -t again < <(python3 tests/tally.py --failed "$dir")
+	mapfile -t again < <(python3 tools/tally.py --failed "$dir")
 	((${#again[@]} > 0 && ${#again[@]} <= 6)) || return 0
 	say "failed, and run again, one at a time: ${again[*]}"
 	meson test -C "$dir" --logbase=again --num-processes=1 "${again[@]}" >"${log%.log}-again.log" 2>&1 </dev/null ||
@@ -51,5 +51,5 @@ word_test() {
 	run_tests build "${selection[@]}"
 	say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
 	run_tests build-asan --suite=unit --suite=replay
-	python3 tests/tally.py "${strict[@]}" build build-asan
+	python3 tools/tally.py "${strict[@]}" build build-asan
 }
