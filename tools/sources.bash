@@ -120,7 +120,8 @@ debian_source_entries() {
 				sub(/^\n/, "")
 				print
 			}' >"$parts/debian.sources"
-	find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null |
+	# sources.list need not exist.
+	{ find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null || true; } |
 		awk -v name="$codename" '$1 == "deb" && / main( |$)/ && $0 ~ " " name {
 			$1 = "deb-src"
 			print
