@@ -37,7 +37,8 @@ fetch_sources() {
 # fetch_source WRAP TARBALL LOG
 fetch_source() {
 	local wrap=$1 tarball=$2 log=$3 kept fetched
-	kept=$(machine_cache)/${tarball##*/}
+	kept=$(machine_cache)
+	kept=${kept:+$kept/${tarball##*/}}
 	if ! is_source "$tarball" "$wrap"; then
 		if is_source "$kept" "$wrap"; then
 			cp "$kept" "$tarball"
@@ -50,7 +51,7 @@ fetch_source() {
 			mv "$fetched" "$tarball"
 		fi
 	fi
-	[[ $kept == /distinit* ]] || keep_source "$tarball" "$kept"
+	[[ -z $kept ]] || keep_source "$tarball" "$kept"
 }
 
 # keep_source TARBALL COPY: for other clones. Where that cannot be written, nothing is lost.

@@ -99,6 +99,19 @@ begin() {
 	cmp libcap2_1.orig.tar.xz subprojects/packagecache/libcap2_1.orig.tar.xz
 }
 
+@test "sources: without a home nothing is kept, and nothing is missed" {
+	begin
+	lists 1-2 libcap2_1.orig.tar.xz
+	cp libcap2_1.orig.tar.xz archive/1-2/
+	unset HOME
+	# Whatever it would be kept as.
+	keep_source() { echo "kept as $2"; }
+	fetch
+	[ "$status" -eq 0 ]
+	[[ $output != *"kept as"* ]]
+	cmp libcap2_1.orig.tar.xz subprojects/packagecache/libcap2_1.orig.tar.xz
+}
+
 @test "sources: where nobody has it, it ends at once, and says what can be done by hand" {
 	begin
 	lists 1-4 libcap2_1.orig.tar.xz
