@@ -375,7 +375,9 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 @test "C13: whatever a manager or launcher is read from is its worker's own" {
 	local n=0
 	# The words behind "reads", up to the next label, that are names of variables; VC_*_NUM stands for many.
-	for name in $(env -i "$DISTINIT" sources | awk '/^ {14}[a-z]/ { on = $1 == "reads" } /^ {0,13}[a-z]/ { on = 0 } on' |
+	for name in $(env -i "$DISTINIT" sources | awk '
+		match($0, /^ *[a-z]/) && RLENGTH <= 15 { on = RLENGTH == 15 && $1 == "reads" }
+		on' |
 		tr -s ' ,' '\n' | tr '*' X | grep -xE '_?[A-Z][A-Z0-9]*(_[A-Z0-9]+)*' | sort -u); do
 		# Those of distinit's own are settings, which may be wrong where they are set.
 		distinit "${name/#DISTINIT_/X_}=1" -- bundle --track="$name"

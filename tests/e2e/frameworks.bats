@@ -61,6 +61,7 @@ requires_network() {
 	[[ $EUID -eq 0 ]] || skip "only root can make networks of its own"
 	unshare --net ip link add eth7 type veth peer name eth8 2>/dev/null ||
 		skip "the kernel makes no network namespaces or no veth pairs for us"
+	unshare --net --mount true 2>/dev/null || skip "no mount namespace can be made here, as in a chroot"
 }
 
 in_network() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# --init on a terminal: Ctrl-C, Ctrl-Z, fg and bg, under a shell and without one. tests/tools/terminal types.
+# --init on a terminal: Ctrl-C, Ctrl-Z, fg and bg, under a shell and without one. tests/programs/terminal types.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
 # shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
@@ -29,7 +29,7 @@ setup() {
 
 # typed STEP... -- COMMAND...: on a terminal; fails as the driver does.
 typed() {
-	invoke "$BATS_TEST_DIRNAME/../tools/terminal" "$@" 3>&-
+	invoke "$BATS_TEST_DIRNAME/../programs/terminal" "$@" 3>&-
 	[ "$status" -eq 0 ]
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# --wait and distinit wait. What changes while it waits is a scene of tests/tools/scene.py, which goes by what is said and asked, not
+# --wait and distinit wait. What changes while it waits is a scene of tests/programs/scene.py, which goes by what is said and asked, not
 # by time; limits of time are there so that a test which fails ends.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
@@ -30,7 +30,7 @@ scene() {
 	done
 	shift
 	split "$@"
-	invoke "${NAMESPACE[@]}" python3 "$BATS_TEST_DIRNAME/../tools/scene.py" "${options[@]}" -- "${variables[@]}" \
+	invoke "${NAMESPACE[@]}" python3 "$BATS_TEST_DIRNAME/../programs/scene.py" "${options[@]}" -- "${variables[@]}" \
 		"$DISTINIT" "${arguments[@]}"
 }
 

@@ -133,7 +133,7 @@ print(eval(sys.argv[1]))' "$1" <<<"$output"
 
 # begun ARG...: it runs in the background as $PID, and Slurm runs its step.
 begun() {
-	"$TOOLS/slurm-cluster" on "$CLUSTER" login "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none --seconds=100 "$@" \
+	"$PROGRAMS/slurm-cluster" on "$CLUSTER" login "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none --seconds=100 "$@" \
 		-- "$CLUSTER/read_data" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	PID=$!
 	local until=$((SECONDS + 30))

@@ -32,7 +32,7 @@ make_image() {
 	mkdir -p "$IMAGE"/{bin,dev,etc,home,mnt,proc,root,run,sys,tmp,usr/bin,var} "$context" "$PLACE/bin"
 	cp "$(command -v busybox)" "$IMAGE/bin/busybox"
 	ln -s busybox "$IMAGE/bin/sh"
-	cp "$BATS_TEST_DIRNAME/torchrun-stand-in" "$IMAGE/bin/torchrun"
+	cp "$PROGRAMS/torchrun-stand-in" "$IMAGE/bin/torchrun"
 	printf '#!/bin/sh\necho "rank $RANK of $WORLD_SIZE, local $LOCAL_RANK, master $MASTER_ADDR:$MASTER_PORT, $*"\n' \
 		>"$IMAGE/bin/python"
 	chmod 755 "$IMAGE/bin/python"
@@ -40,7 +40,7 @@ make_image() {
 	printf 'hosts: files dns\n' >"$IMAGE/etc/nsswitch.conf"
 	cp "$DISTINIT" "$context/distinit"
 	cp "$EXAMPLES/singularity/train.def" "$EXAMPLES/pytorch/train.py" "$context/"
-	cp "$TOOLS/apptainer-stand-in" "$PLACE/bin/apptainer"
+	cp "$PROGRAMS/apptainer-stand-in" "$PLACE/bin/apptainer"
 	"$PLACE/bin/apptainer" build "$IMAGE" "$context/train.def"
 	# pyxis: --container-image makes of each task a container's, and of its command the container's.
 	cat >"$PLACE/bin/srun" <<-'END'

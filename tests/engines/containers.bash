@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# For tests that run distinit in containers: an engine for each file, with networks of its own (tests/tools/*-private).
+# For tests that run distinit in containers: an engine for each file, with networks of its own (tests/programs/*-private).
 # Loaded after helpers.bash.
 #
 # shellcheck disable=SC2034 # for those who load this
@@ -17,11 +17,11 @@ podman_up() {
 	[[ -z $NO_PODMAN ]] || return 0
 	ENGINE=$(mktemp -d /dev/shm/podman.XXXXXX)
 	export ENGINE
-	"$TOOLS/podman-private" up "$ENGINE" 3>&-
+	"$PROGRAMS/podman-private" up "$ENGINE" 3>&-
 }
 
 podman_down() {
-	[[ -z ${ENGINE-} ]] || "$TOOLS/podman-private" down "$ENGINE"
+	[[ -z ${ENGINE-} ]] || "$PROGRAMS/podman-private" down "$ENGINE"
 }
 
 # For setup of each test.
@@ -30,7 +30,7 @@ podman_ready() {
 }
 
 pod() {
-	timeout --kill-after=5 "$LIMIT" "$TOOLS/podman-private" on "$ENGINE" "$@"
+	timeout --kill-after=5 "$LIMIT" "$PROGRAMS/podman-private" on "$ENGINE" "$@"
 }
 
 # made_of TAG FILE... <<CONTAINERFILE: build an image of these files.
@@ -52,11 +52,11 @@ docker_up() {
 	[[ -z $NO_DOCKER ]] || return 0
 	DAEMON=$(mktemp -d /dev/shm/docker.XXXXXX)
 	export DAEMON
-	"$TOOLS/docker-private" up "$DAEMON" 3>&-
+	"$PROGRAMS/docker-private" up "$DAEMON" 3>&-
 }
 
 docker_down() {
-	[[ -z ${DAEMON-} ]] || "$TOOLS/docker-private" down "$DAEMON"
+	[[ -z ${DAEMON-} ]] || "$PROGRAMS/docker-private" down "$DAEMON"
 }
 
 docker_ready() {
@@ -64,7 +64,7 @@ docker_ready() {
 }
 
 dock() {
-	timeout --kill-after=5 "$LIMIT" "$TOOLS/docker-private" on "$DAEMON" "$@"
+	timeout --kill-after=5 "$LIMIT" "$PROGRAMS/docker-private" on "$DAEMON" "$@"
 }
 
 # --- what containers do -----------------------------------------------------------------------------

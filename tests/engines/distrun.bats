@@ -23,7 +23,7 @@ setup_file() {
 	MINUTE=$BATS_FILE_TMPDIR/minute
 	export MINUTE
 	mkdir "$MINUTE"
-	"$BATS_TEST_DIRNAME/slurmctld-stopped" "$MINUTE" "$DISTRUN" >"$MINUTE/log" 2>&1 </dev/null 3>&- &
+	"$PROGRAMS/slurmctld-stopped" "$MINUTE" "$DISTRUN" >"$MINUTE/log" 2>&1 </dev/null 3>&- &
 	echo $! >"$MINUTE/pid"
 }
 
@@ -250,7 +250,7 @@ in_batch() {
 	local attempt
 	# What else the machine does can only add: the least of three is what counts.
 	for attempt in 1 2 3; do
-		run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $BATS_TEST_DIRNAME/start-delay $DISTRUN"
+		run in_batch --nodes=1 --ntasks=1 <<<"$PYTHON $PROGRAMS/start-delay $DISTRUN"
 		same "the exit status of attempt $attempt" 0 "$status"
 		# Between the two are an execve and a vfork; srun takes 50 ms, and Slurm any time.
 		[[ ! $output =~ difference\ (-|[0-9]\.)[0-9.]+$ ]] || break

@@ -14,7 +14,7 @@ load containers
 
 setup_file() {
 	podman_up
-	[[ -n $NO_PODMAN ]] || "$TOOLS/podman-private" debian "$ENGINE"
+	[[ -n $NO_PODMAN ]] || "$PROGRAMS/podman-private" debian "$ENGINE"
 	docker_up
 }
 

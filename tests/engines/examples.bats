@@ -17,7 +17,7 @@ TORCH=(--volume /usr:/usr:ro --env PET_REDIRECTS=1 --env PET_TEE=1 --env PET_LOG
 setup_file() {
 	podman_up torchrun
 	[[ -z $NO_PODMAN ]] || return 0
-	"$TOOLS/podman-private" debian "$ENGINE"
+	"$PROGRAMS/podman-private" debian "$ENGINE"
 	cp "$DISTINIT" "$BATS_FILE_TMPDIR/distinit"
 	made_of localhost/distinit "$BATS_FILE_TMPDIR/distinit" <<<$'FROM scratch\nCOPY distinit /distinit'
 	pod build --quiet --network none --tag localhost/train --build-arg PYTORCH=localhost/debian \
@@ -93,7 +93,7 @@ met() {
 		    environment: {PET_REDIRECTS: 1, PET_TEE: 1, PET_LOG_DIR: /tmp/torchrun, OMP_NUM_THREADS: 1}
 		  sub1: *torch
 	END
-	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$TOOLS")/podman-private" "$ENGINE" >"$dir/podman"
+	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
 	chmod +x "$dir/podman"
 	compose() {
 		timeout --kill-after=5 "$LIMIT" podman-compose --podman-path "$dir/podman" -f "$EXAMPLES/compose/compose.yaml" -f "$dir/torch.yaml" "$@"

@@ -22,7 +22,7 @@ requires_program() {
 on_main1() {
 	timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" LC_ALL=C.UTF-8 \
 		BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=sub1,main1 BACKENDAI_CLUSTER_HOST=main1 \
-		BACKENDAI_CLUSTER_LOCAL_RANK=0 "$TOOLS/virtual-node" main1 -- env "$@"
+		BACKENDAI_CLUSTER_LOCAL_RANK=0 "$PROGRAMS/virtual-node" main1 -- env "$@"
 }
 
 # What mpirun's ranks tell where the session's variables, which mpirun does not pass on, are not.
@@ -32,7 +32,7 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 	requires_program mpirun.openmpi
 	launch on_main1 PET_NPROC_PER_NODE=2 "${HOSTFILE[@]}" --hostfile-output="$FILE" -- \
 		mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca oob_tcp_if_include lo \
-		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$TOOLS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
+		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
 		"${TELL[@]}"
 	same "the host file" $'main1 slots=2\nsub1 slots=2' "$(<"$FILE")"
 	# No -np: as many ranks as there are slots.
@@ -44,7 +44,7 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 	requires_program mpirun.openmpi
 	launch on_main1 "${HOSTFILE[@]}" --hostfile-output="$FILE" -- \
 		mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca oob_tcp_if_include lo \
-		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$TOOLS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
+		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
 		-np 2 --map-by node "${TELL[@]}"
 	same "the number of ranks" 2 "$ranks"
 	hosts_are main1 sub1
@@ -53,7 +53,7 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 @test "frameworks: MPICH starts its ranks where the host file says" {
 	requires_program mpiexec.hydra
 	launch on_main1 PET_NPROC_PER_NODE=2 "$DISTINIT" --frameworks=mpich --hostfile-output="$FILE" -- \
-		mpiexec.hydra -l -iface lo -launcher ssh -launcher-exec "$TOOLS/virtual-node" -n 4 "${TELL[@]}"
+		mpiexec.hydra -l -iface lo -launcher ssh -launcher-exec "$PROGRAMS/virtual-node" -n 4 "${TELL[@]}"
 	same "the host file" $'main1:2\nsub1:2' "$(<"$FILE")"
 	same "the number of ranks" 4 "$ranks"
 	hosts_are main1 main1 sub1 sub1
@@ -70,8 +70,8 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 		timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" OMP_NUM_THREADS=1 \
 			VIRTUAL_HOSTS="$BATS_TEST_TMPDIR/etc-hosts" BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=sub1,main1 \
 			BACKENDAI_CLUSTER_HOST="$1" BACKENDAI_CLUSTER_LOCAL_RANK="$2" BACKENDAI_DIST_MASTER_PORT="$port" \
-			"$TOOLS/virtual-node" "$1" -- "$DISTINIT" --frameworks=xgboost -- \
-			"$PYTHON" "$BATS_TEST_DIRNAME/xgboost_sum.py"
+			"$PROGRAMS/virtual-node" "$1" -- "$DISTINIT" --frameworks=xgboost -- \
+			"$PYTHON" "$PROGRAMS/xgboost_sum.py"
 	}
 	both() {
 		worker sub1 1 &

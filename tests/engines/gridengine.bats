@@ -19,11 +19,11 @@ setup_file() {
 	[[ -z $NO_CLUSTER ]] || return 0
 	CLUSTER=$(mktemp -d "$memory/gridengine.XXXXXX")
 	export CLUSTER
-	"$TOOLS/gridengine-cluster" up "$CLUSTER" 3>&-
+	"$PROGRAMS/gridengine-cluster" up "$CLUSTER" 3>&-
 }
 
 teardown_file() {
-	[[ -z ${CLUSTER-} ]] || "$TOOLS/gridengine-cluster" down "$CLUSTER"
+	[[ -z ${CLUSTER-} ]] || "$PROGRAMS/gridengine-cluster" down "$CLUSTER"
 }
 
 setup() {
@@ -32,7 +32,7 @@ setup() {
 
 # master COMMAND...: run it on the submit host.
 master() {
-	timeout --kill-after=5 "$LIMIT" "$TOOLS/gridengine-cluster" on "$CLUSTER" master "$@"
+	timeout --kill-after=5 "$LIMIT" "$PROGRAMS/gridengine-cluster" on "$CLUSTER" master "$@"
 }
 
 # job [OPTION]... <<SCRIPT: what a job script prints, and its exit status; its id is in $id.
@@ -230,6 +230,6 @@ print(e["source"], e["launcher"], e["scope"], c["nnodes"], c["node_rank"], *c["t
 # --- last -------------------------------------------------------------------------------------------
 
 @test "gridengine: nothing of the cluster is left running" {
-	"$TOOLS/gridengine-cluster" down "$CLUSTER"
+	"$PROGRAMS/gridengine-cluster" down "$CLUSTER"
 	same "what is left" "" "$(remains)"
 }

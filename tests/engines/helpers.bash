@@ -6,9 +6,9 @@
 #
 # shellcheck disable=SC2034 # some are for the files that load this one
 
-TOOLS=$BATS_TEST_DIRNAME/../tools
+PROGRAMS=$BATS_TEST_DIRNAME/../programs
 DISTINIT=${DISTINIT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build/distinit}
-TELL=("$DISTINIT" -- "$BATS_TEST_DIRNAME/tell")
+TELL=("$DISTINIT" -- "$PROGRAMS/tell")
 # Debian's, which has Debian's torch, whatever else is in PATH.
 PYTHON=/usr/bin/python3
 # Seconds that a command may take, and a test. The machine may be slow.
@@ -24,7 +24,7 @@ missing() {
 	for command; do
 		PATH=$PATH:/usr/sbin command -v "$command" >/dev/null || { echo "$command is not installed" && return; }
 	done
-	"$TOOLS/virtual-node" n1 -- true 2>/dev/null || echo "the kernel makes no UTS and mount namespaces for us"
+	"$PROGRAMS/virtual-node" n1 -- true 2>/dev/null || echo "the kernel makes no UTS and mount namespaces for us"
 }
 
 # --- a Slurm cluster for a file ---------------------------------------------------------------------
@@ -38,11 +38,11 @@ cluster_up() {
 	[[ -z $NO_CLUSTER ]] || return 0
 	CLUSTER=$(mktemp -d "$memory/slurm.XXXXXX")
 	export CLUSTER
-	"$TOOLS/slurm-cluster" up "$CLUSTER" "$@" 3>&-
+	"$PROGRAMS/slurm-cluster" up "$CLUSTER" "$@" 3>&-
 }
 
 cluster_down() {
-	[[ -z ${CLUSTER-} ]] || "$TOOLS/slurm-cluster" down "$CLUSTER"
+	[[ -z ${CLUSTER-} ]] || "$PROGRAMS/slurm-cluster" down "$CLUSTER"
 }
 
 # For setup and teardown of each test: no job of another test takes nodes away.
@@ -62,7 +62,7 @@ cluster_clean() {
 
 # login COMMAND...: run it on the cluster's login node.
 login() {
-	timeout --kill-after=5 "$LIMIT" "$TOOLS/slurm-cluster" on "$CLUSTER" login "$@"
+	timeout --kill-after=5 "$LIMIT" "$PROGRAMS/slurm-cluster" on "$CLUSTER" login "$@"
 }
 
 # batch [OPTION]... <<SCRIPT: what a batch script prints, and its exit status. Not with sbatch --wait, which

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# The pods of examples/kubernetes, under podman kube play, with what their controllers tell them (tests/tools/pods-of):
+# The pods of examples/kubernetes, under podman kube play, with what their controllers tell them (tests/programs/pods-of):
 # each kind of job, with distinit in the image, installed by an initContainer, waiting in one, or writing a file in one.
 #
 # In place of PyTorch's image: one of busybox, with a stand-in for torchrun that meets the others. What only a
@@ -22,7 +22,7 @@ setup_file() {
 }
 
 make_images() {
-	cp "$BATS_TEST_DIRNAME/torchrun-stand-in" "$BATS_FILE_TMPDIR/torchrun"
+	cp "$PROGRAMS/torchrun-stand-in" "$BATS_FILE_TMPDIR/torchrun"
 	cp "$DISTINIT" "$BATS_FILE_TMPDIR/distinit"
 	made_of localhost/distinit "$BATS_FILE_TMPDIR/distinit" <<-'END'
 		FROM scratch
@@ -61,7 +61,7 @@ play() {
 	local -a names pids=()
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	"$TOOLS/pods-of" --image registry.example/train=localhost/train --image registry.example/distinit=localhost/distinit \
+	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train --image registry.example/distinit=localhost/distinit \
 		--image pytorch/pytorch=localhost/pytorch ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
 	mapfile -t names <"$dir/names"
 	for ((i = ${#names[@]} - 1; i >= 0; i--)); do
@@ -89,7 +89,7 @@ run_pod() {
 	fi
 	# Not "kube down", which gives up where two do it at once. What another pod uses of the volumes stays.
 	until_true pod pod rm --force --time 0 --ignore "$2"
-	pod volume ls --quiet --filter "name=${2%%.*}-" | xargs -r "$TOOLS/podman-private" on "$ENGINE" volume rm >/dev/null 2>&1 || true
+	pod volume ls --quiet --filter "name=${2%%.*}-" | xargs -r "$PROGRAMS/podman-private" on "$ENGINE" volume rm >/dev/null 2>&1 || true
 	return "$status"
 }
 
@@ -189,7 +189,7 @@ with_nnodes() {
 	local dir=$BATS_TEST_TMPDIR/alone
 	mkdir "$dir"
 	sed 's/timeout=10m/timeout=1s/' "$EXAMPLES/jobset.yaml" >"$dir/jobset.yaml"
-	"$TOOLS/pods-of" --image registry.example/train=localhost/train "$dir/jobset.yaml" "$dir" >"$dir/names"
+	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train "$dir/jobset.yaml" "$dir" >"$dir/names"
 	ended run_pod "$dir" train-node-0-1.train.default.svc.cluster.local
 	[[ $status -ne 0 && $output != *torchrun* ]] || fail "the main container ran"
 	[[ $output == *124* ]] || fail "podman does not tell the exit status 124"

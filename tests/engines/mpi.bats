@@ -35,16 +35,16 @@ HYDRA=(mpiexec.hydra -l -iface lo)
 # if sub1's were this machine's, Open MPI would take it for main1.
 on_main1() {
 	timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" LC_ALL=C.UTF-8 \
-		"$TOOLS/virtual-node" main1 -- "$@"
+		"$PROGRAMS/virtual-node" main1 -- "$@"
 }
 
 # virtual-node stands in for ssh.
 openmpi() {
-	on_main1 "${OPENMPI[@]}" --mca plm_rsh_agent "$TOOLS/virtual-node" --mca plm_rsh_no_tree_spawn 1 "$@"
+	on_main1 "${OPENMPI[@]}" --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 "$@"
 }
 
 hydra() {
-	on_main1 "${HYDRA[@]}" -launcher ssh -launcher-exec "$TOOLS/virtual-node" "$@"
+	on_main1 "${HYDRA[@]}" -launcher ssh -launcher-exec "$PROGRAMS/virtual-node" "$@"
 }
 
 in_slurm() {

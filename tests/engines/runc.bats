@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # As the first process of real containers, by bare runc: capabilities x users x a read-only root x no_new_privs. What an engine
-# would have asked of runc is in tests/tools/runc-bundle.
+# would have asked of runc is in tests/programs/runc-bundle.
 #
 # shellcheck disable=SC2154,SC2030,SC2031 # status, output and stderr: by invoke() of the e2e tests' helpers, in each test
 
 load ../e2e/helpers
 
-BUNDLE=$BATS_TEST_DIRNAME/../tools/runc-bundle
+BUNDLE=$BATS_TEST_DIRNAME/../programs/runc-bundle
 export BATS_TEST_TIMEOUT=240
 
 # What Docker, podman and containerd give if nothing is said, and what that is in a status file.

@@ -23,7 +23,7 @@ teardown() {
 	cluster_clean
 }
 
-ALLREDUCE=$BATS_TEST_DIRNAME/allreduce.py
+ALLREDUCE=$PROGRAMS/allreduce.py
 # Not the fastest, but for machines that share a loopback and two processors.
 GLOO=(GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1)
 
@@ -74,7 +74,7 @@ met() {
 		timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" VIRTUAL_HOSTS="$BATS_TEST_TMPDIR/hosts" \
 			BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=sub1,main1 BACKENDAI_CLUSTER_HOST="$1" \
 			BACKENDAI_CLUSTER_LOCAL_RANK="$2" MASTER_PORT=19501 \
-			"$TOOLS/virtual-node" "$1" -- "${torchrun[@]}"
+			"$PROGRAMS/virtual-node" "$1" -- "${torchrun[@]}"
 	}
 	both() {
 		container sub1 1 &
@@ -99,7 +99,7 @@ met() {
 	unshare --net ip link add eth3 type veth peer name eth5 2>/dev/null || skip "the kernel makes no veth pairs for us"
 	# shellcheck disable=SC2016 # for the inner shells
 	run timeout --kill-after=5 "$LIMIT" env -i PATH="$PATH" HOME="${HOME:-/root}" OMP_NUM_THREADS=1 \
-		"$TOOLS/two-machines" "$BATS_TEST_TMPDIR" sh -c 'exec "$0" --hosts=main1,sub1 --node-rank="$HERE" "$@"' \
+		"$PROGRAMS/two-machines" "$BATS_TEST_TMPDIR" sh -c 'exec "$0" --hosts=main1,sub1 --node-rank="$HERE" "$@"' \
 		"$DISTINIT" --frameworks=torch,gloo --ranks=always -- \
 		sh -c 'echo "interface of $HERE: $GLOO_SOCKET_IFNAME"; exec "$0" "$1"' "$PYTHON" "$ALLREDUCE"
 	same "the exit status" 0 "$status"

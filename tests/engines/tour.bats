@@ -8,7 +8,7 @@ load helpers
 # It is done in half a minute where nothing else runs.
 LIMIT=180
 export BATS_TEST_TIMEOUT=200
-TOUR=$BATS_TEST_DIRNAME/../tour/tour
+TOUR=$BATS_TEST_DIRNAME/../../tools/tour/tour
 
 setup() {
 	local why
@@ -50,11 +50,12 @@ left_behind() {
 
 @test "tour: what a manager did not tell is found" {
 	# The image of a tour that cheats: a variable in one container, which no manager sets.
-	mkdir "$BATS_TEST_TMPDIR/tour"
-	sed 's/--env BACKENDAI_CLUSTER_SIZE=2/& --env CHEAT=1/' "$TOUR" >"$BATS_TEST_TMPDIR/tour/tour"
-	cp "$(dirname "$TOUR")/train.py" "$BATS_TEST_TMPDIR/tour/"
-	ln -s "$(realpath "$TOOLS")" "$BATS_TEST_TMPDIR/tools"
-	run timeout --kill-after=10 "$LIMIT" env DISTINIT="$(realpath "$DISTINIT")" bash "$BATS_TEST_TMPDIR/tour/tour"
+	local copy=$BATS_TEST_TMPDIR/tools/tour
+	mkdir -p "$copy" "$BATS_TEST_TMPDIR/tests"
+	sed 's/--env BACKENDAI_CLUSTER_SIZE=2/& --env CHEAT=1/' "$TOUR" >"$copy/tour"
+	cp "$(dirname "$TOUR")/train.py" "$copy/"
+	ln -s "$(realpath "$PROGRAMS")" "$BATS_TEST_TMPDIR/tests/programs"
+	run timeout --kill-after=10 "$LIMIT" env DISTINIT="$(realpath "$DISTINIT")" bash "$copy/tour"
 	same "the exit status" 1 "$status"
 	[[ $output == *"main1 has what neither the manager nor distinit set: CHEAT=1" ]] || fail "it does not say so"
 	same "what is left" "" "$(left_behind)"

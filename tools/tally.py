@@ -6,7 +6,8 @@
 
 Lists each failure and each skip with its reason, and prints last "N passed, N failed, N skipped".
 Counted are single TAP tests; a program that crashed, ran out of time or broke off its plan is one
-failure more. --strict: what that suite skips has failed. Exit 1 if anything failed, or nothing passed.
+failure more. A build without tests in its log has failed. --strict: what that suite skips has failed. Exit 1 if
+anything failed, or nothing passed.
 
 A program that failed and was run again (meson test --logbase=again) counts as it did then; those that
 passed only then are named. --failed: print just the names of the programs that failed.
@@ -116,6 +117,12 @@ def read_build(build, tally, strict_suites):
         runs = read_log(log)
     except OSError as error:
         tally.failed.append((build.name, f"no test log: {error.strerror}: {log}"))
+        return
+    except json.JSONDecodeError:
+        tally.failed.append((build.name, f"the test log breaks off: {log}"))
+        return
+    if not runs:
+        tally.failed.append((build.name, f"the test log is empty: {log}"))
         return
     again = {}
     if (log.parent / "again.json").exists():

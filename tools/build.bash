@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Meson: setting up build folders, compiling, and the static program with musl, for this processor or another.
+
+readonly PKGS_BUILD="gcc libc6-dev linux-libc-dev musl-tools binutils meson ninja-build dpkg-dev xz-utils"
+
+word_build() {
+	local arch='' to=build/distinit
+	while (($#)); do
+		case $1 in
+		--arch=*) arch=${1#--arch=} ;;
+		*) die "build: unknown option '$1'" "./dev build [--arch=amd64|arm64]" ;;
+		esac
+		shift
+	done
+	if [[ -n $arch && $arch != "$(dpkg --print-architecture)" ]]; then
+		build_cross "$arch"
+		to=build-$arch/distinit
+	else
+		build_native
+	fi
+	say "$to: $(stat -c %s "$to") bytes, static"
+}
+
+build_native() {
+	need "$PKGS_BUILD"
+	build_static
+	say "build/distrun: $(stat -c %s build/distrun) bytes, static"
+}
+
+build_static() {
+	local arch
+	arch=$(dpkg --print-architecture)
+	fetch_sources
+	unpack_again
+	link_kernel_headers "$DEPS/$arch/kernel-headers" /usr/include "/usr/include/$(gcc -print-multiarch)"
+	configure_musl build musl "$(uname -m)" "$arch"
+	compile build distinit distrun
+	check_static build/distinit
+	check_static build/distrun
+}
+
+# link_kernel_headers FOLDER INCLUDE ASM: links to the kernel's three folders of headers, and no others.
+link_kernel_headers() {
+	mkdir -p "$1"
+	ln -sfn "$2/linux" "$1/linux"
+	ln -sfn "$2/asm-generic" "$1/asm-generic"
+	ln -sfn "$3/asm" "$1/asm"
+}
+
+# configure_musl DIR NAME CPU ARCH: with cross/NAME.ini, and its constants.
+configure_musl() {
+	local constants=$DEPS/$4/constants.ini
+	printf "[constants]\nroot = '%s'\ncpu = '%s'\narch = '%s'\n" "$ROOT" "$3" "$4" >"$constants.new"
+	cmp -s "$constants.new" "$constants" || cp "$constants.new" "$constants"
+	rm "$constants.new"
+	configure "$1" --cross-file="$constants" --cross-file="cross/$2.ini" --wrap-mode=forcefallback -Dstatic=true
+}
+
+# configure DIR OPTION...: meson setup, unless DIR is set up with these options already.
+configure() {
+	local dir=$1
+	shift
+	local wanted="$ROOT $*"
+	[[ -f $dir/build.ninja && -f $dir/.dev-options && $(<"$dir/.dev-options") == "$wanted" ]] && return
+	rm -rf "$dir"
+	step "setup-${dir##*/}" "If it says that a file is missing, meson.build and the tree disagree." \
+		meson setup "$dir" "$@"
+	printf '%s\n' "$wanted" >"$dir/.dev-options"
+}
+
+# compile DIR [TARGET]...
+compile() {
+	local dir=$1 log=$LOGS/compile-${1##*/}.log
+	shift
+	mkdir -p "$LOGS"
+	if ! ninja -C "$dir" "$@" >"$log" 2>&1 </dev/null; then
+		# Without the command lines and what Meson is glad about.
+		grep -E '^FAILED:|^ninja: error|ERROR|error:|warning:|undefined reference|^ +([0-9]+ )?\||: In function' "$log" |
+			head -n 60 >&2 || true
+		die "$dir does not compile (all of it: $log)" "Again, alone: ninja -C $dir"
+	fi
+	grep -E 'warning:' "$log" >&2 || true
+}
+
+# unpack_again: Meson lays subprojects/packagefiles/ over a tarball when it unpacks it, and never again. Where they have
+# changed since, it has to unpack again.
+unpack_again() {
+	local wrap folder patch file
+	for wrap in $WRAPS; do
+		folder=subprojects/$(wrap_field "$wrap" directory)
+		patch=subprojects/packagefiles/$(wrap_field "$wrap" patch_directory)
+		[[ -d $folder ]] || continue
+		while IFS= read -r file; do
+			if ! cmp -s "$patch/$file" "$folder/$file"; then
+				rm -rf "$folder"
+				break
+			fi
+		done < <(cd "$patch" && find . -type f)
+		# Build files that were made from the old ones are made again.
+		[[ -d $folder ]] || rm -f build/.dev-options build-a*64/.dev-options
+	done
+}
+
+
+# A program that asks for a loader would not start in an image that has none.
+check_static() {
+	if readelf --program-headers "$1" | grep -qE '^ *(INTERP|DYNAMIC) '; then
+		die "$1 is not static: it has a loader or a dynamic section (readelf -l)" \
+			"Was an option of the linker changed in meson.build?"
+	fi
+	[[ $(readelf --file-header "$1") == *'Type:'*EXEC* ]] || die "$1 is position-independent, and should not be"
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# The static program for another processor: Debian's cross compiler, and that processor's musl.
+
+# build_cross ARCH: build-ARCH/distinit.
+build_cross() {
+	local arch=$1 cpu
+	case $arch in
+	amd64) cpu=x86_64 ;;
+	arm64) cpu=aarch64 ;;
+	*) die "build: no processor '$arch'" "There are: amd64, arm64" ;;
+	esac
+	need "$PKGS_BUILD qemu-user-static gcc-${cpu//_/-}-linux-gnu linux-libc-dev-$arch-cross"
+	fetch_sources
+	unpack_again
+	fetch_musl "$arch" "$cpu"
+	link_kernel_headers "$DEPS/$arch/kernel-headers" "/usr/$cpu-linux-gnu/include" "/usr/$cpu-linux-gnu/include"
+	configure_musl "build-$arch" musl-other "$cpu" "$arch"
+	compile "build-$arch" distinit
+	check_static "build-$arch/distinit"
+}
+
+# fetch_musl ARCH CPU: the musl-dev of another processor, unpacked, without making that one of the machine's
+# architectures. The .deb is kept in the machine's cache.
+fetch_musl() {
+	local arch=$1 here=$ROOT/$DEPS/$1 cache deb
+	cache=$(machine_cache)
+	if [[ ! -e $here/complete ]]; then
+		rm -rf "$here"
+		mkdir -p "$here"
+		cp "${cache:-/nowhere}"/musl-dev_*_"$arch".deb "$here/" 2>/dev/null ||
+			step "musl-$arch" "Is the network up? Do /etc/apt's sources have $arch?" download_musl "$arch" "$here"
+		deb=$(echo "$here"/musl-dev_*.deb)
+		dpkg-deb --extract "$deb" "$here" || die "build: $deb is no package" "Remove it, here and in ${cache:-$here}."
+		[[ -z $cache ]] || keep_source "$deb" "$cache/${deb##*/}"
+		touch "$here/complete"
+	fi
+	# It says where things are: the tree may have been moved.
+	sed "s#/usr/\(include\|lib\)/$2-linux-musl#$here&#g" "$here/usr/lib/$2-linux-musl/musl-gcc.specs" >"$here/musl-gcc.specs"
+}
+
+# download_musl ARCH DIR
+download_musl() {
+	private_apt "$2/apt"
+	PRIVATE_APT+=(-o "APT::Architecture=$1" -o "APT::Architectures=$1")
+	apt-get "${PRIVATE_APT[@]}" update || true # some of the machine's sources may have nothing for that processor
+	(cd "$2" && apt-get "${PRIVATE_APT[@]}" download musl-dev) && rm -rf "$2/apt"
+}

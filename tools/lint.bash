@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# ./dev lint: one function per check.
+
+readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy"
+
+# Git, also where the tree is somebody else's, as it may be in a container.
+git_here() {
+	git -c safe.directory="$ROOT" "$@"
+}
+
+# files_of PATTERN...: files that git tracks, or would.
+files_of() {
+	git_here ls-files --cached --others --exclude-standard --deduplicate -- "$@" | while IFS= read -r file; do
+		[[ ! -f $file ]] || printf '%s\n' "$file"
+	done
+}
+
+# Shell scripts by their name or their first line.
+shell_files() {
+	files_of '*.sh' '*.bash' '*.bats'
+	files_of | grep -vE '\.[a-z0-9]+$' | while IFS= read -r file; do
+		if head -c 64 "$file" | head -n 1 | grep -qaE '^#!.*[/ ](ba|da)?sh\b'; then
+			printf '%s\n' "$file"
+		fi
+	done
+}
+
+lint_failed=''
+
+# check NAME COMMAND...: one check of lint; all are made, whatever fails.
+check() {
+	local name=$1
+	shift
+	local log=$LOGS/lint-$name.log
+	mkdir -p "$LOGS"
+	if "$@" >"$log" 2>&1 </dev/null; then
+		printf 'ok      %s\n' "$name"
+		return
+	fi
+	printf 'FAILED  %s\n' "$name"
+	head -n 60 "$log" || true
+	lint_failed+=" $name"
+}
+
+lint_format() {
+	local -a files
+	mapfile -t files < <(files_of 'src/*.[ch]' 'cmd/*.[ch]' 'tests/*.[ch]')
+	clang-format-14 --dry-run -Werror "${files[@]}" && return
+	echo "To apply it: clang-format-14 -i FILE"
+	return 1
+}
+
+lint_cppcheck() {
+	local -a files
+	mapfile -t files < <(files_of 'src/*.c' 'cmd/*.c')
+	cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inconclusive --inline-suppr \
+		--library=posix,gnu --std=c11 --error-exitcode=1 -D_GNU_SOURCE -D__GNUC__ '-DDISTINIT_VERSION="0"' -I src -I cmd \
+		--suppress=missingIncludeSystem --suppress=unmatchedSuppression --suppress=checkersReport \
+		"${files[@]}"
+}
+
+lint_tidy() {
+	files_of 'src/*.c' 'cmd/*.c' | xargs -n 4 -P "$(nproc)" clang-tidy-14 -p build-lint --quiet \
+		--extra-arg=-Wno-unknown-warning-option
+}
+
+lint_shell() {
+	local -a files
+	mapfile -t files < <(shell_files | sort -u)
+	shellcheck --external-sources --source-path=SCRIPTDIR "${files[@]}"
+}
+
+# python_files: by their name or their first line.
+python_files() {
+	files_of '*.py'
+	files_of | grep -vE '\.[a-z0-9]+$' | while IFS= read -r file; do
+		if head -c 64 "$file" | head -n 1 | grep -qaE '^#!.*[/ ]python3\b'; then
+			printf '%s\n' "$file"
+		fi
+	done
+}
+
+lint_python() {
+	local -a files
+	mapfile -t files < <(python_files | sort -u)
+	PYTHONPYCACHEPREFIX=$ROOT/$DEPS/pycache python3 -W error -m py_compile "${files[@]}"
+}
+
+# What others import is typed, and so is what shows how it is used.
+lint_types() {
+	local -a files
+	mapfile -t files < <(files_of 'python/*.py' 'tests/python/test_*.py')
+	MYPYPATH=python mypy --strict --cache-dir="$DEPS/mypy" "${files[@]}"
+}
+
+lint_manual() {
+	local -a files
+	mapfile -t files < <(files_of '*.1')
+	((${#files[@]})) || return 0
+	mandoc -T lint -W warning "${files[@]}"
+}
+
+# The tree has to be whole: nothing in it may point out of it.
+lint_outside() {
+	! git_here grep -nE '\.\./sh[a]red'
+}
+
+lint_werror() {
+	configure build-lint -Dwerror=true -Doptimization=2 -Ddebug=true --wrap-mode=nofallback
+	ninja -C build-lint all meson-test-prereq
+}
+
+word_lint() {
+	need "$PKGS_LINT"
+	git_here rev-parse --git-dir >/dev/null || die "lint asks Git which files are ours, and this is no clone"
+	check includes tests/lint/includes.sh
+	check outside lint_outside
+	check format lint_format
+	check shell lint_shell
+	check manual lint_manual
+	check python lint_python
+	check types lint_types
+	check werror lint_werror
+	check cppcheck lint_cppcheck
+	check tidy lint_tidy
+	[[ -z $lint_failed ]] || die "lint:$lint_failed" "All that a check said is in $LOGS/lint-NAME.log"
+}

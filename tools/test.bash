@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# ./dev test: everything that "meson test" runs, and the tally of it.
+
+readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev bats python3 procps util-linux strace iproute2"
+readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables catatonit busybox-static iproute2 docker.io charliecloud-runtime podman-compose python3-yaml"
+readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost $PKGS_CONTAINERS"
+
+# run_tests DIR OPTION...: whatever fails is told by the tally, from the log that Meson leaves. What failed runs once
+# more, alone: real engines on a busy machine run out of time now and then. The tally names what passed only then.
+run_tests() {
+	local dir=$1 log=$LOGS/test-${1##*/}.log
+	shift
+	rm -f "$dir"/meson-logs/{testlog,again}.json
+	meson test -C "$dir" "$@" >"$log" 2>&1 </dev/null && return
+	if [[ ! -f $dir/meson-logs/testlog.json ]]; then
+		tail -n 20 "$log" >&2
+		return
+	fi
+	local -a again
+	mapfile -t again < <(python3 tools/tally.py --failed "$dir")
+	((${#again[@]} > 0 && ${#again[@]} <= 6)) || return 0
+	say "failed, and run again, one at a time: ${again[*]}"
+	meson test -C "$dir" --logbase=again --num-processes=1 "${again[@]}" >"${log%.log}-again.log" 2>&1 </dev/null ||
+		true
+}
+
+word_test() {
+	local all=''
+	while (($#)); do
+		case $1 in
+		--all) all=yes ;;
+		*) die "test: unknown option '$1'" "./dev test [--all]" ;;
+		esac
+		shift
+	done
+
+	local -a selection=(--no-suite=engines) strict=()
+	[[ -z $all ]] || selection=()
+	[[ -z $all || -z ${REQUIRE_ENGINES:-} ]] || strict=(--strict=engines)
+
+	need "$PKGS_TEST${all:+ $PKGS_ENGINES}"
+	build_static
+	# In a process of its own: where it fails, for want of a network say, its tests are skipped and tell so.
+	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64) || say "no build for arm64"
+	configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
+	compile build meson-test-prereq
+	compile build-asan meson-test-prereq
+	say "testing build/ (static)${all:+, with real engines}"
+	run_tests build "${selection[@]}"
+	say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
+	run_tests build-asan --suite=unit --suite=replay
+	python3 tools/tally.py "${strict[@]}" build build-asan
+}
