@@ -123,6 +123,7 @@ word_lint() {
 	check python lint_python
 	check types lint_types
 	check werror lint_werror
+	check pages env DISTINIT=build-lint/distinit PYTHONDONTWRITEBYTECODE=1 tests/docs/check
 	check cppcheck lint_cppcheck
 	check tidy lint_tidy
 	[[ -z $lint_failed ]] || die "lint:$lint_failed" "All that a check said is in $LOGS/lint-NAME.log"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# The manual and README.md say what the program does.
+# The manual says what the program does, and the pages mention all of it. Their commands and tables: tests/docs.
 
 # shellcheck disable=SC2154 # status, output and stderr are what invoke sets
 
@@ -64,13 +64,12 @@ names() {
 	[ -z "$output" ]
 }
 
-@test "README.md mentions every source, launcher and framework" {
-	requires_text README.md
-	for name in $(names sources) $(names frameworks); do
-		grep -qw "$name" README.md || {
-			echo "README.md: no $name"
-			return 1
-		}
+@test "the pages mention every source, launcher and framework" {
+	for name in $(names sources); do
+		grep -q "^| \`$name\`" docs/managers.md || { echo "docs/managers.md: no $name" && return 1; }
+	done
+	for name in $(names frameworks); do
+		grep -q "^| \`$name\`" docs/frameworks.md || { echo "docs/frameworks.md: no $name" && return 1; }
 	done
 }
 
@@ -83,23 +82,8 @@ names() {
 		END { exit bad || managers == 0 || reads != managers }'
 }
 
-@test "README.md mentions every subcommand" {
-	requires_text README.md
+@test "the pages mention every subcommand" {
 	for word in env explain wait install bundle hosts sources frameworks; do
-		grep -q "distinit $word" README.md || grep -qE "\`$word\b" README.md
+		grep -q "distinit $word" README.md docs/*.md || { echo "no page mentions distinit $word" && return 1; }
 	done
-}
-
-@test "options in README.md exist" {
-	requires_text README.md
-	# In the program's own commands; those of others have options of theirs.
-	while read -r option; do
-		for word in '' env explain wait install bundle hosts; do
-			# shellcheck disable=SC2086 # none or one
-			[[ $(env -i "$DISTINIT" $word "--$option" 2>&1 >/dev/null) == *'unknown option'* ]] || continue 2
-		done
-		echo "README.md has --$option, which is unknown"
-		return 1
-	done < <(grep -oE 'distinit [^`|]*--[a-z].*' README.md | sed 's/ -- .*//' | grep -oE -- '--[a-z][a-z-]+' |
-		sed 's/--//' | sort -u)
 }

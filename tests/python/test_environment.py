@@ -238,10 +238,10 @@ class Original(Case):
         subprocess.run([sys.executable, "-c", program, *bundle], env={"PYTHONPATH": PYTHON}, check=True)
         self.assertEqual(self.worker(bar="own"), {"foo": "1", "bar": "own"})
 
-    def test_readme(self) -> None:
-        """the example of README.md runs as it stands there; its srun is a stand-in that starts one task"""
-        text = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-        example = next(part for part in text.split("```python\n")[1:] if "appliance_environ" in part).split("```")[0]
+    def test_page(self) -> None:
+        """the example of docs/tracked-variables.md runs as it stands there; its srun is a stand-in that starts one task"""
+        page = pathlib.Path(__file__).parents[2] / "docs/tracked-variables.md"
+        example = page.read_text(encoding="utf-8").split("```python ")[1].split("\n", 1)[1].split("```")[0]
         (self.folder / "distinit").symlink_to(DISTINIT)
         (self.folder / "python").symlink_to(sys.executable)
         (self.folder / "srun").write_text('#!/bin/sh\nexec "$@"\n')

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads the program's own tables, as "distinit sources" and "distinit frameworks" print them."""
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+LABELS = ("known by", "reads", "leaves alone", "is not told", "sets")
+
+
+@dataclasses.dataclass
+class Entry:
+    """One manager, launcher or framework: its name, what it is, and what follows each label."""
+
+    name: str
+    about: str
+    parts: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def parse(text: str) -> list[list[Entry]]:
+    """The groups of entries. A line that begins with a letter is the headline of a group."""
+    groups: list[list[Entry]] = []
+    label = ""
+    for line in text.splitlines():
+        words = line.strip()
+        depth = len(line) - len(line.lstrip())
+        if depth == 0 and words:
+            groups.append([])
+        elif depth == 2:
+            name, about = words.split(None, 1)
+            groups[-1].append(Entry(name, about))
+        elif words:
+            part = next((one for one in LABELS if depth == 14 and words.startswith(one + " ")), "")
+            label = part or label
+            entry = groups[-1][-1]
+            entry.parts[label] = (entry.parts.get(label, "") + " " + words.removeprefix(part).strip()).strip()
+    return groups
+
+
+def read(program: str, word: str) -> list[list[Entry]]:
+    """Ask the program for one of its tables."""
+    shown = subprocess.run([program, word], env={}, capture_output=True, text=True, check=True)
+    return parse(shown.stdout)
+
+
+def update(path: pathlib.Path, text: str, check: bool) -> bool:
+    """Write @text to @path, or only look whether it is there already. Returns whether all is well."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return True
+    if check:
+        print(f"{path}: out of date")
+        return False
+    path.write_text(text, encoding="utf-8")
+    return True
+
+
+def as_code(text: str) -> str:
+    """Names of variables, options and files in @text, as Markdown code."""
+    option, path = r"--[a-z][a-z-]+(?:=[a-z]+)?", r"(?<![\w/])/[\w./-]+\w"
+    variable = r"\b_?[A-Z][A-Z0-9]*_[A-Za-z0-9_*]*|\bJOB-[\w.-]+|\b(?:RANK|ARC|[A-Z]{5,})\b"
+    return re.sub(f"{option}|{path}|{variable}", r"`\g<0>`", text).replace("|", "\\|")
