@@ -7,8 +7,9 @@
 #include <errno.h>
 
 /** Options that say how --init does it, and mean nothing without; but for the last two, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL, OPT_MAP_EXIT,  OPT_GRACE,
-					 OPT_PDEATHSIG,	 OPT_INIT,   OPT_TIME_LIMIT};
+static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	OPT_MAP_EXIT,
+					 OPT_GRACE,	 OPT_LEFTOVERS, OPT_LEFTOVERS_GRACE,
+					 OPT_PDEATHSIG,	 OPT_INIT,	OPT_TIME_LIMIT};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 2)
@@ -48,6 +49,35 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 	return 0;
 }
 
+/** Read --grace, which counts for a time limit too. */
+static int read_grace(struct session *s, struct init_plan *plan, struct err *err) {
+	const char *value = s->settings.value[OPT_GRACE];
+	uint64_t ms = GRACE_NEVER;
+	if (!value) {
+		return 0;
+	}
+	if (strcmp(value, "never") != 0 && settings_duration(&s->settings, OPT_GRACE, &ms, err) < 0) {
+		struct err cause = *err;
+		return err_set(err, EINVAL, "%s; 'never' is without end", cause.text);
+	}
+	plan->grace_ms = ms;
+	plan->limit_grace_ms = ms;
+	return 0;
+}
+
+static int read_leftovers(struct session *s, struct init_plan *plan, struct err *err) {
+	static const char *const words[] = {"end", "leave", NULL};
+	static const enum leftovers what[] = {LEFTOVERS_END, LEFTOVERS_LEAVE};
+	if (s->settings.value[OPT_LEFTOVERS]) {
+		int word = settings_choose(&s->settings, OPT_LEFTOVERS, words, err);
+		if (word < 0) {
+			return word;
+		}
+		plan->leftovers = what[word];
+	}
+	return settings_duration(&s->settings, OPT_LEFTOVERS_GRACE, &plan->leftovers_grace_ms, err);
+}
+
 static bool any_is_on(const struct session *s) {
 	for (size_t i = 0; i < N_OF_INIT; i++) {
 		if (settings_on(&s->settings, of_init[i])) {
@@ -65,7 +95,8 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	init_plan_preset(plan);
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
-	r = r < 0 ? r : settings_duration(&s->settings, OPT_GRACE, &plan->grace_ms, err);
+	r = r < 0 ? r : read_grace(s, plan, err);
+	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && value[OPT_SIGNAL]) {
 		r = init_plan_signals(plan, label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
 	}

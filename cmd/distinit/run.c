@@ -87,8 +87,15 @@ int command_run(struct session *s) {
 	}
 	struct init_plan plan = {0};
 	bool stay;
-	if (read_init_plan(s, &plan, &stay, &err) < 0 || session_derive(s, &err) < 0 ||
-	    flow_write_hostfile(&s->flow, &err) < 0) {
+	if (read_init_plan(s, &plan, &stay, &err) < 0) {
+		return session_fail(s, &err);
+	}
+	s->flow.wants.supervises = stay;
+	if (stay) {
+		// Deriving may look names up, which takes its time.
+		init_hold_signals(&plan);
+	}
+	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);

@@ -134,6 +134,14 @@ static const char *signal_name(int signal) {
 	}
 }
 
+/** --init blocks all signals before it waits. */
+static void unblock(int signal) {
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 /** Say how the wait ended. Returns 0 if the master is up; the status to exit with. */
 static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct session *s = w->session;
@@ -152,6 +160,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 		fail(s, &err, 0);
 		// Whoever sent it is to see that this process died of it, as one that does nothing about signals does. In PID 1 that
 		// is ignored, so its status says it.
+		unblock(end->signal);
 		kill(getpid(), end->signal);
 		return 128 + end->signal;
 	}

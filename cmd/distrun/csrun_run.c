@@ -239,10 +239,12 @@ static int stay(struct session *s, struct words *words) {
 	plan.program = s->speaker.program;
 	plan.log = s->speaker.log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
 	plan.pdeathsig = SIGTERM;
-	plan.grace_ms = GRACE_MS;
-	int status = settings_duration(&s->settings, OPT_GRACE, &plan.grace_ms, &err) < 0
-			     ? EXIT_OURS
-			     : init_run(&s->arena, &plan, &err);
+	uint64_t grace_ms = GRACE_MS;
+	int status = EXIT_OURS;
+	if (settings_duration(&s->settings, OPT_GRACE, &grace_ms, &err) == 0) {
+		init_plan_like_step(&plan, grace_ms);
+		status = init_run(&s->arena, &plan, &err);
+	}
 	if (err.text[0]) {
 		say_failure(&s->speaker, &err);
 	}

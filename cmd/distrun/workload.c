@@ -82,16 +82,17 @@ int session_run(struct session *s, char *const argv[], char **envp) {
 	plan.init.argv = argv;
 	plan.init.envp = envp;
 	plan.init.path = env_get(&s->env, "PATH");
-	plan.init.grace_ms = GRACE_MS;
 	plan.init.program = s->speaker.program;
 	plan.init.log = init_log_of(s->speaker.log);
 	// Where we are killed, nobody would end it, and the step says that it is over.
 	plan.init.pdeathsig = SIGTERM;
+	uint64_t grace_ms = GRACE_MS;
 	int limited = read_budget(s, &budget, &err);
 	if (limited < 0 || read_name(s, name, &err) < 0 ||
-	    settings_duration(&s->settings, OPT_GRACE, &plan.init.grace_ms, &err) < 0) {
+	    settings_duration(&s->settings, OPT_GRACE, &grace_ms, &err) < 0) {
 		return session_fail(s, &err);
 	}
+	init_plan_like_step(&plan.init, grace_ms);
 	plan.budget = limited ? &budget : NULL;
 	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
 	plan.tool_envp = tool_environment(&s->arena, &s->env);

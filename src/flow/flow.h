@@ -39,6 +39,8 @@ struct wants {
 	const char *app;
 
 	struct priv_options privileges;
+	/** We stay as the program's parent, and keep what it takes to end it. */
+	bool supervises;
 	/** A change of privileges that cannot be made is an error. Else it is kept in flow.plan_error. */
 	bool must_change;
 	/** What is noteworthy about the change goes to the notes. */

@@ -5,6 +5,7 @@
 #include "priv/rights.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 
 static const struct origin *origin(struct flow *f, const char *why) {
@@ -121,6 +122,10 @@ int rights_of_ours(struct flow *f, int r, struct err *err) {
 int privileges_drop(struct flow *f, struct err *err) {
 	if (!f->wishes.any) {
 		return 0;
+	}
+	if (f->wants.supervises) {
+		// The program may become another user, by a setuid program, and has to be ended all the same.
+		priv_plan_keep(&f->plan, CAP_BIT(CAP_KILL));
 	}
 	f->has_more_rights = false;
 	return priv_apply(f->arena, &f->plan, err);

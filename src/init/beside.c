@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <string.h>
 
-/** How often to look at what cannot be waited for, in milliseconds: where no descriptor is left for the signals. */
+/**
+ * How often to look at what cannot be waited for, in milliseconds: where no descriptor is left for
+ * the signals.
+ */
 #define LOOK_MS 50
 
 static unsigned kept_from(const struct beside *beside, unsigned from) {
@@ -24,8 +27,6 @@ static unsigned kept_from(const struct beside *beside, unsigned from) {
 
 static void begin(struct supervisor *in) {
 	signal_set all = ALL_SIGNALS;
-	// A status that only the kernel knows could not be told.
-	in->plan.never_by_kernel = true;
 	in->signal_fd = (int)kernel(SYS_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC);
 	in->plan.beside->started(in->plan.beside);
 }
@@ -60,7 +61,11 @@ static bool step(struct supervisor *in) {
 		if (beside->signals & signal_bit(signal)) {
 			siginfo_t info = {.si_signo = signal, .si_code = SI_USER};
 			beside->signals &= ~signal_bit(signal);
-			handle_signal(in, &info);
+			// They are the workload's. One that comes late does not hurry those who are
+			// left.
+			if (!in->ended) {
+				handle_signal(in, &info);
+			}
 		}
 	}
 	if (beside->limit) {

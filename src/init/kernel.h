@@ -4,9 +4,9 @@
 /**
  * What the loop asks the kernel for, without the C library.
  *
- * For one, because of signals: C libraries keep some for themselves. sigfillset() of musl leaves out 32 to 34, and 34 is the first that
- * other programs see as RTMIN; it would kill us, and a mask that goes through such functions loses these bits. For another, because of
- * memory: the library's functions lie all over the program, and each would keep 64 KiB of it mapped.
+ * C libraries keep some signals for themselves. sigfillset() of musl leaves out 32 to 34, and 34 is
+ * the first that other programs see as RTMIN; it would kill us, and a mask that goes through such
+ * functions loses these bits.
  */
 
 #include <errno.h>
@@ -17,14 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/**
- * Marks what runs while the workload does. All of it lies together, so that it is a page or two that stay in memory (settle.c). It touches
- * no constants on its way, which would keep more.
- */
-#define RESIDENT __attribute__((noinline, section("init_resident")))
-
-/** Goes into its caller, and so with it; a small function may else get a place of its own. */
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE static inline
 
 /** Call the kernel. Returns what it does: a negative errno on failure. */
 INLINE long kernel(long number, long a, long b, long c, long d) {
@@ -100,7 +93,10 @@ INLINE pid_t reap_child(pid_t pid, int *status, int options) {
 	return (pid_t)kernel(SYS_wait4, pid, (long)status, options, 0);
 }
 
-/** Wait until @fd has one of @events, or ended. @ms: how long. Returns what it has; 0: nothing in time. */
+/**
+ * Wait until @fd has one of @events, or ended. @ms: how long. Returns what it has; 0: nothing in
+ * time.
+ */
 INLINE int poll_one(int fd, int events, int ms) {
 	struct pollfd one = {.fd = fd, .events = (short)events};
 	struct timespec timeout = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

@@ -8,13 +8,26 @@
 #include <signal.h>
 
 void init_plan_preset(struct init_plan *plan) {
-	*plan = (struct init_plan){.grace_ms = 5000, .log = INIT_WARN, .program = "distinit"};
+	*plan = (struct init_plan){
+		.grace_ms = GRACE_NEVER,
+		.limit_grace_ms = 30 * 1000,
+		.leftovers_grace_ms = 2 * 1000,
+		.log = INIT_WARN,
+		.program = "distinit",
+	};
 	for (int i = 0; i <= SIGNAL_MAX; i++) {
 		plan->signal_as[i] = (uint8_t)i;
 	}
 	for (int i = 0; i < 256; i++) {
 		plan->status_as[i] = (uint8_t)i;
 	}
+}
+
+void init_plan_like_step(struct init_plan *plan, uint64_t grace_ms) {
+	plan->grace_ms = grace_ms;
+	plan->limit_grace_ms = grace_ms;
+	plan->leftovers = LEFTOVERS_END;
+	plan->leftovers_grace_ms = grace_ms;
 }
 
 static int refuse_signal(const char *label, struct str text, const char *suggestion, struct err *err) {

@@ -4,7 +4,26 @@
 #include "base/num.h"
 #include "init/supervisor.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+
+/**
+ * Write where it is taken at once. After leave_streams() stderr is but a name, and opened for this
+ * line.
+ */
+static void put_line(const char *line, size_t len) {
+	struct pollfd stderr_is = {.fd = 2, .events = POLLOUT};
+	if (poll(&stderr_is, 1, 0) != 1 || write(2, line, len) >= 0 || errno != EBADF) {
+		return;
+	}
+	int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0) {
+		ssize_t n = write(fd, line, len);
+		(void)n;
+		close(fd);
+	}
+}
 
 void say(const struct supervisor *in, enum init_log level, const char *format, ...) {
 	if (in->plan.log < level) {
@@ -23,10 +42,7 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	va_end(args);
 	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
 	line[len++] = '\n';
-	struct pollfd stderr_is = {.fd = 2, .events = POLLOUT};
-	if (poll(&stderr_is, 1, 0) == 1 && write(2, line, len) < 0) {
-		return;
-	}
+	put_line(line, len);
 }
 
 struct spoken spoken(uint64_t ms) {

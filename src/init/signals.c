@@ -30,7 +30,10 @@ static const struct {
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-/** Put @text into @upper in upper case, without "SIG". Returns its length; 0 where it is too long for a name. */
+/**
+ * Put @text into @upper in upper case, without "SIG". Returns its length; 0 where it is too long
+ * for a name.
+ */
 static size_t plain(struct str text, char upper[16]) {
 	size_t n = text.len < 16 ? text.len : 0;
 	for (size_t i = 0; i < n; i++) {

@@ -6,10 +6,11 @@
 #include "base/str.h"
 
 /**
- * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in any case.
- * RTMIN is 34, as programs see it; 32 and 33, which C libraries keep for themselves, are numbers only.
+ * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in any case. RTMIN is 34, as
+ * programs see it; 32 and 33, which C libraries keep for themselves, are numbers only.
  *
- * Returns the number, 1 to SIGNAL_MAX; -EINVAL. Where @suggestion is not NULL, it is set to the nearest name, or NULL.
+ * Returns the number, 1 to SIGNAL_MAX; -EINVAL. Where @suggestion is not NULL, it is set to the
+ * nearest name, or NULL.
  */
 int signal_read(struct str text, const char **suggestion);
 

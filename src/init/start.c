@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The child: from vfork() to execve(). What it inherits is what we have inherited, but for its group and the terminal. */
+/**
+ * The child: from vfork() to execve(). What it inherits is what we have inherited, but for its
+ * group and the terminal.
+ */
 
 #include "base/num.h"
 #include "exec/exec.h"
@@ -16,34 +19,45 @@ struct start {
 	struct arena *arena;
 	const struct init_plan *plan;
 	const struct terminal *terminal;
-	signal_set inherited;
 	/** What becomes of SIGCHLD. */
 	struct sigaction child_action;
 	pid_t parent;
 	/** The digits of LISTEN_PID, to be filled in; NULL: it is not ours. */
 	char *listen_pid;
-	/** What to exit with where the workload does not start; 0: it has. Volatile, as the child writes it behind the compiler's back. */
+	/**
+	 * What to exit with where the workload does not start; 0: it has. Volatile, as the child
+	 * writes it behind the compiler's back.
+	 */
 	volatile int status;
 	struct err *err;
 };
 
-/** Whether @entry is LISTEN_PID with our own pid, as socket activation sets it for the process that it starts. */
+/**
+ * Whether @entry is LISTEN_PID with our own pid, as socket activation sets it for the process that
+ * it starts.
+ */
 static bool is_our_listen_pid(const char *entry, pid_t self) {
 	uint64_t pid;
 	return strncmp(entry, LISTEN_PID, sizeof(LISTEN_PID) - 1) == 0 &&
 	       num_read(str_of(entry + sizeof(LISTEN_PID) - 1), INT32_MAX, &pid) == 0 && (pid_t)pid == self;
 }
 
-/** Make room for the workload's pid in LISTEN_PID. LISTEN_PIDFDID, which names us too, is taken out: it counts only where it is set. */
+/**
+ * Make room for the workload's pid in LISTEN_PID, which may stand there more than once.
+ * LISTEN_PIDFDID, which names us too, is taken out: it counts only where it is set.
+ */
 static char *prepare_listen_pid(struct arena *arena, char **envp, pid_t self) {
-	char *digits = NULL;
+	char *changed = NULL;
 	for (char **entry = envp; *entry; entry++) {
 		if (is_our_listen_pid(*entry, self)) {
-			*entry = arena_alloc(arena, sizeof(LISTEN_PID) + NUM_DIGITS);
-			memcpy(*entry, LISTEN_PID, sizeof(LISTEN_PID) - 1);
-			digits = *entry + sizeof(LISTEN_PID) - 1;
+			if (!changed) {
+				changed = arena_alloc(arena, sizeof(LISTEN_PID) + NUM_DIGITS);
+				memcpy(changed, LISTEN_PID, sizeof(LISTEN_PID) - 1);
+			}
+			*entry = changed;
 		}
 	}
+	char *digits = changed ? changed + sizeof(LISTEN_PID) - 1 : NULL;
 	for (char **from = envp, **to = envp; digits; from++) {
 		if (!*from || strncmp(*from, "LISTEN_PIDFDID=", 15) != 0) {
 			*to++ = *from;
@@ -55,7 +69,10 @@ static char *prepare_listen_pid(struct arena *arena, char **envp, pid_t self) {
 	return digits;
 }
 
-/** Ask for a signal when the parent dies. It may have died already: then the signal would never come. */
+/**
+ * Ask for a signal when the parent dies. It may have died already: then the signal would never
+ * come.
+ */
 static bool follow_parent(struct start *s) {
 	if (!s->plan->pdeathsig) {
 		return true;
@@ -79,7 +96,7 @@ static void become_workload(struct start *s) {
 	}
 	sigaction(SIGCHLD, &s->child_action, NULL);
 	// The last thing: from here on a signal meets what the workload would do about it.
-	block_signals(s->inherited);
+	block_signals(s->plan->inherited_mask);
 	s->status = 0;
 	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);
 	s->status = status;
@@ -97,17 +114,17 @@ static pid_t start_child(struct start *s) {
 }
 
 pid_t start_workload(struct arena *arena, const struct init_plan *plan, const struct terminal *terminal,
-		     signal_set inherited, int *status, struct err *err) {
+		     int *status, struct err *err) {
 	struct start s = {
 		.arena = arena,
 		.plan = plan,
 		.terminal = terminal,
-		.inherited = inherited,
 		.parent = getpid(),
 		.err = err,
 	};
 	err_set(err, EINTR, "the command was killed before it could start");
-	// Where SIGCHLD is ignored, the kernel reaps behind our back, and no status would ever come.
+	// Where SIGCHLD is ignored, the kernel reaps behind our back, and no status would ever
+	// come.
 	struct sigaction plain = {.sa_handler = SIG_DFL};
 	sigaction(SIGCHLD, &plain, &s.child_action);
 	s.listen_pid = prepare_listen_pid(arena, plan->envp, s.parent);

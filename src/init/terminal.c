@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The terminal. The workload gets a process group of its own and, where ours was the foreground, that. So Ctrl-C reaches the workload once,
- * from the kernel, and never through us. To a shell above us we are one job with it: when Ctrl-Z stops the workload we stop too, and when we
- * are continued we hand the foreground on again.
+ * The terminal. The workload gets a process group of its own and, where ours was the foreground,
+ * that. So Ctrl-C reaches the workload once, from the kernel, and never through us. To a shell
+ * above us we are one job with it: when Ctrl-Z stops the workload we stop too, and when we are
+ * continued we hand the foreground on again.
  *
- * In a pipeline or a script, though, others share our group and must not lose the terminal. There the workload stays in that group, too.
+ * In a pipeline or a script, though, others share our group and must not lose the terminal. There
+ * the workload stays in that group, too.
  */
 
 #include "init/supervisor.h"
@@ -46,7 +48,7 @@ void terminal_enter(const struct terminal *terminal) {
 	}
 }
 
-RESIDENT bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
+bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
 	// What a terminal sends has no sender.
 	if (info->si_code != SI_KERNEL) {
 		return false;
@@ -59,7 +61,8 @@ RESIDENT bool terminal_owns(const struct supervisor *in, const siginfo_t *info) 
 }
 
 /**
- * Stop as @signal would stop any process: not where nobody could continue us, in a session without a shell or as PID 1.
+ * Stop as @signal would stop any process: not where nobody could continue us, in a session without
+ * a shell or as PID 1.
  * Returns whether we were stopped; then SIGCONT is pending.
  */
 static bool stop_as(int signal) {
@@ -83,10 +86,12 @@ void terminal_stopped(struct supervisor *in, int signal) {
 		send_signal(-in->child, SIGCONT);
 		return;
 	}
-	if (!stop_as(signal == SIGSTOP ? SIGTSTP : signal) && signal != SIGSTOP) {
+	bool continued = stop_as(signal == SIGSTOP ? SIGTSTP : signal);
+	if (!continued && signal != SIGSTOP) {
 		// Nobody is there to continue it. Alone it would not have been stopped, either.
 		send_signal(-in->child, SIGCONT);
 	}
+	in->stopped = !continued && signal == SIGSTOP;
 }
 
 void terminal_obey(const struct supervisor *in, int signal) {

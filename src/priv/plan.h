@@ -39,6 +39,9 @@ struct priv_plan {
 int priv_plan(struct arena *arena, const struct wishes *wishes, const struct credentials *now,
 	      struct notes *notes, struct priv_plan *out, struct err *err);
 
+/** Let this process keep @caps, as far as it has them. What it executes does not get them. */
+void priv_plan_keep(struct priv_plan *plan, uint64_t caps);
+
 /**
  * Do it, then read everything back. It acts on the calling thread, which has to be the only one.
  *

@@ -176,7 +176,7 @@ static void say_limit(struct surrogate *s) {
 			  "the time limit of %s is reached (%s used%s): the command is told to end, and "
 			  "killed %s later",
 			  spoken_time(s->arena, b->limit_ms), spoken_time(s->arena, b->used_ms), share,
-			  spoken_time(s->arena, s->plan->init.grace_ms)));
+			  spoken_time(s->arena, s->plan->init.limit_grace_ms)));
 }
 
 static void step_limit(struct surrogate *s) {

@@ -16,7 +16,7 @@ enum surrogate_level {
 };
 
 struct surrogate_plan {
-	/** The workload: argv, envp, path, grace_ms and log are its user's; the rest as init_plan_preset() sets it. */
+	/** The workload: argv, envp, path, grace periods and log are its user's; the rest as init_plan_preset() sets it. */
 	struct init_plan init;
 	/** Where we are; where the answer is not sure, it is asked for beside the workload. */
 	struct where *where;

@@ -243,7 +243,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	[ "$(cat told)" = told ]
 	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- sh -c 'exit 6'
 	[[ $status -eq 6 && -z $stderr ]]
-	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- \
+	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init --leftovers=end -- \
 		sh -c 'sleep 1000 & echo $! >left; exit 6'
 	[[ $status -eq 6 && $stderr == *'cannot be found without /proc'* ]]
 	kill -KILL "$(cat left)"
@@ -427,56 +427,56 @@ exit 1'
 }
 
 @test "init: nothing left, nothing waited for" {
-	distinit -- --init --grace=1h -- /bin/true
+	distinit -- --init --leftovers=end --leftovers-grace=1h -- /bin/true
 	succeeds_with ''
 	requires_pidns
-	as_pid1 --init --grace=1h -- true
+	as_pid1 --init --leftovers-grace=1h -- true
 	succeeds_with ''
 }
 
 @test "init: what the command leaves behind is told TERM and may finish" {
 	code='sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
-	distinit PATH="$PATH" -- --init --grace=60s -- sh -c "$code"
+	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready told
-	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
+	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: its grandchildren too, and those in sessions of their own" {
 	requires setsid
 	code='setsid sh -c "sh slow & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
-	distinit PATH="$PATH" -- --init --grace=60s -- sh -c "$code"
+	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready both told
-	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --grace=60s -- sh -c "$code"
+	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: what does not end within the grace is killed, and said so" {
 	code='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
-	distinit PATH="$PATH" -- --init --grace=200ms -- sh -c "$code"
+	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"
 	[[ $status -eq 4 && $stderr == 'distinit: warning: processes that sh left behind have not ended in 0.2s: they are killed' ]]
 	gone "$(cat left)"
 	requires_pidns
 	rm ready left
-	as_pid1 --init --grace=200ms -- sh -c "$code"
+	as_pid1 --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"
 	[[ $status -eq 4 && $stderr == *'they are killed' ]]
 }
 
 @test "init: one that forks for ever while it is being ended" {
 	code='trap "" TERM; (trap "" TERM; while :; do sleep 0.02 & done) & exit 4'
-	distinit PATH="$PATH" -- --init --grace=300ms -- sh -c "$code"
+	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=300ms -- sh -c "$code"
 	[ "$status" -eq 4 ]
 	requires_pidns
-	as_pid1 --init --grace=300ms -- sh -c "$code"
+	as_pid1 --init --leftovers=end --leftovers-grace=300ms -- sh -c "$code"
 	[ "$status" -eq 4 ]
 }
 
 @test "init: TERM reaches the command first, and what is left when it has ended" {
-	start --init --grace=60s -- sh -c '
+	start --init --leftovers=end --leftovers-grace=60s -- sh -c '
 		trap "sleep 0.3; echo command >>order; exit 6" TERM
 		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
 		while :; do sleep 0.02; done'
@@ -486,12 +486,12 @@ exit 1'
 	[ "$(cat order)" = $'command\nleft' ]
 }
 
-@test "init: a command that does not end within the grace after TERM or INT is killed" {
-	for signal in TERM INT; do
+@test "init: --grace kills a command that does not end after TERM, also where TERM is rewritten" {
+	for option in --kill-group=0 --signal=TERM:INT; do
 		rm -f ready
-		start --init --grace=200ms -- sh -c 'trap "" TERM INT; touch ready; while :; do sleep 0.02; done'
+		start --init --grace=200ms "$option" -- sh -c 'trap "" TERM INT; touch ready; while :; do sleep 0.02; done'
 		until_true test -e ready
-		kill -"$signal" "$pid"
+		kill -TERM "$pid"
 		ends_with 137
 		[ "$(<err)" = 'distinit: warning: sh was told to end 0.2s ago: it is killed' ]
 	done
@@ -508,17 +508,28 @@ exit 1'
 	ends_with 143
 }
 
-@test "init: a signal that it was born with as ignored starts no grace either, as for a script's background job" {
-	env -i --ignore-signal=INT PATH="$PATH" "$DISTINIT" --init --grace=100ms -- \
+@test "init: a TERM that it was born with as ignored starts no grace either" {
+	env -i --default-signal=INT,QUIT --ignore-signal=TERM PATH="$PATH" "$DISTINIT" --init --grace=100ms -- \
 		python3 -c '
 import signal
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 open("ready", "w").close()
-signal.sigwait({signal.SIGINT})
+signal.sigwait({signal.SIGTERM})
 open("got", "w").close()
 signal.pause()' >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")
+	until_true test -e ready
+	kill -TERM "$pid"
+	until_true test -e got
+	sleep 0.5
+	kill -0 "$pid"
+	kill -INT "$pid"
+	ends_with 130
+}
+
+@test "init: INT starts no grace: a command may answer it and go on" {
+	start --init --grace=100ms -- sh -c 'trap "touch got" INT; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -INT "$pid"
 	until_true test -e got
@@ -526,6 +537,242 @@ signal.pause()' >out 2>err 3>&- &
 	kill -0 "$pid"
 	kill -TERM "$pid"
 	ends_with 143
+}
+
+@test "init: without --grace, or with --grace=never, TERM kills no command that takes its time" {
+	local never
+	start --init -- sh -c 'trap "sleep 6; exit 7" TERM; touch ready; while :; do sleep 0.02; done'
+	never=$pid
+	until_true test -e ready
+	kill -TERM "$never"
+	start --init --grace=1h --grace=never -- sh -c 'trap "exit 8" TERM; kill -TERM $PPID; while :; do sleep 0.02; done'
+	ends_with 8
+	pid=$never
+	ends_with 7
+}
+
+@test "init: TERM to a command that is stopped is followed by CONT" {
+	local option
+	for option in --kill-group=0 --kill-group; do
+		start --init "$option" -- sh -c 'trap "exit 3" TERM; echo $$ >its; kill -STOP $$; while :; do sleep 0.02; done'
+		until_true eval '[[ $(<"/proc/$(<its)/stat") == *") T "* ]]'
+		kill -TERM "$pid"
+		ends_with 3
+		rm its
+	done
+}
+
+@test "init: TERM to a command that is not stopped is not followed by CONT" {
+	start --init -- python3 -c "${TELLS/sys.exit(3)/pass}"
+	until_true test -e ready
+	kill -TERM "$pid"
+	until_true grep -qx 15 out
+	kill -USR1 "$pid"
+	until_true grep -qx 10 out
+	kill -KILL "$pid" "$(children_of "$pid")"
+	[ "$(<out)" = $'15\n10' ]
+}
+
+# --- what is left, by --leftovers -----------------------------------------------------------------------
+
+# A command that leaves something behind which ignores TERM.
+readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
+
+@test "init: outside of PID 1, what the command leaves behind goes on, unless --leftovers=end" {
+	distinit PATH="$PATH" -- --init -- sh -c "exec </dev/null >/dev/null 2>&1 3>&-; $LEAVES"
+	[[ $status -eq 4 && -z $stderr ]]
+	kill -0 "$(cat left)"
+	STARTED+=("$(cat left)")
+	distinit PATH="$PATH" DISTINIT_LEFTOVERS=end DISTINIT_LEFTOVERS_GRACE=0 -- --init -- sh -c "$LEAVES"
+	[ "$status" -eq 4 ]
+	gone "$(cat left)"
+}
+
+@test "init: --leftovers=leave, as PID 1: nobody is told, nobody is waited for" {
+	requires_pidns
+	as_pid1 --init --leftovers=leave --leftovers-grace=1h -- sh -c 'sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	[[ $status -eq 4 && -z $stderr && ! -e told ]]
+}
+
+@test "init: as PID 1, what ignores TERM costs 2 s by default, and not the time of --grace" {
+	requires_pidns
+	local before=${EPOCHREALTIME/./} took
+	as_pid1 --init --grace=1h -- sh -c "$LEAVES"
+	took=$((${EPOCHREALTIME/./} - before))
+	[[ $status -eq 4 && $stderr == *'have not ended in 2s: they are killed' ]]
+	((took >= 2000000 && took < 20000000))
+}
+
+@test "init: TERM or INT ends the wait for what is left, and the status stays the command's" {
+	requires_pidns
+	local signal
+	for signal in TERM INT; do
+		rm -f ready
+		start_pid1 --init --leftovers-grace=1h -- sh -c "$LEAVES"
+		until_true test -e ready
+		until_true eval '[ "$(children_of "$init" | wc -l)" -eq 1 ]'
+		kill -"$signal" "$init"
+		ends_with 4
+		[ "$(<err)" = "distinit: warning: processes that sh left behind are killed at once, as signal $signal came" ]
+		rm -f ready
+		start --init --leftovers=end --leftovers-grace=1h -- sh -c "$LEAVES"
+		until_true test -e ready
+		until_true eval '[ "$(cut -d " " -f 4 "/proc/$(<left)/stat")" = "$pid" ]'
+		kill -"$signal" "$pid"
+		ends_with 4
+		gone "$(cat left)"
+	done
+}
+
+@test "init: as PID 1, those who read the output see its end and may write what they have" {
+	requires_pidns
+	local i
+	for i in 1 2 3 4 5; do
+		invoke unshare --pid --fork --mount-proc bash -c 'exec > >(gzip >o.gz) 2>&1; exec "$@"' - "$DISTINIT" --init -- seq 1 1000
+		[ "$status" -eq 0 ]
+		[ "$(gzip -cd o.gz | tail -n 1)" = 1000 ]
+	done
+}
+
+@test "init: what is killed is said although stderr is a pipe whose readers were shown its end" {
+	requires_pidns
+	unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers-grace=100ms -- sh -c "$LEAVES" 2>&1 | cat >out
+	[[ $(<out) == *'have not ended in 0.1s: they are killed' ]]
+}
+
+@test "init: as PID 1, a shell that came in from outside delays the end by a moment only" {
+	requires_pidns
+	requires nsenter
+	start_pid1 --init --leftovers-grace=1h -- sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; exit 4'
+	until_true test -e ready
+	nsenter --target "$init" --pid --mount sh -c 'cd "$1"; trap "" TERM; touch in; while :; do sleep 1; done' - "$PWD" 3>&- &
+	STARTED+=("$!")
+	until_true test -e in
+	touch go
+	ends_with 4
+	[ ! -s err ]
+}
+
+@test "init: as PID 1, what came in from outside is told TERM before the end" {
+	requires_pidns
+	requires nsenter
+	start_pid1 --init -- sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; exit 4'
+	until_true test -e ready
+	nsenter --target "$init" --pid --mount sh -c 'cd "$1"; trap "echo told >told; exit" TERM; touch in; while :; do sleep 0.01; done' - "$PWD" 3>&- &
+	STARTED+=("$!")
+	until_true test -e in
+	touch go
+	ends_with 4
+	[ "$(cat told)" = told ]
+}
+
+@test "init: with no more descriptors than three, what is left is told all the same" {
+	requires prlimit
+	start --init --leftovers=end --leftovers-grace=60s -- sh -c 'sh slow & until [ -e go ]; do sleep 0.02; done; exit 4'
+	until_true test -e ready
+	prlimit --pid "$pid" --nofile=3:
+	touch go
+	ends_with 4
+	[[ ! -s err && -e told ]]
+}
+
+@test "init: where /proc is another namespace's, it is said that what is left cannot be found" {
+	requires_pidns
+	invoke unshare --pid --fork sh -c '"$@"; echo "status $?"' - "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -v -- \
+		sh -c 'sleep 60 & exit 4'
+	[[ $output == 'status 4' && $stderr == *'cannot be found without /proc of this PID namespace: they are left'* ]]
+	[[ $stderr != *'told to end'* ]]
+}
+
+@test "init: a process with the number that the command had does not change the status" {
+	requires_pidns
+	[ -w /proc/sys/kernel/ns_last_pid ] || skip 'the next number cannot be set here'
+	as_pid1 --init --leftovers-grace=60s -- python3 -c '
+import os, signal, time
+its = os.getpid()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    # A number is free only when no group has it either.
+    os.setsid()
+    while os.getppid() == its:
+        time.sleep(0.01)
+    while os.path.exists("/proc/%d" % its):
+        time.sleep(0.01)
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(its - 1))
+    if os.fork() == 0:
+        while os.getppid() != 1:
+            time.sleep(0.01)
+        open("number", "w").write("%d %d" % (its, os.getpid()))
+        os._exit(9)
+    os._exit(0)
+os._exit(4)'
+	[[ $(cat number) =~ ^([0-9]+)\ ([0-9]+)$ && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]]
+	[ "$status" -eq 4 ]
+}
+
+@test "init: as PID 1, TERM during a look-up of names is not lost" {
+	requires_pidns
+	requires python3
+	unshare --net --mount true 2>/dev/null || skip 'network namespaces cannot be made here'
+	echo $'nameserver 127.0.0.1\noptions timeout:2 attempts:1' >resolv
+	# A name server that takes what is asked, and never answers.
+	cat >scene <<-'END'
+		mount --bind resolv /etc/resolv.conf && ip link set lo up || exit 99
+		python3 -c '
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 53))
+		open("up", "w").close()
+		while True:
+		    s.recv(512)
+		    open("asked", "w").close()' &
+		until [ -e up ]; do sleep 0.02; done
+		unshare --pid --fork --mount-proc "$@" &
+		until [ -e asked ]; do sleep 0.02; done
+		read -r init <"/proc/$!/task/$!/children"
+		kill -TERM $init
+		wait "$!"
+		code=$?
+		kill -KILL %1
+		exit $code
+	END
+	invoke env -i "${SESSION[@]}" PATH="$PATH" timeout 60 unshare --net --mount bash scene "$DISTINIT" --init --frameworks=nccl -- sh -c 'sleep 5; exit 9'
+	[ "$status" -eq 143 ]
+}
+
+@test "init: with --user, a command that becomes another user is forwarded to and killed" {
+	[ "$EUID" -eq 0 ] || skip 'only root can make a setuid program'
+	requires setpriv
+	open_folder
+	cp "$(command -v setpriv)" "$OPEN_FOLDER/becomes-root"
+	chmod u+s "$OPEN_FOLDER/becomes-root"
+	chmod 777 "$OPEN_FOLDER"
+	cd "$OPEN_FOLDER"
+	start --init --user=65534:65534 --grace=200ms -- ./becomes-root --reuid=0 --regid=0 --clear-groups \
+		sh -c 'id -u >uid; grep CapEff /proc/self/status >caps; trap "touch got" TERM; touch ready; while :; do sleep 0.02; done'
+	until_true test -e ready
+	kill -TERM "$pid"
+	ends_with 137
+	[[ $(cat uid) -eq 0 && -e got && $(<err) == *'it is killed' ]]
+	# The command itself has nothing of what the parent keeps.
+	distinit PATH="$PATH" -- --init --user=65534:65534 --cap-drop=all -- sh -c 'grep -E "^Cap(Prm|Eff|Amb|Inh)" /proc/self/status | cut -f 2 | sort -u'
+	succeeds_with 0000000000000000
+	cd /
+	remove_open_folder
+}
+
+@test "init: LISTEN_PID twice is the command's twice" {
+	invoke python3 -c '
+import ctypes, os, sys
+words = lambda *all: (ctypes.c_char_p * (len(all) + 1))(*all, None)
+own = b"LISTEN_PID=%d" % os.getpid()
+argv = [os.fsencode(word) for word in sys.argv[1:]]
+ctypes.CDLL(None).execve(argv[0], words(*argv), words(own, b"PATH=/usr/bin:/bin", own))' "$DISTINIT" --init -- python3 -c '
+import os
+entries = open("/proc/self/environ", "rb").read().split(b"\0")
+own = b"LISTEN_PID=%d" % os.getpid()
+print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
+	succeeds_with '[True, True]'
 }
 
 @test "init: --pdeathsig ends the command when distinit is killed" {
@@ -539,7 +786,9 @@ signal.pause()' >out 2>err 3>&- &
 
 @test "time limit: ends the command with 124 and says so" {
 	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
-	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 5s later' ]]
+	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 30s later' ]]
+	distinit PATH="$PATH" -- --time-limit=300ms --grace=never -- sleep 1000
+	[[ $status -eq 124 && $stderr == *'the time limit: it is told to end' ]]
 }
 
 @test "time limit: KILL after the grace, for what ignores TERM" {
@@ -582,7 +831,11 @@ signal.pause()' >out 2>err 3>&- &
 	refuses_with "--pdeathsig: 'KILLL' is no signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true
 	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
+	distinit -- --init --leftovers=kill -- /bin/true
+	refuses_with "--leftovers='kill': expected one of end, leave"
 	for value in -1 1x 99999999999h " "; do
+		distinit -- --init "--leftovers-grace=$value" -- /bin/true
+		fails_like 125 "--leftovers-grace=*"
 		distinit -- --init "--grace=$value" -- /bin/true
 		fails_like 125 "--grace=*"
 		distinit -- "--time-limit=$value" -- /bin/true
@@ -597,7 +850,7 @@ signal.pause()' >out 2>err 3>&- &
 }
 
 @test "init: its options without it are refused, and their variables wait for it" {
-	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --pdeathsig=TERM; do
+	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --leftovers=end --leftovers-grace=1s --pdeathsig=TERM; do
 		distinit -- "$option" -- /bin/true
 		refuses_with "${option%%=*} goes with --init, which is not given"
 	done

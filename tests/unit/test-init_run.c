@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** init_run() in a process of its own, with the kernel's reaping and without: what it exits with, and that nobody is left. */
+/** init_run() in a process of its own: what it exits with, and that nobody is left. */
 
 #include "init/init.h"
 
@@ -40,8 +40,7 @@ static void check_run(struct init_plan *plan, const char *script, int want) {
 	char text[2000];
 	snprintf(text, sizeof(text), "%s", script);
 	int got = run(plan, "sh", text);
-	checkf(got == want, "by %s: '%.60s' ends with %d", plan->never_by_kernel ? "wait" : "the kernel",
-	       script, got);
+	checkf(got == want, "'%.60s' ends with %d", script, got);
 }
 
 /** Whoever asks whether the workload's parent has one child, the workload. */
@@ -50,33 +49,37 @@ static void check_run(struct init_plan *plan, const char *script, int want) {
 	"esac; " \
 	"i=$((i + 1)); sleep 0.01; done; exit 1"
 
+/** Longer than the test may take. */
+#define GRACE_LONG ((uint64_t)3600 * 1000)
+
 int main(void) {
-	for (int never = 0; never < 2; never++) {
-		struct init_plan plan;
-		init_plan_preset(&plan);
-		plan.never_by_kernel = never;
-		plan.log = INIT_SILENT;
-		check_run(&plan, "exit 0", 0);
-		check_run(&plan, "exit 7", 7);
-		check_run(&plan, "kill -USR1 $$", 128 + SIGUSR1);
-		check_run(&plan, "for i in 1 2 3 4 5; do (true &); done; " ALONE, 8);
-		// Its status is right after the kernel has begun to reap, too.
-		check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; exit 9", 9);
-		check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; kill -TERM $$", 128 + SIGTERM);
-		check_run(&plan, "i=0; while [ $i -lt 300 ]; do (true &); i=$((i + 1)); done; exit 3", 3);
-		// What is left is told to end, and its children when they become ours.
-		check_run(&plan, "sh -c 'sleep 1000 & sleep 1000' & (sleep 1000 &); sleep 0.2; exit 4", 4);
-		plan.grace_ms = 0;
-		check_run(&plan, "trap '' TERM; sleep 1000 & exit 5", 5);
-		plan.grace_ms = 100;
-		plan.time_limit_ms = 100;
-		check_run(&plan, "(true &); trap '' TERM; while :; do sleep 0.01; done", EXIT_TIME_LIMIT);
-		plan.time_limit_ms = 3600 * 1000;
-		check_run(&plan, "exit 6", 6);
-		plan.status_as[6] = 60;
-		check_run(&plan, "exit 6", 60);
-	}
 	struct init_plan plan;
+	init_plan_preset(&plan);
+	plan.log = INIT_SILENT;
+	plan.leftovers = LEFTOVERS_END;
+	check_run(&plan, "exit 0", 0);
+	check_run(&plan, "exit 7", 7);
+	check_run(&plan, "kill -USR1 $$", 128 + SIGUSR1);
+	check_run(&plan, "for i in 1 2 3 4 5; do (true &); done; " ALONE, 8);
+	// Its status is right behind orphans, too.
+	check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; exit 9", 9);
+	check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; kill -TERM $$", 128 + SIGTERM);
+	check_run(&plan, "i=0; while [ $i -lt 300 ]; do (true &); i=$((i + 1)); done; exit 3", 3);
+	// What is left is told to end, and its children when they become ours.
+	plan.leftovers_grace_ms = GRACE_LONG;
+	check_run(&plan, "sh -c 'sleep 1000 & sleep 1000' & (sleep 1000 &); sleep 0.2; exit 4", 4);
+	plan.leftovers_grace_ms = 0;
+	check_run(&plan, "trap '' TERM; sleep 1000 & exit 5", 5);
+	plan.leftovers = LEFTOVERS_LEAVE;
+	plan.leftovers_grace_ms = GRACE_LONG;
+	check_run(&plan, "trap '' TERM; sleep 2 & exit 5", 5);
+	plan.limit_grace_ms = 100;
+	plan.time_limit_ms = 100;
+	check_run(&plan, "(true &); trap '' TERM; while :; do sleep 0.01; done", EXIT_TIME_LIMIT);
+	plan.time_limit_ms = 3600 * 1000;
+	check_run(&plan, "exit 6", 6);
+	plan.status_as[6] = 60;
+	check_run(&plan, "exit 6", 60);
 	init_plan_preset(&plan);
 	static char nothing[] = "";
 	check(run(&plan, "no-such-program", nothing) == EXIT_NOT_FOUND);

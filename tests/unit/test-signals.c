@@ -105,9 +105,14 @@ int main(void) {
 	struct init_plan plan;
 	struct err err;
 	init_plan_preset(&plan);
-	check(plan.grace_ms == 5000 && plan.signal_as[64] == 64 && plan.status_as[255] == 255);
+	check(plan.grace_ms == GRACE_NEVER && plan.limit_grace_ms == 30000 &&
+	      plan.leftovers_grace_ms == 2000 && plan.leftovers == LEFTOVERS_AUTO &&
+	      plan.signal_as[64] == 64 && plan.status_as[255] == 255);
 	check(init_plan_statuses(&plan, "--map-exit", "143:0,0:3", &err) == 0);
 	check(plan.status_as[143] == 0 && plan.status_as[0] == 3 && plan.status_as[1] == 1);
 	check(init_plan_pdeathsig(&plan, "--pdeathsig", "TERM", &err) == 0 && plan.pdeathsig == SIGTERM);
+	init_plan_like_step(&plan, 7);
+	check(plan.grace_ms == 7 && plan.limit_grace_ms == 7 && plan.leftovers_grace_ms == 7 &&
+	      plan.leftovers == LEFTOVERS_END);
 	return check_done();
 }
