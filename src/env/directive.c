@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
+#include "env/secret.h"
 
 #include <errno.h>
 
@@ -79,8 +80,9 @@ static int check_name(struct str name, enum takes takes, size_t *column, struct 
 				       quote(name).s);
 		}
 		if (c == '=') {
+			struct str front = {name.p, i};
 			return err_set(err, EINVAL, "%s: a name alone is expected, without '='",
-				       quote(name).s);
+				       quote(secret_name(front) ? front : name).s);
 		}
 		if (c == '*' && (takes != TAKES_NAME || i + 1 < name.len)) {
 			return err_set(err, EINVAL, "%s: '*' may only end the name of an unset or pass",
