@@ -121,9 +121,13 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		return err_set(&watch->failure, EAGAIN, "no pipe can be made: %s", strerror(errno));
 	}
-	// Where SIGCHLD is ignored, its number could be another process's by the time it is killed.
+	// Where SIGCHLD is ignored, its number could be another process's by the time it is killed. (Elsewhere a change would lose one that is pending.)
 	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
-	sigaction(SIGCHLD, &keep, &before);
+	sigaction(SIGCHLD, NULL, &before);
+	bool ignored = before.sa_handler == SIG_IGN;
+	if (ignored) {
+		sigaction(SIGCHLD, &keep, NULL);
+	}
 	pid_t pid = fork();
 	if (pid == 0) {
 		child(host, port, fds[1]);
@@ -138,7 +142,9 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	}
-	sigaction(SIGCHLD, &before, NULL);
+	if (ignored) {
+		sigaction(SIGCHLD, &before, NULL);
+	}
 	return r;
 }
 
