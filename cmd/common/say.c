@@ -8,9 +8,12 @@
 void say_line(const struct speaker *speaker, enum log_level level, const char *text) {
 	static const char *const names[] = {"error", "warning", "info", "debug"};
 	if (level <= speaker->log) {
+		struct buf line = BUF(speaker->arena);
+		buf_putf(&line, "%s: %s: ", speaker->program, names[level]);
+		buf_put_plain(&line, str_of(text));
+		buf_putc(&line, '\n');
 		// One write: lines of several processes do not mix.
-		write_all(2, str_of(arena_format(speaker->arena, "%s: %s: %s\n", speaker->program,
-						 names[level], text)));
+		write_all(2, buf_str(&line));
 	}
 }
 

@@ -25,7 +25,7 @@ struct speaker {
 	const struct note *said;
 };
 
-/** Print "PROGRAM: LEVEL: TEXT" on stderr in one write, if @level is to be printed. */
+/** Print "PROGRAM: LEVEL: TEXT" on stderr in one write, if @level is to be printed; what a terminal might obey in @text as \xNN. */
 void say_line(const struct speaker *speaker, enum log_level level, const char *text);
 
 /** Print the notes that have not been printed yet, as warnings. */

@@ -5,23 +5,14 @@
 #include "distinit/commands.h"
 
 #include "base/json_read.h"
+#include "env/secret.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <strings.h>
-
-#define MASKED "********"
-
-/** Whether a variable's name says that its value is nobody's business. */
-static bool looks_secret(const char *name) {
-	size_t len = strlen(name);
-	return strcasestr(name, "TOKEN") || strcasestr(name, "SECRET") || strcasestr(name, "PASSWORD") ||
-	       (len >= 4 && strcasecmp(name + len - 4, "_KEY") == 0);
-}
 
 static const char *shown(struct session *s, const char *name, const char *value) {
-	bool masked = value && *value && looks_secret(name) && !settings_on(&s->settings, OPT_SHOW_SECRETS);
-	return masked ? MASKED : value;
+	bool as_it_is = !value || settings_on(&s->settings, OPT_SHOW_SECRETS);
+	return as_it_is ? value : secret_mask(&s->arena, name, value);
 }
 
 /** What the user's TF_CONFIG says, in a clause: it is passed on whatever it says, but a slip in it is worth knowing. */

@@ -149,7 +149,9 @@ static void put_workload(struct session *s, struct buf *out, const struct proces
 	const struct credentials *w = &r->workload;
 	put_label(out, "workload");
 	if (r->error) {
-		buf_putf(out, "cannot be started: %s\n", r->error);
+		buf_puts(out, "cannot be started: ");
+		buf_put_plain(out, str_of(r->error));
+		buf_putc(out, '\n');
 		return;
 	}
 	put_ids(out, w);

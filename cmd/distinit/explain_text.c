@@ -14,20 +14,20 @@ static void put_label(struct buf *out, const char *label) {
 	buf_putf(out, "%-14s ", label);
 }
 
-/** Append @text for a terminal: cut where it is long, with what is no printable ASCII as \xNN. */
+/** Append @text for a terminal, cut where it is long. */
 static void put_plain(struct buf *out, const char *text) {
 	size_t len = strlen(text);
-	for (size_t i = 0; i < len && i < SHOWN; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c < 0x20 || c >= 0x7f) {
-			buf_putf(out, "\\x%02x", c);
-		} else {
-			buf_putc(out, (char)c);
-		}
-	}
+	buf_put_plain(out, (struct str){text, len < SHOWN ? len : SHOWN});
 	if (len > SHOWN) {
 		buf_putf(out, "... (%zu bytes)", len);
 	}
+}
+
+/** Append " (recognised by VARIABLE)" and end the line. */
+static void put_recognised_by(struct buf *out, const char *by) {
+	buf_puts(out, " (recognised by ");
+	put_plain(out, by);
+	buf_puts(out, ")\n");
 }
 
 static void put_self(struct buf *out, const struct cluster *c) {
@@ -93,8 +93,8 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 		buf_putf(out, " of %u", c->nnodes);
 	}
 	if (c->place.node_rank < c->place.hosts.n) {
-		struct str host = hosts_at(&c->place.hosts, c->place.node_rank);
-		buf_putf(out, ", %.*s", (int)host.len, host.p);
+		buf_puts(out, ", ");
+		buf_put_plain(out, hosts_at(&c->place.hosts, c->place.node_rank));
 	}
 	buf_putc(out, '\n');
 }
@@ -111,15 +111,15 @@ static void put_lacks(struct buf *out, const struct cluster *c) {
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
 	put_label(out, "manager");
 	if (c->source) {
-		buf_putf(out, "%s: %s (recognised by %s)\n", c->source->name, c->source->about,
-			 c->recognised_by);
+		buf_putf(out, "%s: %s", c->source->name, c->source->about);
+		put_recognised_by(out, c->recognised_by);
 	} else {
 		buf_puts(out, "none recognised\n");
 	}
 	put_label(out, "launcher");
 	if (c->launcher) {
-		buf_putf(out, "%s: %s (recognised by %s)\n", c->launcher->name, c->launcher->about,
-			 launcher_recognised_by(c->launcher));
+		buf_putf(out, "%s: %s", c->launcher->name, c->launcher->about);
+		put_recognised_by(out, launcher_recognised_by(c->launcher));
 	} else {
 		buf_puts(out, "none\n");
 	}
@@ -148,11 +148,15 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	put_label(out, "master");
 	if (c->master_addr.len) {
 		put_plain(out, arena_text(&s->arena, c->master_addr.p, c->master_addr.len));
-		buf_putf(out, " (%s), ", c->master_addr_why);
+		buf_puts(out, " (");
+		buf_put_plain(out, str_of(c->master_addr_why));
+		buf_puts(out, "), ");
 	} else {
 		buf_puts(out, "not known, ");
 	}
-	buf_putf(out, "port %u (%s)\n", c->master_port, c->master_port_why);
+	buf_putf(out, "port %u (", c->master_port);
+	buf_put_plain(out, str_of(c->master_port_why));
+	buf_puts(out, ")\n");
 }
 
 /** Tell of the host file that would be written; explain itself writes none. */
@@ -166,8 +170,9 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 	}
 	put_label(out, "host file");
 	put_plain(out, file->path);
-	buf_putf(out, ", to be written: %u line%s, the first %.*s\n", lines, lines == 1 ? "" : "s",
-		 (int)str_find(file->text, '\n'), file->text.p);
+	buf_putf(out, ", to be written: %u line%s, the first ", lines, lines == 1 ? "" : "s");
+	buf_put_plain(out, (struct str){file->text.p, str_find(file->text, '\n')});
+	buf_putc(out, '\n');
 }
 
 static void put_variable(struct buf *out, const struct explained *e) {
@@ -213,6 +218,8 @@ void explain_text(struct session *s, const struct process_report *process, struc
 		put_variable(out, &list[i]);
 	}
 	for (const struct note *note = s->notes.first; note; note = note->next) {
-		buf_putf(out, "%swarning: %s\n", note == s->notes.first ? "\n" : "", note->text);
+		buf_puts(out, note == s->notes.first ? "\nwarning: " : "warning: ");
+		buf_put_plain(out, str_of(note->text));
+		buf_putc(out, '\n');
 	}
 }

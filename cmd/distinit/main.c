@@ -24,6 +24,7 @@
 #include "distinit/commands.h"
 
 #include "base/nearest.h"
+#include "env/secret.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
 
@@ -64,7 +65,9 @@ static int refuse_word(struct session *s, char **argv) {
 	struct buf line = BUF(&s->arena);
 	for (size_t i = 1; argv[i] && line.len < 200; i++) {
 		buf_putc(&line, ' ');
-		put_word(&line, argv[i]);
+		bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') &&
+			      secret_name(str_of(argv[i - 1]));
+		put_word(&line, secret ? "********" : secret_mask_word(&s->arena, argv[i]));
 	}
 	struct err err;
 	err_set(&err, EINVAL, "%s is no subcommand%s; a command follows '--': distinit --%s",

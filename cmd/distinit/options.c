@@ -2,6 +2,8 @@
 
 #include "distinit/options.h"
 
+#include "env/secret.h"
+
 #include <errno.h>
 
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
@@ -156,8 +158,9 @@ static int take_directive(struct directives *out, const struct option *o, const 
 	bool takes_value = verb != VERB_UNSET && verb != VERB_PASS;
 	bool habit = takes_value && o->takes == TAKES_TEXT && !strchr(value, '=') && next && next[0] != '-';
 	if (habit) {
-		return err_set(err, -r, "--%s: %s; write --%s %s=%s", o->name, cause.text, o->name, value,
-			       next);
+		const char *word = arena_format(out->arena, "%s=%s", value, next);
+		return err_set(err, -r, "--%s: %s; write --%s %s", o->name, cause.text, o->name,
+			       secret_mask_word(out->arena, word));
 	}
 	return err_set(err, -r, "--%s: %s", o->name, cause.text);
 }

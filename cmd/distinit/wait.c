@@ -108,7 +108,11 @@ static void log_termination(struct session *s, const struct err *err) {
 	// No symlink: whoever put it there may not be allowed to write to what it leads to.
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-		write_all(fd, str_of(arena_format(&s->arena, "distinit: error: %s\n", err->text)));
+		struct buf line = BUF(&s->arena);
+		buf_puts(&line, "distinit: error: ");
+		buf_put_plain(&line, str_of(err->text));
+		buf_putc(&line, '\n');
+		write_all(fd, buf_str(&line));
 	}
 	if (fd >= 0) {
 		close(fd);

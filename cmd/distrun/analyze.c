@@ -35,9 +35,12 @@ void analyze_progress(const struct analysis *a, const struct row *row, const cha
 		return;
 	}
 	struct buf line = BUF(&a->s->arena);
-	buf_putf(&line, "%s: ", a->s->called);
+	buf_put_plain(&line, str_of(a->s->called));
+	buf_puts(&line, ": ");
 	analyze_put_candidate(&line, &row->candidate);
-	buf_putf(&line, ": %s\n", text);
+	buf_puts(&line, ": ");
+	buf_put_plain(&line, str_of(text));
+	buf_putc(&line, '\n');
 	write_all(2, buf_str(&line));
 }
 

@@ -141,8 +141,8 @@ static void take_result(struct step *step, uint32_t rank, const struct message *
 
 static void take_line(struct step *step, struct str line) {
 	struct message m;
-	if (!message_read(line, &m)) {
-		return; // a task prolog's, say
+	if (!message_read(line, &m) || !message_is_plausible(&m)) {
+		return; // a task prolog's, say, or forged
 	}
 	uint64_t rank = m.field[FIELD_RANK];
 	if (rank >= workers_of(step)) {

@@ -12,7 +12,7 @@
 static void put_bytes(struct buf *out, uint64_t bytes, const char *behind) {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	size_t unit = 0;
-	uint64_t tenths = bytes * 10;
+	uint64_t tenths = bytes > UINT64_MAX / 10 ? UINT64_MAX : bytes * 10;
 	for (; tenths >= 10240 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++) {
 		tenths /= 1024;
 	}
@@ -107,8 +107,9 @@ static void put_bars(struct buf *out, const struct analysis *a, const struct row
 		put_cell(out, &cell, 11);
 		// Tenths of a unit are lost where the numbers are too large to multiply.
 		uint64_t whole = best->per_node / 1000 + 1, part = row->per_node / 1000;
-		int len = best->per_node <= UINT64_MAX / BAR ? (int)(row->per_node * BAR / best->per_node)
-							     : (int)(part / (whole / BAR + 1));
+		int len = best->per_node == 0		       ? 0
+			  : best->per_node <= UINT64_MAX / BAR ? (int)(row->per_node * BAR / best->per_node)
+							       : (int)(part / (whole / BAR + 1));
 		buf_putf(out, "  %.*s%*s ", len, bar, BAR - len, "");
 		analyze_put_rate(out, row->unit, row->per_node);
 		buf_puts(out, row == best ? "  best\n" : "\n");
@@ -173,7 +174,9 @@ static void put_head(struct buf *out, const struct analysis *a, const struct row
 		 (unsigned long)(a->measure_ms % 1000 / 100), (unsigned long)(a->warmup_ms / 1000),
 		 (unsigned long)(a->warmup_ms % 1000 / 100));
 	if (best) {
-		buf_putf(out, "; on %.*s, %u CPUs, ", (int)best->node.len, best->node.p, best->node_cpus);
+		buf_puts(out, "; on ");
+		buf_put_plain(out, best->node);
+		buf_putf(out, ", %u CPUs, ", best->node_cpus);
 		put_bytes(out, best->node_memory, "");
 	}
 	buf_puts(out, "\n\n");

@@ -28,6 +28,12 @@ void buf_putu(struct buf *buf, uint64_t number);
 /** As printf() does. For texts that people read; the derivation itself formats nothing. */
 void buf_putf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/**
+ * Append @text for a terminal: what is no printable ASCII as \xNN, as quote() writes it. What was made so stays as it is.
+ * Whatever others have named goes through this or quote() before it is shown.
+ */
+void buf_put_plain(struct buf *buf, struct str text);
+
 /** Close the text with a NUL (not counted in `len`) and return it. */
 char *buf_text(struct buf *buf);
 

@@ -80,8 +80,33 @@ int write_all(int fd, struct str text) {
 	return 0;
 }
 
-int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
-	       struct err *err) {
+/** Whether @path is what one of our own standard streams is, which may be a socket, or another user's: then that is *@fd. */
+static bool is_stream(const struct stat *there, int *fd) {
+	struct stat ours;
+	for (*fd = 1; *fd <= 2; ++*fd) {
+		if (fstat(*fd, &ours) == 0 && ours.st_dev == there->st_dev && ours.st_ino == there->st_ino) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Write @text into what stands at @path. Returns 0 or a negative errno. */
+static int write_into(const char *path, const struct stat *there, struct str text) {
+	int fd;
+	if (is_stream(there, &fd)) {
+		return write_all(fd, text);
+	}
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0) {
+		return -errno;
+	}
+	int r = write_all(fd, text);
+	return close(fd) < 0 && r == 0 ? -errno : r;
+}
+
+/** Put a file with @text in the place of @path. Returns 0 or a negative errno. */
+static int replace(struct arena *arena, const char *path, struct str text, unsigned mode) {
 	char *temporary = arena_format(arena, "%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC);
 	int r = fd < 0 ? -errno : write_all(fd, text);
@@ -89,11 +114,29 @@ int file_write(struct arena *arena, const char *what, const char *path, struct s
 	r = r == 0 && fsync(fd) < 0 ? -errno : r;
 	r = fd >= 0 && close(fd) < 0 && r == 0 ? -errno : r;
 	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;
-	if (r == 0) {
-		return 0;
-	}
-	if (fd >= 0) {
+	if (r < 0 && fd >= 0) {
 		unlink(temporary);
 	}
-	return err_set(err, -r, "%s: %s cannot be written: %s", what, quote(str_of(path)).s, strerror(-r));
+	return r;
+}
+
+/** Whether @path is a device, a FIFO or a socket, or leads to one or to a standard stream: that is written into, not replaced. */
+static bool is_written_into(const char *path, struct stat *there) {
+	int fd;
+	if (stat(path, there) < 0 || S_ISDIR(there->st_mode)) {
+		return false;
+	}
+	struct stat link;
+	bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+	return !S_ISREG(there->st_mode) || (is_link && is_stream(there, &fd));
+}
+
+int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
+	       struct err *err) {
+	struct stat there;
+	int r = is_written_into(path, &there) ? write_into(path, &there, text)
+					      : replace(arena, path, text, mode);
+	return r == 0 ? 0
+		      : err_set(err, -r, "%s: %s cannot be written: %s", what, quote(str_of(path)).s,
+				strerror(-r));
 }

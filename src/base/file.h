@@ -25,7 +25,8 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 int write_all(int fd, struct str text);
 
 /**
- * Write @text to @path by way of a new file beside it, so that no reader sees half of it, with permissions @mode.
+ * Write @text to @path by way of a new file beside it, so that no reader sees half of it, with permissions @mode. A device, a FIFO, a
+ * socket that is one of our standard streams, and what a symlink to these leads to (/dev/stdout) are written into instead.
  * @what names its purpose in the message, such as "--output".
  *
  * Returns 0, or the negative errno of what failed: @path is then as it was.

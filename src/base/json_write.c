@@ -38,7 +38,7 @@ static void put_escaped(struct buf *buf, unsigned char c) {
 	char shorthand = c == '\n'		 ? 'n'
 			 : c == '\r'		 ? 'r'
 			 : c == '\t'		 ? 't'
-			 : c < 0x20 || c == 0x7f ? 0
+			 : c < 0x20 || c >= 0x7f ? 0
 						 : (char)c;
 	if (shorthand) {
 		buf_putc(buf, '\\');
@@ -60,6 +60,9 @@ void json_put_string(struct buf *buf, struct str text) {
 			n = 1;
 		} else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) {
 			put_escaped(buf, c);
+		} else if (c == 0xc2 && (unsigned char)text.p[1] < 0xa0) {
+			// A C1 control, which some terminals obey.
+			put_escaped(buf, (unsigned char)text.p[1]);
 		} else {
 			buf_put(buf, (struct str){text.p, n});
 		}

@@ -28,22 +28,3 @@ static inline uint64_t word_bytes_equal(uint64_t word, char c) {
 static inline uint32_t word_count(uint64_t found) {
 	return (uint32_t)((found >> 7) * 0x0101010101010101u >> 56);
 }
-
-/** A hash of @text in which every byte counts; the upper half is the better one. */
-static inline uint64_t word_hash(struct str text) {
-	const uint64_t odd = 0x9e3779b97f4a7c15u;
-	uint64_t hash = text.len;
-	const char *p = text.p;
-	size_t left = text.len;
-	for (; left > 8; left -= 8, p += 8) {
-		hash = (hash ^ word_load(p, 8)) * odd;
-		hash ^= hash >> 29;
-	}
-	if (left >= 4) {
-		hash ^= word_load(p, 4) << 32 ^ word_load(p + left - 4, 4);
-	} else if (left) {
-		hash ^= (uint64_t)(unsigned char)p[0] << 16 ^ (uint64_t)(unsigned char)p[left / 2] << 8 ^
-			(unsigned char)p[left - 1];
-	}
-	return hash * odd;
-}

@@ -2,6 +2,7 @@
 
 #include "cluster/hosts.h"
 
+#include "base/hash.h"
 #include "base/word.h"
 
 #include <arpa/inet.h>
@@ -275,7 +276,7 @@ static int check_doubles(const struct hosts *hosts, struct arena *arena, const c
 	memset(seen, 0, slots * sizeof(*seen));
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
-		uint64_t hash = word_hash(name);
+		uint64_t hash = hash_text(name);
 		uint32_t tag = (uint32_t)hash & ~SLOT_INDEX;
 		uint32_t slot = (uint32_t)(hash >> 32) & (slots - 1);
 		for (; seen[slot]; slot = (slot + 1) & (slots - 1)) {

@@ -4,8 +4,15 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
+#include "env/secret.h"
 
 #include <errno.h>
+
+/**
+ * How many bytes of lists may be copied, and variables looked through, in applying one list of directives: many times what
+ * anybody writes, and a fraction of a second.
+ */
+#define EFFORT_MAX ((size_t)128 << 20)
 
 /** What a verb is followed by. */
 enum takes {
@@ -73,8 +80,9 @@ static int check_name(struct str name, enum takes takes, size_t *column, struct 
 				       quote(name).s);
 		}
 		if (c == '=') {
+			struct str front = {name.p, i};
 			return err_set(err, EINVAL, "%s: a name alone is expected, without '='",
-				       quote(name).s);
+				       quote(secret_name(front) ? front : name).s);
 		}
 		if (c == '*' && (takes != TAKES_NAME || i + 1 < name.len)) {
 			return err_set(err, EINVAL, "%s: '*' may only end the name of an unset or pass",
@@ -192,6 +200,19 @@ int directive_add_pair(struct directives *list, enum verb verb, struct str name,
 	return r < 0 ? r : directives_push(list, &d, err);
 }
 
+/** Count @effort more. Returns 0; or -E2BIG if it is more than a start can wait for. */
+static int spend(size_t *effort, size_t more, const struct directive *d, struct err *err) {
+	*effort += more;
+	if (*effort > EFFORT_MAX) {
+		return err_set(err, E2BIG,
+			       "%s%s%s: the directives up to here go through more than %zu MiB of lists and "
+			       "variables; set a long list as a whole",
+			       verbs[d->verb].word, d->name.len ? " " : "",
+			       d->name.len ? quote(d->name).s : "", EFFORT_MAX >> 20);
+	}
+	return 0;
+}
+
 /** Put @before, the separator and @after into the variable; an empty side needs no separator. */
 static int join(struct env *env, const struct directive *d, struct str before, struct str after,
 		struct err *err) {
@@ -235,12 +256,17 @@ static struct str without(struct arena *arena, struct str list, struct str eleme
 	return buf_str(&buf);
 }
 
-static int apply_element(const struct directive *d, struct env *env, struct notes *notes, struct err *err) {
+static int apply_element(const struct directive *d, struct env *env, size_t *effort, struct notes *notes,
+			 struct err *err) {
 	struct str old = str_of(env_find(env, d->name));
 	if (d->value.len == 0) {
 		notes_add(notes, "%s %s: the value is empty, so nothing is put there", verbs[d->verb].word,
 			  quote(d->name).s);
 		return 0;
+	}
+	int r = spend(effort, old.len + d->value.len, d, err);
+	if (r < 0) {
+		return r;
 	}
 	switch (d->verb) {
 	case VERB_APPEND:
@@ -253,7 +279,18 @@ static int apply_element(const struct directive *d, struct env *env, struct note
 	}
 }
 
-static int apply_one(const struct directive *d, struct env *env, struct notes *notes, struct err *err) {
+/** How many variables @d is compared with. */
+static size_t variables_of(const struct directive *d, const struct env *env) {
+	bool prefix = d->name.len && d->name.p[d->name.len - 1] == '*';
+	return prefix || d->verb == VERB_CLEAN ? env->n : 0;
+}
+
+static int apply_one(const struct directive *d, struct env *env, size_t *effort, struct notes *notes,
+		     struct err *err) {
+	int r = spend(effort, variables_of(d, env), d, err);
+	if (r < 0) {
+		return r;
+	}
 	switch (d->verb) {
 	case VERB_SET:
 		env_set(env, d->name, d->value, d->by);
@@ -276,13 +313,14 @@ static int apply_one(const struct directive *d, struct env *env, struct notes *n
 		}
 		return 0;
 	default:
-		return apply_element(d, env, notes, err);
+		return apply_element(d, env, effort, notes, err);
 	}
 }
 
 int directives_apply(const struct directives *list, struct env *env, struct notes *notes, struct err *err) {
+	size_t effort = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
-		int r = apply_one(&list->items[i], env, notes, err);
+		int r = apply_one(&list->items[i], env, &effort, notes, err);
 		if (r < 0) {
 			return r;
 		}

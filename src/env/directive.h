@@ -90,6 +90,6 @@ int directive_read(struct directive_levels *levels, const char *where, struct st
 /**
  * Apply @list to @env, front to back. What was asked for but has no effect is told in @notes.
  *
- * Returns 0; or -E2BIG if a variable would outgrow what the kernel takes.
+ * Returns 0; or -E2BIG if a variable would outgrow what the kernel takes, or if the list takes so much work that it is no honest one.
  */
 int directives_apply(const struct directives *list, struct env *env, struct notes *notes, struct err *err);

@@ -2,32 +2,36 @@
 
 #include "env/env.h"
 
-#include "base/word.h"
+#include "base/hash.h"
 
 /** Room for what derivation and a few directives add, without growing. */
 #define SPARE 24
 
-static uint32_t hash_of(struct str name) {
-	return (uint32_t)(word_hash(name) >> 32);
-}
-
-static uint32_t slot_of(const struct env *env, uint32_t hash) {
-	return hash & env->mask;
-}
-
-static void index_entry(struct env *env, uint32_t i) {
-	uint32_t slot = slot_of(env, env->entries[i].hash);
-	while (env->slots[slot]) {
-		slot = (slot + 1) & env->mask;
+/** Go on from @slot, which is taken, to where the name of @hash, which @name is, stands or would stand. */
+static uint32_t probe(const struct env *env, uint32_t slot, uint32_t hash, struct str name) {
+	for (; env->slots[slot]; slot = (slot + 1) & env->mask) {
+		const struct env_entry *entry = &env->entries[env->slots[slot] - 1];
+		if (entry->hash == hash && str_eq(env_entry_name(entry), name)) {
+			break;
+		}
 	}
-	env->slots[slot] = i + 1;
+	return slot;
+}
+
+/** Where that is. Most names that are asked for are not there, and their place is free. */
+static inline uint32_t slot_of(const struct env *env, uint32_t hash, struct str name) {
+	uint32_t slot = hash & env->mask;
+	return env->slots[slot] ? probe(env, slot, hash, name) : slot;
 }
 
 static bool has_name(const struct env_entry *entry) {
 	return entry->text[entry->name_len] == '=';
 }
 
-/** Index all entries, with room for as many as `cap`. A double stands behind its first, so that one is found. */
+/**
+ * Index all entries, with room for as many as `cap`. From the last to the first, so that each stands before its doubles without
+ * a walk along them.
+ */
 static void index_all(struct env *env) {
 	uint32_t slots = 64;
 	while (slots < env->cap * 2) {
@@ -36,9 +40,12 @@ static void index_all(struct env *env) {
 	env->slots = arena_array(env->arena, slots, sizeof(*env->slots));
 	env->mask = slots - 1;
 	memset(env->slots, 0, slots * sizeof(*env->slots));
-	for (uint32_t i = 0; i < env->n; i++) {
-		if (has_name(&env->entries[i])) {
-			index_entry(env, i);
+	for (uint32_t i = env->n; i-- > 0;) {
+		struct env_entry *entry = &env->entries[i];
+		if (has_name(entry)) {
+			uint32_t *slot = &env->slots[slot_of(env, entry->hash, env_entry_name(entry))];
+			entry->next = *slot;
+			*slot = i + 1;
 		}
 	}
 }
@@ -48,6 +55,7 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 	while (inherited[n]) {
 		n++;
 	}
+	hash_begin();
 	*env = (struct env){
 		.arena = arena, .inherited = inherited, .n = n, .n_inherited = n, .cap = n + SPARE};
 	env->entries = arena_array(arena, env->cap, sizeof(*env->entries));
@@ -56,7 +64,7 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 		struct str name = {text, (size_t)(strchrnul(text, '=') - text)};
 		env->entries[i] = (struct env_entry){.text = text,
 						     .name_len = (uint32_t)name.len,
-						     .hash = hash_of(name),
+						     .hash = (uint32_t)hash_text(name),
 						     .state = ENV_LIVE};
 	}
 	index_all(env);
@@ -64,23 +72,27 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 
 /** One walk over the entries of a name, in the order of the block. */
 struct walk {
-	struct str name;
-	uint32_t hash;
-	uint32_t slot;
+	/** Index + 1 of the entry that comes next, and of the last one that came; or 0. */
+	uint32_t next;
+	uint32_t last;
 };
 
-static struct walk walk_of(const struct env *env, struct str name) {
-	uint32_t hash = hash_of(name);
-	return (struct walk){name, hash, slot_of(env, hash)};
+/** Index + 1 of the first entry of @name, or 0. */
+static inline uint32_t first_of(const struct env *env, struct str name) {
+	return env->slots[slot_of(env, (uint32_t)hash_text(name), name)];
 }
 
 /** The walk's next entry that is in one of @states, or NULL. */
 static struct env_entry *walk_next(const struct env *env, struct walk *walk, unsigned states) {
-	while (env->slots[walk->slot]) {
-		struct env_entry *entry = &env->entries[env->slots[walk->slot] - 1];
-		walk->slot = (walk->slot + 1) & env->mask;
-		if (entry->hash == walk->hash && (entry->state & states) &&
-		    str_eq(env_entry_name(entry), walk->name)) {
+	while (walk->next) {
+		struct env_entry *entry = &env->entries[walk->next - 1];
+		// What is gone for good is not passed again, however often its name is set and removed.
+		while (entry->next && env->entries[entry->next - 1].state == ENV_GONE) {
+			entry->next = env->entries[entry->next - 1].next;
+		}
+		walk->last = walk->next;
+		walk->next = entry->next;
+		if (entry->state & states) {
 			return entry;
 		}
 	}
@@ -88,8 +100,8 @@ static struct env_entry *walk_next(const struct env *env, struct walk *walk, uns
 }
 
 const char *env_find(const struct env *env, struct str name) {
-	struct walk walk = walk_of(env, name);
-	const struct env_entry *entry = walk_next(env, &walk, ENV_LIVE);
+	struct walk walk = {first_of(env, name), 0};
+	const struct env_entry *entry = walk.next ? walk_next(env, &walk, ENV_LIVE) : NULL;
 	return entry ? env_entry_value(entry) : NULL;
 }
 
@@ -102,19 +114,23 @@ const char *env_value(const struct env *env, const char *name) {
 	return value && *value ? value : NULL;
 }
 
-static struct env_entry *add_entry(struct env *env) {
-	if (env->n == env->cap) {
-		struct env_entry *old = env->entries;
-		env->cap *= 2;
-		env->entries = arena_array(env->arena, env->cap, sizeof(*env->entries));
-		memcpy(env->entries, old, env->n * sizeof(*old));
-		index_all(env);
-	}
-	return &env->entries[env->n++];
+/** Make room for one more entry. */
+static void grow(struct env *env) {
+	struct env_entry *old = env->entries;
+	env->cap *= 2;
+	env->entries = arena_array(env->arena, env->cap, sizeof(*env->entries));
+	memcpy(env->entries, old, env->n * sizeof(*old));
+	index_all(env);
 }
 
 void env_set_text(struct env *env, const char *text, uint32_t name_len, const struct origin *by) {
-	struct walk walk = walk_of(env, (struct str){text, name_len});
+	if (env->n == env->cap) {
+		grow(env);
+	}
+	struct str name = {text, name_len};
+	uint32_t hash = (uint32_t)hash_text(name);
+	uint32_t *slot = &env->slots[slot_of(env, hash, name)];
+	struct walk walk = {*slot, 0};
 	struct env_entry *place = NULL;
 	struct env_entry *entry;
 	while ((entry = walk_next(env, &walk, ENV_LIVE | ENV_ASIDE))) {
@@ -130,9 +146,9 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 		place->by = by;
 		return;
 	}
-	*add_entry(env) = (struct env_entry){
-		.text = text, .by = by, .name_len = name_len, .hash = walk.hash, .state = ENV_LIVE};
-	index_entry(env, env->n - 1);
+	env->entries[env->n++] = (struct env_entry){
+		.text = text, .by = by, .name_len = name_len, .hash = hash, .state = ENV_LIVE};
+	*(walk.last ? &env->entries[walk.last - 1].next : slot) = env->n;
 }
 
 void env_set(struct env *env, struct str name, struct str value, const struct origin *by) {
@@ -159,7 +175,7 @@ static uint32_t move_matching(struct env *env, struct str name, unsigned from, e
 			      const struct origin *by) {
 	uint32_t moved = 0;
 	bool prefix = name.len && name.p[name.len - 1] == '*';
-	struct walk walk = walk_of(env, name);
+	struct walk walk = {prefix ? 0 : first_of(env, name), 0};
 	for (uint32_t i = 0;; i++) {
 		struct env_entry *entry;
 		if (prefix) {
@@ -204,8 +220,7 @@ bool env_entry_changed(const struct env *env, const struct env_entry *entry) {
 }
 
 bool env_entry_first(const struct env *env, const struct env_entry *entry) {
-	struct walk walk = walk_of(env, env_entry_name(entry));
-	return walk_next(env, &walk, ENV_LIVE | ENV_GONE | ENV_ASIDE) == entry;
+	return first_of(env, env_entry_name(entry)) == (uint32_t)(entry - env->entries) + 1;
 }
 
 char **env_vector(const struct env *env) {

@@ -43,6 +43,8 @@ struct env_entry {
 	uint32_t name_len;
 	uint32_t hash;
 	enum env_state state;
+	/** The next entry of the same name: its index + 1, or 0. */
+	uint32_t next;
 };
 
 struct env {
@@ -54,7 +56,7 @@ struct env {
 	/** What we started from: `n_inherited` texts, for comparison. */
 	char *const *inherited;
 	uint32_t n_inherited;
-	/** Open addressing by name: index of the entry + 1, or 0. */
+	/** Open addressing by name: index + 1 of the first entry of that name, or 0. */
 	uint32_t *slots;
 	/** Number of slots - 1, a power of two less one. */
 	uint32_t mask;

@@ -88,9 +88,10 @@ static int refuse(const char *file, int code, char *const argv[], char *const en
 	return EXIT_NOT_RUNNABLE;
 }
 
-/** Whether the search goes on behind a folder that failed with @code. */
+/** Whether the search goes on behind a folder that failed with @code; the last three are of network file systems that are gone. */
 static bool is_elsewhere(int code) {
-	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP;
+	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP ||
+	       code == ESTALE || code == ENODEV || code == ETIMEDOUT;
 }
 
 /** Look for @argv[0] in each folder of @path. */

@@ -3,6 +3,7 @@
 #include "flow/budget.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/num.h"
 
 #include <errno.h>
@@ -220,6 +221,27 @@ static size_t write_book(const struct book *book, char *at) {
 	return (size_t)(p - at);
 }
 
+/** Write all of @text to @fd. A limit of the file's size is an error, and not the signal that ends us. Returns 0 or a negative errno. */
+static int write_whole(int fd, struct str text) {
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+	sigaction(SIGXFSZ, &ignore, &before);
+	int r = write_all(fd, text);
+	sigaction(SIGXFSZ, &before, NULL);
+	return r;
+}
+
+/** Make the file @new with @text. What an earlier run left there goes first: whoever has the lock is the only one to make it. */
+static int make_new(const char *new, struct str text) {
+	unlink(new);
+	// Not what is there and cannot be removed: a FIFO would hold us for ever, and a file is another user's.
+	int fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		return -errno;
+	}
+	int r = write_whole(fd, text);
+	return close(fd) < 0 && r == 0 ? -errno : r;
+}
+
 /** Put @book in the place of the file, which is locked. */
 static int replace(const struct budget *b, const struct book *book, struct err *err) {
 	char text[FILE_MAX + RUNS_MAX * NUM_DIGITS + 200], new[4096];
@@ -229,17 +251,17 @@ static int replace(const struct budget *b, const struct book *book, struct err *
 	}
 	memcpy(new, b->path, len);
 	memcpy(new + len, ".new", sizeof(".new"));
-	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-	bool written = fd >= 0 && write(fd, text, size) == (ssize_t)size;
-	int code = errno;
-	if (fd >= 0) {
-		close(fd);
+	int r = make_new(new, (struct str){text, size});
+	if (r == -EEXIST) {
+		return err_set(err, EEXIST,
+			       "the budget file %s cannot be written: %s is in the way; remove it",
+			       quote(str_of(b->path)).s, quote(str_of(new)).s);
 	}
-	if (!written || rename(new, b->path) < 0) {
-		code = written ? errno : code;
+	r = r == 0 && rename(new, b->path) < 0 ? -errno : r;
+	if (r < 0) {
 		unlink(new);
-		return err_set(err, code, "the budget file %s cannot be written: %s",
-			       quote(str_of(b->path)).s, strerror(code));
+		return err_set(err, -r, "the budget file %s cannot be written: %s", quote(str_of(b->path)).s,
+			       strerror(-r));
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
  * for `framework_name` in src/framework/name.c.
  */
 
+// clang-format off
 FRAMEWORK(torch)
 FRAMEWORK(torchrun)
 FRAMEWORK(tensorflow)

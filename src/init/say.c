@@ -41,6 +41,10 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	size_t len = head + format_text(line + head, sizeof(line) - head - 1, format, args);
 	va_end(args);
 	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
+	// The program's name is another's, and a terminal might obey it. There is no room here for \xNN.
+	for (size_t i = head; i < len; i++) {
+		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
+	}
 	line[len++] = '\n';
 	put_line(line, len);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The copy is made in a file without a name, where the file system has such, so that whatever ends us on the way leaves nothing behind.
- * Only a whole one gets a name. Elsewhere it has the name INSTALL_NEW from the beginning.
+ * The copy is made in a file beside it, INSTALL_NEW, which gets its name once it is whole. A run that is killed may leave that file behind; the
+ * next one replaces it. The folder is locked, so that two runs at once do not take each other's file for a leftover.
  *
- * No call puts a file without a name in the place of another: where there is one already, that takes a second name for a moment,
- * INSTALL_NEW again. So that two runs at once do not take it for each other's, the folder is locked; and a run that has the lock may
- * remove what it finds by that name.
+ * Others may hold a lock on the folder, or have something by that name there that cannot be removed. Then the new file has a
+ * random name, and needs no lock.
  */
 
 #include "install/install.h"
@@ -14,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -33,6 +33,8 @@ struct install {
 	/** This program. */
 	int self_fd;
 	size_t size;
+	/** What the new file is called until it is whole. */
+	char new[sizeof(INSTALL_NEW) + 9];
 	struct err *err;
 };
 
@@ -70,21 +72,32 @@ static int open_folder(struct install *in) {
 			       : "");
 }
 
-/** Wait until no other run is at work in the folder. The lock ends with this process. */
-static int lock_folder(struct install *in) {
+/** Name the new file. @random: by 8 digits that no other run has. */
+static void name_new(struct install *in, bool random) {
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *bytes = (const unsigned char *)getauxval(AT_RANDOM);
+	memcpy(in->new, INSTALL_NEW, sizeof(INSTALL_NEW));
+	if (random) {
+		char *at = in->new + sizeof(INSTALL_NEW) - 1;
+		*at++ = '.';
+		for (int i = 0; i < 8; i++) {
+			*at++ = hex[bytes ? bytes[i] & 15 : (unsigned)getpid() >> 4 * i & 15];
+		}
+		*at = '\0';
+	}
+}
+
+/** Wait until no other run is at work in the folder. Returns whether it is locked for us; the lock ends with this process. */
+static bool lock_folder(const struct install *in) {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
 	for (int i = 0; flock(in->folder_fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (errno != EWOULDBLOCK) {
-			// A file system without locks: then two runs at once are the user's to avoid.
-			return 0;
-		}
-		if (i == LOCK_TRIES) {
-			return err_set(in->err, EWOULDBLOCK, "another process has %s locked",
-				       quote(str_of(in->folder)).s);
+		// A file system without locks; or somebody who takes longer than any run.
+		if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
+			return false;
 		}
 		nanosleep(&pause, NULL);
 	}
-	return 0;
+	return true;
 }
 
 /** Whether the @size bytes of @a and @b are the same. What cannot be read is not. */
@@ -101,13 +114,20 @@ static bool is_same(int a, int b, size_t size) {
 	return true;
 }
 
+/** Whether a file of @owner may change behind our back: in a folder such as /tmp, where each keeps what is his own. */
+static bool is_foreign(const struct install *in, uid_t owner) {
+	struct stat folder;
+	return owner != geteuid() && owner != 0 &&
+	       (fstat(in->folder_fd, &folder) < 0 || (folder.st_mode & S_ISVTX));
+}
+
 /** Whether it is there, just as it is to be. */
 static bool is_installed(const struct install *in) {
 	struct stat info;
 	int fd = openat(in->folder_fd, INSTALL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool same = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-		    (info.st_mode & 07777) == INSTALL_MODE && (size_t)info.st_size == in->size &&
-		    is_same(fd, in->self_fd, in->size);
+		    (info.st_mode & 07777) == INSTALL_MODE && !is_foreign(in, info.st_uid) &&
+		    (size_t)info.st_size == in->size && is_same(fd, in->self_fd, in->size);
 	if (fd >= 0) {
 		close(fd);
 	}
@@ -166,105 +186,42 @@ static int fill(const struct install *in, int fd) {
 	return r == 0 && (size_t)info.st_size != in->size ? -EIO : r;
 }
 
-/** The text of a link to @fd. */
-static void fd_link(char link[40], int fd) {
-	static const char folder[] = "/proc/self/fd/";
-	char digits[12];
-	int n = 0;
-	memcpy(link, folder, sizeof(folder));
-	link += sizeof(folder) - 1;
-	do {
-		digits[n++] = (char)('0' + fd % 10);
-		fd /= 10;
-	} while (fd);
-	while (n) {
-		*link++ = digits[--n];
-	}
-	*link = '\0';
-}
-
-/** Put the whole file INSTALL_NEW in its place. Returns 0 or a negative errno. */
-static int rename_new(const struct install *in) {
-	return renameat(in->folder_fd, INSTALL_NEW, in->folder_fd, INSTALL_NAME) < 0 ? -errno : 0;
-}
-
-static int link_as(const struct install *in, const char *link, const char *name) {
-	return linkat(AT_FDCWD, link, in->folder_fd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
-}
-
-/**
- * Give the file without a name @fd its name. It is closed for writing before: a program that somebody has open for that cannot be
- * started. Returns 0 or a negative errno; @fd is closed.
- */
-static int give_name(const struct install *in, int fd) {
-	char link[40];
-	fd_link(link, fd);
-	int reader = open(link, O_RDONLY | O_CLOEXEC);
-	int code = errno;
-	close(fd);
-	if (reader < 0) {
-		return -code;
-	}
-	fd_link(link, reader);
-	int r = link_as(in, link, INSTALL_NAME);
-	if (r == -EEXIST) {
-		r = link_as(in, link, INSTALL_NEW);
-		r = r < 0 ? r : rename_new(in);
-	}
-	close(reader);
-	return r;
-}
-
-/** Make a whole copy in a file that has a name from the beginning, and put it in its place. Returns 0 or a negative errno. */
-static int make_named(const struct install *in) {
-	int fd = openat(in->folder_fd, INSTALL_NEW, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
-	if (fd < 0) {
-		return -errno;
-	}
-	int r = fill(in, fd);
-	close(fd);
-	return r < 0 ? r : rename_new(in);
-}
-
-/** Likewise, in a file without a name. *@knows: whether the file system has such, and links. */
-static int make_unnamed(const struct install *in, bool *knows) {
-	int fd = openat(in->folder_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0700);
-	if (fd < 0) {
-		// What does not know O_TMPFILE sees a folder that is to be opened for writing.
-		*knows = errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL && errno != ENOENT;
-		return -errno;
-	}
-	int r = fill(in, fd);
-	if (r < 0) {
-		close(fd);
-		return r;
-	}
-	r = give_name(in, fd);
-	// Some that have such files cannot give them a name, as they have no links; each says it in its own way.
-	*knows = r == 0 || r == -EISDIR || r == -ENOSPC || r == -EDQUOT;
-	return r;
+/** Open the new file. What a run left behind that was killed goes first. Returns the descriptor or a negative errno. */
+static int open_new(const struct install *in) {
+	unlinkat(in->folder_fd, in->new, 0);
+	int fd = openat(in->folder_fd, in->new, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
+	return fd < 0 ? -errno : fd;
 }
 
 /** Make a whole copy, and put it in its place. Returns 0 or a negative errno. */
-static int make(const struct install *in) {
-	bool knows = true;
-	int r = make_unnamed(in, &knows);
-	if (!knows) {
-		unlinkat(in->folder_fd, INSTALL_NEW, 0);
-		r = lseek(in->self_fd, 0, SEEK_SET) < 0 ? -errno : make_named(in);
+static int make(struct install *in) {
+	int fd = open_new(in);
+	if (fd == -EEXIST) {
+		name_new(in, true);
+		fd = open_new(in);
+	}
+	if (fd < 0) {
+		return fd;
+	}
+	int r = fill(in, fd);
+	// Closed before it has its name: a program that somebody has open for writing cannot be started.
+	r = close(fd) < 0 && r == 0 ? -errno : r;
+	if (r == 0 && renameat(in->folder_fd, in->new, in->folder_fd, INSTALL_NAME) < 0) {
+		r = -errno;
+	}
+	if (r < 0) {
+		unlinkat(in->folder_fd, in->new, 0);
 	}
 	return r;
 }
 
-static int replace(const struct install *in) {
-	if (unlinkat(in->folder_fd, INSTALL_NEW, 0) < 0 && errno != ENOENT) {
-		int code = errno;
-		return refuse(in, code, code == EROFS ? "" : "; what is " INSTALL_NEW " there?");
-	}
+static int replace(struct install *in) {
 	int r = make(in);
 	if (r < 0) {
-		unlinkat(in->folder_fd, INSTALL_NEW, 0);
-		return refuse(in, -r, r == -EISDIR ? "; a folder of that name is in the way" : "");
+		return refuse(in, -r,
+			      r == -EISDIR  ? "; a folder of that name is in the way"
+			      : r == -EPERM ? "; is what is there another user's?"
+					    : "");
 	}
 	return 1;
 }
@@ -283,8 +240,8 @@ int install_self(const char *folder, struct notes *notes, struct err *err) {
 	struct install in = {.folder = folder, .folder_fd = -1, .self_fd = -1, .err = err};
 	int r = open_folder(&in);
 	r = r < 0 ? r : open_self(&in);
-	r = r < 0 ? r : lock_folder(&in);
 	if (r == 0) {
+		name_new(&in, !lock_folder(&in));
 		r = is_installed(&in) ? 0 : replace(&in);
 	}
 	if (r >= 0) {

@@ -8,6 +8,7 @@
  * `launcher_name` in src/launcher/name.c.
  */
 
+// clang-format off
 LAUNCHER(torchrun) // its children are complete
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)

@@ -8,7 +8,8 @@ const char *limit_name(enum limit limit) {
 }
 
 static uint64_t percent(uint64_t part, uint64_t whole) {
-	return whole ? part * 100 / whole : 0;
+	// Sums of what workers tell may be large.
+	return whole == 0 ? 0 : part > UINT64_MAX / 100 ? part / (whole / 100 + 1) : part * 100 / whole;
 }
 
 /** Memory first: where it is short, CPUs and storage are busy with that. */
@@ -48,7 +49,9 @@ void row_measure(struct row *row, const struct message *workers, uint32_t nodes)
 		waits += w[FIELD_WAITS];
 	}
 	row->per_worker = row->per_node / n;
-	row->estimate = row->per_node * nodes;
+	if (__builtin_mul_overflow(row->per_node, nodes, &row->estimate)) {
+		row->estimate = UINT64_MAX;
+	}
 	row->read_rate /= n;
 	row->cpu_percent = (uint32_t)percent(cpu, span * row->candidate.threads);
 	row->waits_percent = (uint32_t)percent(waits, looks);

@@ -3,8 +3,12 @@
 #include "measure/message.h"
 
 #include "base/num.h"
+#include "measure/records.h"
 
 #define MARK "distrun-probe"
+
+/** Above what a node has or does of anything: 256 TiB; and so thousands of workers do not overflow a sum. */
+#define PLAUSIBLE_MAX ((uint64_t)1 << 48)
 
 static const char *const kinds[N_MESSAGES] = {"ready", "tick", "result"};
 
@@ -71,4 +75,13 @@ bool message_read(struct str line, struct message *out) {
 	}
 	*out = message;
 	return true;
+}
+
+bool message_is_plausible(const struct message *message) {
+	for (int i = 0; i < N_FIELDS; i++) {
+		if (message->field[i] > PLAUSIBLE_MAX) {
+			return false;
+		}
+	}
+	return message->field[FIELD_UNIT] <= RECORDS_SAMPLES && message->field[FIELD_STATUS] <= 255;
 }

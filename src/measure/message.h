@@ -58,3 +58,9 @@ void message_put(struct buf *out, const struct message *message);
 
 /** Read a line. Returns false where it is something else. `node` is a slice of @line. */
 bool message_read(struct str line, struct message *out);
+
+/**
+ * Whether @message can be a probe's: what is measured may write such lines itself. No number of it is so large that sums of
+ * them overflow, and its unit is one.
+ */
+bool message_is_plausible(const struct message *message);

@@ -83,6 +83,20 @@ static int no_addresses(struct watch *watch, const struct answer *answer) {
 	return err_set(&watch->failure, EAGAIN, "%s", why);
 }
 
+/** Whether the child's answer holds together. A name server's bytes went through its hands. */
+static bool is_sound(const struct addresses *list) {
+	if (list->n > ADDRESSES_MAX) {
+		return false;
+	}
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct address *at = &list->at[i];
+		if (at->len != (at->any.sa_family == AF_INET6 ? sizeof(at->v6) : sizeof(at->v4))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /** Read what the child hands over. */
 static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) {
 	int r = watch_poll(watch, pipe_fd, POLLIN, UINT64_MAX);
@@ -95,6 +109,9 @@ static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) 
 	if (read(pipe_fd, answer, sizeof(*answer)) != sizeof(*answer)) {
 		return err_set(&watch->failure, EAGAIN, "the process that looked it up was killed");
 	}
+	if (!is_sound(&answer->addresses)) {
+		return err_set(&watch->failure, EAGAIN, "the process that looked it up answered nonsense");
+	}
 	return 0;
 }
 
@@ -103,6 +120,13 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0) {
 		return err_set(&watch->failure, EAGAIN, "no pipe can be made: %s", strerror(errno));
+	}
+	// Where SIGCHLD is ignored, its number could be another process's by the time it is killed. (Elsewhere a change would lose one that is pending.)
+	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
+	sigaction(SIGCHLD, NULL, &before);
+	bool ignored = before.sa_handler == SIG_IGN;
+	if (ignored) {
+		sigaction(SIGCHLD, &keep, NULL);
 	}
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -117,6 +141,9 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
+	}
+	if (ignored) {
+		sigaction(SIGCHLD, &before, NULL);
 	}
 	return r;
 }

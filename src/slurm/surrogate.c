@@ -23,6 +23,9 @@
 /** How long a killed srun may take to go. */
 #define KILLED_MS 2000
 
+/** More than squeue says of one step. */
+#define ANSWER_MAX ((size_t)64 << 10)
+
 /** How long a step that is required may take to come, and squeue to answer before it. */
 #define REQUIRED_MS 60000
 #define ASK_MS	    10000
@@ -122,13 +125,14 @@ static void begin_step(struct surrogate *s) {
 static void read_answer(struct surrogate *s) {
 	while (s->ask.out >= 0) {
 		ssize_t n = read(s->ask.out, buf_reserve(&s->answer, 1024), 1024);
-		if (n > 0) {
-			s->answer.len += (size_t)n;
+		s->answer.len += n > 0 ? (size_t)n : 0;
+		if (n > 0 && s->answer.len <= ANSWER_MAX) {
 			continue;
 		}
 		if (n < 0 && errno == EAGAIN) {
 			return;
 		}
+		// Its end; or more than squeue says of one step: then writing on makes it fail.
 		close(s->ask.out);
 		s->ask.out = -1;
 	}

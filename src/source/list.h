@@ -12,6 +12,7 @@
  *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c: asked a second time, by weaker evidence
  */
 
+// clang-format off
 SOURCE(manual) // the user's word
 SOURCE(hostfile)
 SOURCE(backendai) // set by the manager in this very container

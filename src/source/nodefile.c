@@ -3,8 +3,8 @@
 #include "source/nodefile.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/num.h"
-#include "base/word.h"
 
 #include <errno.h>
 
@@ -15,7 +15,7 @@ static struct str name_at(const struct nodes *nodes, uint32_t i) {
 
 /** Where @name is or would be in the table of names. */
 static uint32_t *find_slot(const struct nodes *nodes, struct str name) {
-	uint32_t at = (uint32_t)(word_hash(name) >> 32) & nodes->mask;
+	uint32_t at = (uint32_t)(hash_text(name) >> 32) & nodes->mask;
 	while (nodes->seen[at] && !str_eq(name_at(nodes, nodes->seen[at] - 1), name)) {
 		at = (at + 1) & nodes->mask;
 	}

@@ -406,3 +406,20 @@ begin() {
 	[[ $status -eq 137 ]]
 	# teardown waits for it
 }
+
+@test "analyze: messages that a pipeline has forged crash nothing" {
+	local forged
+	# Each begins as the result of the one worker, ahead of the true one.
+	for forged in unit=99999 'rate=18446744073709551615 unit=77' 'rate=9223372036854775808' "rate=1 status=4294967296"; do
+		tool srun <<-END
+			echo 'distrun-probe ready rank=0 cpus=4 memory_total=10737418240 node=n1'
+			read -r order
+			echo 'distrun-probe result rank=0 $forged span_ms=10 looks=1 node=n1'
+			echo 'distrun-probe result rank=0 rate=5000 cpus=4 memory_total=10737418240 span_ms=10000 looks=10 node=n1'
+			cat >/dev/null
+		END
+		one -- read_data
+		[[ $status -eq 0 && $output == *'1       1          5.0'* ]]
+	done
+	srun_here
+}

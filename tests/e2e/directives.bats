@@ -522,6 +522,72 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with A=1
 }
 
+# --- how much ---------------------------------------------------------------------------------------------
+
+# soon ARG...: invoke distinit with a limit of CPU time and memory: many times what it needs, a fraction of what each line times each would need.
+soon() {
+	invoke env -i prlimit --as=700000000 --cpu=2 "$DISTINIT" "$@"
+}
+
+@test "much: a list that grows line by line has a limit, with a way out" {
+	yes 'append X=a' | head -n 60000 >file
+	soon --env-file file -- touch ran
+	refuses_with "append 'X': the directives up to here go through more than 128 MiB of lists and variables; set a long list as a whole"
+	[ ! -e ran ]
+	yes 'prepend X=a' | head -n 60000 >file
+	soon --env-file file -- true
+	fails_like 125 "prepend 'X': *"
+	seq -f 'first X=%.0f' 60000 >file
+	soon --env-file file -- true
+	fails_like 125 "first 'X': *"
+}
+
+@test "much: a thousand elements of a hundred bytes are no problem" {
+	seq -f "append X=/a/folder/with/a/long/name/as/they/are/in/a/class/path/of/a/program/in/java/library-%05g.jar" 1200 >file
+	soon --env-file file -- sh -c 'echo ${#X}'
+	succeeds_with "$((1200 * 94 - 1))"
+}
+
+@test "much: names that end with a star, on many variables, too" {
+	{
+		seq -f 'B%.0f=' 35000
+		yes 'unset A*' | head -n 850000
+	} >file
+	soon --env-file file -- true
+	fails_like 125 "unset 'A\*': the directives up to here go through more than 128 MiB of lists and variables*"
+	{
+		seq -f 'B%.0f=' 35000
+		yes clean | head -n 850000
+	} >file
+	soon --env-file file -- true
+	fails_like 125 'clean: *'
+}
+
+@test "much: one variable set and removed again and again" {
+	yes $'A=1\nunset A' | head -n 500000 >file
+	soon --env-file file -- env
+	succeeds_with ''
+}
+
+@test "much: one variable a hundred thousand times in the environment, and explain" {
+	# shellcheck disable=SC2046 # a word each
+	invoke raw $(yes A=1 | head -n 100000) -- /usr/bin/timeout 12 "$DISTINIT" explain --unset A
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^unset *A$' <<<"$output")" -eq 1 ]
+}
+
+@test "much: names that were chosen to have one hash" {
+	# Blocks of 16 bytes of which two forms cancelled each other in the hash without a key that there was once.
+	python3 - >file <<-'PYTHON'
+		import itertools, sys
+		forms = (b"aaaaaaaaaaaaaaaa", b"aaaaaaa\xe1aaaaeaa\xe1")
+		for name in itertools.product(forms, repeat=15):
+		    sys.stdout.buffer.write(b"".join(name) + b"z=\n")
+	PYTHON
+	soon --env-file file --clean -- true
+	succeeds_with ''
+}
+
 # --- variables ------------------------------------------------------------------------------------------
 
 @test "DISTINIT_ENV: lines as in a file, told by its name and line" {

@@ -407,3 +407,13 @@ used() {
 		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *'is no setting'* ]] || { echo "manual: $word" && return 1; }
 	done
 }
+
+@test "surrogate: a squeue that prints without end is ended, and takes no memory" {
+	tool squeue <<<'exec yes "99.9 something"'
+	local_srun
+	split SLURM_JOB_ID=12 SLURM_STEP_ID=3 -- surrogate -- sleep 0.5
+	invoke env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" DISTRUN_ROOT="$NO_PROC" "${variables[@]}" \
+		prlimit --as=20000000 timeout 20 "$DISTRUN" "${arguments[@]}"
+	[ "$status" -eq 0 ]
+	[[ $stderr != *memory* ]]
+}

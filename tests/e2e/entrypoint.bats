@@ -200,6 +200,19 @@ status_of() {
 	fails_with 126 "'$PWD/tool' cannot be started: Permission denied"
 }
 
+@test "a folder in PATH whose network file system is gone does not hide one behind it" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	mkdir gone there
+	printf '#!/bin/sh\necho found\n' >there/program
+	chmod 755 there/program
+	local code
+	for code in ESTALE ENODEV ETIMEDOUT; do
+		invoke env -i PATH=gone:there "$(command -v strace)" -o trace -e "inject=execve:error=$code:when=1" "$DISTINIT" -- program
+		[[ $status -eq 0 && $output == found ]]
+	done
+}
+
 @test "a file that may not be run does not hide one behind it in PATH" {
 	mkdir one two
 	echo 'echo one' >one/tool

@@ -151,6 +151,61 @@ null() {
 	[ "$(cat file)" = "A='2'" ]
 }
 
+@test "--output: a device is written into, and stays one; so is what a symlink to one leads to" {
+	mknod null c 1 3 2>/dev/null && true >null || skip 'no device can be made here'
+	ln -s null link
+	local path
+	for path in null link; do
+		distinit "${SESSION[@]}" -- env --frameworks=torch -o "$path"
+		succeeds_with ''
+	done
+	[[ -c null && -L link && $(ls) == $'link\nnull' ]]
+	mknod full c 1 7
+	distinit "${SESSION[@]}" -- env -o full
+	refuses_with "--output: 'full' cannot be written: No space left on device"
+	[[ -c full ]]
+}
+
+@test "--output: a FIFO is written into; so is a symlink to one" {
+	mkfifo fifo
+	ln -s fifo link
+	local path
+	for path in fifo link; do
+		timeout 5 cat fifo >got 3>&- &
+		invoke env -i timeout 5 "${DISTINIT}" env --set A=1 -o "$path"
+		succeeds_with ''
+		wait $!
+		[[ -p fifo && -L link && $(cat got) == "A='1'" ]]
+	done
+}
+
+@test "--output: what /dev/stdout is a link to, whatever that is: a pipe, a file, a socket" {
+	# Not /dev/stdout itself: this was once replaced, and tests run as root.
+	ln -s /proc/self/fd/1 stdout
+	[ "$(env -i "$DISTINIT" env --set A=1 -o stdout | cat)" = "A='1'" ]
+	env -i "$DISTINIT" env --set A=1 -o stdout >got
+	[[ $(cat got) == "A='1'" && -L stdout ]]
+	python3 - "$DISTINIT" <<-'PYTHON'
+		import socket, subprocess, sys
+		ours, theirs = socket.socketpair()
+		subprocess.run([sys.argv[1], "env", "--set=A=1", "-o", "stdout"], env={}, stdout=theirs, check=True)
+		assert ours.recv(100) == b"A='1'\n"
+	PYTHON
+	[[ -L stdout && $(ls) == $'got\nstdout' ]]
+}
+
+@test "--output: a symlink to a file is replaced, its target is not touched; a folder is an error" {
+	echo old >target
+	ln -s target link
+	distinit -- env --set A=1 -o link
+	succeeds_with ''
+	[[ ! -L link && $(cat link) == "A='1'" && $(cat target) == old ]]
+	mkdir folder
+	distinit -- env --set A=1 -o folder
+	refuses_with "--output: 'folder' cannot be written: Is a directory"
+	[[ $(ls) == $'folder\nlink\ntarget' ]]
+}
+
 @test "--output: readable by all, whatever the umask, as the next container may run as another user" {
 	(
 		umask 077

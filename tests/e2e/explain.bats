@@ -144,14 +144,14 @@ readonly STEP=(
 # --- secrets ----------------------------------------------------------------------------------------------
 
 @test "secrets: values of names that look so are masked" {
-	local -a names=(HF_TOKEN TOKEN_OF_MINE AWS_SECRET_ACCESS_KEY SECRET DB_PASSWORD WANDB_API_KEY) set=() old=() append=()
+	local -a names=(HF_TOKEN TOKEN_OF_MINE AWS_SECRET_ACCESS_KEY SECRET DB_PASSWORD WANDB_API_KEY DB_PASSWD APIKEY MYSQL_PWD) set=() old=() append=()
 	for name in "${names[@]}"; do
 		set+=(--set "$name=hunter2")
 		old+=("$name=old")
 		append+=(--append "$name=hunter2")
 	done
-	json 'len(v) == 6 and all(x["value"] == "********" for x in v.values())' -- "${set[@]}"
-	json 'len(v) == 6 and all(x["value"] == "********" for x in v.values())' "${old[@]}" -- "${append[@]}"
+	json 'len(v) == 9 and all(x["value"] == "********" for x in v.values())' -- "${set[@]}"
+	json 'len(v) == 9 and all(x["value"] == "********" for x in v.values())' "${old[@]}" -- "${append[@]}"
 	distinit "${old[@]}" -- explain "${append[@]}"
 	[[ $status -eq 0 && $output != *hunter2* && $output != *old* && -z $stderr ]]
 	for name in "${names[@]}"; do
@@ -164,11 +164,23 @@ readonly STEP=(
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
 	distinit HF_TOKEN=hunter2 -- -vv --unset HF_TOKEN -- true
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
+	distinit -- write --set API_TOKEN=hunter2 --password hunter2 --db=x://u:hunter2@h
+	refuses_with "'write' is no subcommand; a command follows '--': distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
+	distinit -- --set API_TOKEN hunter2 -- true
+	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
+	distinit -- --unset API_TOKEN=hunter2 -- true
+	refuses_with "--unset: 'API_TOKEN': a name alone is expected, without '='"
 }
 
 @test "secrets: others are shown" {
 	json 'len(v) == 5 and all(x["value"] == "hunter2" for x in v.values())' -- --set KEYBOARD=hunter2 \
 		--set MONKEYS=hunter2 --set TOKE=hunter2 --set PASSWOR=hunter2 --set KEY_ID=hunter2
+}
+
+@test "secrets: the password in a URL is masked, the rest is shown" {
+	json 'v["DB"]["value"] == "postgres://me:********@db:5432/x" and v["DB_PASSWORD_FILE"]["value"] == "/run/db"' -- \
+		--set DB=postgres://me:hunter2@db:5432/x --set DB_PASSWORD_FILE=/run/db
+	json 'v["DB"]["value"] == "postgres://me:hunter2@db:5432/x"' -- --show-secrets --set DB=postgres://me:hunter2@db:5432/x
 }
 
 @test "secrets: --show-secrets shows them" {

@@ -385,3 +385,38 @@ fails_at_last() {
 	invoke "${NAMESPACE[@]}" env -i "${SESSION[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT=29999 "$DISTINIT" --wait=300ms -- echo ran
 	fails_at_last 124 '127.0.0.1:29999 could not be reached within 0.3 s: 127.0.0.1: Connection refused; *'
 }
+
+# --- the child that looks a name up ---------------------------------------------------------------------
+
+@test "wait: a look-up's child is ours until it is reaped, also where SIGCHLD is ignored" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	cat >ignoring.py <<-'PYTHON'
+		import os, signal, sys
+		signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+		os.execv(sys.argv[1], sys.argv[1:])
+	PYTHON
+	invoke env -i PATH="$PATH" strace -o trace -e trace=kill,wait4,execve python3 ignoring.py "$DISTINIT" wait --cluster=none \
+		--master-addr=localhost --timeout=5s
+	[ "$status" -eq 0 ]
+	# Else another process could have had its number when it was killed.
+	grep -qE '^kill\(([0-9]+), SIGKILL\) += 0' trace
+	grep -qE '^wait4\(([0-9]+), NULL, 0, NULL\) += \1' trace
+	# What is ignored stays so for the command.
+	invoke env -i PATH="$PATH" python3 ignoring.py "$DISTINIT" --wait=5s --for=dns --master-addr=localhost --hosts=localhost,b --node-rank=1 \
+		-- grep SigIgn /proc/self/status
+	[[ $status -eq 0 && $((0x${output##*[[:space:]]} >> 16 & 1)) -eq 1 ]]
+}
+
+@test "wait: an answer of the child that does not hold together is no answer" {
+	requires strace
+	strace -o /dev/null -e inject=read:poke_exit=@arg2=00:when=1000 true || skip 'strace cannot change what is read here'
+	local bytes
+	# No error, and 4 thousand million addresses; one address that is as long.
+	for bytes in 0000000000000000ffffffff "00000000000000000100000002000000$(printf '%048d' 0)ffff0000"; do
+		invoke env -i strace -o trace -e inject=read:poke_exit=@arg2=$bytes:when=1 "$DISTINIT" wait -vv --cluster=none \
+			--master-addr=localhost --timeout=5s
+		[ "$status" -eq 0 ]
+		[[ $stderr == *'the process that looked it up answered nonsense'* ]]
+	done
+}

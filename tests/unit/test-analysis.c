@@ -118,6 +118,31 @@ static void check_row(void) {
 	check(str_is(row.node, "n1") && row.node_cpus == 8 && row.node_memory == 1000);
 }
 
+/** What a pipeline that writes messages itself may say: it is no message, or does no harm. */
+static void check_forged(void) {
+	static const char *const forged[] = {"unit=3", "unit=18446744073709551615",
+					     "rate=18446744073709551615", "status=4294967296",
+					     "memory=281474976710657"};
+	struct arena arena = fixture_arena();
+	struct message m;
+	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+		const char *line = arena_format(&arena, "distrun-probe result %s node=", forged[i]);
+		checkf(message_read(str_of(line), &m) && !message_is_plausible(&m), "not plausible: %s",
+		       forged[i]);
+	}
+	check(message_read(STR("distrun-probe result rate=281474976710656 unit=2 status=255 node="), &m) &&
+	      message_is_plausible(&m));
+	// As many workers as there may be, each as fast as can be told, on as many nodes as can be told.
+	static struct message many[65535];
+	for (size_t i = 0; i < 65535; i++) {
+		many[i] = worker((uint64_t)1 << 48, (uint64_t)1 << 48, (uint64_t)1 << 48, 10);
+	}
+	struct row row = {.candidate = {.threads = 1, .workers = 65535}};
+	row_measure(&row, many, 1000000);
+	check(row.per_node >= (uint64_t)1 << 48 && row.estimate == UINT64_MAX && row.waits_percent == 100);
+	arena_done(&arena);
+}
+
 static void check_limit(uint64_t cpu_ms, uint64_t memory, uint64_t waits, enum limit want) {
 	struct message w = worker(1000, cpu_ms, memory, waits);
 	struct row row = {.candidate = {.threads = 2, .workers = 1}};
@@ -148,6 +173,7 @@ int main(void) {
 	check_all_candidates();
 	check_messages(&arena);
 	check_row();
+	check_forged();
 	check_limit(0, 100, 0, LIMIT_NONE);
 	check_limit(16900, 100, 9, LIMIT_STORAGE);
 	check_limit(17000, 100, 9, LIMIT_CPU);

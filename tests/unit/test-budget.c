@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,6 +114,35 @@ static void check_runs(void) {
 	check(counted(away, (uint64_t)0 - 50000) == 0);
 }
 
+/** What stands at the name of the new file. */
+static void check_in_the_way(void) {
+	struct budget b;
+	struct err err = {""};
+	const char *new = arena_format(&arena, "%s.new", path);
+	put(HEAD);
+	check(budget_open(&b, &arena, path, 900000, &err) == 0);
+	check(mkfifo(new, 0600) == 0 && budget_join(&b, &err) == 0 && access(new, F_OK) < 0);
+	check(symlink("nowhere", new) == 0 && budget_leave(&b, &err) == 0 && access(new, F_OK) < 0);
+	check(mkdir(new, 0700) == 0 && budget_join(&b, &err) == -EEXIST);
+	check_part(err.text, ".new' is in the way; remove it", "a folder in the way");
+	check(rmdir(new) == 0);
+}
+
+/** A limit of the file's size: nothing counts as written, and nothing ends us. */
+static void check_short(void) {
+	struct budget b;
+	struct err err = {""};
+	struct rlimit before, small = {.rlim_cur = 20};
+	put(HEAD);
+	check(budget_open(&b, &arena, path, 900000, &err) == 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
+	small.rlim_max = before.rlim_max;
+	check(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	int r = budget_join(&b, &err);
+	check(setrlimit(RLIMIT_FSIZE, &before) == 0);
+	checkf(r == -EFBIG && !b.joined, "a short write: %d", r);
+	check(strcmp(content(), HEAD) == 0 && access(arena_format(&arena, "%s.new", path), F_OK) < 0);
+}
+
 static void check_life(void) {
 	struct budget b, other;
 	struct err err;
@@ -173,6 +204,8 @@ int main(void) {
 	path = arena_format(&arena, "%s/budget", folder);
 	check_files();
 	check_runs();
+	check_in_the_way();
+	check_short();
 	check_life();
 	check_many();
 	unlink(path);

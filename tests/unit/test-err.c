@@ -14,6 +14,12 @@ static void check_quote(struct str text, const char *want) {
 	check_text(got.s, want, "quote to %s", want);
 }
 
+static void check_plain(struct arena *arena, struct str text, const char *want) {
+	struct buf buf = BUF(arena);
+	buf_put_plain(&buf, text);
+	check_text(buf_text(&buf), want, "plain %s", want);
+}
+
 /** However long @c is repeated, the result fits, is closed, and says that it is not all. */
 static void check_long(char c, size_t n) {
 	char text[1000];
@@ -73,6 +79,11 @@ int main(void) {
 			       (len == n + 2 || strcmp(got.s + len - 4, "...'") == 0),
 		       "quote %zu bytes", n);
 	}
+
+	check_plain(&arena, STR(""), "");
+	check_plain(&arena, STR("plain 'text' ~"), "plain 'text' ~");
+	check_plain(&arena, STR("a\nb\x1b[m\x7f\xc2\x9b"), "a\\x0ab\\x1b[m\\x7f\\xc2\\x9b");
+	check_plain(&arena, STR("\\x0a"), "\\x0a"); // made so before
 
 	check_err();
 	check_notes(&arena);

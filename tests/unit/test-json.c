@@ -185,6 +185,7 @@ int main(void) {
 	check_put(STR("\"\\"), "\"\\\"\\\\\"", "\"\\");
 	check_put(STR("\n\r\t"), "\"\\n\\r\\t\"", "\n\r\t");
 	check_put(STR("\x01\x1f\x7f\b"), "\"\\u0001\\u001f\\u007f\\u0008\"", "\x01\x1f\x7f\b");
+	check_put(STR("\xc2\x9b\xc2\x80\xc2\xa0"), "\"\\u009b\\u0080\xc2\xa0\"", "\xc2\x9b\xc2\x80\xc2\xa0");
 	check_put(STR("a\0b"), "\"a\\u0000b\"", NULL);
 	check_put(STR("\xc3\xa4\xf0\x9f\x98\x80"), "\"\xc3\xa4\xf0\x9f\x98\x80\"",
 		  "\xc3\xa4\xf0\x9f\x98\x80");

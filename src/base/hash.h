@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * A hash of texts that others choose. It is keyed, since whoever knows a hash can make thousands of names that share one, and a
+ * table of those is searched from end to end each time.
+ */
+
+#include "base/str.h"
+#include "base/word.h"
+
+/** The key: random once hash_begin() was called, the same for the life of the process. */
+extern uint64_t hash_key;
+
+/** Take a key from the random bytes that the kernel gives each program. Asks the kernel for nothing. */
+void hash_begin(void);
+
+/** Both halves of the product, so that no bit of @a passes it without the key. */
+static inline uint64_t hash_mix(uint64_t a, uint64_t key) {
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)a * key;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/** A hash of @text in which every byte counts. */
+static inline uint64_t hash_text(struct str text) {
+	const uint64_t key = hash_key;
+	uint64_t hash = text.len ^ key;
+	const char *p = text.p;
+	size_t left = text.len;
+	for (; left > 8; left -= 8, p += 8) {
+		hash = hash_mix(hash ^ word_load(p, 8), key);
+	}
+	if (left >= 4) {
+		hash ^= word_load(p, 4) << 32 ^ word_load(p + left - 4, 4);
+	} else if (left) {
+		hash ^= (uint64_t)(unsigned char)p[0] << 16 ^ (uint64_t)(unsigned char)p[left / 2] << 8 ^
+			(unsigned char)p[left - 1];
+	}
+	return hash_mix(hash, key);
+}
