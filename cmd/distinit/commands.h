@@ -62,22 +62,3 @@ void explain_workload(struct session *s, struct process_report *report);
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
 /** An object, behind its key. */
 void explain_process_json(const struct process_report *report, struct buf *out);
-
-/** One line of what `explain` lists. */
-struct explained {
-	const char *name;
-	/** NULL: it has none any more. */
-	const char *value;
-	/** "set", "kept", "left-out" or "unset". */
-	const char *action;
-	/** Who: a framework, "user", "--set", "FILE:3". */
-	const char *by;
-	/** One clause, or NULL. */
-	const char *why;
-};
-
-/**
- * List what was set, kept, left out and removed, in the arena. Returns how many there are.
- * Values that look secret are masked.
- */
-uint32_t explain_list(struct session *s, struct explained **out);

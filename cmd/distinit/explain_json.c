@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "cluster/source.h"
+#include "flow/changes.h"
 
 static void put_key(struct buf *out, const char *key) {
 	buf_putf(out, "\"%s\": ", key);
@@ -102,8 +103,8 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 }
 
 static void put_variables(struct session *s, struct buf *out) {
-	struct explained *list;
-	uint32_t n = explain_list(s, &list);
+	struct change *list;
+	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
 	for (uint32_t i = 0; i < n; i++) {
 		buf_puts(out, i ? ",\n    {" : "\n    {");
 		put_string(out, "name", list[i].name);

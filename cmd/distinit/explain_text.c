@@ -6,6 +6,7 @@
 
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
+#include "flow/changes.h"
 
 /** Most bytes of a value or a host list that are shown. */
 #define SHOWN 160
@@ -175,7 +176,7 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 	buf_putc(out, '\n');
 }
 
-static void put_variable(struct buf *out, const struct explained *e) {
+static void put_variable(struct buf *out, const struct change *e) {
 	buf_putf(out, "%-9s ", e->action);
 	put_plain(out, e->name);
 	if (e->value) {
@@ -211,8 +212,8 @@ void explain_text(struct session *s, const struct process_report *process, struc
 	}
 	buf_putc(out, '\n');
 	explain_process_text(s, process, out);
-	struct explained *list;
-	uint32_t n = explain_list(s, &list);
+	struct change *list;
+	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
 	buf_puts(out, n ? "\n" : "");
 	for (uint32_t i = 0; i < n; i++) {
 		put_variable(out, &list[i]);

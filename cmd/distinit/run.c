@@ -4,6 +4,7 @@
 
 #include "cluster/source.h"
 #include "exec/exec.h"
+#include "flow/changes.h"
 #include "flow/privileges.h"
 
 #include <errno.h>
@@ -26,8 +27,8 @@ static int refuse_command_line(struct session *s) {
 /** The one line of --log=info, and a line for each variable of --log=debug. */
 static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
-	struct explained *list;
-	uint32_t n = explain_list(s, &list);
+	struct change *list;
+	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
 	if (s->flow.has_cluster) {
 		const struct cluster *c = &s->flow.cluster;
 		buf_puts(&line, c->source ? c->source->name : c->launcher->name);
@@ -60,7 +61,7 @@ static void say_what_was_derived(struct session *s) {
 	}
 	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 	for (uint32_t i = 0; s->speaker.log >= LOG_DEBUG && i < n; i++) {
-		const struct explained *e = &list[i];
+		const struct change *e = &list[i];
 		say_line(&s->speaker, LOG_DEBUG,
 			 arena_format(&s->arena, "%s %s%s%s (%s%s%s)", e->action, e->name,
 				      e->value ? "=" : "", e->value ? quote(str_of(e->value)).s : "", e->by,
