@@ -101,8 +101,8 @@ int check_scope(struct input *in, const struct cluster *c, struct err *err) {
 	}
 	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
 		return err_set(err, EINVAL,
-			       "%s=%s: this machine, %s, is none of the %u hosts of %s; pass "
-			       "--hostname=NAME, as it stands there",
+			       "%s=%s: this machine, %s, is not among the %u hosts of %s; pass "
+			       "--hostname=NAME with its name from that list",
 			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
 			       c->place.hosts.n, c->place.hosts_from);
 	}

@@ -26,7 +26,7 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 		       number;
 	}
 	if (!fine) {
-		return err_set(err, EINVAL, "%s: %s is no host with a port, such as n1:2222", what,
+		return err_set(err, EINVAL, "%s: %s is not a host with a port, such as n1:2222", what,
 			       quote(text).s);
 	}
 	*host = name;

@@ -84,17 +84,16 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
 	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
 		notes_add(in->notes,
-			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
+			  "%s describes %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
 			  c->launcher ? c->launcher->name : c->source->name,
-			  c->launcher ? "the ranks" : "of a cluster");
+			  c->launcher ? "the ranks" : "the cluster");
 	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
 		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
 		// Only rank 0 can see it; the others believe the list.
 		notes_add(in->notes,
 			  "rank 0 runs on %s, but MASTER_ADDR is %s, the first host, for all ranks: set "
-			  "MASTER_ADDR, or pass "
-			  "--master-addr",
+			  "MASTER_ADDR, or pass --master-addr",
 			  quote(hosts_at(&c->place.hosts, c->place.node_rank)).s, quote(c->master_addr).s);
 	}
 }
@@ -116,7 +115,7 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 		c->master_port_why = c->place.port_from;
 	} else if (c->place.shared_nodes && c->place.job_id) {
 		c->master_port = port_of_job(&c->place);
-		c->master_port_why = "made from the job id, as jobs share nodes";
+		c->master_port_why = "derived from the job id, because jobs share nodes";
 	} else {
 		c->master_port = PORT_DEFAULT;
 		c->master_port_why = "the default";

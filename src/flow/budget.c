@@ -98,10 +98,10 @@ static char *run_of_us(struct arena *arena) {
 // --- the file
 
 static int refuse(const struct budget *b, unsigned line, const char *expected, struct err *err) {
-	return err_set(
-		err, EINVAL,
-		"%s:%u: %s is expected; it is no budget of distrun's, or damaged: remove it to begin anew",
-		b->path, line, expected);
+	return err_set(err, EINVAL,
+		       "%s:%u: %s is expected; it is not a budget file of distrun, or it is damaged: remove "
+		       "it to start again",
+		       b->path, line, expected);
 }
 
 /** Read "WORD NUMBER". */
@@ -320,8 +320,7 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 			       strerror(code));
 	}
 	if (n == FILE_MAX) {
-		return err_set(err, EFBIG, "the budget file %s is too large to be one",
-			       quote(str_of(b->path)).s);
+		return err_set(err, EFBIG, "the budget file %s is too large", quote(str_of(b->path)).s);
 	}
 	int r = read_book(b, (struct str){text, (size_t)n}, book, err);
 	if (r == 0) {
@@ -394,7 +393,7 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 	budget->run = run_of_us(arena);
 	int r = look(budget, err);
 	if (r == 0 && budget->limit_ms == 0) {
-		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is told",
+		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is given",
 			       quote(str_of(budget->path)).s);
 	}
 	return r;

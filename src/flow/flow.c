@@ -52,11 +52,10 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 static int read_own_wants(struct flow *f, struct err *err) {
 	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
 	if (path->value && path->value[0] != '/') {
-		return err_set(
-			err, EINVAL,
-			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
-			"another folder",
-			path->from, quote(str_of(path->value)).s);
+		return err_set(err, EINVAL,
+			       "%s=%s: an absolute path is expected, because the program that reads the file "
+			       "may run in another folder",
+			       path->from, quote(str_of(path->value)).s);
 	}
 	f->derivation.hostfile.path = path->value;
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
@@ -82,8 +81,8 @@ static int run_frameworks(struct flow *f, struct err *err) {
 	}
 	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
 		notes_add(f->notes,
-			  "%s: no host file is written, as none of the frameworks that read one is asked for "
-			  "(mpi, mpich, horovod, deepspeed)",
+			  "%s: no host file is written, because --frameworks has none that reads one (mpi, "
+			  "mpich, horovod, deepspeed)",
 			  f->wants.hostfile_output.from);
 	}
 	if (frameworks_want_interface(set, f->env)) {

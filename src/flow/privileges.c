@@ -112,7 +112,8 @@ int rights_of_ours(struct flow *f, int r, struct err *err) {
 	if (r == -EACCES) {
 		struct err cause = *err;
 		err_set(err, EACCES,
-			"%s; what a variable names is opened with the rights of the workload, uid %u, gid %u",
+			"%s; a file that a variable names is opened with the rights of the workload, uid %u, "
+			"gid %u",
 			cause.text, f->opens_as.uid[ID_EFFECTIVE], f->opens_as.gid[ID_EFFECTIVE]);
 	}
 	int back = rights_restore(&f->was, &f->opens_as, err);

@@ -116,8 +116,8 @@ static void note_unused(const struct input *in) {
 	const struct told *told = node ? &in->scope : &in->nnodes;
 	if (node || (told->value && told_nnodes(in) > 1)) {
 		notes_add(in->notes,
-			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
-			  "tells a cluster by hand",
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; describe "
+			  "the cluster with --hosts",
 			  told->from, told->value);
 	}
 }

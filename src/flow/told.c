@@ -56,7 +56,7 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 			       list->from, in->cluster.from, in->cluster.value);
 	}
 	if (in->node_rank.value && !list->value) {
-		return err_set(err, EINVAL, "%s goes with --hosts or --hostfile, which are not given",
+		return err_set(err, EINVAL, "%s needs --hosts or --hostfile, which are not given",
 			       in->node_rank.from);
 	}
 	return 0;

@@ -32,7 +32,7 @@ uint32_t master_node_of(const struct derivation *d, const char *name) {
 const char *process_of(const struct derivation *d, const char *master, struct counted *out) {
 	const struct cluster *c = d->cluster;
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "this process is no rank, and what is set here reaches every task";
+		return "this process is not a rank, and every task inherits what is set here";
 	}
 	if (c->scope == SCOPE_TASK) {
 		*out = (struct counted){c->task.rank, c->task.world_size};
@@ -40,10 +40,10 @@ const char *process_of(const struct derivation *d, const char *master, struct co
 	}
 	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
 		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
-					    : "this node is not told its rank";
+					    : "this node's rank is not known";
 	}
 	if (!nodes_are_single(c)) {
-		return "several tasks share this environment, and each would be another process";
+		return "several tasks share this environment, but each is a different process";
 	}
 	*out = (struct counted){cluster_rank_around(c, master_node_of(d, master)), c->nnodes};
 	return NULL;
@@ -52,10 +52,10 @@ const char *process_of(const struct derivation *d, const char *master, struct co
 const char *starter_misplaced(const struct cluster *c) {
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
-		return "the launcher starts the ranks itself: this wants one task per node";
+		return "the launcher starts the ranks itself: this needs one task per node";
 	}
 	if (c->scope != SCOPE_ALLOCATION && !nodes_are_single(c)) {
-		return "a node has several tasks: this wants one per node";
+		return "a node has several tasks: this needs one per node";
 	}
 	return NULL;
 }

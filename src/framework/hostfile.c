@@ -30,23 +30,23 @@ static uint32_t slots_on(const struct derivation *d, uint32_t i) {
 static const char *not_possible(const struct derivation *d, enum hostfile_form form, bool counted) {
 	const struct cluster *c = d->cluster;
 	if (!d->hostfile.path) {
-		return "no --hostfile-output=FILE says where a host file is to be written";
+		return "no host file is written without --hostfile-output=FILE";
 	}
 	if (c->place.hosts.n == 0) {
-		return "nobody tells the hosts";
+		return "the hosts are not known";
 	}
 	const char *why = starter_misplaced(c);
 	if (why) {
 		return why;
 	}
 	if (counted && slots_on(d, 0) == UNKNOWN) {
-		return "nobody tells how many ranks a node is to have: PET_NPROC_PER_NODE=N does";
+		return "the number of ranks per node is not known: set PET_NPROC_PER_NODE=N";
 	}
 	if (form == HOSTFILE_COLON && c->place.hosts.ipv6) {
-		return "a host is an IPv6 address, which this form of a host file cannot carry";
+		return "a host is an IPv6 address, which this form of a host file cannot hold";
 	}
 	if (d->hostfile.text.p && d->hostfile.form != form) {
-		return "the one host file has the form that another framework reads";
+		return "another framework needs the host file in a different form";
 	}
 	return NULL;
 }

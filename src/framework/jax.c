@@ -20,7 +20,7 @@ static void jax_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "JAX_NUM_PROCESSES", self.size, "the number of processes");
-	derive_number(d, "JAX_PROCESS_ID", self.rank, "this process, the master's being 0");
+	derive_number(d, "JAX_PROCESS_ID", self.rank, "this process's number; the master's is 0");
 }
 
 const struct framework framework_jax = {

@@ -24,7 +24,7 @@ static void xgboost_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "DMLC_NUM_WORKER", self.size, "the number of workers");
-	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker, the master's being 0");
+	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker's number; the master's is 0");
 }
 
 const struct framework framework_xgboost = {

@@ -21,7 +21,7 @@ static bool azureml_detect_task(const struct input *in) {
 
 const struct launcher launcher_azureml = {
 	.name = "azureml",
-	.about = "Azure Machine Learning's own, for PyTorch",
+	.about = "Azure Machine Learning's launcher for PyTorch",
 	.rank = "RANK",
 	.size = "WORLD_SIZE",
 	.local_rank = "LOCAL_RANK",

@@ -9,7 +9,7 @@
  */
 
 // clang-format off
-LAUNCHER(torchrun) // its children are complete
+LAUNCHER(torchrun) // its child processes have all variables
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)
 LAUNCHER(pals)
@@ -18,4 +18,4 @@ LAUNCHER(azureml)
 LAUNCHER(jsrun)
 LAUNCHER(flux)
 LAUNCHER(slurm) // may have started any of the above
-LAUNCHER(pmi)	 // two names that most of the above set too
+LAUNCHER(pmi)	 // most of the above also set its two variables

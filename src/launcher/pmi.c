@@ -29,7 +29,7 @@ static bool pmi_detect(const struct input *in) {
 
 const struct launcher launcher_pmi = {
 	.name = "pmi",
-	.about = "any other launcher that speaks PMI-1",
+	.about = "any other launcher that uses PMI-1",
 	.rank = "PMI_RANK",
 	.size = "PMI_SIZE",
 	.local_rank = "PMI_LOCAL_RANK",

@@ -15,7 +15,7 @@ static bool torchrun_detect(const struct input *in) {
 
 const struct launcher launcher_torchrun = {
 	.name = "torchrun",
-	.about = "torchrun's own children, which are left alone",
+	.about = "torchrun's child processes, which stay unchanged",
 	.rank = "RANK",
 	.size = "WORLD_SIZE",
 	.local_rank = "LOCAL_RANK",

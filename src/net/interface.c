@@ -81,7 +81,7 @@ static struct way way_to(struct arena *arena, const char *host) {
 				       gai_strerror(r));
 		return way;
 	}
-	way.why = arena_format(arena, "there is no way to %s", quote(str_of(host)).s);
+	way.why = arena_format(arena, "there is no route to %s", quote(str_of(host)).s);
 	for (const struct addrinfo *i = all; i && !way.name; i = i->ai_next) {
 		struct address local;
 		if (local_address(i, &local)) {
@@ -96,12 +96,12 @@ static struct way way_to(struct arena *arena, const char *host) {
 /** Why there is nothing to look for, or NULL. */
 static const char *pointless(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "it would reach every task, and interfaces have other names on other nodes";
+		return "every task would inherit it, but interfaces have different names on other nodes";
 	}
 	if (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size)) {
 		return "all ranks share one node";
 	}
-	return c->master_addr.len ? NULL : "nobody tells the hosts";
+	return c->master_addr.len ? NULL : "the hosts are not known";
 }
 
 const char *interface_find(struct arena *arena, const struct cluster *c, const char **why) {
@@ -125,15 +125,15 @@ const char *interface_find(struct arena *arena, const struct cluster *c, const c
 		struct str other = hosts_at(hosts, self == 0 ? 1 : 0);
 		struct way next = way_to(arena, arena_text(arena, other.p, other.len));
 		if (next.name && !next.own) {
-			*why = "this is the master's node: it leads to another one";
+			*why = "this is the master's node: it leads to another node";
 			return next.name;
 		}
 		way = way.name && !way.loopback ? way : next;
 	}
 	if (way.name && !way.loopback) {
-		*why = "the master's address is its own";
+		*why = "it has the master's address";
 		return way.name;
 	}
-	*why = way.name ? "the names of the nodes lead to the loopback" : way.why;
+	*why = way.name ? "the names of the nodes resolve to the loopback" : way.why;
 	return NULL;
 }

@@ -107,10 +107,10 @@ static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) 
 		return r;
 	}
 	if (read(pipe_fd, answer, sizeof(*answer)) != sizeof(*answer)) {
-		return err_set(&watch->failure, EAGAIN, "the process that looked it up was killed");
+		return err_set(&watch->failure, EAGAIN, "the look-up process was killed");
 	}
 	if (!is_sound(&answer->addresses)) {
-		return err_set(&watch->failure, EAGAIN, "the process that looked it up answered nonsense");
+		return err_set(&watch->failure, EAGAIN, "the look-up process sent an invalid answer");
 	}
 	return 0;
 }
@@ -119,7 +119,7 @@ static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) 
 static int ask_child(struct watch *watch, const char *host, uint16_t port, struct answer *answer) {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		return err_set(&watch->failure, EAGAIN, "no pipe can be made: %s", strerror(errno));
+		return err_set(&watch->failure, EAGAIN, "cannot create a pipe: %s", strerror(errno));
 	}
 	// Where SIGCHLD is ignored, its number could be another process's by the time it is killed. (Elsewhere a change would lose one that is pending.)
 	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
@@ -134,7 +134,7 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	}
 	int code = errno;
 	close(fds[1]);
-	int r = pid < 0 ? err_set(&watch->failure, EAGAIN, "no process can be started to look it up: %s",
+	int r = pid < 0 ? err_set(&watch->failure, EAGAIN, "cannot start the look-up process: %s",
 				  strerror(code))
 			: read_answer(watch, fds[0], answer);
 	close(fds[0]);

@@ -43,7 +43,7 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 	out->master_addr = str_of(env_value(in->env, ADDR));
 	// A launcher's ranks run on other nodes, too, and mpiexec copies this node's variables there.
 	if (out->master_addr.len == 0 && out->node_rank == out->master && !in->launcher) {
-		out->master_addr_from = "this is the main node, and the others are told its address";
+		out->master_addr_from = "this is the main node; AWS Batch gives the other nodes its address";
 		out->master_addr = STR("127.0.0.1");
 	}
 	out->job_id = env_value(in->env, "AWS_BATCH_JOB_ID");
@@ -55,8 +55,8 @@ const struct source source_awsbatch = {
 	.about = "AWS Batch, multi-node parallel job",
 	.known_by = NUM,
 	.reads = READS(NUM, IDX, MAIN, ADDR, "AWS_BATCH_JOB_ID"),
-	.leaves = "AWS_BATCH_JOB_ARRAY_*: its children are independent",
-	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is taken there)",
+	.leaves = "AWS_BATCH_JOB_ARRAY_*: the jobs of an array are independent",
+	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is used there)",
 	.detect = awsbatch_detect,
 	.read = awsbatch_read,
 };

@@ -69,8 +69,8 @@ const struct source source_azureml = {
 	.about = "Azure Machine Learning job",
 	.known_by = EXPERIMENT " with " COUNT " or a master",
 	.reads = READS(COUNT, "NODE_RANK", NODES, MASTER, MPI_MASTER, "AZUREML_RUN_ID"),
-	.leaves = "the port in " MASTER ": Azure Batch's own",
-	.lacks = "under MPI the number of nodes and their names: pass --nnodes",
+	.leaves = "the port in " MASTER ": Azure Batch itself uses it",
+	.lacks = "the number of nodes and their names, under MPI: pass --nnodes",
 	.detect = azureml_detect,
 	.read = azureml_read,
 };

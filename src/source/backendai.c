@@ -97,15 +97,15 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 	if (place < out->hosts.n) {
 		if (told != UNKNOWN && told != place) {
 			notes_add(in->notes,
-				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is taken", told,
+				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is used", told,
 				  quote(str_of(self)).s, place, place);
 		}
 		out->node_rank = place;
 		return 0;
 	}
 	if (told == UNKNOWN) {
-		notes_add(in->notes, "neither " RANK " nor a " HOST " that is in " HOSTS
-				     " is set: node rank 0 is taken");
+		notes_add(in->notes,
+			  "neither " RANK " nor a " HOST " that is in " HOSTS " is set: node rank 0 is used");
 		told = 0;
 	}
 	out->node_rank = told;
@@ -133,7 +133,7 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 			       quote(str_of(list)).s, out->hosts.n);
 	}
 	if (empty) {
-		notes_add(in->notes, HOSTS "=%s has an empty name in it, which is left out",
+		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",
 			  quote(str_of(list)).s);
 	}
 	put_main_first(in->arena, &out->hosts);
@@ -144,8 +144,8 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 
 const struct source source_backendai = {
 	.name = "backendai",
-	.about = "Backend.AI session of several containers",
-	.known_by = SIZE " from 2 on",
+	.about = "Backend.AI session with several containers",
+	.known_by = SIZE " of 2 or more",
 	.reads = READS(SIZE, HOSTS, HOST, RANK, PORT),
 	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
@@ -167,8 +167,8 @@ static int alone_read(struct input *in, struct placement *out, struct err *err) 
 
 const struct source source_backendai_alone = {
 	.name = "backendai",
-	.about = "Backend.AI session of one container, which needs nothing",
-	.known_by = SIZE " up to 1",
+	.about = "Backend.AI session with one container: nothing is derived",
+	.known_by = SIZE " of 0 or 1",
 	.reads = READS(SIZE, HOST),
 	.detect = alone_detect,
 	.read = alone_read,

@@ -10,7 +10,7 @@
 #include "cluster/source.h"
 
 /** What none of them tells: a source's `lacks`. */
-#define BATCH_LACKS "what runs on the nodes: --scope=node says that one of us does on each"
+#define BATCH_LACKS "what runs on the nodes: pass --scope=node if distinit runs once on each node"
 
 /**
  * Fill in what follows for a job whose hosts are there: the scope, this node's index, found by the launcher's word for this host or

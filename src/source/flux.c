@@ -37,7 +37,7 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	const struct task *task = &in->task;
 	if (out->nnodes == 0 || out->nnodes > task->world_size) {
-		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: a node has a task or more",
+		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: each node has at least one task",
 			       out->nnodes, task->world_size);
 	}
 	if (out->nnodes == 1) {
@@ -62,8 +62,8 @@ const struct source source_flux = {
 	.about = "Flux jobs: the numbers of tasks and nodes",
 	.known_by = "FLUX_JOB_ID, " NNODES ", " SIZE " and " RANK,
 	.reads = READS("FLUX_JOB_ID", NNODES, SIZE, RANK),
-	.leaves = "FLUX_URI: a broker that can be reached, not a job",
-	.lacks = "the hosts: pass --master-addr, the host of rank 0, or --hosts",
+	.leaves = "FLUX_URI: it names a broker, not a job",
+	.lacks = "the hosts: pass --master-addr (the host of rank 0) or --hosts",
 	.detect = flux_detect,
 	.read = flux_read,
 };

@@ -29,7 +29,7 @@ static int hostfile_read(struct input *in, struct placement *out, struct err *er
 
 const struct source source_hostfile = {
 	.name = "hostfile",
-	.about = "hosts told by a file (--hostfile)",
+	.about = "hosts from a file (--hostfile)",
 	.known_by = "--hostfile or DISTINIT_HOSTFILE",
 	.reads = READS("DISTINIT_HOSTFILE", "DISTINIT_NODE_RANK"),
 	.detect = hostfile_detect,

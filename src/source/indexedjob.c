@@ -87,15 +87,14 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 		return r;
 	}
 	if (pod.index != out->node_rank && !(in->launcher && in->launcher->copies_env)) {
-		return r; // not the name of a pod of this job
+		return r; // this is not the name of a pod of this job
 	}
 	uint32_t job = job_in_set(&pod);
 	if (n != UNKNOWN && n > 1 && job != UNKNOWN && job != 0) {
-		return err_set(
-			err, EINVAL,
-			"%s is of job %u of several in a JobSet, each of which counts from 0: %s=%u does "
-			"not tell its place; pass --hosts and --node-rank",
-			quote(self).s, job, in->nnodes.from, n);
+		return err_set(err, EINVAL,
+			       "%s belongs to job %u of a JobSet, where each job counts from 0: %s=%u does "
+			       "not give its node rank; pass --hosts and --node-rank",
+			       quote(self).s, job, in->nnodes.from, n);
 	}
 	if (n == UNKNOWN && job != UNKNOWN) {
 		return 0;
@@ -104,7 +103,7 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 	pods_put(&names, pod.prefix, 0, n == UNKNOWN ? 1 : n, pod.suffix);
 	if (n == UNKNOWN) {
 		out->master_addr = (struct str){buf_text(&names), names.len - 1};
-		out->master_addr_from = "pod 0, by this pod's name in /etc/hosts";
+		out->master_addr_from = "pod 0, named like this pod in /etc/hosts";
 		return 0;
 	}
 	out->hosts_from = in->nnodes.from;
@@ -116,11 +115,11 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 
 const struct source source_indexedjob = {
 	.name = "indexedjob",
-	.about = "Indexed Job of Kubernetes, also of a JobSet",
+	.about = "Kubernetes Indexed Job, also in a JobSet",
 	.known_by = INDEX,
 	.reads = READS(INDEX, "/etc/hosts"),
-	.leaves = "MASTER_ADDR, RANK and the like, which are the user's there",
-	.lacks = "how many pods there are: pass --nnodes; without a subdomain, their names: pass --hosts or "
+	.leaves = "MASTER_ADDR, RANK and the like: here, only users set them",
+	.lacks = "the number of pods: pass --nnodes; without a subdomain, their names: pass --hosts or "
 		 "--master-addr",
 	.detect = indexedjob_detect,
 	.read = indexedjob_read,

@@ -48,7 +48,7 @@ static int jaxjob_read(struct input *in, struct placement *out, struct err *err)
 const struct source source_jaxjob = {
 	.name = "jaxjob",
 	.about = "Kubeflow JAXJob (v1)",
-	.known_by = ADDR " of the form JOB-worker-0, with the other three",
+	.known_by = ADDR " of the form JOB-worker-0, with the three other variables",
 	.reads = READS(ADDR, PORT, NUM, ID),
 	.detect = jaxjob_detect,
 	.read = jaxjob_read,

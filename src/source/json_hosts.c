@@ -20,7 +20,8 @@ int json_hosts_put(struct json_hosts *out, const char *what, const char *key, co
 		// The comma separates the names that are put together here.
 		if (!cJSON_IsString(item) || str_find(host, ',') < host.len) {
 			return err_set(err, EINVAL, "%s: number %u of the hosts is %s; a name is expected",
-				       what, out->n + 1, cJSON_IsString(item) ? quote(host).s : "no text");
+				       what, out->n + 1,
+				       cJSON_IsString(item) ? quote(host).s : "not a string");
 		}
 		int r = endpoint_read(what, host, &host, &port, err);
 		if (r < 0) {

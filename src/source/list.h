@@ -13,29 +13,29 @@
  */
 
 // clang-format off
-SOURCE(manual) // the user's word
+SOURCE(manual) // given by the user
 SOURCE(hostfile)
-SOURCE(backendai) // set by the manager in this very container
-// Clouds and what runs on top of others: unmistakable names, in each container.
+SOURCE(backendai) // the manager sets it in this container
+// Clouds, and managers that run on top of others: unmistakable names, in each container.
 ROW(skypilot)
 SOURCE(sagemaker)
 SOURCE(vertex)
 SOURCE(awsbatch)
-SOURCE(azureml) // on top of the next
+SOURCE(azureml) // runs on top of the next
 SOURCE(azurebatch)
-// Set by the controller of this very pod.
+// Set by the controller of this pod.
 SOURCE(trainjob)
 SOURCE(pytorchjob)
 SOURCE(jaxjob)
 SOURCE(xgboostjob)
-SOURCE(lws) // before what counts its TPUs only
+SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
 SOURCE(pai)
 SOURCE(mpijob)
-// What leaks inwards.
-SOURCE(flux) // its brokers are often started by one of the next, whose variables leak
+// Variables that leak in from outside.
+SOURCE(flux) // one of the next often starts its brokers, and its variables leak
 SOURCE(slurm)
 SOURCE(lsf)
 SOURCE(pbs)
@@ -43,10 +43,10 @@ SOURCE(gridengine)
 ROW(cobalt)
 ROW(loadleveler)
 SOURCE(slurm_allocation)
-// No cluster, but a master or an index.
+// Not a whole cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)
 SOURCE(indexedjob)
 ROW(nomad)
-SOURCE_AGAIN(backendai, alone) // describes a container that belongs to nothing larger
-SOURCE_AGAIN(sagemaker, platform) // a look at the file system, which nobody else should pay for
+SOURCE_AGAIN(backendai, alone) // a container that belongs to no cluster
+SOURCE_AGAIN(sagemaker, platform) // looks at the file system, so it comes last

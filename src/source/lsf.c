@@ -58,7 +58,7 @@ static int read_words(struct input *in, const char *name, bool counted, struct p
 		uint32_t slots = 1;
 		if (counted && (!next_word(&rest, &number) || slots_read(number, &slots) < 0)) {
 			return err_set(err, EINVAL,
-				       "%s=%s: behind the host %s a number of slots, from 1, is expected",
+				       "%s=%s: after the host %s, a number of slots (1 or more) is expected",
 				       name, quote(whole).s, quote(host).s);
 		}
 		int r = nodes_add(&nodes, host, slots, false, err);
@@ -121,9 +121,9 @@ static int lsf_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_lsf = {
 	.name = "lsf",
 	.about = "LSF jobs: the script, and jsrun or mpirun in it",
-	.known_by = JOB " and one of the lists",
+	.known_by = JOB " and a list of hosts",
 	.reads = READS(JOB, "LSB_JOBINDEX", PAIRS, NAMES, SLOTS, RANKS, CSM),
-	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
+	.leaves = "LSB_DJOB_NUMPROC: it counts slots, not ranks",
 	.lacks = BATCH_LACKS,
 	.detect = lsf_detect,
 	.read = lsf_read,

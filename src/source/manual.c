@@ -20,7 +20,7 @@ static int manual_read(struct input *in, struct placement *out, struct err *err)
 
 const struct source source_manual = {
 	.name = "manual",
-	.about = "hosts told by hand (--hosts, --node-rank)",
+	.about = "hosts that you list (--hosts, --node-rank)",
 	.known_by = "--hosts or DISTINIT_HOSTS",
 	.reads = READS("DISTINIT_HOSTS", "DISTINIT_NODE_RANK"),
 	.detect = manual_detect,

@@ -49,11 +49,12 @@ static int mpijob_read(struct input *in, struct placement *out, struct err *err)
 
 const struct source source_mpijob = {
 	.name = "mpijob",
-	.about = "Kubeflow MPIJob, the launcher and mpirun in it",
-	.known_by = "OMPI_MCA_orte_default_hostfile, I_MPI_HYDRA_HOST_FILE or HYDRA_HOST_FILE as " FILE_PATH,
+	.about = "Kubeflow MPIJob: the launcher pod, and mpirun in it",
+	.known_by = "OMPI_MCA_orte_default_hostfile, I_MPI_HYDRA_HOST_FILE or HYDRA_HOST_FILE with the "
+		    "value " FILE_PATH,
 	.reads = READS(FILE_PATH),
 	.leaves = "K_MPI_JOB_ROLE",
-	.lacks = "in the workers, all: pass MASTER_ADDR on by mpirun, or --master-addr",
+	.lacks = "everything, in the workers: let mpirun pass MASTER_ADDR on, or pass --master-addr",
 	.detect = mpijob_detect,
 	.read = mpijob_read,
 };

@@ -51,7 +51,7 @@ static const char *where(const struct nodes *nodes) {
 static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, bool whole, struct err *err) {
 	struct str name = {nodes->text.p + node->name.at, node->name.len};
 	if (whole || node->whole) {
-		return err_set(err, EINVAL, "%s: the slots of host %s are told twice", where(nodes),
+		return err_set(err, EINVAL, "%s: the slots of host %s are given twice", where(nodes),
 			       quote(name).s);
 	}
 	if (slots > HOSTS_MAX - node->slots) {
@@ -206,8 +206,8 @@ static int read_line(struct str text, enum nodefile_form form, struct line *line
 
 static const char *const expected[] = {
 	[NODEFILE_NAMES] = "one host name is expected",
-	[NODEFILE_COUNTS] = "a host name and a number of slots, from 1, are expected",
-	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, N being 1 or more",
+	[NODEFILE_COUNTS] = "a host name and a number of slots (1 or more) are expected",
+	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, where N is 1 or more",
 };
 
 int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err) {

@@ -69,10 +69,10 @@ static const struct source_row pai_row = {
 const struct source source_pai = {
 	.name = "pai",
 	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
-	.known_by =
-		ADDR " of the form JOB-master-0 (or localhost there), and a host name that goes with " RANK,
-	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
-	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.known_by = ADDR
+	" of the form JOB-master-0 (localhost on the master itself), and a host name that matches " RANK,
+	.leaves = SIZE " and " RANK ", unless the pod's own name confirms that they count nodes",
+	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
 	.detect = pai_detect,
 	.row = &pai_row,
 };

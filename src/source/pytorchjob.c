@@ -41,8 +41,9 @@ const struct source source_pytorchjob = {
 	.name = "pytorchjob",
 	.about = "Kubeflow PyTorchJob (v1)",
 	.known_by = ADDR " of the form JOB-master-0",
-	.leaves = "RANK and WORLD_SIZE: the one counts nodes, the other processes; a range in PET_NNODES",
-	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.leaves = "RANK and WORLD_SIZE: RANK counts nodes, but WORLD_SIZE counts processes; a range in "
+		  "PET_NNODES",
+	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
 	.detect = pytorchjob_detect,
 	.row = &pytorchjob_row,
 };

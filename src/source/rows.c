@@ -23,7 +23,7 @@
 const struct source source_skypilot = {
 	.name = "skypilot",
 	.about = "SkyPilot task, on any cloud, Kubernetes or Slurm",
-	.leaves = "SKYPILOT_SETUP_*: the setup runs outside of the job",
+	.leaves = "SKYPILOT_SETUP_*: setup commands run outside the job",
 	.row =
 		&(const struct source_row){
 			.variables =
@@ -52,7 +52,7 @@ const struct source source_skypilot = {
 const struct source source_cobalt = {
 	.name = "cobalt",
 	.about = "Cobalt jobs: the script, and mpirun or mpiexec in it",
-	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: of a partition, which need not be the job",
+	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: they describe a partition, not always the job's nodes",
 	.lacks = BATCH_LACKS,
 	.row =
 		&(const struct source_row){
@@ -97,8 +97,8 @@ const struct source source_loadleveler = {
  */
 const struct source source_determined = {
 	.name = "determined",
-	.about = "Determined trial, below its launch layer",
-	.lacks = "how many nodes there are, and which this is: pass --hosts and --node-rank, or --nnodes",
+	.about = "Determined trial, under its launch layer",
+	.lacks = "the number of nodes and this node's rank: pass --hosts and --node-rank, or --nnodes",
 	.row =
 		&(const struct source_row){
 			.variables = {[ROW_MASTER_ADDR] = "DET_CHIEF_IP", [ROW_JOB] = "DET_TRIAL_ID"},
@@ -120,7 +120,7 @@ const struct source source_determined = {
 const struct source source_htcondor = {
 	.name = "htcondor",
 	.about = "HTCondor's parallel universe: an index and a size",
-	.lacks = "the hosts: pass --master-addr, the machine of number 0, or --hosts",
+	.lacks = "the hosts: pass --master-addr (the machine with number 0) or --hosts",
 	.row =
 		&(const struct source_row){
 			.variables = {[ROW_NODE_RANK] = "_CONDOR_PROCNO", [ROW_NNODES] = "_CONDOR_NPROCS"},
@@ -142,8 +142,8 @@ const struct source source_htcondor = {
 const struct source source_nomad = {
 	.name = "nomad",
 	.about = "Nomad allocation",
-	.leaves = "NOMAD_ADDR_*: this allocation's own",
-	.lacks = "how many allocations there are, and where: pass --nnodes and --master-addr, or --hosts and "
+	.leaves = "NOMAD_ADDR_*: addresses of this allocation only",
+	.lacks = "the number of allocations and their hosts: pass --nnodes and --master-addr, or --hosts and "
 		 "--node-rank",
 	.row =
 		&(const struct source_row){

@@ -57,7 +57,7 @@ static int take_hosts(struct input *in, const char *from, const char *key, const
 	}
 	out->node_rank = hosts_find(&out->hosts, str_of(self));
 	if (out->node_rank == out->hosts.n) {
-		return err_set(err, EINVAL, "%s: the current host, %s, is none of the hosts", from,
+		return err_set(err, EINVAL, "%s: the current host, %s, is not among the hosts", from,
 			       quote(str_of(self)).s);
 	}
 	return 0;
@@ -109,7 +109,7 @@ static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", NU
 
 const struct source source_sagemaker = {
 	.name = "sagemaker",
-	.about = "SageMaker training job, below AWS's training toolkit",
+	.about = "SageMaker training job, under AWS's training toolkit",
 	.known_by = HOSTS,
 	.reads = reads,
 	.detect = toolkit_detect,
@@ -118,7 +118,7 @@ const struct source source_sagemaker = {
 
 const struct source source_sagemaker_platform = {
 	.name = "sagemaker",
-	.about = "SageMaker training job, from the platform's own file",
+	.about = "SageMaker training job, from the platform's file",
 	.known_by = FILE_PATH,
 	.reads = reads,
 	.detect = platform_detect,

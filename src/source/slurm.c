@@ -79,14 +79,14 @@ static int slurm_read(struct input *in, struct placement *out, struct err *err) 
 
 const struct source source_slurm = {
 	.name = "slurm",
-	.about = "Slurm step (srun; pyxis, enroot, Singularity in it)",
-	.known_by = "a real SLURM_STEP_ID and SLURM_STEP_NODELIST",
+	.about = "Slurm step (srun, also with pyxis, enroot or Singularity)",
+	.known_by = "SLURM_STEP_ID of an srun step, and SLURM_STEP_NODELIST",
 	.reads = READS("SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_NODES",
 		       "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID", "SLURM_SUBMIT_HOST", "SLURM_JOB_ID",
 		       "SLURM_STEP_RESV_PORTS", "SLURM_DISTRIBUTION", "SLURM_HOSTFILE", "SLURM_GTIDS",
 		       "SLURM_HET_SIZE", "SLURM_JOB_NODELIST", "SLURM_JOB_NODELIST_HET_GROUP_*"),
-	.leaves = "SLURM_JOB_NODELIST (but for groups), SLURM_NNODES, SLURM_NTASKS: the job's; "
-		  "SLURM_LAUNCH_NODE_IPADDR: srun's",
+	.leaves = "SLURM_JOB_NODELIST (except for heterogeneous groups), SLURM_NNODES, SLURM_NTASKS: they "
+		  "describe the job; SLURM_LAUNCH_NODE_IPADDR: srun's node",
 	.detect = slurm_detect,
 	.read = slurm_read,
 };

@@ -84,8 +84,8 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	list = list ? list : job_nodelist(in->env);
 	if (!list) {
 		return err_set(err, EINVAL,
-			       "neither SLURM_JOB_NODELIST is set nor, for all groups up to SLURM_HET_SIZE, "
-			       "SLURM_JOB_NODELIST_HET_GROUP_n");
+			       "SLURM_JOB_NODELIST is not set, nor is SLURM_JOB_NODELIST_HET_GROUP_n for "
+			       "every group up to SLURM_HET_SIZE");
 	}
 	int r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
 	// Another launcher places its ranks as it likes; these counts are then those of its daemons.
@@ -97,7 +97,7 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 			out->tasks_per_node = tasks;
 		} else {
 			// Of no use to a batch script but for explain, and longer than a list that was narrowed by hand.
-			notes_add(in->notes, "%s; the counts are left aside", why.text);
+			notes_add(in->notes, "%s; the counts are ignored", why.text);
 		}
 	}
 	uint32_t nodeid = 0;
@@ -125,8 +125,8 @@ const struct source source_slurm_allocation = {
 	.reads = READS("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_TASKS_PER_NODE",
 		       "SLURM_NODEID", "SLURMD_NODENAME", "SLURM_HET_SIZE", "SLURM_JOB_NODELIST_HET_GROUP_*",
 		       "SLURM_TASKS_PER_NODE_HET_GROUP_*"),
-	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, and is no rank",
-	.lacks = "which rank this is: nothing is, outside of srun",
+	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, but is not a rank",
+	.lacks = "this process's rank: outside srun there are no ranks",
 	.detect = allocation_detect,
 	.read = slurm_read_job,
 };

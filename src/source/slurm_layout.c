@@ -51,7 +51,7 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		if (out->master < out->hosts.n) {
 			return 0;
 		}
-		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is no node of the step",
+		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is not a node of the step",
 			quote(str_of(path)).s, quote(host).s);
 	}
 	// Of two nodes, one knows by its own tasks which it is: SLURM_GTIDS lists the ranks on this node, in order.
@@ -65,9 +65,8 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE tells where rank 0 runs, but %s; "
-		       "make it readable "
-		       "here, or set MASTER_ADDR or --master-addr",
+		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE says where rank 0 runs, but %s; "
+		       "make it readable here, or set MASTER_ADDR or --master-addr",
 		       cause.text);
 }
 

@@ -36,8 +36,8 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 	while (str_cut(&rest, ',', &piece)) {
 		uint32_t count, repeat;
 		if (!read_count(piece, &count, &repeat)) {
-			return err_set(err, EINVAL, "%s=%s: %s is no count; such as 2 or 2(x3) is expected",
-				       what, quote(text).s, quote(piece).s);
+			return err_set(err, EINVAL, "%s=%s: %s is not a count such as 2 or 2(x3)", what,
+				       quote(text).s, quote(piece).s);
 		}
 		if (repeat > nnodes - n) {
 			return err_set(err, EINVAL, "%s=%s has counts for more nodes than there are (%u)",

@@ -40,8 +40,8 @@ const struct source source_tfjob = {
 	.about = "Kubeflow TFJob (v1), and others that set TF_CONFIG",
 	.known_by = CONFIG " with \"environment\": \"cloud\"",
 	.reads = READS(CONFIG),
-	.leaves = CONFIG " itself; its ps and evaluator: no nodes",
-	.lacks = "with enableDynamicWorker, the other workers",
+	.leaves = CONFIG " itself; its ps and evaluator tasks: they are not nodes",
+	.lacks = "the other workers, with enableDynamicWorker",
 	.detect = tfjob_detect,
 	.read = tfjob_read,
 };

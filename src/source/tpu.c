@@ -58,8 +58,7 @@ static int read_slices(struct input *in, struct placement *out, uint32_t slices,
 	r = r < 0 ? r : need_value(in, MASTER, SLICES, &master, err);
 	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, &megascales_own, err);
 	if (r == 0 && slices > HOSTS_MAX / workers) {
-		return err_set(err, EINVAL, SLICES "=%u, of %u hosts each, is more than there can be", slices,
-			       workers);
+		return err_set(err, EINVAL, SLICES "=%u, with %u hosts each, is too large", slices, workers);
 	}
 	r = r < 0 ? r : check_below(SLICE, slice, SLICES, slices, err);
 	if (r < 0) {
@@ -98,8 +97,8 @@ const struct source source_tpu = {
 	.about = "TPU slice on GKE or Cloud TPU",
 	.known_by = HOSTS " and " ID,
 	.reads = READS(HOSTS, ID, SLICES, SLICE, MASTER),
-	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU's own",
-	.lacks = "of several slices, the other slices' hosts; on a bare TPU VM, all: pass --hosts",
+	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU runtime uses them",
+	.lacks = "the hosts of other slices; everything, on a plain TPU VM: pass --hosts",
 	.detect = tpu_detect,
 	.read = tpu_read,
 };

@@ -35,7 +35,7 @@ const struct source source_vertex = {
 	.about = "Vertex AI custom training",
 	.known_by = SPEC " with a workerpool0",
 	.reads = READS(SPEC, "CLOUD_ML_JOB_ID"),
-	.leaves = "pools 2 and 3: servers and evaluators, no nodes; TF_CONFIG, which is kept",
+	.leaves = "pools 2 and 3: servers and evaluators are not nodes; TF_CONFIG, which is kept",
 	.detect = vertex_detect,
 	.read = vertex_read,
 };

@@ -188,8 +188,7 @@ static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 		}
 	}
 	if (other < job->n) {
-		return err_set(err, EINVAL,
-			       ADDR "=%s with " SIZE "=%u goes with %s and with %s; pass --hosts",
+		return err_set(err, EINVAL, ADDR "=%s with " SIZE "=%u matches both %s and %s; pass --hosts",
 			       quote(addr).s, size, variable_of(in, &tasks[other], "_HOSTS"),
 			       variable_of(in, &tasks[w], "_HOSTS"));
 	}
@@ -248,10 +247,10 @@ static void find_rank(struct input *in, const struct job *job, struct str self, 
 		out->node_rank = pytorch_rank(in, out->hosts.n);
 	}
 	if (out->node_rank == UNKNOWN) {
-		notes_add(in->notes,
-			  "this host, %s, is none of VC_*_HOSTS, so that its node rank is not known; pass "
-			  "--hostname",
-			  quote(self).s);
+		notes_add(
+			in->notes,
+			"this host, %s, is not in VC_*_HOSTS, so its node rank is not known; pass --hostname",
+			quote(self).s);
 	}
 }
 
@@ -296,11 +295,11 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 
 const struct source source_volcano = {
 	.name = "volcano",
-	.about = "Volcano job, with its plugin svc",
+	.about = "Volcano job with the svc plugin",
 	.known_by = HOSTS,
 	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI),
-	.leaves = "tasks that train nothing: ps, evaluator, mpirun's; VK_TASK_INDEX",
-	.lacks = "the name of this pod's task: its host name has to be the pod's",
+	.leaves = "tasks that do not train (ps, evaluator, mpirun's); VK_TASK_INDEX",
+	.lacks = "the name of this pod's task: the host name must be the pod's name",
 	.detect = volcano_detect,
 	.read = volcano_read,
 };

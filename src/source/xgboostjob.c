@@ -43,7 +43,7 @@ static int xgboostjob_read(struct input *in, struct placement *out, struct err *
 
 const struct source source_xgboostjob = {
 	.name = "xgboostjob",
-	.about = "Kubeflow XGBoostJob (v1), of XGBoost or LightGBM",
+	.about = "Kubeflow XGBoostJob (v1), for XGBoost or LightGBM",
 	.known_by = WORKERS " with " ADDR " of the form JOB-master-0",
 	.reads = READS(ADDR, WORKERS, NUM, "RANK"),
 	.detect = xgboostjob_detect,
