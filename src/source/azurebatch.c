@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Multi-instance tasks of Azure Batch. The application command, and each subtask, have
+ * Multi-instance tasks of Azure Batch. The application command and each subtask have
  *
  *     AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5      all nodes; AZ_BATCH_NODE_LIST has them with ';'
- *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000        the primary; that port is Batch's own, and never used
+ *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000        the primary; the port is Batch's own
  *     AZ_BATCH_IS_CURRENT_NODE_MASTER=true      whether this is the primary
  *
- * Which of the others this is no variable says: it is found by this machine's name or addresses.
+ * No variable identifies the other nodes. distinit looks for this machine's name or addresses in
+ * the list.
  *
  * Reference: articles/batch/batch-compute-node-environment-variables.md of Azure's documentation.
  */

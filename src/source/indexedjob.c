@@ -5,15 +5,18 @@
  *
  *     JOB_COMPLETION_INDEX=2        and the host name JOB-2
  *
- * and nothing else: neither a size nor hosts. The user tells the size by --nnodes. The names follow from this pod's full one, where
- * it has one: with a subdomain, the kubelet writes it into /etc/hosts,
+ * There is neither a size nor a list of hosts. The user gives the size with --nnodes. The names
+ * follow from this pod's full name. If the pod has a subdomain, the kubelet writes the full name
+ * into /etc/hosts:
  *
  *     10.244.1.7	train-2.train-svc.default.svc.cluster.local	train-2
  *
- * A JobSet's pods are "SET-GROUP-JOB-INDEX.SET...". Its groups may have several jobs each, which count from 0 each, and no variable
- * says whether: there, nothing is taken to be the master without --nnodes, and in a second job not then either.
+ * The pods of a JobSet are called "SET-GROUP-JOB-INDEX.SET...". A group may have several jobs, each
+ * of which counts from 0, and no variable says whether it does. So in a JobSet, no master is
+ * assumed without --nnodes, and none in a second job even with it.
  *
- * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go; JobSet's examples.
+ * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go;
+ * JobSet's examples.
  */
 
 #include "base/file.h"
@@ -25,7 +28,7 @@
 
 #define INDEX "JOB_COMPLETION_INDEX"
 
-/** The kubelet's file has a line for each alias of the pod. */
+/** The kubelet's file has one line per alias of the pod. */
 #define HOSTS_FILE_BYTES ((size_t)1 << 20)
 
 static const char *indexedjob_detect(const struct input *in) {
@@ -33,7 +36,7 @@ static const char *indexedjob_detect(const struct input *in) {
 	return num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0 ? INDEX : NULL;
 }
 
-/** The name in @line of /etc/hosts that is @label and more behind a dot; empty if there is none. */
+/** The name in @line of /etc/hosts that starts with @label and a dot; empty if there is none. */
 static struct str full_name_in(struct str line, struct str label) {
 	struct str word;
 	line.len = str_find(line, '#');
@@ -67,7 +70,7 @@ static struct str full_name(struct input *in) {
 	return name;
 }
 
-/** The number of this pod's job in its group of a JobSet; UNKNOWN if it is of none. */
+/** The number of this pod's job in its group of a JobSet; UNKNOWN if the pod is not in a JobSet. */
 static uint32_t job_in_set(const struct pod_name *pod) {
 	struct str set = pod_label(str_from(pod->suffix, 1));
 	struct pod_name job;

@@ -5,7 +5,8 @@
  *
  *     NUM_PROCESSES=3   PROCESS_ID=2   COORDINATOR_ADDRESS=job-worker-0   COORDINATOR_PORT=6666
  *
- * Names so plain count only where all four are there, and the coordinator is called so.
+ * These names are common. So they count only if all four are set and the coordinator's name has
+ * this form.
  *
  * Reference: pkg/controller.v1/jax/envvar.go of Kubeflow's training operator 1.9.
  */

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * The cluster managers, in the order in which they are asked. First those that cannot be mistaken and set their
- * variables inside the very container; then those whose variables leak inwards from outside. A Slurm step comes before
- * its allocation, which is weaker evidence: its variables travel through ssh, salloc shells and docker's --env-file.
+ * The cluster managers, in the order in which distinit asks them. First come managers whose
+ * variables are unmistakable and set inside this container. Then come managers whose variables leak
+ * in from outside. A Slurm step comes before its allocation, which is weaker evidence: variables of
+ * an allocation travel through ssh, salloc shells and docker's --env-file.
  *
- * This is the one list: the table (flow/tables.c), the build (src/meson.build) and the tests follow from it.
+ * This is the only list: the table (flow/tables.c), the build (src/meson.build) and the tests
+ * follow from it.
  *
- *     SOURCE(name)               source_name in src/source/name.c, with the cases of tests/vectors/name.txt
- *     ROW(name)                  source_name in src/source/rows.c, likewise: it only names variables
- *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c: asked a second time, by weaker evidence
+ *     SOURCE(name)               source_name in src/source/name.c, a manager with its own functions
+ *     ROW(name)                  source_name in src/source/rows.c, a manager that is a table row
+ *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c, a second, weaker test
+ *
+ * The cases of SOURCE(name) and ROW(name) are in tests/vectors/name.txt.
  */
 
 // clang-format off

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A cluster told by hand: --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N, or without it where this machine finds
- * itself in the list.
+ * A cluster given on the command line: --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N.
+ * Without --node-rank, distinit looks for this machine in the list.
  */
 
 #include "cluster/hostlist.h"

@@ -6,10 +6,10 @@
 
 #include <errno.h>
 
-/** The most tasks on a node (Slurm counts them in 16 bits). */
+/** The largest number of tasks on a node (Slurm uses 16 bits). */
 #define TASKS_MAX 65535
 
-/** Read "COUNT" or "COUNT(xREPEAT)". Returns whether it is one. */
+/** Read "COUNT" or "COUNT(xREPEAT)". Returns whether @text has this form. */
 static bool read_count(struct str text, uint32_t *count, uint32_t *repeat) {
 	size_t open = str_find(text, '(');
 	uint64_t number, times = 1;
