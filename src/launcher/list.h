@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * The launchers, the innermost first: an outer launcher starts an inner one, and its variables leak into it, never the
- * other way round.
+ * The launchers, the innermost first. An outer launcher starts an inner one, so variables leak from
+ * the outer to the inner launcher, never the other way.
  *
- * This is the one list: the table (flow/tables.c) and the build (src/meson.build) follow from it. LAUNCHER(name) stands for
- * `launcher_name` in src/launcher/name.c.
+ * This is the only list: the table (flow/tables.c) and the build (src/meson.build) follow from it.
+ * LAUNCHER(name) stands for `launcher_name` in src/launcher/name.c.
  */
 
 // clang-format off

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Processes that torchrun started. It gives each of them all that torch.distributed reads (MASTER_ADDR, RANK, LOCAL_RANK,
- * ...), so there is nothing left to derive, whatever manager torchrun itself runs under.
+ * Processes that torchrun started. torchrun sets everything that torch.distributed reads
+ * (MASTER_ADDR, RANK, LOCAL_RANK, ...). So there is nothing left to derive, under any manager.
  *
  * Reference: torch/distributed/elastic/agent/server/local_elastic_agent.py of PyTorch.
  */
