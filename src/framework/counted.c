@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What frameworks ask of a cluster alike: which of its processes this one is, whether a starter of ranks (torchrun and the like)
- * has its place here, and how an endpoint is written.
+ * Questions that all frameworks ask: which of the processes this one is, whether a program that
+ * starts ranks (torchrun and similar) is useful here, and how to write an endpoint.
  */
 
 #include "base/buf.h"
 #include "cluster/endpoint.h"
 #include "framework/framework.h"
 
-/** Whether each node is known to have one task, as far as the manager tells. */
+/** Whether each node has one task, as far as the manager says. */
 static bool nodes_are_single(const struct cluster *c) {
 	for (uint32_t i = 0; c->place.tasks_per_node && i < c->place.hosts.n; i++) {
 		if (c->place.tasks_per_node[i] != 1) {
@@ -24,7 +24,7 @@ uint32_t master_node_of(const struct derivation *d, const char *name) {
 	struct str host;
 	uint16_t port;
 	struct err none;
-	// What is no address is the framework's to refuse.
+	// If the value is not an address, the framework itself reports that.
 	bool read = set && endpoint_read(name, str_of(set), &host, &port, &none) == 0;
 	return read ? cluster_node_at(d->cluster, host) : d->cluster->master_node;
 }

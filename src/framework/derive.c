@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How a framework sets a variable, keeps the user's, or leaves one out. */
+/** How a framework sets a variable, keeps the user's value, or does not set it. */
 
 #include "base/buf.h"
 #include "base/num.h"
@@ -61,7 +61,7 @@ void derive_noted(struct derivation *d, const char *name, uint32_t value, const 
 	derive_number(d, name, value, why);
 }
 
-/** Say that there is no @name where nobody tells the master. */
+/** Record that @name is not set because the master is not known. */
 static void leave_master_out(struct derivation *d, const char *name) {
 	if (!derive_keeps(d, name)) {
 		derive_leaves_out(d, name, "the hosts are not known");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * paddle.distributed.launch without flags: one runs on each node and starts the ranks there, the one of rank 0 with the store
- * that all others look for at PADDLE_MASTER.
+ * paddle.distributed.launch without flags. One instance runs on each node and starts the ranks
+ * there. The instance of rank 0 also starts the store, which all others look for at PADDLE_MASTER.
  *
- * Reference: python/paddle/distributed/launch/context/args_envs.py of PaddlePaddle, which maps the variables to its options.
+ * Reference: python/paddle/distributed/launch/context/args_envs.py of PaddlePaddle, which maps the
+ * variables to its options.
  */
 
 #include "framework/framework.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * torch.distributed's init_process_group("env://"): MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, and what scripts take
- * from torchrun besides, LOCAL_RANK and LOCAL_WORLD_SIZE.
+ * torch.distributed's init_process_group("env://"): MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE.
+ * Also LOCAL_RANK and LOCAL_WORLD_SIZE, which torchrun sets and scripts read.
  *
- * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address stands bare there.
+ * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address has no brackets there.
  */
 
 #include "framework/framework.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * torchrun without flags: each of its options has a default in PET_<OPTION>. It reads neither MASTER_ADDR nor MASTER_PORT.
+ * torchrun without flags: each of its options has its default in PET_<OPTION>. It does not read
+ * MASTER_ADDR or MASTER_PORT.
  *
- * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help wants an IPv6 address in brackets.
+ * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help requires brackets
+ * around an IPv6 address.
  */
 
 #include "base/num.h"
@@ -20,7 +22,10 @@ static void leave_all_out(struct derivation *d, const char *why) {
 	}
 }
 
-/** Whether the user steers torchrun, by another rendezvous than the static one, or by a range or another number of nodes. */
+/**
+ * Whether the user configures torchrun: with a rendezvous that is not static, or with a range or a
+ * different number of nodes.
+ */
 static bool is_steered(const struct env *env, uint32_t nnodes) {
 	const char *told = env_value(env, "PET_NNODES");
 	uint32_t number;
@@ -30,7 +35,10 @@ static bool is_steered(const struct env *env, uint32_t nnodes) {
 	       (told && (num_read_u32(str_of(told), &number) < 0 || (nnodes != UNKNOWN && number != nnodes)));
 }
 
-/** Why torchrun has no place here, or is not told enough, or NULL. Half of what it reads would make it hang. */
+/**
+ * Why torchrun is wrong here or lacks values, or NULL. If only some of its variables were set, it
+ * would hang.
+ */
 static const char *misplaced(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
 		return "every node's torchrun would inherit it; run distinit inside the step instead";
@@ -45,7 +53,7 @@ static const char *misplaced(const struct cluster *c) {
 	return starter_misplaced(c);
 }
 
-/** Number 0 has to be on the node that torchrun looks for it on. */
+/** Number 0 must be on the node that torchrun uses as master. */
 static void derive_node_rank(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	uint32_t rank = cluster_rank_around(c, master_node_of(d, "PET_MASTER_ADDR"));
