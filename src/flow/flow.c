@@ -23,7 +23,10 @@ void flow_init(struct flow *f, struct arena *arena, struct env *env, struct note
 	};
 }
 
-/** Variables name the files that a cluster is read from, except for --hostfile; with that, no other file is read. */
+/**
+ * The files of a cluster are named by variables, except for --hostfile. With --hostfile, no other
+ * file is read.
+ */
 static int recognise(struct flow *f, struct err *err) {
 	if (told_by_option(&f->input.hostfile)) {
 		return recognise_cluster(&f->input, &f->cluster, err);
@@ -38,7 +41,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 		return r;
 	}
 	r = recognise(f, err);
-	// A wrong name of a source is a wrong option, not a broken cluster.
+	// A wrong source name is a wrong option, not a broken cluster.
 	if (r < 0 && r != -ENOENT && f->wants.lenient) {
 		f->broken = arena_text(f->arena, err->text, strlen(err->text));
 		notes_add(f->notes, "%s; nothing is derived (--lenient)", f->broken);
@@ -48,7 +51,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 	return r < 0 ? r : 0;
 }
 
-/** Check what is one framework's own, also where nothing is derived. */
+/** Check the settings of single frameworks, even if nothing is derived. */
 static int read_own_wants(struct flow *f, struct err *err) {
 	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
 	if (path->value && path->value[0] != '/') {
@@ -92,13 +95,13 @@ static int run_frameworks(struct flow *f, struct err *err) {
 }
 
 int flow_derive(struct flow *f, struct err *err) {
-	// First of all, as it says who may open what follows.
+	// This comes first, because it decides with whose rights files are opened.
 	int r = privileges_plan(f, err);
 	r = r < 0 ? r : directives_read(f, err);
 	r = r < 0 ? r : flow_find_cluster(f, err);
 	r = r < 0 ? r : run_frameworks(f, err);
 	if (r == 0) {
-		// Directives can set it again.
+		// Directives can change the identity again.
 		privileges_set_identity(f);
 	}
 	r = r < 0 ? r : directives_apply(&f->levels.job, f->env, f->notes, err);

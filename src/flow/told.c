@@ -43,7 +43,7 @@ static int check_nnodes(const struct told *nnodes, struct err *err) {
 	return r;
 }
 
-/** Hosts that are told by hand are told once, and no manager is asked for beside them. */
+/** Hosts that the user gives must be given once, without a manager. */
 static int check_told_hosts(const struct input *in, struct err *err) {
 	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
 	const char *source = in->hosts.value ? "manual" : "hostfile";
