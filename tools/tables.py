@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 
-LABELS = ("known by", "reads", "leaves alone", "is not told", "sets")
+LABELS = ("known by", "reads", "leaves alone", "lacks", "sets")
 
 
 @dataclasses.dataclass

@@ -67,7 +67,7 @@ int command_sources(struct session *s) {
 		put_words(&out, "known by", source_known_by(&s->arena, sources[i]));
 		put_reads(&out, source_reads(&s->arena, sources[i]));
 		put_words(&out, "leaves alone", sources[i]->leaves);
-		put_words(&out, "is not told", sources[i]->lacks);
+		put_words(&out, "lacks", sources[i]->lacks);
 	}
 	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {

@@ -12,7 +12,7 @@ static uint32_t count_tasks(const struct placement *place) {
 	return sum < UNKNOWN ? (uint32_t)sum : UNKNOWN;
 }
 
-/** The rank of task @local on node @node, if ranks are dealt as @place says. */
+/** The rank of task @local on node @node, if the ranks have the layout of @place. */
 static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t local) {
 	uint64_t rank = 0;
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
@@ -29,7 +29,7 @@ static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t l
 int check_layers(struct cluster *c, struct err *err) {
 	struct placement *place = &c->place;
 	struct task *task = &c->task;
-	// (Counts without a source are not possible, which the static checks cannot see.)
+	// (Static checkers cannot see that counts always have a source.)
 	if (!place->tasks_per_node || !c->launcher || !c->source) {
 		return 0;
 	}
@@ -49,7 +49,7 @@ int check_layers(struct cluster *c, struct err *err) {
 		return err_set(err, EINVAL, "%s=%u, but this node has %u tasks", c->launcher->local_rank,
 			       task->local_rank, task->local_size);
 	}
-	// What the manager says of the layout is believed where it is true of this very task.
+	// Use the manager's layout only if it gives this task its actual rank.
 	if (place->layout != LAYOUT_UNKNOWN &&
 	    (task->local_rank == UNKNOWN ||
 	     rank_at(place, place->node_rank, task->local_rank) != task->rank)) {
@@ -101,8 +101,8 @@ int check_scope(struct input *in, const struct cluster *c, struct err *err) {
 	}
 	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
 		return err_set(err, EINVAL,
-			       "%s=%s: this machine, %s, is none of the %u hosts of %s; pass "
-			       "--hostname=NAME, as it stands there",
+			       "%s=%s: this machine, %s, is not among the %u hosts of %s; pass "
+			       "--hostname=NAME with its name from that list",
 			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
 			       c->place.hosts.n, c->place.hosts_from);
 	}

@@ -2,11 +2,13 @@
 #pragma once
 
 /**
- * A training cluster, whoever manages it: sources and launchers fill it in, frameworks read it, and neither knows the other.
+ * A training cluster under any manager. Sources and launchers fill it in, frameworks read it, and
+ * neither side knows the other.
  *
- * It has two layers with different owners. The placement (hosts, nodes, job) is the cluster manager's; the task (rank,
- * size) is that of whatever started this very process. A launcher often runs inside a manager, as mpirun does in a Slurm
- * job; each layer is taken whole from one owner, never mixed.
+ * It has two layers with different owners. The placement (hosts, nodes, job) belongs to the cluster
+ * manager. The task (rank, size) belongs to the launcher that started this process. A launcher
+ * often runs inside a manager, as mpirun does in a Slurm job. Each layer comes from one owner as a
+ * whole, and is never mixed.
  */
 
 #include "base/notes.h"
@@ -14,60 +16,80 @@
 #include "cluster/hosts.h"
 #include "env/env.h"
 
-/** A number that nobody tells. */
+/** A number that is not known. */
 #define UNKNOWN UINT32_MAX
 
 /** What this process is. */
 enum scope {
-	/** One of one process per node, which may start the ranks itself (torchrun in a container). */
+	/**
+	 * The only process on its node. It may start the ranks itself (torchrun in a container).
+	 */
 	SCOPE_NODE,
 	/** One of the ranks. */
 	SCOPE_TASK,
-	/** A batch script or the like: the nodes are known, but this is no rank, and what it sets reaches every rank. */
+	/**
+	 * A batch script or similar: the nodes are known, but this is not a rank, and every rank
+	 * inherits what it sets.
+	 */
 	SCOPE_ALLOCATION,
 };
 
-/** In what order the ranks are dealt to the nodes. */
+/** The order in which the ranks are distributed to the nodes. */
 enum layout {
 	LAYOUT_UNKNOWN,
 	/** Node after node. */
 	LAYOUT_BLOCK,
-	/** A rank to each node in turn, passing over those that are full. */
+	/** One rank to each node in turn, skipping full nodes. */
 	LAYOUT_CYCLIC,
 };
 
-/** The manager's layer. A source may leave out what it does not know; each field has a value that says so. */
+/** The manager's layer. A source may leave fields unset: each field has a value for "not known". */
 struct placement {
-	/** The variable or option that gave the hosts, for messages. NULL: the hosts are not told, and `hosts` is empty. */
+	/**
+	 * The variable or option that gave the hosts, for messages. NULL: the hosts are not known,
+	 * and `hosts` is empty.
+	 */
 	const char *hosts_from;
 	/** Names in node-rank order. */
 	struct hosts hosts;
-	/** How many nodes there are, or UNKNOWN, and where that stands. Only where the hosts are not told: else it follows. */
+	/**
+	 * The number of nodes, or UNKNOWN, and the variable that gives it. Set only if the hosts
+	 * are not known: otherwise it follows from them.
+	 */
 	uint32_t nnodes;
 	const char *nnodes_from;
-	/** This node's index in `hosts`, or UNKNOWN, and where that stands. */
+	/** This node's index in `hosts`, or UNKNOWN, and the variable that gives it. */
 	uint32_t node_rank;
 	const char *node_rank_from;
-	/** SCOPE_NODE or SCOPE_ALLOCATION: what this process is where no launcher started it. */
+	/** SCOPE_NODE or SCOPE_ALLOCATION: what this process is if no launcher started it. */
 	enum scope scope;
-	/** Processes that a launcher on each node is to start, or UNKNOWN. */
+	/** The number of processes that a launcher on each node should start, or UNKNOWN. */
 	uint32_t nproc_per_node;
 	/** Ranks on each node, in the order of `hosts`, or NULL. */
 	const uint32_t *tasks_per_node;
-	/** Slots on each node, in the same order, or NULL: what a launcher may start there, and not what runs. For `explain`. */
+	/**
+	 * Slots on each node, in the same order, or NULL: how many processes a launcher may start
+	 * there, not how many run. For `explain`.
+	 */
 	const uint32_t *slots;
 	enum layout layout;
 	/** Index in `hosts` of the node that rank 0 runs on. */
 	uint32_t master;
-	/** The host of rank 0 as the manager names it, with where it stands; empty: it is hosts[master]. */
+	/**
+	 * The host of rank 0 as the manager names it, and the variable that gives it. Empty: it is
+	 * hosts[master].
+	 */
 	struct str master_addr;
 	const char *master_addr_from;
-	/** Rendezvous port that the manager tells, in host byte order, with where it stands. 0: it tells none. */
+	/**
+	 * The manager's rendezvous port in host byte order, and the variable that gives it. 0:
+	 * there is none.
+	 */
 	uint16_t port;
 	const char *port_from;
-	/** Jobs may share a node, so that a fixed port would collide: derive it from the job. */
+	/** Jobs may share a node, so a fixed port would collide: derive the port from the job. */
 	bool shared_nodes;
-	/** Job id as the manager writes it, or NULL, and the step in it. */
+	/** Job id as the manager writes it, or NULL, and the step in the job. */
 	const char *job_id;
 	uint32_t step;
 };
@@ -86,9 +108,9 @@ struct source;
 struct launcher;
 
 struct cluster {
-	/** Who gave the placement; NULL: only a launcher was found. */
+	/** The source of the placement. NULL: only a launcher was found. */
 	const struct source *source;
-	/** Who gave the task; NULL: no launcher started this process. */
+	/** The launcher that started this process. NULL: none did. */
 	const struct launcher *launcher;
 	/** The variable or option by which the source, or else the launcher, was recognised. */
 	const char *recognised_by;
@@ -97,28 +119,33 @@ struct cluster {
 	uint32_t nnodes;
 	struct placement place;
 	struct task task;
-	/** The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte order. */
+	/**
+	 * The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte
+	 * order.
+	 */
 	struct str master_addr;
 	uint16_t master_port;
-	/** Index in the hosts of the node that it is on: place.master, or that of the host that the user chose. */
+	/**
+	 * Index of the rendezvous node in the hosts: place.master, or the host that the user chose.
+	 */
 	uint32_t master_node;
-	/** Where address and port come from: one clause. */
+	/** Where address and port come from: a clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
-	/** MASTER_PORT is what Kubernetes made for a service called "master", not a port. */
+	/** MASTER_PORT is not a port: Kubernetes set it for a service called "master". */
 	bool service_link;
 };
 
-/** What a cluster is read from. */
+/** The input from which a cluster is read. */
 struct input {
 	struct arena *arena;
 	const struct env *env;
 	struct notes *notes;
-	/** Stands for "/" where a manager's file is looked for; NULL: "/". */
+	/** Replaces "/" in the paths of managers' files; NULL: "/". */
 	const char *root;
-	/** This host's name; NULL: ask the kernel, once it matters. */
+	/** This host's name; NULL: ask the kernel when it is needed. */
 	const char *hostname;
-	/** --cluster: a source's name; NULL: the first that recognises its manager. */
+	/** --cluster: a source's name; NULL: the first source that recognises its manager. */
 	struct told cluster;
 	struct told hosts;
 	struct told node_rank;
@@ -127,38 +154,43 @@ struct input {
 	struct told master_port;
 	/** --hostfile: a path. */
 	struct told hostfile;
-	/** --scope: the scope's name, for messages; NULL: what the manager or launcher says. */
+	/** --scope: the scope's name, for messages; NULL: use the manager's or launcher's. */
 	struct told scope;
 	enum scope scope_told;
 	/**
-	 * Finds the first two of @hosts that are addresses of this machine, and returns how many there are, at most 2.
-	 * It opens sockets, so it is asked only where no name tells which host this is.
+	 * Finds the first two of @hosts that are addresses of this machine, and returns how many
+	 * were found, at most 2. It opens sockets, so it is called only if no name identifies this
+	 * host.
 	 */
 	uint32_t (*own_addresses)(const struct hosts *hosts, uint32_t found[2]);
-	/** What has been found of the task layer; for sources. */
+	/** The task layer as found so far; for sources. */
 	const struct launcher *launcher;
 	struct task task;
 };
 
-/** A cluster of one: one node and at most one task. It needs nothing. */
+/** A cluster of one: one node and at most one task. Nothing needs to be derived for it. */
 bool cluster_is_single(const struct cluster *cluster);
 
 /**
- * What is told is no cluster: neither how many nodes there are nor where the master is, but this node's number at most. It is described,
- * and nothing follows from it.
+ * Neither the number of nodes nor the master is known, but at most this node's number. Such a
+ * cluster is described, but nothing is derived from it.
  */
 bool cluster_is_vague(const struct cluster *cluster);
 
 /**
- * This node's number for a static rendezvous, which opens on number 0 and is looked for at the master: the node rank, but that the
- * master's node changes places with those in front of it. UNKNOWN where the node rank is.
+ * This node's number for a static rendezvous. Number 0 opens the rendezvous, and the other nodes
+ * look for it on the master. So the result is the node rank, except that the master's node gets 0
+ * and the nodes before it move up by one. UNKNOWN if the node rank is UNKNOWN.
  */
 uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 
-/** The same for a rendezvous on another node, number @master of the hosts. */
+/** The same for a rendezvous on the node with index @master. */
 uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
 
-/** The node that is called @host, which may have the brackets of an IPv6 address; the master's where it is none of the hosts. */
+/**
+ * The index of the host @host, which may have the brackets of an IPv6 address. The master's index
+ * if it is not in the list.
+ */
 uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
 
 /** "node", "task" or "allocation". */

@@ -12,7 +12,7 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 	size_t colon = str_find(text, ':');
 	if (text.len && text.p[0] == '[') {
 		size_t close = str_find(text, ']');
-		// One that is not closed has no name.
+		// Without the closing bracket there is no name.
 		name = close < text.len ? (struct str){text.p + 1, close - 1} : STR("");
 		rest = str_from(text, close < text.len ? close + 1 : close);
 	} else if (colon < text.len && str_find(str_from(text, colon + 1), ':') == text.len - colon - 1) {
@@ -26,7 +26,7 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 		       number;
 	}
 	if (!fine) {
-		return err_set(err, EINVAL, "%s: %s is no host with a port, such as n1:2222", what,
+		return err_set(err, EINVAL, "%s: %s is not a host with a port, such as n1:2222", what,
 			       quote(text).s);
 	}
 	*host = name;

@@ -4,10 +4,11 @@
 /**
  * Slurm's host lists: "n[1-2],m5,o[3-4,6,7-9]", as scontrol show hostnames reads them.
  *
- * Names are separated by commas, blanks or newlines; empty ones are skipped. In brackets stand numbers and ranges, which
- * are as wide as the first number of the range is written. A dash outside brackets is part of the name.
- * Doubles are kept, and so is the order. Of several brackets in a name the last varies fastest, then the first, the second, and
- * so on: that is what Slurm does. Grammar: src/common/hostlist.c of Slurm; order and limits checked against 22.05.
+ * Names are separated by commas, blanks or newlines; empty names are skipped. Brackets contain
+ * numbers and ranges. All numbers of a range are as wide as its first number. A dash outside
+ * brackets is part of the name. Order and duplicates are kept. If a name has several brackets, the
+ * last one varies fastest, then the first, the second, and so on: Slurm does the same. Grammar:
+ * src/common/hostlist.c of Slurm; order and limits checked against 22.05.
  */
 
 #include "base/buf.h"
@@ -20,15 +21,17 @@
 #define HOSTLIST_BRACKETS_MAX 8
 
 /**
- * Expand @text. @what names where it comes from, in messages.
+ * Expand @text. @what names its source, for messages.
  *
- * Returns 0; -EINVAL for what is no host list, with the column; -E2BIG for more than HOSTS_MAX names.
+ * Returns 0; -EINVAL if @text is not a host list, with the column; -E2BIG for more than HOSTS_MAX
+ * names.
  */
 int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
 		    struct err *err);
 
 /**
- * The same as text, each name with a newline behind it; *@n is how many there are. For whoever only prints them.
+ * The same as text, with a newline after each name, for callers that only print the names. *@n is
+ * their number.
  */
 int hostlist_lines(struct arena *arena, const char *what, struct str text, struct str *out, uint32_t *n,
 		   struct err *err);

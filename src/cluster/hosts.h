@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * A list of host names, in order. The names are spans of one text, which they share: a list of 4,096 costs 32 KiB and no
- * copy of a name.
+ * A list of host names, in order. The names are spans of one shared text: a list of 4,096 hosts
+ * takes 32 KiB and copies no name.
  */
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/** More than any cluster has; a list of more is refused before it takes the memory. */
+/** More than any cluster has; a longer list is refused before it uses memory. */
 #define HOSTS_MAX (1u << 20)
 
 /** The longest name, as in DNS. */
@@ -23,14 +23,14 @@ struct span {
 };
 
 struct hosts {
-	/** `size` bytes, in which all names lie, and between them only what separates them. */
+	/** `size` bytes that contain all names, with only separators between them. */
 	const char *text;
 	struct span *spans;
 	uint32_t n;
 	uint32_t size;
-	/** What separates them in the text. 0: there is only one. */
+	/** The separator in the text. 0: there is only one name. */
 	char separator;
-	/** Some name has a ':' in it: an IPv6 address. Known once hosts_check() has passed. */
+	/** Some name contains ':': an IPv6 address. Valid after hosts_check(). */
 	bool ipv6;
 };
 
@@ -39,35 +39,36 @@ static inline struct str hosts_at(const struct hosts *hosts, uint32_t i) {
 }
 
 /**
- * Cut @text at each @separator. Empty pieces are left out and counted in *@empty; the brackets of an
- * IPv6 address ("[::1]") are taken off. @text is kept, not copied. What the names look like is hosts_check()'s affair.
+ * Split @text at each @separator. Empty pieces are skipped and counted in *@empty. The brackets of
+ * an IPv6 address ("[::1]") are removed. @text is kept, not copied. hosts_check() checks the names.
  *
  * Returns 0; -E2BIG for more than HOSTS_MAX.
  */
 int hosts_split(struct arena *arena, const char *what, const char *text, char separator, struct hosts *out,
 		uint32_t *empty, struct err *err);
 
-/** A list of one. @name is kept, not copied. */
+/** Make a list with one name. @name is kept, not copied. */
 void hosts_single(struct arena *arena, struct str name, struct hosts *out);
 
 /** Index of @name in @hosts, or hosts->n. */
 uint32_t hosts_find(const struct hosts *hosts, struct str name);
 
 /**
- * Index of the host that is called @name, or hosts->n: the same name, or else the same up to the first dot, without regard
- * to case, where just one is so called.
+ * Index of the host @name, or hosts->n. The same name matches, or else the same text up to the
+ * first dot, ignoring case, if exactly one host matches.
  */
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name);
 
-/** Whether @name is a name or an address by its bytes and its length. */
+/** Whether the bytes and the length of @name are those of a name or an address. */
 bool host_name_is_fine(struct str name);
 
-/** Say what is wrong with a @name that is not fine. @what names where it stands. Returns -EINVAL. */
+/** Report what is wrong with @name, which is not valid. @what names its source. Returns -EINVAL. */
 int host_name_refuse(struct str name, const char *what, struct err *err);
 
 /**
- * Check what holds for the hosts of every cluster: at least one, each a name or an address (letters, digits and
- * ". - _ : %", but a ':' only in a valid IPv6 address), none twice. @what names the variable that they come from.
+ * Check the hosts of any cluster: at least one, no duplicates, and each a name or an address
+ * (letters, digits and ". - _ : %", but ':' only in a valid IPv6 address). @what names the variable
+ * that they come from.
  *
  * Returns 0; -EINVAL.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What sources read from variables: numbers, ports, and what has to be there. */
+/** Readers for sources: numbers, ports, and required variables. */
 
 #include "base/num.h"
 #include "cluster/source.h"

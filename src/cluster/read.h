@@ -6,16 +6,17 @@
 #include "cluster/cluster.h"
 
 /**
- * Read the number in variable @name into *@out; absent or empty, it stays as it is.
+ * Read the number in variable @name into *@out. If it is absent or empty, *@out does not change.
  * Returns 0; -EINVAL with a sentence that names the variable.
  */
 int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
 
-/** What the user told by --nnodes, or UNKNOWN. */
+/** The value of the user's --nnodes, or UNKNOWN. */
 uint32_t told_nnodes(const struct input *in);
 
 /**
- * Take variable @name, which has to be there where @beside is: as text, as a number, or as a number of nodes, 1 to HOSTS_MAX.
+ * Take variable @name, which is required if @beside is set: as text, as a number, or as a number of
+ * nodes, 1 to HOSTS_MAX.
  * Returns 0; -EINVAL.
  */
 int need_value(const struct input *in, const char *name, const char *beside, const char **out,
@@ -23,15 +24,18 @@ int need_value(const struct input *in, const char *name, const char *beside, con
 int need_u32(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 int need_nnodes(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 
-/** Refuse @number, of @name, that is not below @limit, of @limit_name; UNKNOWN ones are fine. Returns 0; -EINVAL. */
+/**
+ * Check that @number (of @name) is below @limit (of @limit_name). UNKNOWN values pass. Returns 0;
+ * -EINVAL.
+ */
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err);
 
-/** Refuse a number of nodes, @told in @name, that is not that of the hosts. Returns 0; -EINVAL. */
+/** Check that the number of nodes @told (of @name) matches the hosts. Returns 0; -EINVAL. */
 int check_count(const char *name, uint32_t told, const struct placement *place, struct err *err);
 
 /** Read a port, 1 to 65535, from variable @name, likewise. */
 int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err);
 
-/** The same for texts that are at hand; @name is for the message. */
+/** The same for values; @name is for the message. */
 int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err);
 int parse_port(const char *name, const char *value, uint16_t *out, struct err *err);

@@ -8,8 +8,9 @@
 #define PORT_DEFAULT 29500
 
 /**
- * Where jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN: below the ephemeral ports (32768 and up) and
- * Kubernetes' NodePorts (30000 to 32767), away from PyTorch's default.
+ * If jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN. This is below the
+ * ephemeral ports (32768 and up) and Kubernetes' NodePorts (30000 to 32767), and different from
+ * PyTorch's default.
  */
 #define PORT_BASE 20000
 #define PORT_SPAN 9400
@@ -40,14 +41,14 @@ static uint16_t port_of_job(const struct placement *place) {
 	for (; *p >= '0' && *p <= '9'; p++) {
 		job = (job * 10 + (uint64_t)(*p - '0')) % PORT_SPAN;
 	}
-	// Where the id does not begin with a number ("f2e73NP", "host.12.0"), all of its bytes count.
+	// If the id does not begin with a number ("f2e73NP", "host.12.0"), use all of its bytes.
 	for (bool text = p == place->job_id; text && *p; p++) {
 		job = (job * 31 + (unsigned char)*p) % PORT_SPAN;
 	}
 	return (uint16_t)(PORT_BASE + (31 * job + place->step) % PORT_SPAN);
 }
 
-/** The host that rank 0 runs on, as far as the layers tell it together; empty if they do not. */
+/** The host of rank 0, according to both layers; empty if it is not known. */
 static struct str host_of_rank_0(const struct cluster *c) {
 	// All ranks of a launcher may share one node, which need not be the manager's first.
 	bool together = c->launcher && c->task.local_size == c->task.world_size;
@@ -61,7 +62,7 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
-/** The rendezvous that the user chose: where it is one of the hosts, that is the one on which node 0 has to be. */
+/** Use the rendezvous host that the user chose. If it is in the list, node 0 must be there. */
 static void choose_master(struct cluster *c, const char *addr, const char *why) {
 	c->master_addr = str_of(addr);
 	c->master_addr_why = why;
@@ -84,24 +85,23 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
 	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
 		notes_add(in->notes,
-			  "%s tells %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
+			  "%s describes %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",
 			  c->launcher ? c->launcher->name : c->source->name,
-			  c->launcher ? "the ranks" : "of a cluster");
+			  c->launcher ? "the ranks" : "the cluster");
 	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
 		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
-		// Only rank 0 can see it; the others believe the list.
+		// Only rank 0 can detect this; the other ranks use the list.
 		notes_add(in->notes,
 			  "rank 0 runs on %s, but MASTER_ADDR is %s, the first host, for all ranks: set "
-			  "MASTER_ADDR, or pass "
-			  "--master-addr",
+			  "MASTER_ADDR, or pass --master-addr",
 			  quote(hosts_at(&c->place.hosts, c->place.node_rank)).s, quote(c->master_addr).s);
 	}
 }
 
 static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
 	const char *set = env_value(in->env, "MASTER_PORT");
-	// "tcp://10.0.0.1:80", by whatever protocol.
+	// "tcp://10.0.0.1:80", with any protocol.
 	c->service_link = set && strstr(set, "://");
 	if (set && !c->service_link) {
 		c->master_port_why = "MASTER_PORT was set already";
@@ -116,7 +116,7 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 		c->master_port_why = c->place.port_from;
 	} else if (c->place.shared_nodes && c->place.job_id) {
 		c->master_port = port_of_job(&c->place);
-		c->master_port_why = "made from the job id, as jobs share nodes";
+		c->master_port_why = "derived from the job id, because jobs share nodes";
 	} else {
 		c->master_port = PORT_DEFAULT;
 		c->master_port_why = "the default";

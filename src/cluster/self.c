@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Which of these hosts is this machine? Asked only where no manager says it. */
+/** Which of these hosts is this machine? Used only if no manager identifies the node. */
 
 #include "cluster/self.h"
 
@@ -60,14 +60,15 @@ int self_told(struct input *in, const char *list, struct placement *out, struct 
 		out->node_rank_from = in->node_rank.from;
 		return parse_u32(in->node_rank.from, in->node_rank.value, &out->node_rank, err);
 	}
-	// A launcher's word for this host comes first: it is by that name that it went there.
+	// The launcher's name for this host comes first: the launcher used that name to start us
+	// here.
 	out->node_rank = out->hosts.n <= 1 ? 0 : hosts_find_loosely(&out->hosts, in->task.host);
 	if (out->hosts.n <= 1 || out->node_rank < out->hosts.n) {
 		return 0;
 	}
 	int r = self_find(in, &out->hosts, &out->node_rank, err);
 	if (r == 0) {
-		// A name that is none is the better reason.
+		// If a name is not valid, that is the better error message.
 		r = hosts_check(&out->hosts, in->arena, out->hosts_from, err);
 		if (r < 0) {
 			return r;

@@ -16,20 +16,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/** How long to wait for the lock, in milliseconds. Whoever has it, has it for one small file. */
+/** Lock timeout, in milliseconds. The lock is held only briefly, for one small file. */
 #define LOCK_MS 10000
 
-/** How long with an entry that can be made with the next: who makes it has more to do. */
+/** Lock timeout for periodic entries, in milliseconds; a missed one is retried with the next. */
 #define BEAT_LOCK_MS 200
 
-/** After how long without an entry a run on another machine counts as dead, in milliseconds: and so the longest time between two entries. */
+/**
+ * If a run on another machine makes no entry for this time, in milliseconds, it counts as dead. So
+ * this is also the longest time between two entries.
+ */
 #define SILENT_MS 10000
 
-/** As large as the file may be, and as many runs as it may have. */
+/** The largest size of the file, and the largest number of runs in it. */
 #define FILE_MAX 32768
 #define RUNS_MAX 256
 
-/** What a file has. Texts are slices of it. */
+/** The contents of a file. Texts point into it. */
 struct book {
 	uint64_t limit_ms;
 	uint64_t used_ms;
@@ -48,7 +51,10 @@ static uint64_t clock_of(clockid_t id) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/** Read the start of @path into the @size bytes at @at, with a NUL behind. Returns how many there are. */
+/**
+ * Read the start of @path into @at, which has @size bytes, and add a NUL. Returns the number of
+ * bytes read.
+ */
 static size_t read_start(const char *path, char *at, size_t size) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, at, size - 1);
@@ -59,7 +65,7 @@ static size_t read_start(const char *path, char *at, size_t size) {
 	return n > 0 ? (size_t)n : 0;
 }
 
-/** When the process @pid was started, in the kernel's ticks; 0: there is none. */
+/** The start time of process @pid in the kernel's clock ticks; 0: there is no such process. */
 static uint64_t start_of(uint64_t pid) {
 	char path[40] = "/proc/", text[1024];
 	size_t len = 6 + num_write(path + 6, pid);
@@ -71,7 +77,7 @@ static uint64_t start_of(uint64_t pid) {
 	}
 	rest = str_from(rest, close);
 	uint64_t start = 0;
-	// The name has blanks, and is the second of the words, the time the 22nd.
+	// The process name, field 2, may contain blanks. The start time is field 22.
 	for (int i = 2; i <= 22 && str_cut(&rest, ' ', &word); i++) {
 		if (i == 22 && num_read(word, UINT64_MAX, &start) < 0) {
 			start = 0;
@@ -80,7 +86,7 @@ static uint64_t start_of(uint64_t pid) {
 	return start;
 }
 
-/** This machine since it was started, and our PID namespace on it: where a PID means something. */
+/** The machine's boot id and our PID namespace: PIDs are comparable only within both. */
 static char *place_of_us(struct arena *arena) {
 	char boot[64], space[64];
 	size_t len = read_start("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
@@ -98,10 +104,10 @@ static char *run_of_us(struct arena *arena) {
 // --- the file
 
 static int refuse(const struct budget *b, unsigned line, const char *expected, struct err *err) {
-	return err_set(
-		err, EINVAL,
-		"%s:%u: %s is expected; it is no budget of distrun's, or damaged: remove it to begin anew",
-		b->path, line, expected);
+	return err_set(err, EINVAL,
+		       "%s:%u: %s is expected; it is not a budget file of distrun, or it is damaged: remove "
+		       "it to start again",
+		       b->path, line, expected);
 }
 
 /** Read "WORD NUMBER". */
@@ -125,7 +131,7 @@ static bool read_run(struct str line, struct run *out) {
 	return num_read(str_from(line, last), INT64_MAX, &out->at_ms) == 0;
 }
 
-/** Read the file's @text. An empty one is a new one. Returns 0; -EINVAL. */
+/** Read the file's @text. An empty file is a new budget. Returns 0; -EINVAL. */
 static int read_book(const struct budget *b, struct str text, struct book *out, struct err *err) {
 	struct str line;
 	*out = (struct book){.at_ms = clock_of(CLOCK_REALTIME)};
@@ -152,7 +158,10 @@ static int read_book(const struct budget *b, struct str text, struct book *out, 
 	return 0;
 }
 
-/** Open the file, made if it is not there, and lock it, for which @wait_ms is waited. Returns the descriptor of what is at the path now; a negative errno. */
+/**
+ * Open and lock the file; create it if it does not exist. Wait up to @wait_ms for the lock. Returns
+ * the file descriptor of the file that is at the path now; a negative errno.
+ */
 static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err) {
 	uint64_t until = clock_of(CLOCK_MONOTONIC) + wait_ms;
 	for (;;) {
@@ -163,7 +172,7 @@ static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err
 			return err_set(err, code, "the budget file %s cannot be opened: %s",
 				       quote(str_of(b->path)).s, strerror(code));
 		}
-		// Whoever had it has put another in its place: then that is the one.
+		// The previous lock holder may have replaced the file: then open the new one.
 		bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
 		if (!locked && errno != EWOULDBLOCK && errno != EINTR) {
 			int code = errno;
@@ -191,7 +200,7 @@ static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err
 	}
 }
 
-/** Put @text and, behind it, @number at @at. Returns where that ends. */
+/** Write @text and @number to @at. Returns the end. */
 static char *put_entry(char *at, struct str text, uint64_t number) {
 	for (size_t i = 0; i < text.len; i++) {
 		*at++ = text.p[i];
@@ -201,7 +210,7 @@ static char *put_entry(char *at, struct str text, uint64_t number) {
 	return at;
 }
 
-/** Put the book's text at @at. Returns its length. */
+/** Write the book's text to @at. Returns its length. */
 static size_t write_book(const struct book *book, char *at) {
 	char *p = put_entry(at, STR("distrun budget "), 1);
 	p = put_entry(p, STR("limit "), book->limit_ms);
@@ -221,7 +230,10 @@ static size_t write_book(const struct book *book, char *at) {
 	return (size_t)(p - at);
 }
 
-/** Write all of @text to @fd. A limit of the file's size is an error, and not the signal that ends us. Returns 0 or a negative errno. */
+/**
+ * Write all of @text to @fd. If a file size limit is exceeded, this is an error, and SIGXFSZ does
+ * not terminate us. Returns 0 or a negative errno.
+ */
 static int write_whole(int fd, struct str text) {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	sigaction(SIGXFSZ, &ignore, &before);
@@ -230,10 +242,14 @@ static int write_whole(int fd, struct str text) {
 	return r;
 }
 
-/** Make the file @new with @text. What an earlier run left there goes first: whoever has the lock is the only one to make it. */
+/**
+ * Create the file @new with @text. Remove the leftover of an earlier run first: only the lock
+ * holder creates this file.
+ */
 static int make_new(const char *new, struct str text) {
 	unlink(new);
-	// Not what is there and cannot be removed: a FIFO would hold us for ever, and a file is another user's.
+	// If an existing file cannot be removed, it belongs to another user, and opening a FIFO
+	// would block for ever. So create the file or fail.
 	int fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		return -errno;
@@ -242,7 +258,7 @@ static int make_new(const char *new, struct str text) {
 	return close(fd) < 0 && r == 0 ? -errno : r;
 }
 
-/** Put @book in the place of the file, which is locked. */
+/** Replace the locked file by @book. */
 static int replace(const struct budget *b, const struct book *book, struct err *err) {
 	char text[FILE_MAX + RUNS_MAX * NUM_DIGITS + 200], new[4096];
 	size_t len = strlen(b->path), size = write_book(book, text);
@@ -268,12 +284,16 @@ static int replace(const struct budget *b, const struct book *book, struct err *
 
 // --- who runs
 
-/** Whether the process of @run lives; on another machine: whether it has made an entry not long ago. */
+/**
+ * Whether the process of @run is alive. For a run on another machine: whether its last entry is
+ * recent.
+ */
 static bool is_alive(const struct budget *b, const struct run *run, uint64_t now) {
 	size_t place = str_find(run->name, ' ');
 	struct str ours = {b->run, str_find(str_of(b->run), ' ')};
 	if (!str_eq((struct str){run->name.p, place}, ours)) {
-		// An entry of the future: the clock was set back, or that machine's is ahead, by a little.
+		// An entry may be in the future: the clock was set back, or the other machine's
+		// clock is slightly ahead.
 		return now < run->at_ms + SILENT_MS && run->at_ms < now + SILENT_MS;
 	}
 	struct str rest = str_from(run->name, place + 1), pid_text;
@@ -282,7 +302,7 @@ static bool is_alive(const struct budget *b, const struct run *run, uint64_t now
 	       num_read(rest, UINT64_MAX, &start) == 0 && start != 0 && start_of(pid) == start;
 }
 
-/** Take those out who have died, and ourselves. Returns whether somebody is left, or we were there. */
+/** Remove dead runs and this run. Returns whether any run was alive, this one included. */
 static bool prune(const struct budget *b, struct book *book, uint64_t now) {
 	bool any = false;
 	uint32_t n = 0;
@@ -298,11 +318,12 @@ static bool prune(const struct budget *b, struct book *book, uint64_t now) {
 	return any;
 }
 
-/** Add to `used` what has passed since the last entry, if somebody ran. */
+/** Add the time since the last entry to `used`, if any run was alive. */
 static void count(struct budget *b, struct book *book) {
 	uint64_t now = clock_of(CLOCK_REALTIME), passed = now > book->at_ms ? now - book->at_ms : 0;
 	uint64_t mine = clock_of(CLOCK_MONOTONIC) - b->entered_at;
-	// The last entry is not older than our own: should somebody set the clock, ours knows better.
+	// If this run has joined, the last entry is at most as old as our own, measured on the
+	// monotonic clock. This limits the error if the clock was set.
 	uint64_t most = b->joined ? mine : SILENT_MS;
 	passed = passed > most ? most : passed;
 	if (prune(b, book, now)) {
@@ -320,8 +341,7 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 			       strerror(code));
 	}
 	if (n == FILE_MAX) {
-		return err_set(err, EFBIG, "the budget file %s is too large to be one",
-			       quote(str_of(b->path)).s);
+		return err_set(err, EFBIG, "the budget file %s is too large", quote(str_of(b->path)).s);
 	}
 	int r = read_book(b, (struct str){text, (size_t)n}, book, err);
 	if (r == 0) {
@@ -332,7 +352,7 @@ static int read_locked(struct budget *b, int fd, char *text, struct book *book, 
 	return r;
 }
 
-/** Make an entry, from which on we run, or not. */
+/** Make an entry. From then on this run counts as running if @run is true. */
 static int enter(struct budget *b, bool run, uint64_t wait_ms, struct err *err) {
 	char text[FILE_MAX];
 	struct book book = {0};
@@ -358,7 +378,7 @@ static int enter(struct budget *b, bool run, uint64_t wait_ms, struct err *err) 
 	return r;
 }
 
-/** Look what was used, and change nothing. */
+/** Read how much was used, and change nothing. */
 static int look(struct budget *b, struct err *err) {
 	char text[FILE_MAX];
 	struct book book = {0};
@@ -394,7 +414,7 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 	budget->run = run_of_us(arena);
 	int r = look(budget, err);
 	if (r == 0 && budget->limit_ms == 0) {
-		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is told",
+		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is given",
 			       quote(str_of(budget->path)).s);
 	}
 	return r;

@@ -15,13 +15,14 @@ static int read_file(struct flow *f, const char *path, struct err *err) {
 	struct str text;
 	int r = file_read(f->arena, "the directive file", path, DIRECTIVE_FILE_MAX, &text, err);
 	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
-		// It may be meant so. But a full disk also leaves an empty file of a bundle that was copied.
+		// This may be intended. But after a full disk, the copy of a bundle is also an
+		// empty file.
 		notes_add(f->notes, "the directive file %s is empty", quote(str_of(path)).s);
 	}
 	return r < 0 ? r : read_text(f, path, text, err);
 }
 
-/** Files that a variable names are opened with the program's rights. */
+/** Files that a variable names are opened with the rights of the program. */
 static int read_variable_files(struct flow *f, struct err *err) {
 	struct str paths = str_of(f->wants.variable_files), path;
 	int r = paths.len ? rights_of_program(f, err) : 0;

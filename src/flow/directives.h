@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Where directives come from, and in which order. */
+/** The sources of directives, and their order. */
 
 #include "flow/flow.h"
 
 /**
- * Read all directives of @flow's wants into its levels: the bundle that distrun hands over, so that all others see what it
- * carries; the variables' files and lines; the options' files.
- * Returns 0; -EINVAL, -E2BIG, or what a file failed with.
+ * Read all directives of @flow's wants into its levels, in this order: the bundle from distrun, so
+ * that the other directives see its contents; the files and lines of variables; the files of
+ * options.
+ * Returns 0; -EINVAL, -E2BIG, or the error of a file.
  */
 int directives_read(struct flow *flow, struct err *err);

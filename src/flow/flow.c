@@ -23,7 +23,10 @@ void flow_init(struct flow *f, struct arena *arena, struct env *env, struct note
 	};
 }
 
-/** Variables name the files that a cluster is read from, except for --hostfile; with that, no other file is read. */
+/**
+ * The files of a cluster are named by variables, except for --hostfile. With --hostfile, no other
+ * file is read.
+ */
 static int recognise(struct flow *f, struct err *err) {
 	if (told_by_option(&f->input.hostfile)) {
 		return recognise_cluster(&f->input, &f->cluster, err);
@@ -38,7 +41,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 		return r;
 	}
 	r = recognise(f, err);
-	// A wrong name of a source is a wrong option, not a broken cluster.
+	// A wrong source name is a wrong option, not a broken cluster.
 	if (r < 0 && r != -ENOENT && f->wants.lenient) {
 		f->broken = arena_text(f->arena, err->text, strlen(err->text));
 		notes_add(f->notes, "%s; nothing is derived (--lenient)", f->broken);
@@ -48,15 +51,14 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 	return r < 0 ? r : 0;
 }
 
-/** Check what is one framework's own, also where nothing is derived. */
+/** Check the settings of single frameworks, even if nothing is derived. */
 static int read_own_wants(struct flow *f, struct err *err) {
 	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
 	if (path->value && path->value[0] != '/') {
-		return err_set(
-			err, EINVAL,
-			"%s=%s: a path that begins with '/' is expected, as what reads the file may run in "
-			"another folder",
-			path->from, quote(str_of(path->value)).s);
+		return err_set(err, EINVAL,
+			       "%s=%s: an absolute path is expected, because the program that reads the file "
+			       "may run in another folder",
+			       path->from, quote(str_of(path->value)).s);
 	}
 	f->derivation.hostfile.path = path->value;
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
@@ -82,8 +84,8 @@ static int run_frameworks(struct flow *f, struct err *err) {
 	}
 	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
 		notes_add(f->notes,
-			  "%s: no host file is written, as none of the frameworks that read one is asked for "
-			  "(mpi, mpich, horovod, deepspeed)",
+			  "%s: no host file is written, because --frameworks has none that reads one (mpi, "
+			  "mpich, horovod, deepspeed)",
 			  f->wants.hostfile_output.from);
 	}
 	if (frameworks_want_interface(set, f->env)) {
@@ -93,13 +95,13 @@ static int run_frameworks(struct flow *f, struct err *err) {
 }
 
 int flow_derive(struct flow *f, struct err *err) {
-	// First of all, as it says who may open what follows.
+	// This comes first, because it decides with whose rights files are opened.
 	int r = privileges_plan(f, err);
 	r = r < 0 ? r : directives_read(f, err);
 	r = r < 0 ? r : flow_find_cluster(f, err);
 	r = r < 0 ? r : run_frameworks(f, err);
 	if (r == 0) {
-		// Directives can set it again.
+		// Directives can change the identity again.
 		privileges_set_identity(f);
 	}
 	r = r < 0 ? r : directives_apply(&f->levels.job, f->env, f->notes, err);

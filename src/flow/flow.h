@@ -2,12 +2,12 @@
 #pragma once
 
 /**
- * One run: from the environment that we inherited, and what the user wants, to the environment of the program.
+ * One run: from the inherited environment and the user's wishes to the environment of the program.
  *
  *     input -> source, launcher -> cluster -> frameworks -> env block -> directives
  *
- * Before it, the change of privileges is planned, since files that a variable names are opened with the rights that the
- * program will have.
+ * The change of privileges is planned first, because files that a variable names are opened with
+ * the rights that the program will have.
  */
 
 #include "cluster/cluster.h"
@@ -15,35 +15,41 @@
 #include "framework/framework.h"
 #include "priv/plan.h"
 
-/** What the user wants, beside what a cluster is read from (struct input). Nothing told: zero. */
+/** The user's wishes, except what a cluster is read from (struct input). All zero: no wishes. */
 struct wants {
 	/** --cluster=none. */
 	bool no_cluster;
-	/** A broken cluster is a warning, and nothing is derived. */
+	/** A broken cluster causes a warning instead of an error, and nothing is derived. */
 	bool lenient;
 	struct told frameworks;
 	enum ranks ranks;
 	struct told tf_roles;
 	struct told hostfile_output;
 
-	/** Directives in the order in which they are read: a bundle, the files and the lines of variables, the options' files. */
+	/**
+	 * Directives in reading order: a bundle, the files and the lines of variables, the files of
+	 * options.
+	 */
 	const char *bundle;
-	/** Paths, with ':' between. */
+	/** Paths, separated by ':'. */
 	const char *variable_files;
 	const char *variable_lines;
 	const char *const *option_files;
 	uint32_t n_option_files;
-	/** The options themselves. They are applied last. */
+	/** Directives given as options. They are applied last. */
 	struct directives options;
-	/** Whose sections of the files count; NULL: none. */
+	/** The app whose sections of the files apply; NULL: none. */
 	const char *app;
 
 	struct priv_options privileges;
-	/** We stay as the program's parent, and keep what it takes to end it. */
+	/** We stay the program's parent, and keep the capability to terminate it. */
 	bool supervises;
-	/** A change of privileges that cannot be made is an error. Else it is kept in flow.plan_error. */
+	/**
+	 * A change of privileges that fails is an error. Otherwise the reason is kept in
+	 * flow.plan_error.
+	 */
 	bool must_change;
-	/** What is noteworthy about the change goes to the notes. */
+	/** Notes about the change go to the user's notes. */
 	bool notes_change;
 };
 
@@ -62,29 +68,37 @@ struct flow {
 	struct derivation derivation;
 	struct directive_levels levels;
 
-	/** The privileges that are asked for. If any are: what we had at the start, and the plan. */
+	/**
+	 * The requested privileges. If there are any: our credentials at the start, and the plan.
+	 */
 	struct wishes wishes;
 	struct credentials was;
 	struct priv_plan plan;
 	/** Why the plan failed, or NULL. */
 	const char *plan_error;
-	/** Whether the program will have fewer rights; files of variables are opened with these. */
+	/**
+	 * Whether the program will have fewer rights. Files that variables name are then opened
+	 * with these credentials.
+	 */
 	bool has_more_rights;
 	struct credentials opens_as;
 };
 
-/** Begin. The input's and the wants' fields are then the caller's to fill in. */
+/** Initialise. The caller then fills in the fields of the input and the wants. */
 void flow_init(struct flow *flow, struct arena *arena, struct env *env, struct notes *notes);
 
-/** Find the cluster. Returns 0, also where there is none; -EINVAL; or what a file failed with. */
+/** Find the cluster. Returns 0, also if there is none; -EINVAL; or the error of a file. */
 int flow_find_cluster(struct flow *flow, struct err *err);
 
 /**
- * Do it all: plan the privileges, read the directives, find the cluster, derive, set the user's identity, apply the
- * directives. Nothing outside of @flow is changed.
- * Returns 0; -EINVAL, -E2BIG, what a directive file failed with, or what priv_plan() returns.
+ * Run all steps: plan the privileges, read the directives, find the cluster, derive, set the user's
+ * identity, apply the directives. Nothing outside of @flow changes.
+ * Returns 0; -EINVAL, -E2BIG, the error of a directive file, or the result of priv_plan().
  */
 int flow_derive(struct flow *flow, struct err *err);
 
-/** Write the host file that frameworks have made, if there is one. Returns 0; or the negative errno of what failed. */
+/**
+ * Write the host file, if a framework has made one. Returns 0; or the negative errno of what
+ * failed.
+ */
 int flow_write_hostfile(struct flow *flow, struct err *err);

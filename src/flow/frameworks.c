@@ -14,7 +14,7 @@ uint32_t frameworks_standard(void) {
 	return set;
 }
 
-/** The set that one word stands for; 0 for one that is unknown, and for "none". */
+/** The set for one word; 0 for "none" and for an unknown word. */
 static uint32_t set_of(struct str word, struct nearest *best) {
 	for (uint32_t i = 0; frameworks[i]; i++) {
 		if (str_is(word, frameworks[i]->name)) {

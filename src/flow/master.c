@@ -18,11 +18,11 @@ const char *master_pointless(const struct flow *f, bool asked) {
 		return "a cluster of one";
 	}
 	if (cluster_is_vague(c)) {
-		return "a node's number alone, which is no cluster";
+		return "only this node's number is known, not the cluster";
 	}
 	switch (c->scope) {
 	case SCOPE_ALLOCATION:
-		return "this process is no rank, and the master is one that it starts";
+		return "this process is not a rank, and it starts the master itself";
 	case SCOPE_TASK:
 		return c->task.rank == 0 ? "this is rank 0, the master" : NULL;
 	case SCOPE_NODE:
@@ -41,7 +41,7 @@ int master_host(const struct flow *f, const char **host, struct err *err) {
 	}
 	if (!value) {
 		return err_set(err, EINVAL,
-			       "the master cannot be waited for, as nobody tells its address: set "
+			       "cannot wait for the master, because its address is not known: set "
 			       "MASTER_ADDR, or pass --master-addr or --hosts");
 	}
 	return told_host(f->arena, from, value, host, err);
@@ -60,6 +60,6 @@ int master_port(const struct flow *f, uint16_t *out, struct err *err) {
 	const struct told *told = &f->input.master_port;
 	return told->value ? parse_port(told->from, told->value, out, err)
 			   : err_set(err, EINVAL,
-				     "--for=tcp: nobody tells the master's port: set MASTER_PORT, or pass "
+				     "--for=tcp: the master's port is not known: set MASTER_PORT, or pass "
 				     "--master-port");
 }

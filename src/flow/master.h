@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** The master that a wait is for: whether there is one, and its address. */
+/** The master to wait for: whether there is one, and its address. */
 
 #include "flow/flow.h"
 
 /**
- * Why there is nothing to wait for: one clause; or NULL. @asked: the user asked for nothing but the wait, so a master that is
- * told by hand is enough.
+ * Why there is nothing to wait for: a clause; or NULL. @asked: the user asked only for the wait, so
+ * it is enough that the user gave the master.
  */
 const char *master_pointless(const struct flow *flow, bool asked);
 
 /**
- * Find the master's host: what the program will read, else what the cluster says, else what the user told.
- * Returns 0 with *@host, a name or an address without brackets; -EINVAL where nobody tells it, or where it is none.
+ * Find the master's host: the value that the program will read, else the cluster's, else the
+ * user's.
+ * Returns 0 with *@host, a name or an address without brackets; -EINVAL if it is not known or not
+ * valid.
  */
 int master_host(const struct flow *flow, const char **host, struct err *err);
 

@@ -15,8 +15,9 @@ static const struct origin *origin(struct flow *f, const char *why) {
 }
 
 /**
- * Set @name to @value, that of the new user. What is there is the user's and stays, unless it is @before, which says who we were:
- * engines and shells set HOME for the user that a container starts as.
+ * Set @name to @value, the new user's. An existing value is the user's and stays, unless it is
+ * @before, the value for the previous user: engines and shells set HOME for the user that a
+ * container starts as.
  */
 static void set_identity(struct flow *f, const char *name, const char *value, const char *before,
 			 const char *why) {
@@ -36,7 +37,8 @@ void privileges_set_identity(struct flow *f) {
 		return;
 	}
 	const char *home_before = env_value(f->env, "HOME");
-	// Where /etc/passwd does not tell: root's usual home, and what engines take for a user that has none.
+	// Values to replace although /etc/passwd does not list them: root's usual home, and the one
+	// that engines set for a user without a home.
 	bool usual = home_before && (strcmp(home_before, "/") == 0 ||
 				     (f->was.uid[ID_REAL] == 0 && strcmp(home_before, "/root") == 0));
 	const char *name_before = w->name_now ? w->name_now : f->was.uid[ID_REAL] == 0 ? "root" : NULL;
@@ -48,8 +50,8 @@ void privileges_set_identity(struct flow *f) {
 }
 
 /**
- * Choose the rights for opening what variables name: the workload's. Where the plan failed: those of
- * the user, without capabilities.
+ * Choose the rights for opening files that variables name: those of the workload. If the plan
+ * failed: those of the user, without capabilities.
  */
 static void plan_rights(struct flow *f) {
 	struct credentials *as = &f->opens_as;
@@ -97,7 +99,7 @@ int rights_of_program(struct flow *f, struct err *err) {
 	}
 	int r = rights_lower(&f->was, &f->opens_as, err);
 	if (r < 0 && f->plan_error) {
-		// We may not become that user, which is why no workload could either.
+		// We are not allowed to become that user, and so no workload could either.
 		f->opens_as = f->was;
 		f->opens_as.caps.effective = 0;
 		r = rights_lower(&f->was, &f->opens_as, err);
@@ -112,7 +114,8 @@ int rights_of_ours(struct flow *f, int r, struct err *err) {
 	if (r == -EACCES) {
 		struct err cause = *err;
 		err_set(err, EACCES,
-			"%s; what a variable names is opened with the rights of the workload, uid %u, gid %u",
+			"%s; a file that a variable names is opened with the rights of the workload, uid %u, "
+			"gid %u",
 			cause.text, f->opens_as.uid[ID_EFFECTIVE], f->opens_as.gid[ID_EFFECTIVE]);
 	}
 	int back = rights_restore(&f->was, &f->opens_as, err);
@@ -124,7 +127,8 @@ int privileges_drop(struct flow *f, struct err *err) {
 		return 0;
 	}
 	if (f->wants.supervises) {
-		// The program may become another user, by a setuid program, and has to be ended all the same.
+		// The program may become another user with a setuid program, and we must still be
+		// able to terminate it.
 		priv_plan_keep(&f->plan, CAP_BIT(CAP_KILL));
 	}
 	f->has_more_rights = false;

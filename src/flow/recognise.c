@@ -41,7 +41,7 @@ static int find_source(const struct input *in, const struct source **out, const 
 	return 0;
 }
 
-/** What @l itself says, or the source that it goes with. */
+/** Ask @l itself, or the source that belongs to it. */
 static bool has_started_us(const struct input *in, const struct launcher *l) {
 	for (size_t i = 0; l->as_source && sources[i]; i++) {
 		if (strcmp(sources[i]->name, l->as_source) == 0) {
@@ -51,7 +51,7 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 	return !l->detect || l->detect(in);
 }
 
-/** The innermost launcher whose word counts where @source gave the placement, or NULL. */
+/** The innermost launcher that counts if @source gave the placement, or NULL. */
 static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
@@ -81,8 +81,8 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
 }
 
 /**
- * A launcher that copies its environment to every node copies the variable that numbers a node, too: there, names and addresses alone
- * tell which node this is. What the user told by hand stands.
+ * A launcher that copies its environment to every node also copies the variable that numbers a
+ * node. So only names and addresses identify this node. Hosts that the user gave are not affected.
  */
 static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
 	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
@@ -98,7 +98,10 @@ static void distrust_copies(struct input *in, const struct cluster *c, struct pl
 	}
 }
 
-/** Without a manager: all that can be said is whether the launcher's ranks share one node, which is then this one. */
+/**
+ * Without a manager, only one fact is known: whether all ranks of the launcher share one node,
+ * which is then this one.
+ */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
 		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
@@ -108,16 +111,16 @@ static void place_without_source(struct input *in, struct cluster *c) {
 }
 
 /**
- * Say that what the user tells of a cluster is of no use where nobody else tells of one. An image may have --scope in a variable,
- * and run alone, too.
+ * Warn that the user's settings for a cluster have no effect, because none was recognised. An image
+ * may have --scope in a variable and also run alone.
  */
 static void note_unused(const struct input *in) {
 	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
 	const struct told *told = node ? &in->scope : &in->nnodes;
 	if (node || (told->value && told_nnodes(in) > 1)) {
 		notes_add(in->notes,
-			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; --hosts "
-			  "tells a cluster by hand",
+			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; describe "
+			  "the cluster with --hosts",
 			  told->from, told->value);
 	}
 }

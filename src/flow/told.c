@@ -43,7 +43,7 @@ static int check_nnodes(const struct told *nnodes, struct err *err) {
 	return r;
 }
 
-/** Hosts that are told by hand are told once, and no manager is asked for beside them. */
+/** Hosts that the user gives must be given once, without a manager. */
 static int check_told_hosts(const struct input *in, struct err *err) {
 	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
 	const char *source = in->hosts.value ? "manual" : "hostfile";
@@ -56,7 +56,7 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 			       list->from, in->cluster.from, in->cluster.value);
 	}
 	if (in->node_rank.value && !list->value) {
-		return err_set(err, EINVAL, "%s goes with --hosts or --hostfile, which are not given",
+		return err_set(err, EINVAL, "%s needs --hosts or --hostfile, which are not given",
 			       in->node_rank.from);
 	}
 	return 0;

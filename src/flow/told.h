@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Checks of what the user told about a cluster. They hold whether or not there is one. */
+/** Checks the user's settings for a cluster. They apply whether or not there is a cluster. */
 
 #include "cluster/cluster.h"
 
-/** Check all that @in was told by hand. Returns 0, and an address has lost its brackets; -EINVAL. */
+/**
+ * Check all of the user's settings in @in. Returns 0, with brackets removed from an address;
+ * -EINVAL.
+ */
 int told_check(struct input *in, struct err *err);
 
 /**
- * Read @value, told by @from, as one host, a name or an address, into *@out, which has no brackets.
+ * Read @value (of @from) as one host, a name or an address, into *@out, without brackets.
  * Returns 0; -EINVAL.
  */
 int told_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What frameworks ask of a cluster alike: which of its processes this one is, whether a starter of ranks (torchrun and the like)
- * has its place here, and how an endpoint is written.
+ * Questions that all frameworks ask: which of the processes this one is, whether a program that
+ * starts ranks (torchrun and similar) is useful here, and how to write an endpoint.
  */
 
 #include "base/buf.h"
 #include "cluster/endpoint.h"
 #include "framework/framework.h"
 
-/** Whether each node is known to have one task, as far as the manager tells. */
+/** Whether each node has one task, as far as the manager says. */
 static bool nodes_are_single(const struct cluster *c) {
 	for (uint32_t i = 0; c->place.tasks_per_node && i < c->place.hosts.n; i++) {
 		if (c->place.tasks_per_node[i] != 1) {
@@ -24,7 +24,7 @@ uint32_t master_node_of(const struct derivation *d, const char *name) {
 	struct str host;
 	uint16_t port;
 	struct err none;
-	// What is no address is the framework's to refuse.
+	// If the value is not an address, the framework itself reports that.
 	bool read = set && endpoint_read(name, str_of(set), &host, &port, &none) == 0;
 	return read ? cluster_node_at(d->cluster, host) : d->cluster->master_node;
 }
@@ -32,7 +32,7 @@ uint32_t master_node_of(const struct derivation *d, const char *name) {
 const char *process_of(const struct derivation *d, const char *master, struct counted *out) {
 	const struct cluster *c = d->cluster;
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "this process is no rank, and what is set here reaches every task";
+		return "this process is not a rank, and every task inherits what is set here";
 	}
 	if (c->scope == SCOPE_TASK) {
 		*out = (struct counted){c->task.rank, c->task.world_size};
@@ -40,10 +40,10 @@ const char *process_of(const struct derivation *d, const char *master, struct co
 	}
 	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
 		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
-					    : "this node is not told its rank";
+					    : "this node's rank is not known";
 	}
 	if (!nodes_are_single(c)) {
-		return "several tasks share this environment, and each would be another process";
+		return "several tasks share this environment, but each is a different process";
 	}
 	*out = (struct counted){cluster_rank_around(c, master_node_of(d, master)), c->nnodes};
 	return NULL;
@@ -52,10 +52,10 @@ const char *process_of(const struct derivation *d, const char *master, struct co
 const char *starter_misplaced(const struct cluster *c) {
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {
-		return "the launcher starts the ranks itself: this wants one task per node";
+		return "the launcher starts the ranks itself: this needs one task per node";
 	}
 	if (c->scope != SCOPE_ALLOCATION && !nodes_are_single(c)) {
-		return "a node has several tasks: this wants one per node";
+		return "a node has several tasks: this needs one per node";
 	}
 	return NULL;
 }

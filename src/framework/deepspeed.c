@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * DeepSpeed's launcher. It looks for a host file in /job/hostfile, or where its option says: "deepspeed --hostfile FILE"; no
- * variable tells it. Each line must have its "slots=", and a host stands in it once.
+ * DeepSpeed's launcher. It reads a host file from /job/hostfile, or from its option: "deepspeed
+ * --hostfile FILE". No variable sets the path. Each line must have "slots=", and each host only one
+ * line.
  *
  * Reference: deepspeed/launcher/runner.py of DeepSpeed.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How a framework sets a variable, keeps the user's, or leaves one out. */
+/** How a framework sets a variable, keeps the user's value, or does not set it. */
 
 #include "base/buf.h"
 #include "base/num.h"
@@ -55,16 +55,16 @@ void derive_noted(struct derivation *d, const char *name, uint32_t value, const 
 	const char *set = env_value(d->env, name);
 	uint32_t was;
 	if (set && (num_read_u32(str_of(set), &was) < 0 || was != value)) {
-		notes_add(d->notes, "%s=%s was set already and is kept, but is %u here", name,
+		notes_add(d->notes, "%s=%s was set already and is kept, but should be %u here", name,
 			  quote(str_of(set)).s, value);
 	}
 	derive_number(d, name, value, why);
 }
 
-/** Say that there is no @name where nobody tells the master. */
+/** Record that @name is not set because the master is not known. */
 static void leave_master_out(struct derivation *d, const char *name) {
 	if (!derive_keeps(d, name)) {
-		derive_leaves_out(d, name, "nobody tells the hosts");
+		derive_leaves_out(d, name, "the hosts are not known");
 	}
 }
 

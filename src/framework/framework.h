@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * What a framework is, and what frameworks share. A framework turns a cluster into the variables that it reads; it knows no
- * manager.
+ * What a framework is, and what all frameworks share. A framework turns a cluster into the
+ * variables that it reads. It knows no manager.
  */
 
 #include "base/err.h"
@@ -12,9 +12,9 @@
 
 /** --ranks: whether RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE are set. */
 enum ranks {
-	/** Where the scope is "task". */
+	/** If the scope is "task". */
 	RANKS_AUTO,
-	/** Also one per node, as its only rank. */
+	/** Also with one process per node, which is then the node's only rank. */
 	RANKS_ALWAYS,
 	RANKS_NEVER,
 };
@@ -22,7 +22,7 @@ enum ranks {
 /** A variable that was not set, and why; for `explain`. */
 struct remark {
 	const char *name;
-	/** The framework, or "user" where a value that was there is kept. */
+	/** The framework, or "user" if the user's value is kept. */
 	const char *by;
 	const char *why;
 	bool kept;
@@ -31,15 +31,18 @@ struct remark {
 
 struct framework;
 
-/** The network interface that leads to the other nodes. Frameworks are told it, and look for nothing. */
+/**
+ * The network interface that leads to the other nodes. Frameworks get it as input, and do not
+ * search for it.
+ */
 struct interface {
-	/** As the kernel calls it; NULL: it is not known. */
+	/** The kernel's name for it; NULL: it is not known. */
 	const char *name;
-	/** What it leads to, or why it is not known: one clause. */
+	/** Where it leads, or why it is not known: a clause. */
 	const char *why;
 };
 
-/** What the lines of a host file look like. */
+/** The form of the lines in a host file. */
 enum hostfile_form {
 	/** "host slots=4": Open MPI, Horovod, DeepSpeed. */
 	HOSTFILE_SLOTS,
@@ -47,29 +50,29 @@ enum hostfile_form {
 	HOSTFILE_COLON,
 };
 
-/** The host file that frameworks ask for. They make its text; somebody else writes it. */
+/** The host file that frameworks need. They make its text; flow_write_hostfile() writes it. */
 struct hostfile {
-	/** Where it is to be, as the user says; NULL: nowhere. */
+	/** The path that the user gave; NULL: none. */
 	const char *path;
-	/** Its text, and of which form that is; NULL: none has asked for one, or there can be none. */
+	/** Its text and form; NULL: no framework needs one, or it is not possible. */
 	struct str text;
 	enum hostfile_form form;
 };
 
-/** One run of the frameworks over a cluster. */
+/** One run of the frameworks for a cluster. */
 struct derivation {
 	const struct cluster *cluster;
 	struct env *env;
 	struct notes *notes;
 	enum ranks ranks;
-	/** Who is what in TF_CONFIG; empty: all are workers. */
+	/** The roles in TF_CONFIG; empty: all are workers. */
 	struct tf_roles tf_roles;
-	/** Found only where frameworks_want_interface() says so. */
+	/** Set only if frameworks_want_interface() returns true. */
 	struct interface interface;
 	struct hostfile hostfile;
-	/** The one that is at work. */
+	/** The framework that is running. */
 	const struct framework *framework;
-	/** In the order in which they were made. */
+	/** In order of creation. */
 	const struct remark *remarks;
 	struct remark *last_remark;
 };
@@ -77,75 +80,85 @@ struct derivation {
 struct framework {
 	const char *name;
 	const char *about;
-	/** The variables it sets, for `distinit frameworks`. */
+	/** The variables that it sets, for `distinit frameworks`. */
 	const char *sets;
 	/** Part of the default set. */
 	bool standard;
-	/** It asks for a host file. */
+	/** It needs a host file. */
 	bool hostfile;
-	/** The variable that it puts the network interface into; NULL: it needs none. */
+	/** The variable for the network interface; NULL: it needs none. */
 	const char *interface;
-	/** What the user told for it is checked before anything is derived; NULL: there is nothing. Returns 0; -EINVAL. */
+	/**
+	 * Checks the user's settings for it before it derives anything; NULL: there are none.
+	 * Returns 0; -EINVAL.
+	 */
 	int (*check)(struct derivation *d, struct err *err);
 	void (*derive)(struct derivation *d);
 };
 
-/** Set @name, unless it has a value already: then that is kept. @why is one clause. */
+/** Set @name, unless it already has a value, which is then kept. @why is a clause. */
 void derive(struct derivation *d, const char *name, struct str value, const char *why);
 
 /** The same for a number. */
 void derive_number(struct derivation *d, const char *name, uint32_t value, const char *why);
 
-/** The same for a number of this process or node: another one that is kept is told of, as two with the same hang. */
+/**
+ * The same for a number of this process or node. If a different value is kept, there is a warning:
+ * two processes with the same number hang.
+ */
 void derive_noted(struct derivation *d, const char *name, uint32_t value, const char *why);
 
 /** The same with "NAME=VALUE" in one text, in the arena. */
 void derive_text(struct derivation *d, const char *text, uint32_t name_len, const char *why);
 
-/** Whether @name has a value, which is then noted as kept. */
+/** Whether @name has a value. If so, it is recorded as kept. */
 bool derive_keeps(struct derivation *d, const char *name);
 
-/** Say why @name is not set, where one might expect it. */
+/** Record why @name is not set, although users may expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 
 /** Derive variable @name from the network interface, with @before in front of its name. */
 void derive_interface(struct derivation *d, const char *name, const char *before);
 
-/** Derive @name as the host of the rendezvous; an IPv6 address stands bare. */
+/** Derive @name as the host of the rendezvous, without brackets around an IPv6 address. */
 void derive_master_addr(struct derivation *d, const char *name);
 
 /** Derive @name as the rendezvous, "host:port", with an IPv6 address in brackets. */
 void derive_endpoint(struct derivation *d, const char *name, const char *why);
 
 /**
- * Make the text of the host file, in @form. @counted: a line without its number of ranks is of no use.
- * Returns NULL; or why there is none for this framework, which is noted as well if the user wants one.
+ * Make the text of the host file, in @form. @counted: each line needs its number of ranks.
+ * Returns NULL; or why this framework gets no host file, with a warning if the user wants one.
  */
 const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool counted);
 
-/** The same, and derive each of @names, which end with NULL, as its path. */
+/** The same, and set each of @names (NULL ends the list) to its path. */
 void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form);
 
-/** A process as frameworks count them: each rank in scope "task", else one per node, the master's being 0. */
+/**
+ * A process as frameworks count them: each rank in scope "task", else one per node. The master's is
+ * 0.
+ */
 struct counted {
 	uint32_t rank;
 	uint32_t size;
 };
 
 /**
- * The node that process 0 has to be on: the one that @name names, a host or an endpoint, if the user has set it and it is one of the
- * hosts; else the master's.
+ * The node where process 0 must run. This is the host or endpoint in the user's variable @name, if
+ * it is in the list of hosts; else the master's node.
  */
 uint32_t master_node_of(const struct derivation *d, const char *name);
 
 /**
- * Find out which process this is, process 0 being where variable @master says. Returns NULL with *@out set; or why it is none, or not
- * told.
+ * Find out which process this is. Process 0 runs where the variable @master says. Returns NULL with
+ * *@out set; or why this is not a process or its number is not known.
  */
 const char *process_of(const struct derivation *d, const char *master, struct counted *out);
 
 /**
- * Why a program that starts the ranks of its node (torchrun and the like) or of all nodes (mpirun) has no place here: the ranks
- * are started already, or several of it would be. NULL: it has one.
+ * Why a program that starts the ranks of its node (torchrun and similar) or of all nodes (mpirun)
+ * is wrong here: the ranks are already running, or the program would run several times. NULL: it is
+ * right.
  */
 const char *starter_misplaced(const struct cluster *cluster);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The choice of the network interface in PyTorch's gloo backend, which else is that of the address that the host's own name has:
- * in containers and on Debian often the loopback's. The value is a list of whole names.
+ * The network interface of PyTorch's gloo backend. Without this variable, gloo uses the interface
+ * of the address to which the host's own name resolves: in containers and on Debian often the
+ * loopback. The value is a list of whole names.
  *
- * Reference: PyTorch's manual, "Distributed communication package"; torch/csrc/distributed/c10d/ProcessGroupGloo.cpp.
+ * Reference: PyTorch's manual, "Distributed communication package";
+ * torch/csrc/distributed/c10d/ProcessGroupGloo.cpp.
  */
 
 #include "framework/framework.h"

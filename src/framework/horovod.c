@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Horovod. horovodrun reads a host file in Open MPI's form, whose lines must all have their "slots=", but its path from its option
- * alone: "horovodrun --hostfile FILE". So no variable is set here. With mpirun in its place, `mpi` is what is wanted.
+ * Horovod. horovodrun reads a host file in Open MPI's form, in which all lines must have "slots=".
+ * It takes the path only from its option: "horovodrun --hostfile FILE". So no variable is set here.
+ * If mpirun starts the ranks instead, use `mpi`.
  *
  * Reference: horovod/runner/launch.py, horovod/runner/common/util/hosts.py of Horovod.
  */

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The text of a host file: a line for each node, in node-rank order, with how many ranks are to run there. What is not told is
- * not written: mpirun then takes what it finds on the node, or one.
+ * The text of a host file: one line per node, in node-rank order, with the number of ranks to start
+ * there. An unknown number is not written: mpirun then uses what it finds on the node, or one.
  *
- * Reference: orte_hosts(7) of Open MPI 4, whose form Horovod and DeepSpeed read too; HYDT "Host file" of MPICH's wiki.
+ * Reference: orte_hosts(7) of Open MPI 4, whose form Horovod and DeepSpeed read too; HYDT "Host
+ * file" of MPICH's wiki.
  */
 
 #include "base/buf.h"
 #include "base/num.h"
 #include "framework/framework.h"
 
-/** Ranks that are to run on node @i, or UNKNOWN. */
+/** The number of ranks for node @i, or UNKNOWN. */
 static uint32_t slots_on(const struct derivation *d, uint32_t i) {
 	const struct placement *place = &d->cluster->place;
 	uint32_t told = UNKNOWN;
@@ -21,32 +22,32 @@ static uint32_t slots_on(const struct derivation *d, uint32_t i) {
 	if (place->nproc_per_node != UNKNOWN) {
 		return place->nproc_per_node;
 	}
-	// "gpu" and the like are torchrun's to understand.
+	// Only torchrun understands values such as "gpu".
 	return num_read_u32(str_of(env_value(d->env, "PET_NPROC_PER_NODE")), &told) == 0 && told ? told
 												 : UNKNOWN;
 }
 
-/** Why there can be no host file of this form, or NULL. */
+/** Why a host file of this form is not possible, or NULL. */
 static const char *not_possible(const struct derivation *d, enum hostfile_form form, bool counted) {
 	const struct cluster *c = d->cluster;
 	if (!d->hostfile.path) {
-		return "no --hostfile-output=FILE says where a host file is to be written";
+		return "no host file is written without --hostfile-output=FILE";
 	}
 	if (c->place.hosts.n == 0) {
-		return "nobody tells the hosts";
+		return "the hosts are not known";
 	}
 	const char *why = starter_misplaced(c);
 	if (why) {
 		return why;
 	}
 	if (counted && slots_on(d, 0) == UNKNOWN) {
-		return "nobody tells how many ranks a node is to have: PET_NPROC_PER_NODE=N does";
+		return "the number of ranks per node is not known: set PET_NPROC_PER_NODE=N";
 	}
 	if (form == HOSTFILE_COLON && c->place.hosts.ipv6) {
-		return "a host is an IPv6 address, which this form of a host file cannot carry";
+		return "a host is an IPv6 address, which this form of a host file cannot hold";
 	}
 	if (d->hostfile.text.p && d->hostfile.form != form) {
-		return "the one host file has the form that another framework reads";
+		return "another framework needs the host file in a different form";
 	}
 	return NULL;
 }

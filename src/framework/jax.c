@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * JAX. jax.distributed.initialize() reads JAX_COORDINATOR_ADDRESS itself, and starts the coordinator in process 0, so that is at the
- * master. JAX_NUM_PROCESSES and JAX_PROCESS_ID, which Kubeflow's trainer sets, it does not read: they are for programs that pass
- * them to it.
+ * JAX. jax.distributed.initialize() reads JAX_COORDINATOR_ADDRESS and starts the coordinator in
+ * process 0, so process 0 runs on the master. It does not read JAX_NUM_PROCESSES and
+ * JAX_PROCESS_ID, which Kubeflow's trainer sets: programs pass these to it.
  *
- * Reference: jax/_src/distributed.py of JAX; pkg/runtime/framework/plugins/jax of Kubeflow's trainer.
+ * Reference: jax/_src/distributed.py of JAX; pkg/runtime/framework/plugins/jax of Kubeflow's
+ * trainer.
  */
 
 #include "framework/framework.h"
@@ -20,7 +21,7 @@ static void jax_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "JAX_NUM_PROCESSES", self.size, "the number of processes");
-	derive_number(d, "JAX_PROCESS_ID", self.rank, "this process, the master's being 0");
+	derive_number(d, "JAX_PROCESS_ID", self.rank, "this process's number; the master's is 0");
 }
 
 const struct framework framework_jax = {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * The frameworks, in the order in which they derive.
+ * The frameworks, in the order in which they run.
  *
- * This is the one list: the table (flow/tables.c) and the build (src/meson.build) follow from it. FRAMEWORK(name) stands
- * for `framework_name` in src/framework/name.c.
+ * This is the only list: the table (flow/tables.c) and the build (src/meson.build) follow from it.
+ * FRAMEWORK(name) stands for `framework_name` in src/framework/name.c.
  */
 
 // clang-format off

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Open MPI's mpirun without -H: its default host file. Version 5 is PRRTE's prterun, which has parameters of its own.
+ * Open MPI's mpirun without -H: its default host file. Version 5 uses PRRTE's prterun, which has
+ * its own parameters.
  *
  * Reference: orte_hosts(7) of Open MPI 4; src/runtime/prte_mca_params.c of PRRTE.
  */

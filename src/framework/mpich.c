@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * MPICH's and Intel MPI's mpiexec without -hosts: Hydra's host file, of lines "host:4".
+ * MPICH's and Intel MPI's mpiexec without -hosts: Hydra's host file, with lines "host:4".
  *
- * Reference: src/pm/hydra/mpiexec/utils.c of MPICH; Intel MPI's manual, "Hydra Environment Variables".
+ * Reference: src/pm/hydra/mpiexec/utils.c of MPICH; Intel MPI's manual, "Hydra Environment
+ * Variables".
  */
 
 #include "framework/framework.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * NCCL's choice of the network interface, which else is the first that is called ib..., and then the first that is neither
- * docker's nor the loopback. The value is a list of beginnings of names, unless a '=' stands in front: "=eth0" is not eth01.
+ * NCCL's network interface. Without this variable, NCCL takes the first interface whose name starts
+ * with "ib", else the first that is neither docker's nor the loopback. The value is a list of name
+ * prefixes. With a leading '=', it is a list of whole names: "=eth0" does not match eth01.
  *
  * Reference: NCCL's manual, "Environment Variables"; src/misc/socket.cc of NCCL.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * paddle.distributed.launch without flags: one runs on each node and starts the ranks there, the one of rank 0 with the store
- * that all others look for at PADDLE_MASTER.
+ * paddle.distributed.launch without flags. One instance runs on each node and starts the ranks
+ * there. The instance of rank 0 also starts the store, which all others look for at PADDLE_MASTER.
  *
- * Reference: python/paddle/distributed/launch/context/args_envs.py of PaddlePaddle, which maps the variables to its options.
+ * Reference: python/paddle/distributed/launch/context/args_envs.py of PaddlePaddle, which maps the
+ * variables to its options.
  */
 
 #include "framework/framework.h"
@@ -16,7 +17,7 @@ static void paddle_derive(struct derivation *d) {
 	struct counted self;
 	const char *why = process_of(d, "PADDLE_MASTER", &self);
 	why = why ? why : starter_misplaced(c);
-	why = why || c->master_addr.len ? why : "nobody tells the hosts";
+	why = why || c->master_addr.len ? why : "the hosts are not known";
 	if (why) {
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 			derive_leaves_out(d, names[i], why);
@@ -25,9 +26,9 @@ static void paddle_derive(struct derivation *d) {
 	}
 	derive_endpoint(d, "PADDLE_MASTER", "the host of rank 0, and the rendezvous port");
 	derive_number(d, "PADDLE_NNODES", self.size, "the number of nodes");
-	derive_number(d, "PADDLE_RANK", self.rank, "this node's rank, the master's being 0");
+	derive_number(d, "PADDLE_RANK", self.rank, "this node's rank; the master's is 0");
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
-		derive_number(d, "PADDLE_NPROC_PER_NODE", c->place.nproc_per_node, "the manager tells it");
+		derive_number(d, "PADDLE_NPROC_PER_NODE", c->place.nproc_per_node, "set by the manager");
 	}
 }
 

@@ -35,22 +35,21 @@ static int read_role(struct tf_roles *roles, struct str piece, struct err *err) 
 	struct tf_role role = {.name = find_name(word, &best)};
 	if (!role.name) {
 		return err_set(err, EINVAL,
-			       "%s=%s: there is no role %s%s (there are chief, ps, worker and evaluator)",
+			       "%s=%s: there is no role %s%s (the roles are chief, ps, worker and evaluator)",
 			       roles->from, quote(str_of(roles->text)).s, quote(word).s,
 			       nearest_hint(&best, "").s);
 	}
 	struct str number = word.len < piece.len ? str_from(piece, word.len + 1) : STR("");
 	if (num_read_u32(number, &role.tasks) < 0 || role.tasks == 0) {
-		return refuse(roles, piece,
-			      "a role is followed by ':' and how many tasks have it, as in ps:2", err);
+		return refuse(roles, piece, "a role needs ':' and its number of tasks, as in ps:2", err);
 	}
 	for (uint32_t i = 0; i < roles->n; i++) {
 		if (roles->list[i].name == role.name) {
-			return refuse(roles, piece, "this role is there twice", err);
+			return refuse(roles, piece, "this role is given twice", err);
 		}
 	}
 	if (role.tasks > 1 && (role.name == names[0] || role.name == EVALUATOR)) {
-		return refuse(roles, piece, "TensorFlow takes one at most", err);
+		return refuse(roles, piece, "TensorFlow allows at most one", err);
 	}
 	roles->list[roles->n++] = role;
 	return 0;
@@ -77,8 +76,8 @@ int tf_roles_fit(struct tf_roles *roles, uint32_t tasks, struct err *err) {
 		counted = counted || roles->list[i].name == WORKER;
 	}
 	if (sum > tasks || (counted && sum < tasks)) {
-		return err_set(err, EINVAL, "%s=%s: that makes %lu, but the cluster has %u%s", roles->from,
-			       quote(str_of(roles->text)).s, (unsigned long)sum, tasks,
+		return err_set(err, EINVAL, "%s=%s: these are %lu tasks, but the cluster has %u%s",
+			       roles->from, quote(str_of(roles->text)).s, (unsigned long)sum, tasks,
 			       sum > tasks ? "" : "; without worker:N the rest are workers");
 	}
 	if (sum < tasks) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * torch.distributed's init_process_group("env://"): MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, and what scripts take
- * from torchrun besides, LOCAL_RANK and LOCAL_WORLD_SIZE.
+ * torch.distributed's init_process_group("env://"): MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE.
+ * Also LOCAL_RANK and LOCAL_WORLD_SIZE, which torchrun sets and scripts read.
  *
- * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address stands bare there.
+ * Reference: torch/distributed/rendezvous.py of PyTorch. An IPv6 address has no brackets there.
  */
 
 #include "framework/framework.h"
@@ -15,8 +15,7 @@ static void derive_master(struct derivation *d) {
 	if (c->service_link) {
 		notes_add(d->notes,
 			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "
-			  "replaced; "
-			  "enableServiceLinks: false in the pod keeps it out",
+			  "replaced; enableServiceLinks: false in the pod prevents it",
 			  quote(str_of(env_get(d->env, "MASTER_PORT"))).s);
 		env_unset(d->env, STR("MASTER_PORT"), NULL);
 	}
@@ -27,7 +26,7 @@ static void derive_known(struct derivation *d, const char *name, uint32_t value,
 	if (value != UNKNOWN) {
 		derive_noted(d, name, value, why);
 	} else if (!derive_keeps(d, name)) {
-		derive_leaves_out(d, name, "the launcher does not tell it");
+		derive_leaves_out(d, name, "the launcher does not set it");
 	}
 }
 
@@ -48,13 +47,13 @@ static void derive_ranks(struct derivation *d) {
 		derive_known(d, "LOCAL_RANK", c->task.local_rank, "this process's rank on its node");
 		derive_known(d, "LOCAL_WORLD_SIZE", c->task.local_size, "the number of ranks on this node");
 	} else if (c->scope == SCOPE_ALLOCATION) {
-		leave_ranks_out(d, "this process is no rank; the launcher's tasks are");
+		leave_ranks_out(d, "this process is not a rank; the launcher's tasks are");
 	} else if (d->ranks == RANKS_AUTO) {
 		leave_ranks_out(d, "one process per node: torchrun or the like starts the ranks "
-				   "(--ranks=always makes it one)");
+				   "(--ranks=always makes this process one)");
 	} else {
 		derive_known(d, "RANK", cluster_rendezvous_rank(c),
-			     "--ranks=always: the node's rank, the master's being 0");
+			     "--ranks=always: the node's rank; the master's is 0");
 		derive_known(d, "WORLD_SIZE", c->nnodes, "--ranks=always: one rank per node");
 		derive_number(d, "LOCAL_RANK", 0, "--ranks=always: one rank per node");
 		derive_number(d, "LOCAL_WORLD_SIZE", 1, "--ranks=always: one rank per node");

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * torchrun without flags: each of its options has a default in PET_<OPTION>. It reads neither MASTER_ADDR nor MASTER_PORT.
+ * torchrun without flags: each of its options has its default in PET_<OPTION>. It does not read
+ * MASTER_ADDR or MASTER_PORT.
  *
- * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help wants an IPv6 address in brackets.
+ * Reference: torch/distributed/run.py, argparse_util.py of PyTorch. Its help requires brackets
+ * around an IPv6 address.
  */
 
 #include "base/num.h"
@@ -20,7 +22,10 @@ static void leave_all_out(struct derivation *d, const char *why) {
 	}
 }
 
-/** Whether the user steers torchrun, by another rendezvous than the static one, or by a range or another number of nodes. */
+/**
+ * Whether the user configures torchrun: with a rendezvous that is not static, or with a range or a
+ * different number of nodes.
+ */
 static bool is_steered(const struct env *env, uint32_t nnodes) {
 	const char *told = env_value(env, "PET_NNODES");
 	uint32_t number;
@@ -30,34 +35,36 @@ static bool is_steered(const struct env *env, uint32_t nnodes) {
 	       (told && (num_read_u32(str_of(told), &number) < 0 || (nnodes != UNKNOWN && number != nnodes)));
 }
 
-/** Why torchrun has no place here, or is not told enough, or NULL. Half of what it reads would make it hang. */
+/**
+ * Why torchrun is wrong here or lacks values, or NULL. If only some of its variables were set, it
+ * would hang.
+ */
 static const char *misplaced(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "it would reach the torchrun of every node; distinit inside the step tells each its "
-		       "own";
+		return "every node's torchrun would inherit it; run distinit inside the step instead";
 	}
 	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
 		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
-					    : "this node is not told its rank";
+					    : "this node's rank is not known";
 	}
 	if (c->master_addr.len == 0) {
-		return "nobody tells the hosts";
+		return "the hosts are not known";
 	}
 	return starter_misplaced(c);
 }
 
-/** Number 0 has to be on the node that torchrun looks for it on. */
+/** Number 0 must be on the node that torchrun uses as master. */
 static void derive_node_rank(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	uint32_t rank = cluster_rank_around(c, master_node_of(d, "PET_MASTER_ADDR"));
-	derive_noted(d, "PET_NODE_RANK", rank, "this node's rank, the master's being 0");
+	derive_noted(d, "PET_NODE_RANK", rank, "this node's rank; the master's is 0");
 }
 
 static void torchrun_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	const char *why = is_steered(d->env, c->nnodes)
-				  ? "the user steers torchrun (PET_RDZV_*, PET_STANDALONE, an elastic or "
-				    "other PET_NNODES)"
+				  ? "the user configures torchrun (PET_RDZV_*, PET_STANDALONE, an elastic or "
+				    "different PET_NNODES)"
 				  : misplaced(c);
 	if (why) {
 		leave_all_out(d, why);
@@ -68,7 +75,7 @@ static void torchrun_derive(struct derivation *d) {
 	derive(d, "PET_MASTER_ADDR", bracketed(d->env->arena, c->master_addr), c->master_addr_why);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
-		derive_number(d, "PET_NPROC_PER_NODE", c->place.nproc_per_node, "the manager tells it");
+		derive_number(d, "PET_NPROC_PER_NODE", c->place.nproc_per_node, "set by the manager");
 	}
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * XGBoost's collective communication. Its tracker, which the program starts on the master, listens at DMLC_TRACKER_URI and
- * DMLC_TRACKER_PORT, and DMLC_TASK_ID is how a worker is told from the others. XGBoost 1.x reads them itself; from 2.1 on the
- * program passes them to CommunicatorContext(), which takes them by these very names. DMLC_NUM_WORKER is for the program that
- * starts the tracker, as in Kubeflow's trainer.
+ * XGBoost's collective communication. The program starts a tracker on the master, which listens on
+ * DMLC_TRACKER_URI and DMLC_TRACKER_PORT. DMLC_TASK_ID distinguishes the workers. XGBoost 1.x reads
+ * these variables itself. From 2.1 on, the program passes them to CommunicatorContext(), which uses
+ * the same names. DMLC_NUM_WORKER is for the program that starts the tracker, as in Kubeflow's
+ * trainer.
  *
- * Reference: src/collective/comm_group.cc of XGBoost, rabit/src/allreduce_base.cc of 1.7; pkg/runtime/framework/plugins/xgboost
- * of Kubeflow's trainer.
+ * Reference: src/collective/comm_group.cc of XGBoost, rabit/src/allreduce_base.cc of 1.7;
+ * pkg/runtime/framework/plugins/xgboost of Kubeflow's trainer.
  */
 
 #include "framework/framework.h"
@@ -24,7 +25,7 @@ static void xgboost_derive(struct derivation *d) {
 		return;
 	}
 	derive_number(d, "DMLC_NUM_WORKER", self.size, "the number of workers");
-	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker, the master's being 0");
+	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker's number; the master's is 0");
 }
 
 const struct framework framework_xgboost = {

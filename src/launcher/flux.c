@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Flux, as the launcher of a task (as the manager: source/flux.c). It tells task 5 of eight:
+ * Flux, as the launcher of a task (for the manager see source/flux.c). Task 5 of eight has
  *
  *     FLUX_JOB_ID=f2e73NP (with a letter that is not ASCII)   FLUX_JOB_SIZE=8
  *     FLUX_TASK_RANK=5                                        FLUX_TASK_LOCAL_ID=1

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * MPICH's Hydra and Intel MPI (mpiexec). They tell every rank, as rank 3 of four on two nodes:
+ * MPICH's Hydra and Intel MPI (mpiexec). Rank 3 of four on two nodes has
  *
  *     PMI_RANK=3   MPI_LOCALRANKID=1
  *     PMI_SIZE=4   MPI_LOCALNRANKS=2
  *     MPIR_CVAR_CH3_INTERFACE_HOSTNAME=n2     this process's host (MPICH only)
  *
- * PMI_RANK and PMI_SIZE are set by others too (Slurm's pmi2, Flux, PALS); the local pair is Hydra's own. It copies mpiexec's
- * environment to all nodes, so HOSTNAME and SLURMD_NODENAME are those of mpiexec's.
+ * Others (Slurm's pmi2, Flux, PALS) also set PMI_RANK and PMI_SIZE. Only Hydra sets the local pair.
+ * Hydra copies mpiexec's environment to all nodes, so HOSTNAME and SLURMD_NODENAME name mpiexec's
+ * node.
  *
  * Reference: seen in real runs of MPICH 4.0.2; src/pm/hydra/proxy/pmip_cb.c of MPICH.
  */

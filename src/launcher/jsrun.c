@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * IBM's jsrun, the launcher of LSF's CORAL machines. It tells every rank, as rank 3 of four:
+ * IBM's jsrun, the launcher of LSF's CORAL machines. Rank 3 of four has
  *
  *     JSM_NAMESPACE_RANK=3   JSM_NAMESPACE_LOCAL_RANK=1
  *     JSM_NAMESPACE_SIZE=4   JSM_NAMESPACE_LOCAL_SIZE=2

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * The launchers, the innermost first: an outer launcher starts an inner one, and its variables leak into it, never the
- * other way round.
+ * The launchers, the innermost first. An outer launcher starts an inner one, so variables leak from
+ * the outer to the inner launcher, never the other way.
  *
- * This is the one list: the table (flow/tables.c) and the build (src/meson.build) follow from it. LAUNCHER(name) stands for
- * `launcher_name` in src/launcher/name.c.
+ * This is the only list: the table (flow/tables.c) and the build (src/meson.build) follow from it.
+ * LAUNCHER(name) stands for `launcher_name` in src/launcher/name.c.
  */
 
 // clang-format off
-LAUNCHER(torchrun) // its children are complete
+LAUNCHER(torchrun) // its child processes have all variables
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)
 LAUNCHER(pals)
@@ -18,4 +18,4 @@ LAUNCHER(azureml)
 LAUNCHER(jsrun)
 LAUNCHER(flux)
 LAUNCHER(slurm) // may have started any of the above
-LAUNCHER(pmi)	 // two names that most of the above set too
+LAUNCHER(pmi)	 // most of the above also set its two variables

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * MVAPICH2 (mpirun_rsh). It tells every rank, as rank 0 of two on two nodes:
+ * MVAPICH2 (mpirun_rsh). Rank 0 of two on two nodes has
  *
  *     MV2_COMM_WORLD_RANK=0   MV2_COMM_WORLD_LOCAL_RANK=0
  *     MV2_COMM_WORLD_SIZE=2   MV2_COMM_WORLD_LOCAL_SIZE=1

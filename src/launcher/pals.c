@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * PALS, the launcher of HPE's Cray machines (mpiexec, aprun), mostly in PBS. It tells every rank, as rank 5 of eight:
+ * PALS, the launcher of HPE's Cray machines (mpiexec, aprun), mostly in PBS. Rank 5 of eight has
  *
  *     PALS_RANKID=5   PALS_LOCAL_RANKID=1   PALS_NODEID=1    this node's index
  *     PMI_SIZE=8      PALS_LOCAL_SIZE=4     PALS_APID=3d3a5b3e-...
  *
- * Slurm's plugin mpi/cray_shasta sets the same for its own tasks, with PALS_APID=JOB.STEP: there srun is the launcher.
+ * Slurm's plugin mpi/cray_shasta sets the same variables for its own tasks, with
+ * PALS_APID=JOB.STEP: there, srun is the launcher.
  *
- * Reference: issues 79 of flux-coral2 and 3825 of flux-core; src/plugins/mpi/cray_shasta/mpi_cray_shasta.c of Slurm.
+ * Reference: issues 79 of flux-coral2 and 3825 of flux-core;
+ * src/plugins/mpi/cray_shasta/mpi_cray_shasta.c of Slurm.
  */
 
 #include "cluster/launcher.h"

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Whatever launcher speaks PMI-1 and is none of the others:
+ * Any other launcher that uses PMI-1:
  *
- *     PMI_RANK=1   PMI_SIZE=4   PMI_LOCAL_RANK, PMI_LOCAL_SIZE where it is Cray's
+ *     PMI_RANK=1   PMI_SIZE=4   PMI_LOCAL_RANK, PMI_LOCAL_SIZE (Cray only)
  *
- * With srun --mpi=pmi2 Slurm sets the first two itself, and PMI_JOBID=JOB.STEP. Where srun is not the launcher although these are there,
- * they have leaked: into a batch script that was submitted in such a step.
+ * With srun --mpi=pmi2, Slurm itself sets the first two, and PMI_JOBID=JOB.STEP. If these are set
+ * but srun is not the launcher, they have leaked into a batch script that was submitted in such a
+ * step.
  *
  * Reference: src/pmi of MPICH; seen in real runs of Slurm 22.05.
  */
 
 #include "cluster/launcher.h"
 
-/** Whether @text is two numbers with a dot between. */
+/** Whether @text is two numbers joined by a dot. */
 static bool is_step(struct str text) {
 	size_t digits = 0, dots = 0;
 	for (size_t i = 0; i < text.len; i++) {
@@ -29,7 +30,7 @@ static bool pmi_detect(const struct input *in) {
 
 const struct launcher launcher_pmi = {
 	.name = "pmi",
-	.about = "any other launcher that speaks PMI-1",
+	.about = "any other launcher that uses PMI-1",
 	.rank = "PMI_RANK",
 	.size = "PMI_SIZE",
 	.local_rank = "PMI_LOCAL_RANK",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Slurm's srun, as the launcher of a task. It tells rank 3 of six:
+ * Slurm's srun, as the launcher of a task. Rank 3 of six has
  *
  *     SLURM_PROCID=3   SLURM_STEP_NUM_TASKS=6   SLURM_LOCALID=1
  *
- * Only in a real step: a batch script has SLURM_PROCID=0, too, and is no rank. The source "slurm" knows a real step.
- * Under pyxis the ENTRYPOINT runs once per node, in a step but without SLURM_PROCID: that is no task either.
+ * This counts only in a real step: a batch script also has SLURM_PROCID=0, but is not a rank. The
+ * source "slurm" recognises a real step. Under pyxis, the ENTRYPOINT runs once per node, in a step
+ * but without SLURM_PROCID: that is not a task either.
  *
  * Reference: src/common/env.c of Slurm; seen in real runs of 22.05; pyxis_slurmstepd.c of pyxis.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Processes that torchrun started. It gives each of them all that torch.distributed reads (MASTER_ADDR, RANK, LOCAL_RANK,
- * ...), so there is nothing left to derive, whatever manager torchrun itself runs under.
+ * Processes that torchrun started. torchrun sets everything that torch.distributed reads
+ * (MASTER_ADDR, RANK, LOCAL_RANK, ...). So there is nothing left to derive, under any manager.
  *
  * Reference: torch/distributed/elastic/agent/server/local_elastic_agent.py of PyTorch.
  */
@@ -15,7 +15,7 @@ static bool torchrun_detect(const struct input *in) {
 
 const struct launcher launcher_torchrun = {
 	.name = "torchrun",
-	.about = "torchrun's own children, which are left alone",
+	.about = "torchrun's child processes, which stay unchanged",
 	.rank = "RANK",
 	.size = "WORLD_SIZE",
 	.local_rank = "LOCAL_RANK",

@@ -13,7 +13,7 @@ static char *put_hex(char *at, unsigned number) {
 	return at;
 }
 
-/** The longest run of zeros, of two groups at least: *@at and its length. */
+/** The longest run of at least two zero groups: *@at and its length. */
 static unsigned find_zeros(const unsigned group[8], unsigned *at) {
 	unsigned longest = 1, run = 0;
 	*at = 8;
@@ -27,7 +27,10 @@ static unsigned find_zeros(const unsigned group[8], unsigned *at) {
 	return longest;
 }
 
-/** As RFC 5952 has it: lower case, the longest run of zeros, of the first such, as "::". */
+/**
+ * Follow RFC 5952: lower case, and "::" for the longest run of zeros, the first one if several are
+ * equally long.
+ */
 static char *put_v6(char *at, const unsigned char bytes[16]) {
 	unsigned group[8], zeros, begin;
 	for (unsigned i = 0; i < 8; i++) {

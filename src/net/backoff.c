@@ -6,7 +6,7 @@ struct backoff backoff_begin(uint64_t seed) {
 	return (struct backoff){.random = seed, .limit_ms = BACKOFF_FIRST_MS};
 }
 
-/** The next of a sequence of random numbers (splitmix64: its seeds may be as alike as they like). */
+/** The next number of a random sequence (splitmix64, which also works with similar seeds). */
 static uint64_t next_random(uint64_t *state) {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

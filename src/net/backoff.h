@@ -2,11 +2,13 @@
 #pragma once
 
 /**
- * How long to pause before the next attempt: between half of a limit and all of it, at random. The limit doubles, up to a last one.
+ * How long to pause before the next attempt: a random time between half of a limit and the limit.
+ * The limit doubles each time, up to a maximum.
  *
- * Thousands of processes of a job begin within the same second. Whatever they all do after a fixed pause, they do all at once, again
- * and again; pauses at random spread them evenly. Pauses from nothing to the limit would spread no better and make half as many
- * attempts again ("./dev bench --only=stampede").
+ * Thousands of processes of a job start within the same second. With fixed pauses, all of them
+ * would try again at the same moment, again and again. Random pauses spread the attempts evenly.
+ * Pauses between zero and the limit would not spread them better, but cause 50 % more attempts
+ * ("./dev bench --only=stampede").
  */
 
 #include <stdint.h>
@@ -18,11 +20,11 @@
 struct backoff {
 	/** State of the random numbers. */
 	uint64_t random;
-	/** The next pause is at most so long. */
+	/** The upper limit of the next pause. */
 	uint32_t limit_ms;
 };
 
-/** Begin with @seed, which is another one in every process. */
+/** Start with @seed, which must differ between processes. */
 struct backoff backoff_begin(uint64_t seed);
 
 /** The next pause, in milliseconds. */

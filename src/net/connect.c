@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /**
- * Whether @fd is connected with itself. On one's own host, a port from which nobody listens yet may by chance become the one from
- * which the connection is made, and TCP then lets both ends be the same. That would keep the master from its own port: so it is
- * reset, and leaves nothing behind.
+ * Whether @fd is connected to itself. On the same host, the kernel may choose the target port as
+ * the source port if no process listens there yet. TCP then connects the socket to itself. This
+ * would keep the master from binding its port, so the connection is reset, which leaves nothing
+ * behind.
  */
 static bool is_self_connected(int fd) {
 	struct address own = {.len = sizeof(own.v6)}, peer = {.len = sizeof(peer.v6)};
@@ -25,7 +26,7 @@ static bool is_self_connected(int fd) {
 	return true;
 }
 
-/** What became of the connection that @fd began. Returns 0; a positive errno. */
+/** The result of the connection that @fd began. Returns 0; a positive errno. */
 static int outcome(int fd) {
 	int code = 0;
 	socklen_t len = sizeof(code);
@@ -56,7 +57,7 @@ static int try_address(struct watch *watch, const struct address *address, uint6
 
 int connect_any(struct watch *watch, const struct addresses *addresses) {
 	for (uint32_t i = 0; i < addresses->n; i++) {
-		// Of a short time each address gets its share, too.
+		// If little time is left, each address gets its share.
 		uint64_t now = clock_now_ms();
 		uint64_t share = clock_left(now, watch->deadline) / (addresses->n - i);
 		int r = try_address(watch, &addresses->at[i],

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Does anybody listen there? */
+/** Does a process listen at these addresses? */
 
 #include "net/lookup.h"
 
-/** The most that one address may take, in milliseconds, so that a host which drops packets does not hold up the others. */
+/**
+ * Timeout for one address, in milliseconds, so that a host which drops packets does not delay the
+ * others.
+ */
 #define CONNECT_MS 2000
 
 /**
- * Connect to each of @addresses in turn, until one takes the connection, which is closed at once: nothing is sent.
+ * Connect to each of @addresses in turn until one accepts. That connection is closed at once:
+ * nothing is sent.
  *
- * Returns 0 if one did; -EAGAIN if none (yet), with @watch->failure set; -EINTR if a signal came.
+ * Returns 0 if one accepted; -EAGAIN if none did (yet), with @watch->failure set; -EINTR if a
+ * signal came.
  */
 int connect_any(struct watch *watch, const struct addresses *addresses);

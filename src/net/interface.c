@@ -15,7 +15,7 @@ struct address {
 	socklen_t len;
 };
 
-/** The bytes of an address, of @sa's family. */
+/** The bytes of an address, according to @sa's family. */
 static struct str bytes_of(const struct sockaddr *sa) {
 	if (sa->sa_family == AF_INET) {
 		const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)sa;
@@ -30,7 +30,7 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b) {
 	return a->sa_family == b->sa_family && str_eq(bytes_of(a), bytes_of(b));
 }
 
-/** The address that the kernel would send from to @to. Returns whether there is a way at all. */
+/** The source address that the kernel would use for @to. Returns whether there is a route. */
 static bool local_address(const struct addrinfo *to, struct address *out) {
 	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool found = fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0;
@@ -42,7 +42,7 @@ static bool local_address(const struct addrinfo *to, struct address *out) {
 	return found;
 }
 
-/** The interface that has the address @local, rather another than the loopback; NULL if none has. */
+/** The interface with the address @local, preferably not the loopback; NULL if there is none. */
 static const char *interface_with(struct arena *arena, const struct address *local, bool *loopback) {
 	struct ifaddrs *all;
 	const char *name = NULL;
@@ -57,12 +57,12 @@ static const char *interface_with(struct arena *arena, const struct address *loc
 			*loopback = lo;
 		}
 	}
-	// The loopback has more addresses than are listed: all of 127.0.0.0/8.
+	// The loopback has all addresses of 127.0.0.0/8, but only one is listed.
 	freeifaddrs(all);
 	return name;
 }
 
-/** What one host tells. */
+/** What the route to one host shows. */
 struct way {
 	const char *name;
 	/** The host is this machine. */
@@ -81,7 +81,7 @@ static struct way way_to(struct arena *arena, const char *host) {
 				       gai_strerror(r));
 		return way;
 	}
-	way.why = arena_format(arena, "there is no way to %s", quote(str_of(host)).s);
+	way.why = arena_format(arena, "there is no route to %s", quote(str_of(host)).s);
 	for (const struct addrinfo *i = all; i && !way.name; i = i->ai_next) {
 		struct address local;
 		if (local_address(i, &local)) {
@@ -93,15 +93,15 @@ static struct way way_to(struct arena *arena, const char *host) {
 	return way;
 }
 
-/** Why there is nothing to look for, or NULL. */
+/** Why no interface is needed, or NULL. */
 static const char *pointless(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "it would reach every task, and interfaces have other names on other nodes";
+		return "every task would inherit it, but interfaces have different names on other nodes";
 	}
 	if (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size)) {
 		return "all ranks share one node";
 	}
-	return c->master_addr.len ? NULL : "nobody tells the hosts";
+	return c->master_addr.len ? NULL : "the hosts are not known";
 }
 
 const char *interface_find(struct arena *arena, const struct cluster *c, const char **why) {
@@ -121,19 +121,20 @@ const char *interface_find(struct arena *arena, const struct cluster *c, const c
 		}
 	}
 	if (way.own && self < hosts->n && hosts->n > 1) {
-		// From here, what leads to another node is what leads from there to here.
+		// On this node, the interface that leads to another node is also the one that the
+		// other nodes reach.
 		struct str other = hosts_at(hosts, self == 0 ? 1 : 0);
 		struct way next = way_to(arena, arena_text(arena, other.p, other.len));
 		if (next.name && !next.own) {
-			*why = "this is the master's node: it leads to another one";
+			*why = "this is the master's node: it leads to another node";
 			return next.name;
 		}
 		way = way.name && !way.loopback ? way : next;
 	}
 	if (way.name && !way.loopback) {
-		*why = "the master's address is its own";
+		*why = "it has the master's address";
 		return way.name;
 	}
-	*why = way.name ? "the names of the nodes lead to the loopback" : way.why;
+	*why = way.name ? "the names of the nodes resolve to the loopback" : way.why;
 	return NULL;
 }

@@ -6,10 +6,11 @@
 #include "cluster/cluster.h"
 
 /**
- * Find the interface that leads to the master; on the master's own node, where that would be the loopback, the one that
- * leads to the next node. Names are resolved, which may ask the name server and take as long as it takes. Nothing is sent to
- * the nodes: a connected UDP socket tells the address that the kernel would send from.
+ * Find the interface that leads to the master. On the master's own node, that would be the
+ * loopback, so find the one that leads to the next node. Names are resolved, which may ask the name
+ * server and has no timeout here. Nothing is sent to the nodes: a connected UDP socket shows the
+ * source address that the kernel would use.
  *
- * Returns its name as the kernel calls it, or NULL. *@why says what it leads to, or why it is not known: one clause.
+ * Returns the interface's name, or NULL. *@why is a clause: where it leads, or why it is not known.
  */
 const char *interface_find(struct arena *arena, const struct cluster *cluster, const char **why);

@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** What the child hands over, in one piece, as it is smaller than what a pipe takes at once. */
+/** The child's answer. It is smaller than PIPE_BUF, so it is written as a whole. */
 struct answer {
-	/** As getaddrinfo() returns it. */
+	/** The result of getaddrinfo(). */
 	int code;
-	/** errno, where that says EAI_SYSTEM. */
+	/** errno, if `code` is EAI_SYSTEM. */
 	int error;
 	struct addresses addresses;
 };
@@ -51,14 +51,14 @@ static struct answer ask(const char *host, uint16_t port, int flags) {
 }
 
 static _Noreturn void child(const char *host, uint16_t port, int pipe_fd) {
-	// Whatever becomes of us, it does not outlive us.
+	// If the parent dies, the child must die, too.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	struct answer answer = ask(host, port, 0);
 	ssize_t n = write(pipe_fd, &answer, sizeof(answer));
 	_exit(n == sizeof(answer) ? 0 : 1);
 }
 
-/** Say why there are no addresses, in a clause. Returns -EAGAIN: tomorrow there may be some. */
+/** Set the failure: a clause. Returns -EAGAIN, because a later look-up may succeed. */
 static int no_addresses(struct watch *watch, const struct answer *answer) {
 	const char *why = "the look-up failed";
 	switch (answer->code) {
@@ -83,7 +83,7 @@ static int no_addresses(struct watch *watch, const struct answer *answer) {
 	return err_set(&watch->failure, EAGAIN, "%s", why);
 }
 
-/** Whether the child's answer holds together. A name server's bytes went through its hands. */
+/** Whether the child's answer is valid. The child has handled data from a name server. */
 static bool is_sound(const struct addresses *list) {
 	if (list->n > ADDRESSES_MAX) {
 		return false;
@@ -97,7 +97,7 @@ static bool is_sound(const struct addresses *list) {
 	return true;
 }
 
-/** Read what the child hands over. */
+/** Read the child's answer. */
 static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) {
 	int r = watch_poll(watch, pipe_fd, POLLIN, UINT64_MAX);
 	if (r == 0) {
@@ -107,21 +107,22 @@ static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) 
 		return r;
 	}
 	if (read(pipe_fd, answer, sizeof(*answer)) != sizeof(*answer)) {
-		return err_set(&watch->failure, EAGAIN, "the process that looked it up was killed");
+		return err_set(&watch->failure, EAGAIN, "the look-up process was killed");
 	}
 	if (!is_sound(&answer->addresses)) {
-		return err_set(&watch->failure, EAGAIN, "the process that looked it up answered nonsense");
+		return err_set(&watch->failure, EAGAIN, "the look-up process sent an invalid answer");
 	}
 	return 0;
 }
 
-/** Run @host's look-up in a child, and end it. */
+/** Look @host up in a child process, and terminate the child afterwards. */
 static int ask_child(struct watch *watch, const char *host, uint16_t port, struct answer *answer) {
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		return err_set(&watch->failure, EAGAIN, "no pipe can be made: %s", strerror(errno));
+		return err_set(&watch->failure, EAGAIN, "cannot create a pipe: %s", strerror(errno));
 	}
-	// Where SIGCHLD is ignored, its number could be another process's by the time it is killed. (Elsewhere a change would lose one that is pending.)
+	// If SIGCHLD is ignored, the kernel reaps the child, and its PID may belong to another
+	// process when we kill it. (If it is not ignored, a change would lose a pending SIGCHLD.)
 	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
 	sigaction(SIGCHLD, NULL, &before);
 	bool ignored = before.sa_handler == SIG_IGN;
@@ -134,7 +135,7 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	}
 	int code = errno;
 	close(fds[1]);
-	int r = pid < 0 ? err_set(&watch->failure, EAGAIN, "no process can be started to look it up: %s",
+	int r = pid < 0 ? err_set(&watch->failure, EAGAIN, "cannot start the look-up process: %s",
 				  strerror(code))
 			: read_answer(watch, fds[0], answer);
 	close(fds[0]);

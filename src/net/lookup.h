@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** From a host's name to its addresses, in a time that is ours to set. */
+/** Resolves a host name to addresses, with a deadline. */
 
 #include "net/watch.h"
 
 #include <netinet/in.h>
 
-/** More than any host has; the rest is left out. */
+/** More than any host has; further addresses are ignored. */
 #define ADDRESSES_MAX 16
 
 struct address {
@@ -27,15 +27,19 @@ struct addresses {
 /** The longest text of an address, with a NUL. */
 #define ADDRESS_TEXT INET6_ADDRSTRLEN
 
-/** Write @address, without its port, into @text. (inet_ntop() would bring printf() along.) */
+/**
+ * Write @address, without its port, into @text. (inet_ntop() would link printf() into the program.)
+ */
 void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 
 /**
- * Look @host up, and put its addresses, with @port, into *@out.
+ * Look @host up, and store its addresses, with @port, in *@out.
  *
- * The C library's resolver blocks for seconds where a name server does not answer, whatever our deadline is, and cannot be stopped. So
- * it runs in a child, which is killed when the time is over or a signal comes. An address needs neither child nor resolver.
+ * If a name server does not answer, the C library's resolver blocks for seconds, ignores our
+ * deadline, and cannot be stopped. So it runs in a child, which is killed at the deadline or on a
+ * signal. An address needs neither a child nor the resolver.
  *
- * Returns 0; -EAGAIN if it does not resolve (yet), with @watch->failure set; -EINTR if a signal came. A deadline that passes is -EAGAIN.
+ * Returns 0; -EAGAIN if the name does not resolve (yet) or the deadline passed, with
+ * @watch->failure set; -EINTR if a signal came.
  */
 int lookup(struct watch *watch, const char *host, uint16_t port, struct addresses *out);

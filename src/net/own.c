@@ -7,14 +7,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/** Sockets that are not bound yet, one for each family; -1: none is open. */
+/** One unbound socket per address family; -1: not open. */
 struct probes {
 	int v4, v6;
 };
 
 /**
- * Whether @text is an address of this machine. A socket that could not be bound serves for the next address: of
- * thousands, all but one belong to others.
+ * Whether @text is an address of this machine. A socket whose bind() failed is used again for the
+ * next address: of thousands of addresses, at most a few are this machine's.
  */
 static bool is_own_address(struct str text, struct probes *probes) {
 	char copy[INET6_ADDRSTRLEN];

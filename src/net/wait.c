@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 /**
- * How long addresses are used before the name is looked up again. A master that was started anew may have another one; but a look-up
- * for each attempt would burden the name server more than the attempts do the master.
+ * How long addresses are used before the name is looked up again. A restarted master may have a new
+ * address. But a look-up for each attempt would load the name server more than the attempts load
+ * the master.
  */
 #define LOOKUP_AGAIN_MS 10000
 
-/** Another one in every process, also where the kernel has no random numbers yet. */
+/** A seed that differs between processes, even if the kernel has no random numbers yet. */
 static uint64_t find_seed(uint64_t now) {
 	uint64_t seed;
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
@@ -25,7 +26,7 @@ static uint64_t find_seed(uint64_t now) {
 	return seed;
 }
 
-/** Try until it is up. Returns as wait_until_up() does. */
+/** Try until it is up. Returns like wait_until_up(). */
 static int try_on(struct watch *watch) {
 	const struct wait_for *wait = watch->wait;
 	struct backoff backoff = backoff_begin(find_seed(watch->started));

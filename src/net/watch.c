@@ -11,12 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** Those that end a process unless it takes care of them, and that people and managers send for that. */
+/** Signals that terminate a process by default, and that people and managers use for that. */
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /**
- * Change the mask by the bits of @set. The C library's own function keeps to itself the signals that it uses, and so would not put all
- * 64 of them back.
+ * Change the signal mask by the bits of @set. The C library's function hides its internal signals,
+ * so it could not restore all 64 bits.
  */
 static void change_mask(int how, uint64_t set, uint64_t *old) {
 	syscall(SYS_rt_sigprocmask, how, &set, old, sizeof(set));
@@ -31,7 +31,10 @@ static bool is_pending(int signal) {
 	return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
 }
 
-/** Which of the ending signals to watch: whoever has one ignored (nohup, a shell's background job) means it. */
+/**
+ * The signals to watch. A signal that is ignored (nohup, a shell's background job) was ignored on
+ * purpose, so it is not watched.
+ */
 static uint64_t watched_signals(sigset_t *set) {
 	uint64_t bits = 0;
 	sigemptyset(set);
@@ -60,12 +63,13 @@ int watch_begin(struct watch *watch, const struct wait_for *wait) {
 	if (watch->signal_fd < 0) {
 		return err_set(&watch->failure, errno, "signals cannot be watched: %s", strerror(errno));
 	}
-	// A blocked signal waits to be read, also in PID 1, where it would be thrown away otherwise.
+	// A blocked signal stays pending until it is read, even in PID 1, where the kernel would
+	// otherwise drop it.
 	change_mask(SIG_BLOCK, bits, &watch->mask);
 	return 0;
 }
 
-/** Take the signal that came, if one did. Returns 0; -EINTR. */
+/** Read the signal that came, if any. Returns 0; -EINTR. */
 static int take_signal(struct watch *watch) {
 	struct signalfd_siginfo info;
 	if (watch->signal == 0 && read(watch->signal_fd, &info, sizeof(info)) == sizeof(info)) {
@@ -74,7 +78,10 @@ static int take_signal(struct watch *watch) {
 	return watch->signal ? -EINTR : 0;
 }
 
-/** A SIGCHLD of our own child, which stays pending where the signal was blocked before, is not the workload's to see. */
+/**
+ * If SIGCHLD was blocked before, our own child's SIGCHLD stays pending. Drop it: the workload must
+ * not see it.
+ */
 static void drop_child_signal(const struct watch *watch) {
 	sigset_t child;
 	struct timespec at_once = {0};

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Asks a source, whether it has functions of its own or is a row. */
+/** Calls a source, which has either its own functions or a row. */
 
 #include "cluster/source.h"
 
-/** As source->detect(). */
+/** Like source->detect(). */
 const char *source_detect(const struct input *in, const struct source *source);
 
-/** As source->read(). @recognised_by is what source_detect() returned. */
+/** Like source->read(). @recognised_by is the result of source_detect(). */
 int source_read(struct input *in, const struct source *source, const char *recognised_by,
 		struct placement *out, struct err *err);
 
-/** What @source reads, as READS() makes it. */
+/** The variables and files that @source reads, in the form of READS(). */
 const char *const *source_reads(struct arena *arena, const struct source *source);
 
-/** What has to be there for @source to be recognised, in words. */
+/** The condition for recognising @source, in words. */
 const char *source_known_by(struct arena *arena, const struct source *source);

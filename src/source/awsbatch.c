@@ -5,13 +5,15 @@
  *
  *     AWS_BATCH_JOB_NUM_NODES=4
  *     AWS_BATCH_JOB_NODE_INDEX=1
- *     AWS_BATCH_JOB_MAIN_NODE_INDEX=0                            need not be 0
+ *     AWS_BATCH_JOB_MAIN_NODE_INDEX=0                            may differ from 0
  *     AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS=10.0.0.11     not set on the main node itself
  *
- * There is no list of hosts. The main node knows no address of its own by which the others reach it; its own processes reach it by
- * 127.0.0.1, and a server there listens on all addresses. Children of an array job are independent: AWS_BATCH_JOB_ARRAY_* is no cluster.
+ * There is no list of hosts. The main node does not get the address by which the other nodes reach
+ * it. Its own processes use 127.0.0.1, and a server there listens on all addresses. The jobs of an
+ * array are independent, so AWS_BATCH_JOB_ARRAY_* does not describe a cluster.
  *
- * Reference: "Environment variables" of multi-node parallel jobs in AWS Batch's documentation; aws_batch_scheduler.py of TorchX.
+ * Reference: "Environment variables" of multi-node parallel jobs in AWS Batch's documentation;
+ * aws_batch_scheduler.py of TorchX.
  */
 
 #include "cluster/source.h"
@@ -41,9 +43,10 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 	}
 	out->master_addr_from = ADDR;
 	out->master_addr = str_of(env_value(in->env, ADDR));
-	// A launcher's ranks run on other nodes, too, and mpiexec copies this node's variables there.
+	// A launcher also runs ranks on other nodes, and mpiexec copies this node's variables to
+	// them.
 	if (out->master_addr.len == 0 && out->node_rank == out->master && !in->launcher) {
-		out->master_addr_from = "this is the main node, and the others are told its address";
+		out->master_addr_from = "this is the main node; AWS Batch gives the other nodes its address";
 		out->master_addr = STR("127.0.0.1");
 	}
 	out->job_id = env_value(in->env, "AWS_BATCH_JOB_ID");
@@ -55,8 +58,8 @@ const struct source source_awsbatch = {
 	.about = "AWS Batch, multi-node parallel job",
 	.known_by = NUM,
 	.reads = READS(NUM, IDX, MAIN, ADDR, "AWS_BATCH_JOB_ID"),
-	.leaves = "AWS_BATCH_JOB_ARRAY_*: its children are independent",
-	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is taken there)",
+	.leaves = "AWS_BATCH_JOB_ARRAY_*: the jobs of an array are independent",
+	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is used there)",
 	.detect = awsbatch_detect,
 	.read = awsbatch_read,
 };

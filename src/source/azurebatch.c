@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Multi-instance tasks of Azure Batch. The application command, and each subtask, have
+ * Multi-instance tasks of Azure Batch. The application command and each subtask have
  *
  *     AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5      all nodes; AZ_BATCH_NODE_LIST has them with ';'
- *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000        the primary; that port is Batch's own, and never used
+ *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000        the primary; the port is Batch's own
  *     AZ_BATCH_IS_CURRENT_NODE_MASTER=true      whether this is the primary
  *
- * Which of the others this is no variable says: it is found by this machine's name or addresses.
+ * No variable identifies the other nodes. distinit looks for this machine's name or addresses in
+ * the list.
  *
  * Reference: articles/batch/batch-compute-node-environment-variables.md of Azure's documentation.
  */
@@ -40,8 +41,7 @@ static int find_this_node(struct input *in, struct placement *out, struct err *e
 	int r = self_find(in, &out->hosts, &out->node_rank, err);
 	if (r == 0) {
 		notes_add(in->notes,
-			  "this machine, %s, is none of %s, so that its node rank is not known; pass --hosts "
-			  "and "
+			  "this machine, %s, is not in %s, so its node rank is not known; pass --hosts and "
 			  "--node-rank",
 			  quote(str_of(input_hostname(in))).s, out->hosts_from);
 	}
@@ -62,7 +62,7 @@ static int azurebatch_read(struct input *in, struct placement *out, struct err *
 	}
 	out->master = hosts_find(&out->hosts, master);
 	if (out->master == out->hosts.n) {
-		return err_set(err, EINVAL, MASTER "=%s is none of %s=%s",
+		return err_set(err, EINVAL, MASTER "=%s is not in %s=%s",
 			       quote(str_of(env_get(in->env, MASTER))).s, out->hosts_from,
 			       quote(str_of(env_get(in->env, out->hosts_from))).s);
 	}
@@ -75,9 +75,9 @@ const struct source source_azurebatch = {
 	.about = "Azure Batch, multi-instance task",
 	.known_by = MASTER " and a list of nodes",
 	.reads = READS(HOSTS, NODES, MASTER, IS_IT, "AZ_BATCH_JOB_ID"),
-	.leaves = "the port in " MASTER ": Batch's own; CCP_NODES",
-	.lacks = "which of the other nodes this is: found by its name or address, else pass --hosts and "
-		 "--node-rank",
+	.leaves = "the port in " MASTER ": Batch itself uses it; CCP_NODES",
+	.lacks = "which of the other nodes this is: distinit looks for its name and address; else pass "
+		 "--hosts and --node-rank",
 	.detect = azurebatch_detect,
 	.read = azurebatch_read,
 };

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Jobs of Azure Machine Learning, which runs each rank itself or by Open MPI. As rank 8 of 16 on two nodes, of a job of PyTorch:
+ * Jobs of Azure Machine Learning, which starts the ranks itself or with Open MPI. In a PyTorch job,
+ * rank 8 of 16 on two nodes has
  *
- *     AZUREML_EXPERIMENT_ID=...   AZUREML_NODE_COUNT=2   NODE_RANK=1   AZ_BATCH_NODE_LIST=node-0;node-1
+ *     AZUREML_EXPERIMENT_ID=...   AZUREML_NODE_COUNT=2   NODE_RANK=1
+ *     AZ_BATCH_NODE_LIST=node-0;node-1
  *     MASTER_ADDR=node-0          MASTER_PORT=9500
- *     RANK=8   WORLD_SIZE=16      LOCAL_RANK=0           ranks of processes, so that they are this process's
+ *     RANK=8   WORLD_SIZE=16      LOCAL_RANK=0           these count processes, not nodes
  *
- * and of one of MPI, beside OMPI_COMM_WORLD_*:
+ * In an MPI job, a rank has besides OMPI_COMM_WORLD_*
  *
- *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000     the host of rank 0; the port is Azure Batch's own
- *     AZ_BATCHAI_MPI_MASTER_NODE=10.0.0.4    the same, of a job on one node
+ *     AZ_BATCH_MASTER_NODE=10.0.0.4:6000     the host of rank 0; Azure Batch itself uses the port
+ *     AZ_BATCHAI_MPI_MASTER_NODE=10.0.0.4    the same, in a job on one node
  *
- * Reference: "Distributed training" in Azure Machine Learning's documentation; deepspeed/comm/comm.py of DeepSpeed.
+ * Reference: "Distributed training" in Azure Machine Learning's documentation;
+ * deepspeed/comm/comm.py of DeepSpeed.
  */
 
 #include "cluster/endpoint.h"
@@ -30,7 +33,10 @@ static const char *azureml_detect(const struct input *in) {
 	return nodes && env_value(in->env, EXPERIMENT) ? EXPERIMENT : NULL;
 }
 
-/** The list of nodes, where it is as long as told and begins with the master: else its order is not known to be that of the ranks. */
+/**
+ * Use the list of nodes only if its length matches the number of nodes and the master is first.
+ * Otherwise its order may differ from that of the ranks.
+ */
 static int read_list(struct input *in, struct placement *out, struct err *err) {
 	const char *list = env_value(in->env, NODES), *master = env_value(in->env, "MASTER_ADDR");
 	struct hosts hosts;
@@ -69,8 +75,8 @@ const struct source source_azureml = {
 	.about = "Azure Machine Learning job",
 	.known_by = EXPERIMENT " with " COUNT " or a master",
 	.reads = READS(COUNT, "NODE_RANK", NODES, MASTER, MPI_MASTER, "AZUREML_RUN_ID"),
-	.leaves = "the port in " MASTER ": Azure Batch's own",
-	.lacks = "under MPI the number of nodes and their names: pass --nnodes",
+	.leaves = "the port in " MASTER ": Azure Batch itself uses it",
+	.lacks = "the number of nodes and their names, under MPI: pass --nnodes",
 	.detect = azureml_detect,
 	.read = azureml_read,
 };

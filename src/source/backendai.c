@@ -3,19 +3,22 @@
 /**
  * Backend.AI sessions. The manager sets in each container, here in the second of two:
  *
- *     BACKENDAI_CLUSTER_SIZE=2             how many there are
- *     BACKENDAI_CLUSTER_HOSTS=main1,sub1   all of them, in the same order everywhere
- *     BACKENDAI_CLUSTER_HOST=sub1          this one's name
- *     BACKENDAI_CLUSTER_LOCAL_RANK=1       this one; despite its name it counts across the session, from 0
- *     BACKENDAI_DIST_MASTER_PORT=12345     the user's rendezvous port, where one was chosen
+ *     BACKENDAI_CLUSTER_SIZE=2             the number of containers
+ *     BACKENDAI_CLUSTER_HOSTS=main1,sub1   all containers, in the same order everywhere
+ *     BACKENDAI_CLUSTER_HOST=sub1          the name of this container
+ *     BACKENDAI_CLUSTER_LOCAL_RANK=1       this container's rank in the whole session, from 0
+ *     BACKENDAI_DIST_MASTER_PORT=12345     the user's rendezvous port, if one was chosen
  *
- * The list comes in whatever order the database has: "sub1,main1" was seen (lablup/backend.ai#802), while LOCAL_RANK 0 is main1's.
- * So the main containers are put first, and the rest keeps its order: the same on every container.
+ * The list has the order of the database: "sub1,main1" was seen (lablup/backend.ai#802), although
+ * LOCAL_RANK 0 is main1's. So the main containers are moved to the front and the others keep their
+ * order. The result is the same in every container.
  *
- * A session of one container has BACKENDAI_CLUSTER_SIZE=1 and needs nothing. It is described where no other manager
- * tells of a cluster, so it is asked for a second time, late.
+ * A session with one container has BACKENDAI_CLUSTER_SIZE=1, and nothing is derived for it. It is
+ * recognised only if no other manager describes a cluster. So this source is asked a second time,
+ * near the end of the list.
  *
- * Reference: docs/concepts/networking.rst and src/ai/backend/manager/sokovan/scheduler/launcher/launcher.py of Backend.AI.
+ * Reference: docs/concepts/networking.rst and
+ * src/ai/backend/manager/sokovan/scheduler/launcher/launcher.py of Backend.AI.
  */
 
 #include "base/num.h"
@@ -29,7 +32,10 @@
 #define RANK  "BACKENDAI_CLUSTER_LOCAL_RANK"
 #define PORT  "BACKENDAI_DIST_MASTER_PORT"
 
-/** Whether the session has one container, or none: whatever else is set describes nothing that could be joined. */
+/**
+ * Whether the session has at most one container. The other variables then do not describe a
+ * cluster.
+ */
 static bool is_alone(const struct input *in) {
 	uint32_t size;
 	return num_read_u32(str_of(env_value(in->env, SIZE)), &size) == 0 && size <= 1;
@@ -45,7 +51,7 @@ static bool is_main(struct str name) {
 	return str_starts(name, STR("main")) && num_read_u32(str_from(name, 4), &number) == 0;
 }
 
-/** Put the main containers in front; nothing is to be done where they stand there already. */
+/** Move the main containers to the front. Does nothing if they are already there. */
 static void put_main_first(struct arena *arena, struct hosts *hosts) {
 	uint32_t lead = 0;
 	while (lead < hosts->n && is_main(hosts_at(hosts, lead))) {
@@ -73,10 +79,14 @@ static void put_main_first(struct arena *arena, struct hosts *hosts) {
 	hosts->spans = ordered;
 }
 
-/** Our own name's place in the list, which all containers read alike; where there is none, the rank that was told. */
+/**
+ * Take this container's index in the list, which is the same in all containers. Without a name,
+ * take the rank that the manager set.
+ */
 static int read_rank(struct input *in, struct placement *out, struct err *err) {
 	if (in->launcher) {
-		// What names a container here may be the one that the launcher runs in: some copy it, mpirun -x does.
+		// A launcher may have copied these variables from the container that it runs in, as
+		// mpirun -x does.
 		out->node_rank = launcher_node_rank(in, &out->hosts);
 		if (out->node_rank != UNKNOWN || in->launcher->copies_env) {
 			return 0;
@@ -97,15 +107,15 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 	if (place < out->hosts.n) {
 		if (told != UNKNOWN && told != place) {
 			notes_add(in->notes,
-				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is taken", told,
+				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is used", told,
 				  quote(str_of(self)).s, place, place);
 		}
 		out->node_rank = place;
 		return 0;
 	}
 	if (told == UNKNOWN) {
-		notes_add(in->notes, "neither " RANK " nor a " HOST " that is in " HOSTS
-				     " is set: node rank 0 is taken");
+		notes_add(in->notes,
+			  "neither " RANK " nor a " HOST " that is in " HOSTS " is set: node rank 0 is used");
 		told = 0;
 	}
 	out->node_rank = told;
@@ -133,7 +143,7 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 			       quote(str_of(list)).s, out->hosts.n);
 	}
 	if (empty) {
-		notes_add(in->notes, HOSTS "=%s has an empty name in it, which is left out",
+		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",
 			  quote(str_of(list)).s);
 	}
 	put_main_first(in->arena, &out->hosts);
@@ -144,8 +154,8 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 
 const struct source source_backendai = {
 	.name = "backendai",
-	.about = "Backend.AI session of several containers",
-	.known_by = SIZE " from 2 on",
+	.about = "Backend.AI session with several containers",
+	.known_by = SIZE " of 2 or more",
 	.reads = READS(SIZE, HOSTS, HOST, RANK, PORT),
 	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
@@ -167,8 +177,8 @@ static int alone_read(struct input *in, struct placement *out, struct err *err) 
 
 const struct source source_backendai_alone = {
 	.name = "backendai",
-	.about = "Backend.AI session of one container, which needs nothing",
-	.known_by = SIZE " up to 1",
+	.about = "Backend.AI session with one container: nothing is derived",
+	.known_by = SIZE " of 0 or 1",
 	.reads = READS(SIZE, HOST),
 	.detect = alone_detect,
 	.read = alone_read,

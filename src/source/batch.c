@@ -10,7 +10,8 @@ static uint32_t node_rank(struct input *in, const struct hosts *hosts) {
 	if (place < hosts->n || self_find(in, hosts, &place, &unused) == 1) {
 		return place;
 	}
-	// A launch node is none of the hosts; a container may have another name. The launcher's own count is the last witness.
+	// A launch node is not in the list, and a container may have a different name. The last
+	// resort is the node index that the launcher sets.
 	const char *told = in->launcher && in->launcher->node ? env_value(in->env, in->launcher->node) : NULL;
 	return told && num_read_u32(str_of(told), &place) == 0 && place < hosts->n ? place : UNKNOWN;
 }

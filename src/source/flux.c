@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Flux, as the manager of a job (as its launcher: launcher/flux.c). It tells each task, as rank 5 of eight on two nodes:
+ * Flux, as the manager of a job (for the launcher see launcher/flux.c). Rank 5 of eight on two
+ * nodes has
  *
  *     FLUX_JOB_ID=f2e73NP (with a letter that is not ASCII)   FLUX_JOB_NNODES=2   FLUX_JOB_SIZE=8
  *     FLUX_TASK_RANK=5                                        FLUX_TASK_LOCAL_ID=1
  *
- * but neither the hosts, nor which tasks share a node: the user tells the master. FLUX_URI alone is no job, but a shell
- * that can reach a broker.
+ * There is no list of hosts, and nothing says which tasks share a node: the user gives the master.
+ * FLUX_URI alone is not a job, but a shell that can reach a broker.
  *
  * Reference: doc/man7/flux-environment.rst of flux-core.
  */
@@ -37,7 +38,7 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	const struct task *task = &in->task;
 	if (out->nnodes == 0 || out->nnodes > task->world_size) {
-		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: a node has a task or more",
+		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: each node has at least one task",
 			       out->nnodes, task->world_size);
 	}
 	if (out->nnodes == 1) {
@@ -50,7 +51,7 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 		out->layout = LAYOUT_BLOCK;
 		out->node_rank = 0;
 	} else if (out->nnodes == task->world_size) {
-		// A task on each node: the nodes may as well be counted by it.
+		// One task per node: so the task's rank is also the node rank.
 		out->node_rank = task->rank;
 		out->node_rank_from = RANK;
 	}
@@ -62,8 +63,8 @@ const struct source source_flux = {
 	.about = "Flux jobs: the numbers of tasks and nodes",
 	.known_by = "FLUX_JOB_ID, " NNODES ", " SIZE " and " RANK,
 	.reads = READS("FLUX_JOB_ID", NNODES, SIZE, RANK),
-	.leaves = "FLUX_URI: a broker that can be reached, not a job",
-	.lacks = "the hosts: pass --master-addr, the host of rank 0, or --hosts",
+	.leaves = "FLUX_URI: it names a broker, not a job",
+	.lacks = "the hosts: pass --master-addr (the host of rank 0) or --hosts",
 	.detect = flux_detect,
 	.read = flux_read,
 };

@@ -6,11 +6,12 @@
  *     JOB_ID=99   SGE_TASK_ID=undefined (or a number in an array)   NHOSTS=2
  *     PE_HOSTFILE=/var/spool/gridengine/execd/n1/active_jobs/99.1/pe_hostfile
  *
- * with a line "HOST SLOTS QUEUE PROCESSORS" for each queue of a host, so that a host may come again. JOB_ID is too common a name to mean
- * anything alone: SGE_ROOT and ARC belong to it.
+ * The file has a line "HOST SLOTS QUEUE PROCESSORS" for each queue of a host, so a host may be
+ * listed several times. JOB_ID alone is too common a name: SGE_ROOT and ARC must be set as well.
  *
- * mpirun starts its daemons on the other hosts by "qrsh -inherit -V", which hands the script's environment over, but for
- * JOB_SCRIPT=QRSH and an NHOSTS=1 of its own. The file is in the spool folder of the first host, which often is a local one.
+ * mpirun starts its daemons on the other hosts with "qrsh -inherit -V", which passes the script's
+ * environment on, except for JOB_SCRIPT=QRSH and its own NHOSTS=1. The file is in the spool folder
+ * of the first host, which is often on a local disk.
  *
  * Reference: sge_pe(5); src/mca/ras/gridengine of PRRTE; seen in real jobs of 8.1.9.
  */
@@ -49,7 +50,7 @@ const struct source source_gridengine = {
 	.about = "Grid Engine jobs of a parallel environment, and mpirun in them",
 	.known_by = FILE ", JOB_ID, SGE_ROOT and ARC",
 	.reads = READS(FILE, "JOB_ID", "NHOSTS", "JOB_SCRIPT", "SGE_TASK_ID"),
-	.leaves = "JOB_ID alone: too common a name; NSLOTS",
+	.leaves = "JOB_ID alone: the name is too common; NSLOTS",
 	.lacks = BATCH_LACKS,
 	.detect = gridengine_detect,
 	.read = gridengine_read,

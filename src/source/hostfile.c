@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A cluster told by a file of hosts: --hostfile=FILE (DISTINIT_HOSTFILE), in any of the forms that launchers read, with comments
- * from '#' on:
+ * A cluster given by a file of hosts: --hostfile=FILE (DISTINIT_HOSTFILE), in any of the forms that
+ * launchers read. A comment starts with '#'.
  *
- *     n1              a name; that comes again for each further slot, as in PBS_NODEFILE
- *     n1 slots=8      Open MPI, DeepSpeed, Kubeflow's MPIJob (/etc/mpi/hostfile); max-slots=N is passed over
+ *     n1              a name; repeated for each further slot, as in PBS_NODEFILE
+ *     n1 slots=8      Open MPI, DeepSpeed, Kubeflow's MPIJob; max-slots=N is skipped
  *     n1:8            MPICH, Intel MPI
- *     n1 8 ...        Grid Engine (PE_HOSTFILE), whose lines for one host add up
+ *     n1 8 ...        Grid Engine (PE_HOSTFILE): lines for the same host add up
  *
- * This machine finds itself in it, unless --node-rank is given. Where every line tells the same number by slots= or ':', that
- * is how many processes torchrun starts on each node.
+ * Without --node-rank, distinit looks for this machine in the file. If every line gives the same
+ * number by slots= or ':', torchrun starts that many processes on each node.
  *
- * Reference: orte-hosts(7) of Open MPI 4.1; deepspeed/launcher/runner.py of DeepSpeed, which refuses a host with slots= twice, too.
+ * Reference: orte-hosts(7) of Open MPI 4.1; deepspeed/launcher/runner.py of DeepSpeed, which also
+ * refuses a host that has slots= twice.
  */
 
 #include "cluster/source.h"
@@ -29,7 +30,7 @@ static int hostfile_read(struct input *in, struct placement *out, struct err *er
 
 const struct source source_hostfile = {
 	.name = "hostfile",
-	.about = "hosts told by a file (--hostfile)",
+	.about = "hosts from a file (--hostfile)",
 	.known_by = "--hostfile or DISTINIT_HOSTFILE",
 	.reads = READS("DISTINIT_HOSTFILE", "DISTINIT_NODE_RANK"),
 	.detect = hostfile_detect,

@@ -5,15 +5,18 @@
  *
  *     JOB_COMPLETION_INDEX=2        and the host name JOB-2
  *
- * and nothing else: neither a size nor hosts. The user tells the size by --nnodes. The names follow from this pod's full one, where
- * it has one: with a subdomain, the kubelet writes it into /etc/hosts,
+ * There is neither a size nor a list of hosts. The user gives the size with --nnodes. The names
+ * follow from this pod's full name. If the pod has a subdomain, the kubelet writes the full name
+ * into /etc/hosts:
  *
  *     10.244.1.7	train-2.train-svc.default.svc.cluster.local	train-2
  *
- * A JobSet's pods are "SET-GROUP-JOB-INDEX.SET...". Its groups may have several jobs each, which count from 0 each, and no variable
- * says whether: there, nothing is taken to be the master without --nnodes, and in a second job not then either.
+ * The pods of a JobSet are called "SET-GROUP-JOB-INDEX.SET...". A group may have several jobs, each
+ * of which counts from 0, and no variable says whether it does. So in a JobSet, no master is
+ * assumed without --nnodes, and none in a second job even with it.
  *
- * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go; JobSet's examples.
+ * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go;
+ * JobSet's examples.
  */
 
 #include "base/file.h"
@@ -25,7 +28,7 @@
 
 #define INDEX "JOB_COMPLETION_INDEX"
 
-/** The kubelet's file has a line for each alias of the pod. */
+/** The kubelet's file has one line per alias of the pod. */
 #define HOSTS_FILE_BYTES ((size_t)1 << 20)
 
 static const char *indexedjob_detect(const struct input *in) {
@@ -33,7 +36,7 @@ static const char *indexedjob_detect(const struct input *in) {
 	return num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0 ? INDEX : NULL;
 }
 
-/** The name in @line of /etc/hosts that is @label and more behind a dot; empty if there is none. */
+/** The name in @line of /etc/hosts that starts with @label and a dot; empty if there is none. */
 static struct str full_name_in(struct str line, struct str label) {
 	struct str word;
 	line.len = str_find(line, '#');
@@ -67,7 +70,7 @@ static struct str full_name(struct input *in) {
 	return name;
 }
 
-/** The number of this pod's job in its group of a JobSet; UNKNOWN if it is of none. */
+/** The number of this pod's job in its group of a JobSet; UNKNOWN if the pod is not in a JobSet. */
 static uint32_t job_in_set(const struct pod_name *pod) {
 	struct str set = pod_label(str_from(pod->suffix, 1));
 	struct pod_name job;
@@ -87,15 +90,14 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 		return r;
 	}
 	if (pod.index != out->node_rank && !(in->launcher && in->launcher->copies_env)) {
-		return r; // not the name of a pod of this job
+		return r; // this is not the name of a pod of this job
 	}
 	uint32_t job = job_in_set(&pod);
 	if (n != UNKNOWN && n > 1 && job != UNKNOWN && job != 0) {
-		return err_set(
-			err, EINVAL,
-			"%s is of job %u of several in a JobSet, each of which counts from 0: %s=%u does "
-			"not tell its place; pass --hosts and --node-rank",
-			quote(self).s, job, in->nnodes.from, n);
+		return err_set(err, EINVAL,
+			       "%s belongs to job %u of a JobSet, where each job counts from 0: %s=%u does "
+			       "not give its node rank; pass --hosts and --node-rank",
+			       quote(self).s, job, in->nnodes.from, n);
 	}
 	if (n == UNKNOWN && job != UNKNOWN) {
 		return 0;
@@ -104,7 +106,7 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 	pods_put(&names, pod.prefix, 0, n == UNKNOWN ? 1 : n, pod.suffix);
 	if (n == UNKNOWN) {
 		out->master_addr = (struct str){buf_text(&names), names.len - 1};
-		out->master_addr_from = "pod 0, by this pod's name in /etc/hosts";
+		out->master_addr_from = "pod 0, named like this pod in /etc/hosts";
 		return 0;
 	}
 	out->hosts_from = in->nnodes.from;
@@ -116,11 +118,11 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 
 const struct source source_indexedjob = {
 	.name = "indexedjob",
-	.about = "Indexed Job of Kubernetes, also of a JobSet",
+	.about = "Kubernetes Indexed Job, also in a JobSet",
 	.known_by = INDEX,
 	.reads = READS(INDEX, "/etc/hosts"),
-	.leaves = "MASTER_ADDR, RANK and the like, which are the user's there",
-	.lacks = "how many pods there are: pass --nnodes; without a subdomain, their names: pass --hosts or "
+	.leaves = "MASTER_ADDR, RANK and the like: here, only users set them",
+	.lacks = "the number of pods: pass --nnodes; without a subdomain, their names: pass --hosts or "
 		 "--master-addr",
 	.detect = indexedjob_detect,
 	.read = indexedjob_read,

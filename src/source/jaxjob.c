@@ -5,7 +5,8 @@
  *
  *     NUM_PROCESSES=3   PROCESS_ID=2   COORDINATOR_ADDRESS=job-worker-0   COORDINATOR_PORT=6666
  *
- * Names so plain count only where all four are there, and the coordinator is called so.
+ * These names are common. So they count only if all four are set and the coordinator's name has
+ * this form.
  *
  * Reference: pkg/controller.v1/jax/envvar.go of Kubeflow's training operator 1.9.
  */
@@ -48,7 +49,7 @@ static int jaxjob_read(struct input *in, struct placement *out, struct err *err)
 const struct source source_jaxjob = {
 	.name = "jaxjob",
 	.about = "Kubeflow JAXJob (v1)",
-	.known_by = ADDR " of the form JOB-worker-0, with the other three",
+	.known_by = ADDR " of the form JOB-worker-0, with the three other variables",
 	.reads = READS(ADDR, PORT, NUM, ID),
 	.detect = jaxjob_detect,
 	.read = jaxjob_read,

@@ -17,10 +17,11 @@ int json_hosts_put(struct json_hosts *out, const char *what, const char *key, co
 	cJSON_ArrayForEach(item, array) {
 		struct str host = str_of(cJSON_GetStringValue(item));
 		uint16_t port;
-		// The comma separates the names that are put together here.
+		// The comma is the separator of the names that are collected here.
 		if (!cJSON_IsString(item) || str_find(host, ',') < host.len) {
 			return err_set(err, EINVAL, "%s: number %u of the hosts is %s; a name is expected",
-				       what, out->n + 1, cJSON_IsString(item) ? quote(host).s : "no text");
+				       what, out->n + 1,
+				       cJSON_IsString(item) ? quote(host).s : "not a string");
 		}
 		int r = endpoint_read(what, host, &host, &port, err);
 		if (r < 0) {
@@ -34,7 +35,7 @@ int json_hosts_put(struct json_hosts *out, const char *what, const char *key, co
 	return 0;
 }
 
-/** The task's place in its own pool, or UNKNOWN, and the pool's name. */
+/** Read the task's pool and its index in that pool. */
 static int read_task_of(const char *what, const cJSON *json, const char **type, uint32_t *index,
 			struct err *err) {
 	const cJSON *task = cJSON_GetObjectItemCaseSensitive(json, "task");

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Hosts in the JSON that some managers write. */
+/** Lists of hosts in the JSON of some managers. */
 
 #include "base/buf.h"
 #include "cluster/cluster.h"
 
 struct cJSON;
 
-/** What was read of a list of hosts. */
+/** Hosts read so far. */
 struct json_hosts {
-	/** The names, each with a comma behind. */
+	/** The names, each followed by a comma. */
 	struct buf text;
 	uint32_t n;
 	/** The port of the first, or 0. */
@@ -18,16 +18,18 @@ struct json_hosts {
 };
 
 /**
- * Append the hosts of @array, texts that are "host" or "host:port". @what names the variable or file, @key the array, for messages.
- * Returns 0; -EINVAL if it is no array of such texts.
+ * Append the hosts of @array, which has strings "host" or "host:port". @what names the variable or
+ * file, and @key the array, for messages.
+ * Returns 0; -EINVAL if it is not an array of such strings.
  */
 int json_hosts_put(struct json_hosts *out, const char *what, const char *key, const struct cJSON *array,
 		   struct err *err);
 
 /**
- * Read {"cluster": {POOL: ["host:port", ...], ...}, "task": {"type": POOL, "index": N}}, as TF_CONFIG and CLUSTER_SPEC are, into
- * @out: the hosts of @pools, in their order up to a NULL, this node's place among them, and the first one's port. A task of another
- * pool has no node rank. A pool that is an object, as TFJob writes it where workers come and go, tells no hosts.
+ * Read {"cluster": {POOL: ["host:port", ...], ...}, "task": {"type": POOL, "index": N}}, the form
+ * of TF_CONFIG and CLUSTER_SPEC, into @out: the hosts of @pools (in this order; NULL ends the
+ * list), this node's index, and the port of the first host. A task of another pool has no node
+ * rank. If a pool is an object, as TFJob writes it for dynamic workers, the hosts stay unknown.
  *
  * Returns 0; -EINVAL.
  */

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /*
- * The cluster managers, in the order in which they are asked. First those that cannot be mistaken and set their
- * variables inside the very container; then those whose variables leak inwards from outside. A Slurm step comes before
- * its allocation, which is weaker evidence: its variables travel through ssh, salloc shells and docker's --env-file.
+ * The cluster managers, in the order in which distinit asks them. First come managers whose
+ * variables are unmistakable and set inside this container. Then come managers whose variables leak
+ * in from outside. A Slurm step comes before its allocation, which is weaker evidence: variables of
+ * an allocation travel through ssh, salloc shells and docker's --env-file.
  *
- * This is the one list: the table (flow/tables.c), the build (src/meson.build) and the tests follow from it.
+ * This is the only list: the table (flow/tables.c), the build (src/meson.build) and the tests
+ * follow from it.
  *
- *     SOURCE(name)               source_name in src/source/name.c, with the cases of tests/vectors/name.txt
- *     ROW(name)                  source_name in src/source/rows.c, likewise: it only names variables
- *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c: asked a second time, by weaker evidence
+ *     SOURCE(name)               source_name in src/source/name.c, a manager with its own functions
+ *     ROW(name)                  source_name in src/source/rows.c, a manager that is a table row
+ *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c, a second, weaker test
+ *
+ * The cases of SOURCE(name) and ROW(name) are in tests/vectors/name.txt.
  */
 
 // clang-format off
-SOURCE(manual) // the user's word
+SOURCE(manual) // given by the user
 SOURCE(hostfile)
-SOURCE(backendai) // set by the manager in this very container
-// Clouds and what runs on top of others: unmistakable names, in each container.
+SOURCE(backendai) // the manager sets it in this container
+// Clouds, and managers that run on top of others: unmistakable names, in each container.
 ROW(skypilot)
 SOURCE(sagemaker)
 SOURCE(vertex)
 SOURCE(awsbatch)
-SOURCE(azureml) // on top of the next
+SOURCE(azureml) // runs on top of the next
 SOURCE(azurebatch)
-// Set by the controller of this very pod.
+// Set by the controller of this pod.
 SOURCE(trainjob)
 SOURCE(pytorchjob)
 SOURCE(jaxjob)
 SOURCE(xgboostjob)
-SOURCE(lws) // before what counts its TPUs only
+SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
 SOURCE(pai)
 SOURCE(mpijob)
-// What leaks inwards.
-SOURCE(flux) // its brokers are often started by one of the next, whose variables leak
+// Variables that leak in from outside.
+SOURCE(flux) // one of the next often starts its brokers, and its variables leak
 SOURCE(slurm)
 SOURCE(lsf)
 SOURCE(pbs)
@@ -43,10 +47,10 @@ SOURCE(gridengine)
 ROW(cobalt)
 ROW(loadleveler)
 SOURCE(slurm_allocation)
-// No cluster, but a master or an index.
+// Not a whole cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)
 SOURCE(indexedjob)
 ROW(nomad)
-SOURCE_AGAIN(backendai, alone) // describes a container that belongs to nothing larger
-SOURCE_AGAIN(sagemaker, platform) // a look at the file system, which nobody else should pay for
+SOURCE_AGAIN(backendai, alone) // a container that belongs to no cluster
+SOURCE_AGAIN(sagemaker, platform) // looks at the file system, so it comes last

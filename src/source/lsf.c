@@ -5,19 +5,21 @@
  *
  *     LSB_JOBID=4711   LSB_JOBINDEX=0 (its number in an array)
  *     LSB_MCPU_HOSTS="hostA 2 hostB 4"             hosts and slots
- *     LSB_HOSTS="hostA hostA hostB hostB ..."      a name for each slot; empty in large jobs
- *     LSB_DJOB_HOSTFILE=/home/u/.lsbatch/4711.hostfile   a line for each slot
- *     LSB_DJOB_RANKFILE=/path                      a line for each rank, in the order of ranks
+ *     LSB_HOSTS="hostA hostA hostB hostB ..."      one name per slot; empty in large jobs
+ *     LSB_DJOB_HOSTFILE=/home/u/.lsbatch/4711.hostfile   one line per slot
+ *     LSB_DJOB_RANKFILE=/path                      one line per rank, in the order of ranks
  *
- * The lists may have another order than each other (seen: LSB_HOSTS backwards), so one of them is taken, the same everywhere:
- * the first of those above that is there. Slots are CPUs mostly, and say nothing of what runs.
+ * The lists may differ in order (seen: LSB_HOSTS backwards). So every process reads the same list:
+ * the first one above that is set. A slot is usually a CPU, and does not show what runs there.
  *
- * On CORAL machines such as Summit the script runs on a launch node, on which no rank runs: it stands first in all lists, with one
- * slot, and is dropped. jsrun gives such a machine away, and in the script CSM_ALLOCATION_ID, which its allocations have.
- * Without any list only jsrun's ranks are known.
+ * On CORAL machines such as Summit, the script runs on a launch node, which runs no ranks. It is
+ * first in all lists, with one slot, and is dropped. Two things identify such a machine: jsrun, and
+ * in the script CSM_ALLOCATION_ID, which its allocations have. Without any list, only jsrun's ranks
+ * are known.
  *
- * Reference: "Environment variables" of LSF's manual; src/pm/hydra/lib/tools/bootstrap/external/lsf_query_node_list.c of MPICH;
- * src/mca/plm/lsf of PRRTE, which knows CORAL machines by the same variable.
+ * Reference: "Environment variables" of LSF's manual;
+ * src/pm/hydra/lib/tools/bootstrap/external/lsf_query_node_list.c of MPICH; src/mca/plm/lsf of
+ * PRRTE, which recognises CORAL machines by the same variable.
  */
 
 #include "source/batch.h"
@@ -39,7 +41,7 @@ static const char *lsf_detect(const struct input *in) {
 	return list && env_value(env, JOB) ? JOB : NULL;
 }
 
-/** Cut the next word off *@rest, or return false. */
+/** Cut the next word off *@rest. Returns whether there was one. */
 static bool next_word(struct str *rest, struct str *word) {
 	while (str_cut(rest, ' ', word)) {
 		if (word->len) {
@@ -49,7 +51,7 @@ static bool next_word(struct str *rest, struct str *word) {
 	return false;
 }
 
-/** "hostA 2 hostB 4", or a name for each slot where @counted is false. */
+/** Read "hostA 2 hostB 4", or one name per slot if @counted is false. */
 static int read_words(struct input *in, const char *name, bool counted, struct placement *out,
 		      struct err *err) {
 	struct str rest = str_of(env_get(in->env, name)), whole = rest, host, number;
@@ -58,7 +60,7 @@ static int read_words(struct input *in, const char *name, bool counted, struct p
 		uint32_t slots = 1;
 		if (counted && (!next_word(&rest, &number) || slots_read(number, &slots) < 0)) {
 			return err_set(err, EINVAL,
-				       "%s=%s: behind the host %s a number of slots, from 1, is expected",
+				       "%s=%s: after the host %s, a number of slots (1 or more) is expected",
 				       name, quote(whole).s, quote(host).s);
 		}
 		int r = nodes_add(&nodes, host, slots, false, err);
@@ -81,8 +83,8 @@ static int read_list(struct input *in, struct placement *out, struct err *err) {
 }
 
 /**
- * Whether the first host is a CORAL machine's launch node. A job of LSF on other machines may begin with a host of one slot, too, but
- * has no allocation of CSM.
+ * Whether the first host is the launch node of a CORAL machine. On other machines, an LSF job may
+ * also begin with a host that has one slot, but it has no CSM allocation.
  */
 static bool has_launch_node(const struct input *in, const struct placement *place) {
 	return place->hosts.n > 1 &&
@@ -90,7 +92,7 @@ static bool has_launch_node(const struct input *in, const struct placement *plac
 		(env_value(in->env, CSM) && place->slots[0] == 1 && place->slots[1] > 1));
 }
 
-/** Drop the first host, the launch node. It cannot be the one on which jsrun started us. */
+/** Drop the first host, the launch node. jsrun cannot have started this process there. */
 static int drop_launch_node(struct input *in, struct placement *out, struct err *err) {
 	struct hosts first = out->hosts;
 	first.n = 1;
@@ -121,9 +123,9 @@ static int lsf_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_lsf = {
 	.name = "lsf",
 	.about = "LSF jobs: the script, and jsrun or mpirun in it",
-	.known_by = JOB " and one of the lists",
+	.known_by = JOB " and a list of hosts",
 	.reads = READS(JOB, "LSB_JOBINDEX", PAIRS, NAMES, SLOTS, RANKS, CSM),
-	.leaves = "LSB_DJOB_NUMPROC: slots, not ranks",
+	.leaves = "LSB_DJOB_NUMPROC: it counts slots, not ranks",
 	.lacks = BATCH_LACKS,
 	.detect = lsf_detect,
 	.read = lsf_read,

@@ -3,11 +3,12 @@
 /**
  * Groups of a LeaderWorkerSet. The second pod of a group of three has
  *
- *     LWS_LEADER_ADDRESS=vllm-0.vllm.serving   LWS_GROUP_SIZE=3   LWS_WORKER_INDEX=1     0: the leader
+ *     LWS_LEADER_ADDRESS=vllm-0.vllm.serving   LWS_GROUP_SIZE=3   LWS_WORKER_INDEX=1
  *
- * and worker i is called "vllm-0-i.vllm.serving": what stands behind the leader's own name is the subdomain, which may be the
- * group's. Where TPU_* are there too, they count the containers that have a TPU: the leader may have none, and a pod may have several,
- * which TPU_WORKER_HOSTNAMES=vllm-0.vllm,vllm-0-1.vllm,vllm-0-1.vllm tells.
+ * The leader has index 0. Worker i is called "vllm-0-i.vllm.serving". The part after the leader's
+ * own name is the subdomain, which may be that of the group. If TPU_* are also set, they count only
+ * containers with a TPU: the leader may have none, and a pod may have several, as in
+ * TPU_WORKER_HOSTNAMES=vllm-0.vllm,vllm-0-1.vllm,vllm-0-1.vllm.
  *
  * Reference: pkg/utils/pod/pod_utils.go, pkg/utils/accelerators/tpu.go of LeaderWorkerSet.
  */
@@ -26,7 +27,7 @@ static const char *lws_detect(const struct input *in) {
 	return env_value(in->env, SIZE) ? SIZE : NULL;
 }
 
-/** The index in the group of the pod @name, whose leader's label is @leader; or UNKNOWN. */
+/** The index of the pod @name in the group whose leader has the label @leader, or UNKNOWN. */
 static uint32_t index_of(struct str leader, struct str name) {
 	struct pod_name pod;
 	if (str_eq(pod_label(name), leader)) {
@@ -36,7 +37,10 @@ static uint32_t index_of(struct str leader, struct str name) {
 	return worker ? pod.index : UNKNOWN;
 }
 
-/** The containers of each pod, where some pod has several: each is a process of JAX. A pod that is not listed has one without a TPU. */
+/**
+ * Count the containers of each pod, if some pod has several: each is a JAX process. A pod that is
+ * not listed has one container, without a TPU.
+ */
 static void count_containers(const struct input *in, struct str leader, uint32_t n, struct placement *out) {
 	struct str rest = str_of(env_value(in->env, TPUS)), name;
 	uint32_t *counts = arena_array(in->arena, n, sizeof(*counts));
@@ -69,7 +73,7 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	struct str label = pod_label(str_of(leader));
 	if (label.len == 0 || strchr(leader, ',')) {
-		return err_set(err, EINVAL, LEADER "=%s is no name of a pod", quote(str_of(leader)).s);
+		return err_set(err, EINVAL, LEADER "=%s is not a pod name", quote(str_of(leader)).s);
 	}
 	if (!in->launcher && env_value(in->env, TPUS)) {
 		count_containers(in, label, n, out);

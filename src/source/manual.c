@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A cluster told by hand: --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N, or without it where this machine finds
- * itself in the list.
+ * A cluster given on the command line: --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N.
+ * Without --node-rank, distinit looks for this machine in the list.
  */
 
 #include "cluster/hostlist.h"
@@ -20,7 +20,7 @@ static int manual_read(struct input *in, struct placement *out, struct err *err)
 
 const struct source source_manual = {
 	.name = "manual",
-	.about = "hosts told by hand (--hosts, --node-rank)",
+	.about = "hosts that you list (--hosts, --node-rank)",
 	.known_by = "--hosts or DISTINIT_HOSTS",
 	.reads = READS("DISTINIT_HOSTS", "DISTINIT_NODE_RANK"),
 	.detect = manual_detect,

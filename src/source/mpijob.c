@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * MPIJobs of Kubeflow, of its MPI operator (v2beta1), its training operator (v1) and its Trainer (v2). The pod that mpirun is started
- * in, the launcher, has one of
+ * MPIJobs of Kubeflow: of its MPI operator (v2beta1), its training operator (v1) and its Trainer
+ * (v2). The launcher, the pod that runs mpirun, has one of
  *
- *     OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile    Open MPI: "job-worker-0.job.ns.svc slots=8" a line
- *     I_MPI_HYDRA_HOST_FILE, HYDRA_HOST_FILE              the same for Intel MPI and MPICH: "job-worker-0.job.ns.svc:8"
+ *     OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile  Open MPI: "job-worker-0.job.svc slots=8"
+ *     I_MPI_HYDRA_HOST_FILE, HYDRA_HOST_FILE            Intel MPI, MPICH: "job-worker-0.job.svc:8"
  *
- * and the workers nothing. So the launcher is an allocation; what mpirun passes on (-x MASTER_ADDR) reaches the ranks. Open MPI passes
- * its own variable on as well, to workers that have no such file: there, it tells nothing.
+ * The workers have no variable. So the launcher is an allocation, and the ranks get what mpirun
+ * passes on (-x MASTER_ADDR). Open MPI also passes its own variable on to the workers, which do not
+ * have the file: there it is ignored.
  *
  * Reference: pkg/controller/mpi_job_controller.go of the MPI operator 0.6.
  */
@@ -19,7 +20,7 @@
 
 #include <unistd.h>
 
-/** Others set these variables, too, but no such path. */
+/** Other software also sets these variables, but not to this path. */
 #define FILE_PATH "/etc/mpi/hostfile"
 
 static const char *mpijob_detect(const struct input *in) {
@@ -49,11 +50,12 @@ static int mpijob_read(struct input *in, struct placement *out, struct err *err)
 
 const struct source source_mpijob = {
 	.name = "mpijob",
-	.about = "Kubeflow MPIJob, the launcher and mpirun in it",
-	.known_by = "OMPI_MCA_orte_default_hostfile, I_MPI_HYDRA_HOST_FILE or HYDRA_HOST_FILE as " FILE_PATH,
+	.about = "Kubeflow MPIJob: the launcher pod, and mpirun in it",
+	.known_by = "OMPI_MCA_orte_default_hostfile, I_MPI_HYDRA_HOST_FILE or HYDRA_HOST_FILE with the "
+		    "value " FILE_PATH,
 	.reads = READS(FILE_PATH),
 	.leaves = "K_MPI_JOB_ROLE",
-	.lacks = "in the workers, all: pass MASTER_ADDR on by mpirun, or --master-addr",
+	.lacks = "everything, in the workers: let mpirun pass MASTER_ADDR on, or pass --master-addr",
 	.detect = mpijob_detect,
 	.read = mpijob_read,
 };

@@ -13,7 +13,7 @@ static struct str name_at(const struct nodes *nodes, uint32_t i) {
 	return (struct str){nodes->text.p + span.at, span.len};
 }
 
-/** Where @name is or would be in the table of names. */
+/** The slot of @name in the hash table, or the free slot for it. */
 static uint32_t *find_slot(const struct nodes *nodes, struct str name) {
 	uint32_t at = (uint32_t)(hash_text(name) >> 32) & nodes->mask;
 	while (nodes->seen[at] && !str_eq(name_at(nodes, nodes->seen[at] - 1), name)) {
@@ -22,7 +22,7 @@ static uint32_t *find_slot(const struct nodes *nodes, struct str name) {
 	return &nodes->seen[at];
 }
 
-/** Make room for one more node. */
+/** Make room for another node. */
 static void grow(struct nodes *nodes) {
 	if (nodes->n < nodes->cap) {
 		return;
@@ -33,7 +33,7 @@ static void grow(struct nodes *nodes) {
 		memcpy(list, nodes->list, nodes->n * sizeof(*list));
 	}
 	nodes->list = list;
-	// Twice as many places as nodes.
+	// The table has twice as many slots as nodes.
 	nodes->mask = nodes->cap * 2 - 1;
 	nodes->seen = arena_array(nodes->arena, nodes->mask + 1, sizeof(*nodes->seen));
 	memset(nodes->seen, 0, (nodes->mask + 1) * sizeof(*nodes->seen));
@@ -42,16 +42,16 @@ static void grow(struct nodes *nodes) {
 	}
 }
 
-/** Where a wrong node stands. */
+/** The position of an error, for messages. */
 static const char *where(const struct nodes *nodes) {
 	return nodes->line ? arena_format(nodes->arena, "%s:%u", nodes->what, nodes->line) : nodes->what;
 }
 
-/** Add slots to a node that has come before. */
+/** Add slots to a node that is already collected. */
 static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, bool whole, struct err *err) {
 	struct str name = {nodes->text.p + node->name.at, node->name.len};
 	if (whole || node->whole) {
-		return err_set(err, EINVAL, "%s: the slots of host %s are told twice", where(nodes),
+		return err_set(err, EINVAL, "%s: the slots of host %s are given twice", where(nodes),
 			       quote(name).s);
 	}
 	if (slots > HOSTS_MAX - node->slots) {
@@ -111,7 +111,7 @@ void nodes_finish(struct nodes *nodes, struct placement *out) {
 	out->slots = slots;
 }
 
-/** What a line says. */
+/** The contents of a line. */
 struct line {
 	struct str name;
 	uint32_t slots;
@@ -130,7 +130,10 @@ static bool cut_word(struct str *rest, struct str *word) {
 	return end > 0;
 }
 
-/** Whether @name is an IPv6 address without brackets: several colons, and nothing that is not of one. */
+/**
+ * Whether @name is an IPv6 address without brackets: several colons, and no byte that such an
+ * address cannot have.
+ */
 static bool is_bare_ipv6(struct str name) {
 	size_t end = str_find(name, '%'), colons = 0;
 	for (size_t i = 0; i < end; i++) {
@@ -143,7 +146,7 @@ static bool is_bare_ipv6(struct str name) {
 	return colons > 1;
 }
 
-/** Take ":N" off line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
+/** Remove ":N" from line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
 static int read_colon(struct line *line) {
 	struct str name = line->name;
 	size_t end = str_find(name, ':');
@@ -167,7 +170,7 @@ static int read_colon(struct line *line) {
 	return name.p[end] == ':' ? slots_read(str_from(name, end + 1), &line->slots) : -EINVAL;
 }
 
-/** Read the words behind a name in a file of any kind. Returns 0; -EINVAL. */
+/** Read the words after the name in a file of any form. Returns 0; -EINVAL. */
 static int read_words(struct str rest, struct line *line) {
 	struct str word;
 	while (cut_word(&rest, &word)) {
@@ -177,7 +180,8 @@ static int read_words(struct str rest, struct line *line) {
 				return -EINVAL;
 			}
 		} else if (!line->whole && slots_read(word, &line->slots) == 0) {
-			// Grid Engine's file goes on with a queue, which comes again for another queue.
+			// In Grid Engine's file, a queue follows, and the host is repeated for
+			// another queue.
 			return 0;
 		} else if (!str_starts(word, STR("max-slots=")) && !str_starts(word, STR("max_slots="))) {
 			return -EINVAL;
@@ -206,8 +210,8 @@ static int read_line(struct str text, enum nodefile_form form, struct line *line
 
 static const char *const expected[] = {
 	[NODEFILE_NAMES] = "one host name is expected",
-	[NODEFILE_COUNTS] = "a host name and a number of slots, from 1, are expected",
-	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, N being 1 or more",
+	[NODEFILE_COUNTS] = "a host name and a number of slots (1 or more) are expected",
+	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, where N is 1 or more",
 };
 
 int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err) {
@@ -234,7 +238,7 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
 	return 0;
 }
 
-/** The number that every node's line tells, or UNKNOWN. */
+/** The number that all nodes' lines have in common, or UNKNOWN. */
 static uint32_t common_number(const struct nodes *nodes) {
 	for (uint32_t i = 0; i < nodes->n; i++) {
 		if (!nodes->list[i].whole || nodes->list[i].slots != nodes->list[0].slots) {
@@ -256,7 +260,7 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	}
 	r = r < 0 ? r : nodefile_parse(&nodes, text, form, err);
 	if (r < 0) {
-		// The caller may know more of who was denied.
+		// The caller may explain why access was denied.
 		return r == -EACCES ? r : -EINVAL;
 	}
 	nodes_finish(&nodes, out);

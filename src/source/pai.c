@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * PyTorch jobs of Alibaba PAI (DLC), of Volcano's pytorch plugin, of Baidu AIHC and kin. The second worker of three pods has
+ * PyTorch jobs of Alibaba PAI (DLC), Volcano's pytorch plugin, Baidu AIHC and similar. The second
+ * worker of three pods has
  *
- *     MASTER_ADDR=dlc1-master-0   MASTER_PORT=23456   WORLD_SIZE=3   RANK=2     and mostly NPROC_PER_NODE
+ *     MASTER_ADDR=dlc1-master-0   MASTER_PORT=23456   WORLD_SIZE=3   RANK=2
+ *     NPROC_PER_NODE=8            in most cases
  *
- * where WORLD_SIZE and RANK count nodes. Anybody else who sets these four counts processes, and nothing in the environment tells the
- * difference. This pod's own name does: it is "dlc1-worker-1" where RANK is 2, and that of the master where it is 0. KubeDL, and
- * Kubeflow's training operator up to 1.3, give the master MASTER_ADDR=localhost, and the workers its name.
+ * Here WORLD_SIZE and RANK count nodes. Everywhere else these variables count processes, and the
+ * environment does not show the difference. The pod's own name does: it is "dlc1-worker-1" if RANK
+ * is 2, and the master's name if RANK is 0. KubeDL, and Kubeflow's training operator up to 1.3, set
+ * MASTER_ADDR=localhost in the master, and the master's name in the workers.
  *
- * Reference: "DLC environment variables" in PAI's documentation; distributed-framework/pytorch/pytorch.go of Volcano;
- * controllers/pytorch of KubeDL.
+ * Reference: "DLC environment variables" in PAI's documentation;
+ * distributed-framework/pytorch/pytorch.go of Volcano; controllers/pytorch of KubeDL.
  */
 
 #include "base/num.h"
@@ -25,7 +28,7 @@
 /** What the name of the pod of rank 0 ends with. */
 #define MASTER STR("-master-0")
 
-/** The node rank that the pod @self has in the job of @master; or UNKNOWN. */
+/** The node rank of the pod @self in the job of @master, or UNKNOWN. */
 static uint32_t rank_of_pod(struct str master, struct str self) {
 	struct pod_name pod, first;
 	master = pod_label(master);
@@ -69,10 +72,10 @@ static const struct source_row pai_row = {
 const struct source source_pai = {
 	.name = "pai",
 	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
-	.known_by =
-		ADDR " of the form JOB-master-0 (or localhost there), and a host name that goes with " RANK,
-	.leaves = SIZE " and " RANK ", where the pod's own name does not confirm that they count nodes",
-	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.known_by = ADDR
+	" of the form JOB-master-0 (localhost on the master itself), and a host name that matches " RANK,
+	.leaves = SIZE " and " RANK ", unless the pod's own name confirms that they count nodes",
+	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
 	.detect = pai_detect,
 	.row = &pai_row,
 };

@@ -6,9 +6,10 @@
  *     PBS_JOBID=1234.server            or 1234[7].server, the seventh of an array
  *     PBS_NODEFILE=/var/spool/pbs/aux/1234.server
  *
- * The file has a line for each slot (mpiprocs, ppn), with the name of its host; those of one host need not stand together. It is
- * on the job's first node alone, and a container sees it only where it is bound in. PBS_NODENUM counts the nodes, but is
- * inherited through ssh, and PBS_TASKNUM counts otherwise: neither is used.
+ * The file has one line per slot (mpiprocs, ppn), with the name of its host. Lines of the same host
+ * may be apart. The file exists only on the job's first node, and a container sees it only through
+ * a bind mount. PBS_NODENUM counts the nodes, but ssh passes it on, and PBS_TASKNUM counts
+ * something else: neither is used.
  *
  * Reference: doc/man1/qsub.1B and src/resmom/start_exec.c of OpenPBS.
  */
@@ -43,7 +44,7 @@ const struct source source_pbs = {
 	.about = "PBS and Torque jobs: the script, and mpirun or mpiexec in it",
 	.known_by = JOB " and " FILE,
 	.reads = READS(JOB, FILE),
-	.leaves = "PBS_NODENUM: stale through ssh; PBS_TASKNUM",
+	.leaves = "PBS_NODENUM: stale after ssh; PBS_TASKNUM",
 	.lacks = BATCH_LACKS,
 	.detect = pbs_detect,
 	.read = pbs_read,

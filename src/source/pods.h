@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Names of pods, which Kubernetes and its operators number: "train-2.svc" is number 2 of "train-*.svc". */
+/**
+ * Names of pods. Kubernetes and its operators number them: "train-2.svc" is number 2 of
+ * "train-*.svc".
+ */
 
 #include "base/buf.h"
 
 struct pod_name {
-	/** Up to the number: "train-". */
+	/** The part before the number: "train-". */
 	struct str prefix;
 	uint32_t index;
-	/** Behind the number, from the first dot on: ".svc"; or empty. */
+	/** The part after the number, from the first dot: ".svc"; or empty. */
 	struct str suffix;
 };
 
-/** Take @name apart. Returns whether its first label ends with '-' and a number; *@out is set only then. */
+/**
+ * Split @name. Returns whether its first label ends with '-' and a number; *@out is set only then.
+ */
 bool pod_read(struct str name, struct pod_name *out);
 
-/** The first label of @name: all up to the first dot. */
+/** The first label of @name: everything before the first dot. */
 struct str pod_label(struct str name);
 
-/** Whether the first label of @name ends with @end, such as "-master-0", behind something. */
+/**
+ * Whether the first label of @name ends with @end, such as "-master-0", after at least one byte.
+ */
 bool pod_is_first(struct str name, struct str end);
 
-/** Append @n names, numbered from @first on, each with a comma behind. */
+/** Append @n names, numbered from @first, each followed by a comma. */
 void pods_put(struct buf *out, struct str prefix, uint32_t first, uint32_t n, struct str suffix);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * PyTorchJobs of Kubeflow's training operator (v1). The first of three workers, with eight processes on each node, has
+ * PyTorchJobs of Kubeflow's training operator (v1). The first of three workers, with eight
+ * processes on each node, has
  *
  *     PET_NNODES=4    PET_NODE_RANK=1   PET_NPROC_PER_NODE=8
  *     MASTER_ADDR=bert-master-0         MASTER_PORT=23456     and both as PET_MASTER_*, too
- *     WORLD_SIZE=32   RANK=1            processes, but the number of a node: no pair
+ *     WORLD_SIZE=32   RANK=1            WORLD_SIZE counts processes, RANK counts nodes
  *
- * Their names beyond the master's are not told. An elastic job, whose PET_NNODES is a range, has PET_RDZV_* instead of all this: it
- * is torchrun's own affair.
+ * Only the master's name is given. An elastic job, whose PET_NNODES is a range, has PET_RDZV_*
+ * instead. torchrun manages such a job itself.
  *
  * Reference: pkg/controller.v1/pytorch of Kubeflow's training operator 1.9.
  */
@@ -41,8 +42,9 @@ const struct source source_pytorchjob = {
 	.name = "pytorchjob",
 	.about = "Kubeflow PyTorchJob (v1)",
 	.known_by = ADDR " of the form JOB-master-0",
-	.leaves = "RANK and WORLD_SIZE: the one counts nodes, the other processes; a range in PET_NNODES",
-	.lacks = "the workers' names: --hosts tells them, for TF_CONFIG",
+	.leaves = "RANK and WORLD_SIZE: RANK counts nodes, but WORLD_SIZE counts processes; a range in "
+		  "PET_NNODES",
+	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
 	.detect = pytorchjob_detect,
 	.row = &pytorchjob_row,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Reads what a row says. The rows themselves are in rows.c. */
+/** Reads the variables of a row. The rows themselves are in rows.c. */
 
 #include "source/row.h"
 
@@ -42,12 +42,12 @@ const char *row_detect(const struct input *in, const struct source_row *row) {
 struct reading {
 	struct input *in;
 	const struct source_row *row;
-	/** A variable that is set, for the sentence about one that is not. */
+	/** A variable that is set, for the message about one that is not. */
 	const char *beside;
 	struct placement *out;
 };
 
-/** The variable of @field if it is to be read: the row has it, and it is set or has to be. */
+/** The variable of @field if it must be read: the row has it, and it is set or required. */
 static const char *wanted(const struct reading *r, enum row_field field) {
 	const char *name = r->row->variables[field];
 	bool optional = r->row->optional & ROW_BIT(field);

@@ -2,23 +2,22 @@
 #pragma once
 
 /**
- * Managers that only name variables. Such a manager is a row: which variable tells what. One reader
- * serves all rows, with the same checks and the same sentences, so that a row can also be made from
- * a text at run time.
+ * Managers that need only a table row: which variable has which meaning. One reader serves all
+ * rows, with the same checks and messages, so that a row can also be made from a text at run time.
  *
- * A manager that tells more than a row can say has a file of its own. It may still leave the
- * reading to a row, and recognise itself.
+ * A manager that needs more has its own file. It may still use a row for reading, and recognise
+ * itself.
  */
 
 #include "cluster/cluster.h"
 
-/** What one variable of a manager tells. */
+/** The meaning of a manager's variable. */
 enum row_field {
-	/** The hosts, one for each node, in node-rank order, separated by row->separator. */
+	/** The hosts, one per node, in node-rank order, separated by row->separator. */
 	ROW_HOSTS,
 	/** The path of a file with a host on each line. */
 	ROW_HOSTFILE,
-	/** The number of nodes. Beside hosts it has to be theirs. */
+	/** The number of nodes. If there are hosts, it must match them. */
 	ROW_NNODES,
 	/** This node's number, from 0. */
 	ROW_NODE_RANK,
@@ -27,7 +26,8 @@ enum row_field {
 	/** The rendezvous port. */
 	ROW_MASTER_PORT,
 	/**
-	 * Processes to start on each node. What is no number from 1 ("auto", "0.5") is left aside.
+	 * Processes to start on each node. A value that is not a number from 1 ("auto", "0.5") is
+	 * ignored.
 	 */
 	ROW_NPROC_PER_NODE,
 	/** The job's id. */
@@ -42,37 +42,41 @@ extern const char *const row_field_names[ROW_FIELDS];
 #define ROW_BIT(field) (1u << (field))
 
 struct source_row {
-	/** The variable for each field, or NULL: this manager does not tell it. */
+	/** The variable for each field; NULL: this manager has none. */
 	const char *variables[ROW_FIELDS];
 	/**
-	 * The manager is there if this field's variable is set, and those of `known_with`, a set of
-	 * fields.
+	 * The manager is recognised if this field's variable is set, and those of `known_with`, a
+	 * set of fields.
 	 */
 	enum row_field known_by;
 	unsigned known_with;
-	/** known_by's variable has to be a number: others may use its name. */
+	/**
+	 * The value of known_by's variable must be a number, because other software may use the
+	 * name.
+	 */
 	bool known_by_number;
-	/** Fields whose variable need not be set. The last two never need to be. */
+	/** Fields whose variable is optional. The last two fields are always optional. */
 	unsigned optional;
-	/** Between hosts: ',' unless told, which is 0 here. */
+	/** The separator between hosts; 0: ','. */
 	char separator;
 	/** A batch manager: the script runs on one of the nodes, and jobs share nodes (batch.h). */
 	bool batch;
 	/**
-	 * Lines of the host file are slots. Otherwise a node stands there once, whatever fits on
-	 * it.
+	 * Lines of the host file are slots. Otherwise the file lists each node once, with any
+	 * number of slots.
 	 */
 	bool lines_are_slots;
 };
 
 /**
- * Whether the manager's variables are there. Returns the one by which it was recognised, or NULL.
+ * Whether the manager's variables are set. Returns the variable by which it was recognised, or
+ * NULL.
  */
 const char *row_detect(const struct input *in, const struct source_row *row);
 
 /**
  * Fill in @out from the variables of @row, which was recognised by @recognised_by.
- * Returns 0; -EINVAL with a sentence that names the variable.
+ * Returns 0; -EINVAL with a message that names the variable.
  */
 int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
 	     struct err *err);

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The managers that are a row each: what they set, as told in their documentation. */
+/** Managers that need only a row. The values follow the documentation of each manager. */
 
 #include "cluster/source.h"
 #include "source/batch.h"
 #include "source/row.h"
 
 /*
- * SkyPilot tasks, on whatever cloud. The second node of two:
+ * SkyPilot tasks, on any cloud. The second node of two:
  *
- *     SKYPILOT_NODE_IPS=10.0.0.1        all of them, one a line, in rank order, which is not that of the numbers
+ *     SKYPILOT_NODE_IPS=10.0.0.1        all nodes, one per line, in rank order, not sorted
  *     10.0.0.2
- *     SKYPILOT_NODE_RANK=1              this one
+ *     SKYPILOT_NODE_RANK=1              this node
  *     SKYPILOT_NUM_NODES=2
- *     SKYPILOT_NUM_GPUS_PER_NODE=8      0 without GPUs, or a share of one
+ *     SKYPILOT_NUM_GPUS_PER_NODE=8      0 without GPUs, or a fraction
  *
- * The commands of a task's setup have SKYPILOT_SETUP_* instead: they run outside of the job, and
- * are no node of it.
+ * Setup commands of a task have SKYPILOT_SETUP_* instead: they run outside the job.
  *
  * Reference: docs/source/running-jobs/environment-variables.rst, distributed-jobs.rst of SkyPilot.
  */
 const struct source source_skypilot = {
 	.name = "skypilot",
 	.about = "SkyPilot task, on any cloud, Kubernetes or Slurm",
-	.leaves = "SKYPILOT_SETUP_*: the setup runs outside of the job",
+	.leaves = "SKYPILOT_SETUP_*: setup commands run outside the job",
 	.row =
 		&(const struct source_row){
 			.variables =
@@ -42,9 +41,9 @@ const struct source source_skypilot = {
 /*
  * Cobalt, the scheduler of Argonne's machines. In a job script:
  *
- *     COBALT_JOBID=123456   COBALT_NODEFILE=/var/tmp/cobalt.123456    a host a line
+ *     COBALT_JOBID=123456   COBALT_NODEFILE=/var/tmp/cobalt.123456    one host per line
  *
- * COBALT_PARTNAME and COBALT_PARTSIZE describe a partition, which need not be the job's nodes.
+ * COBALT_PARTNAME and COBALT_PARTSIZE describe a partition, which may differ from the job's nodes.
  *
  * Reference: src/mca/ras/pbs of PRRTE,
  * src/pm/hydra/lib/tools/bootstrap/external/cobalt_query_node_list.c of MPICH, which read them.
@@ -52,7 +51,7 @@ const struct source source_skypilot = {
 const struct source source_cobalt = {
 	.name = "cobalt",
 	.about = "Cobalt jobs: the script, and mpirun or mpiexec in it",
-	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: of a partition, which need not be the job",
+	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: they describe a partition, not always the job's nodes",
 	.lacks = BATCH_LACKS,
 	.row =
 		&(const struct source_row){
@@ -66,7 +65,7 @@ const struct source source_cobalt = {
 /*
  * IBM LoadLeveler. In a job of several tasks:
  *
- *     LOADL_HOSTFILE=/var/loadl/execute/fr1n01.123.0.hosts   a line for each task, with the name of its host
+ *     LOADL_HOSTFILE=/var/loadl/execute/fr1n01.123.0.hosts   one host name per task
  *     LOADL_STEP_ID=fr1n01.123.0                             the job's step
  *
  * Reference: src/pm/hydra/lib/tools/bootstrap/external/ll_query_node_list.c of MPICH, which reads
@@ -86,19 +85,19 @@ const struct source source_loadleveler = {
 };
 
 /*
- * Trials of Determined. Its own launch layer asks its master for the rendezvous, and then sets
+ * Trials of Determined. Its launch layer asks the Determined master for the rendezvous. For the
+ * processes that it starts, it sets
  *
  *     DET_CHIEF_IP=10.1.1.4   DET_SLOT_IDS=[0,1]
  *
- * for what it starts: the chief's address is all that can be told from there. The numbers of nodes
- * and of this one stay with it.
+ * These processes get the chief's address, but neither the number of nodes nor their node rank.
  *
  * Reference: harness/determined/launch of Determined.
  */
 const struct source source_determined = {
 	.name = "determined",
-	.about = "Determined trial, below its launch layer",
-	.lacks = "how many nodes there are, and which this is: pass --hosts and --node-rank, or --nnodes",
+	.about = "Determined trial, under its launch layer",
+	.lacks = "the number of nodes and this node's rank: pass --hosts and --node-rank, or --nnodes",
 	.row =
 		&(const struct source_row){
 			.variables = {[ROW_MASTER_ADDR] = "DET_CHIEF_IP", [ROW_JOB] = "DET_TRIAL_ID"},
@@ -107,20 +106,20 @@ const struct source source_determined = {
 };
 
 /*
- * HTCondor's parallel universe. Each machine of a job of four runs the same program, the second one
- * with
+ * HTCondor's parallel universe. Each machine of a job runs the same program. The second machine of
+ * four has
  *
  *     _CONDOR_PROCNO=1   _CONDOR_NPROCS=4
  *
- * and nothing that names the others: the user tells the master (MASTER_ADDR or --master-addr),
- * which has to be the machine of number 0.
+ * No variable names the other machines. So the user sets the master (MASTER_ADDR or --master-addr),
+ * which must be the machine with number 0.
  *
  * Reference: "Parallel Applications" of HTCondor's manual.
  */
 const struct source source_htcondor = {
 	.name = "htcondor",
 	.about = "HTCondor's parallel universe: an index and a size",
-	.lacks = "the hosts: pass --master-addr, the machine of number 0, or --hosts",
+	.lacks = "the hosts: pass --master-addr (the machine with number 0) or --hosts",
 	.row =
 		&(const struct source_row){
 			.variables = {[ROW_NODE_RANK] = "_CONDOR_PROCNO", [ROW_NNODES] = "_CONDOR_NPROCS"},
@@ -130,20 +129,20 @@ const struct source source_htcondor = {
 };
 
 /*
- * Allocations of Nomad. Each of a group has
+ * Allocations of Nomad. Each allocation of a group has
  *
  *     NOMAD_ALLOC_INDEX=2   NOMAD_GROUP_NAME=train
  *
- * and no size and no hosts, and most have nothing to do with each other. So this is described, and
- * nothing is derived, unless the user tells the rest.
+ * There is no size and no list of hosts, and most allocations are independent of each other. So
+ * distinit describes the allocation, but derives nothing unless the user gives the rest.
  *
  * Reference: "Runtime environment settings" in Nomad's documentation.
  */
 const struct source source_nomad = {
 	.name = "nomad",
 	.about = "Nomad allocation",
-	.leaves = "NOMAD_ADDR_*: this allocation's own",
-	.lacks = "how many allocations there are, and where: pass --nnodes and --master-addr, or --hosts and "
+	.leaves = "NOMAD_ADDR_*: addresses of this allocation only",
+	.lacks = "the number of allocations and their hosts: pass --nnodes and --master-addr, or --hosts and "
 		 "--node-rank",
 	.row =
 		&(const struct source_row){

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Training jobs of SageMaker. The platform sets no variables, but writes /opt/ml/input/config/resourceconfig.json:
+ * Training jobs of SageMaker. The platform sets no variables, but writes
+ * /opt/ml/input/config/resourceconfig.json:
  *
  *     {"current_host": "algo-2", "hosts": ["algo-1", "algo-2"], "network_interface_name": "eth0"}
  *
- * Hosts are in the order of their texts: algo-1, algo-10, algo-2. AWS's training toolkit, below which a program may run, repeats it:
+ * Hosts are sorted as text: algo-1, algo-10, algo-2. AWS's training toolkit, under which a program
+ * may run, repeats the values:
  *
  *     SM_HOSTS=["algo-1","algo-2"]   SM_CURRENT_HOST=algo-2   SM_NUM_GPUS=8
  *
- * Its mpirun copies SM_CURRENT_HOST to every rank, so that the file comes first. Nobody else has that file, and nothing else tells of
- * it: it is looked for where no other manager is recognised.
+ * The toolkit's mpirun copies SM_CURRENT_HOST to every rank, so the file is preferred. Only
+ * SageMaker has this file, and no variable announces it. So distinit looks for it only if it
+ * recognises no other manager.
  *
  * Reference: src/sagemaker_training/environment.py of SageMaker's training toolkit.
  */
@@ -29,7 +32,7 @@
 #define HOSTS	  "SM_HOSTS"
 #define CURRENT	  "SM_CURRENT_HOST"
 
-/** With 1,000 hosts it has 20 KB. */
+/** The file has about 20 KB for 1,000 hosts. */
 #define FILE_BYTES ((size_t)4 << 20)
 
 static const char *path_of_file(const struct input *in) {
@@ -44,7 +47,9 @@ static const char *platform_detect(const struct input *in) {
 	return access(path_of_file(in), F_OK) == 0 ? FILE_PATH : NULL;
 }
 
-/** Put the hosts of @array, which @from tells, into @out, and this one by its name @self. */
+/**
+ * Put the hosts of @array into @out, and find this node by its name @self. @from names the source.
+ */
 static int take_hosts(struct input *in, const char *from, const char *key, const cJSON *array,
 		      const char *self, struct placement *out, struct err *err) {
 	struct json_hosts hosts = {.text = BUF(in->arena)};
@@ -57,7 +62,7 @@ static int take_hosts(struct input *in, const char *from, const char *key, const
 	}
 	out->node_rank = hosts_find(&out->hosts, str_of(self));
 	if (out->node_rank == out->hosts.n) {
-		return err_set(err, EINVAL, "%s: the current host, %s, is none of the hosts", from,
+		return err_set(err, EINVAL, "%s: the current host, %s, is not among the hosts", from,
 			       quote(str_of(self)).s);
 	}
 	return 0;
@@ -109,7 +114,7 @@ static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", NU
 
 const struct source source_sagemaker = {
 	.name = "sagemaker",
-	.about = "SageMaker training job, below AWS's training toolkit",
+	.about = "SageMaker training job, under AWS's training toolkit",
 	.known_by = HOSTS,
 	.reads = reads,
 	.detect = toolkit_detect,
@@ -118,7 +123,7 @@ const struct source source_sagemaker = {
 
 const struct source source_sagemaker_platform = {
 	.name = "sagemaker",
-	.about = "SageMaker training job, from the platform's own file",
+	.about = "SageMaker training job, from the platform's file",
 	.known_by = FILE_PATH,
 	.reads = reads,
 	.detect = platform_detect,

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A Slurm step, as srun makes it. It tells each of six tasks on three nodes:
+ * A Slurm step, as srun makes it. On three nodes with six tasks, each task has:
  *
- *     SLURM_JOB_ID=1   SLURM_STEP_ID=0   SLURM_STEP_NODELIST=n[1-3]   SLURM_STEP_TASKS_PER_NODE=2(x3)
+ *     SLURM_JOB_ID=1   SLURM_STEP_ID=0   SLURM_STEP_NODELIST=n[1-3]
+ *     SLURM_STEP_TASKS_PER_NODE=2(x3)
  *     SLURM_NODEID=1   this node's index in SLURM_STEP_NODELIST
- *     SLURM_STEP_RESV_PORTS=17354-17355  ports that no other step on these nodes gets (srun --resv-ports)
+ *     SLURM_STEP_RESV_PORTS=17354-17355  ports that only this step has (srun --resv-ports)
  *
- * Only SLURM_STEP_* describe the step: SLURM_JOB_NODELIST is the job's and SLURM_NTASKS_PER_NODE may be stale. Neither SLURM_LAUNCH_NODE_IPADDR (the
- * node that srun runs on) nor HOSTNAME (the batch node's) names a node of the step.
+ * Only SLURM_STEP_* describe the step: SLURM_JOB_NODELIST describes the job, and
+ * SLURM_NTASKS_PER_NODE may be stale. SLURM_LAUNCH_NODE_IPADDR (the node where srun runs) and
+ * HOSTNAME (the batch node) may name nodes outside the step.
  *
  * Reference: src/common/env.c of Slurm; seen in real runs of 22.05.
  */
@@ -25,7 +27,7 @@ static const char *slurm_detect(const struct input *in) {
 	return slurm_in_step(in->env) ? "SLURM_STEP_ID" : NULL;
 }
 
-/** The last port of the range: the first ones are taken by PMI where MPI runs beside us. */
+/** Use the last port of the range: if MPI runs in the same step, its PMI uses the first ones. */
 static int read_reserved_port(const struct input *in, struct placement *out, struct err *err) {
 	const char *ports = env_value(in->env, "SLURM_STEP_RESV_PORTS");
 	if (!ports) {
@@ -72,21 +74,22 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 }
 
 static int slurm_read(struct input *in, struct placement *out, struct err *err) {
-	// Another launcher's daemons run as a step of their own; their ranks are dealt over the nodes of the job.
+	// The daemons of another launcher run as a step of their own, but its ranks run on all
+	// nodes of the job.
 	bool ours = !in->launcher || launched_by(in, "slurm");
 	return ours ? slurm_read_step(in, out, err) : slurm_read_job(in, out, err);
 }
 
 const struct source source_slurm = {
 	.name = "slurm",
-	.about = "Slurm step (srun; pyxis, enroot, Singularity in it)",
-	.known_by = "a real SLURM_STEP_ID and SLURM_STEP_NODELIST",
+	.about = "Slurm step (srun, also with pyxis, enroot or Singularity)",
+	.known_by = "SLURM_STEP_ID of an srun step, and SLURM_STEP_NODELIST",
 	.reads = READS("SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_NODES",
 		       "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID", "SLURM_SUBMIT_HOST", "SLURM_JOB_ID",
 		       "SLURM_STEP_RESV_PORTS", "SLURM_DISTRIBUTION", "SLURM_HOSTFILE", "SLURM_GTIDS",
 		       "SLURM_HET_SIZE", "SLURM_JOB_NODELIST", "SLURM_JOB_NODELIST_HET_GROUP_*"),
-	.leaves = "SLURM_JOB_NODELIST (but for groups), SLURM_NNODES, SLURM_NTASKS: the job's; "
-		  "SLURM_LAUNCH_NODE_IPADDR: srun's",
+	.leaves = "SLURM_JOB_NODELIST (except for heterogeneous groups), SLURM_NNODES, SLURM_NTASKS: they "
+		  "describe the job; SLURM_LAUNCH_NODE_IPADDR: srun's node",
 	.detect = slurm_detect,
 	.read = slurm_read,
 };

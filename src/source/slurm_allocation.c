@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A Slurm job seen from outside its steps: a batch script, a shell of salloc, an interactive step, or a rank that another
- * launcher (mpirun) started in the job. On three nodes of two tasks Slurm tells
+ * A Slurm job seen from outside its steps: a batch script, a shell of salloc, an interactive step,
+ * or a rank that another launcher (mpirun) started in the job. With three nodes of two tasks, it
+ * has
  *
  *     SLURM_JOB_ID=1   SLURM_JOB_NODELIST=n[1-3]   SLURM_TASKS_PER_NODE=2(x3)
- *     SLURMD_NODENAME=n1          this node; absent in a shell of salloc, which runs on the submit host
+ *     SLURMD_NODENAME=n1          this node; absent in a shell of salloc (on the submit host)
  *
- * and for a heterogeneous job SLURM_HET_SIZE, with SLURM_JOB_NODELIST_HET_GROUP_n for each group; the plain variables are then
- * absent, or the first group's. SLURM_NODEID is not used under another launcher: it counts the nodes of that launcher's
- * daemons.
+ * A heterogeneous job has SLURM_HET_SIZE, and SLURM_JOB_NODELIST_HET_GROUP_n for each group. The
+ * plain variables are then absent or describe the first group. SLURM_NODEID is not used under
+ * another launcher: it counts the nodes of that launcher's daemons.
  *
- * Reference: src/common/env.c, doc/html/heterogeneous_jobs.shtml of Slurm; seen in real runs of 22.05.
+ * Reference: src/common/env.c, doc/html/heterogeneous_jobs.shtml of Slurm; seen in real runs of
+ * 22.05.
  */
 
 #include "base/buf.h"
@@ -32,7 +34,10 @@ static const char *allocation_detect(const struct input *in) {
 	return nodes && env_value(in->env, "SLURM_JOB_ID") ? "SLURM_JOB_ID" : NULL;
 }
 
-/** The lists of all groups of a heterogeneous job, joined by commas, or NULL if this is none. */
+/**
+ * The lists of all groups of a heterogeneous job, joined by commas; NULL if the job is not
+ * heterogeneous.
+ */
 static const char *het_variable(struct input *in, const char *name) {
 	uint64_t groups;
 	const char *size = env_value(in->env, "SLURM_HET_SIZE");
@@ -68,7 +73,7 @@ static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
 	}
 	struct err several;
 	if (place == hosts->n && in->scope.value) {
-		// Elsewhere nobody asks: a shell of salloc is on none of them.
+		// Only --scope makes this search useful: a shell of salloc is on none of the nodes.
 		return self_find(in, hosts, &place, &several) == 1 ? place : UNKNOWN;
 	}
 	return place == hosts->n ? UNKNOWN : place;
@@ -84,11 +89,11 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	list = list ? list : job_nodelist(in->env);
 	if (!list) {
 		return err_set(err, EINVAL,
-			       "neither SLURM_JOB_NODELIST is set nor, for all groups up to SLURM_HET_SIZE, "
-			       "SLURM_JOB_NODELIST_HET_GROUP_n");
+			       "SLURM_JOB_NODELIST is not set, nor is SLURM_JOB_NODELIST_HET_GROUP_n for "
+			       "every group up to SLURM_HET_SIZE");
 	}
 	int r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
-	// Another launcher places its ranks as it likes; these counts are then those of its daemons.
+	// Another launcher places its ranks itself; these counts are then those of its daemons.
 	if (r == 0 && counts && !in->launcher) {
 		uint32_t *tasks;
 		struct err why;
@@ -96,8 +101,9 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 					&tasks, &why) == 0) {
 			out->tasks_per_node = tasks;
 		} else {
-			// Of no use to a batch script but for explain, and longer than a list that was narrowed by hand.
-			notes_add(in->notes, "%s; the counts are left aside", why.text);
+			// A batch script needs the counts only for explain. They are longer than
+			// the list if the user shortened the list.
+			notes_add(in->notes, "%s; the counts are ignored", why.text);
 		}
 	}
 	uint32_t nodeid = 0;
@@ -125,8 +131,8 @@ const struct source source_slurm_allocation = {
 	.reads = READS("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_TASKS_PER_NODE",
 		       "SLURM_NODEID", "SLURMD_NODENAME", "SLURM_HET_SIZE", "SLURM_JOB_NODELIST_HET_GROUP_*",
 		       "SLURM_TASKS_PER_NODE_HET_GROUP_*"),
-	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, and is no rank",
-	.lacks = "which rank this is: nothing is, outside of srun",
+	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, but is not a rank",
+	.lacks = "this process's rank: outside srun there are no ranks",
 	.detect = allocation_detect,
 	.read = slurm_read_job,
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * How Slurm deals the ranks of a step to its nodes, and so where rank 0 runs:
+ * How Slurm distributes the ranks of a step to its nodes, and so where rank 0 runs:
  *
- *     SLURM_DISTRIBUTION=cyclic    or block (also where it is absent), plane, arbitrary
- *     SLURM_HOSTFILE=/path         for arbitrary: the host of each rank, a line each
+ *     SLURM_DISTRIBUTION=cyclic    or block (also if absent), plane, arbitrary
+ *     SLURM_HOSTFILE=/path         for arbitrary: the host of each rank, one per line
  *     SLURM_GTIDS=1,4              the ranks on this node, in order
  *
  * Reference: src/common/env.c, doc/man/man1/srun.1 of Slurm; seen in real runs of 22.05.
@@ -16,10 +16,13 @@
 
 #include <errno.h>
 
-/** A file of as many lines as a step has tasks. */
+/** The file has one line per task of the step. */
 #define HOSTFILE_BYTES ((size_t)16 << 20)
 
-/** The host of rank 0 in a host file: its first name. A line is a list of names, each perhaps "NAME*COUNT", or a comment. */
+/**
+ * The host of rank 0 in a host file: its first name. A line is a comment or a list of names, each
+ * with an optional "*COUNT".
+ */
 static struct str first_host(struct str text) {
 	struct str line;
 	while (str_cut(&text, '\n', &line)) {
@@ -36,7 +39,7 @@ static struct str first_host(struct str text) {
 	return STR("");
 }
 
-/** Set out->master to the host that SLURM_HOSTFILE gives to rank 0. */
+/** Set out->master to the host of rank 0 in SLURM_HOSTFILE. */
 static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
 	const char *path = env_value(in->env, "SLURM_HOSTFILE");
 	struct str text;
@@ -51,10 +54,11 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		if (out->master < out->hosts.n) {
 			return 0;
 		}
-		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is no node of the step",
+		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is not a node of the step",
 			quote(str_of(path)).s, quote(host).s);
 	}
-	// Of two nodes, one knows by its own tasks which it is: SLURM_GTIDS lists the ranks on this node, in order.
+	// With two nodes, each can see where rank 0 runs: SLURM_GTIDS lists the ranks on this node,
+	// in order.
 	struct str ranks = str_of(env_value(in->env, "SLURM_GTIDS"));
 	if (out->hosts.n == 2 && ranks.len && out->node_rank < 2) {
 		out->master = ranks.p[0] == '0' ? out->node_rank : 1 - out->node_rank;
@@ -65,15 +69,15 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE tells where rank 0 runs, but %s; "
-		       "make it readable "
-		       "here, or set MASTER_ADDR or --master-addr",
+		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE says where rank 0 runs, but %s; "
+		       "make it readable here, or set MASTER_ADDR or --master-addr",
 		       cause.text);
 }
 
 /**
- * Whether the step runs over several groups of a heterogeneous job. Each group has a distribution of its own then, and
- * SLURM_DISTRIBUTION is that of any one of them; SLURM_JOB_NODELIST is the list of all of the step's groups.
+ * Whether the step runs on several groups of a heterogeneous job. Then each group has its own
+ * distribution, and SLURM_DISTRIBUTION is that of an arbitrary group. SLURM_JOB_NODELIST is the
+ * list of all groups of the step.
  */
 static bool spans_groups(struct input *in) {
 	const char *groups = env_value(in->env, "SLURM_HET_SIZE");
@@ -95,7 +99,7 @@ int slurm_read_layout(struct input *in, struct placement *out, struct err *err) 
 	const char *told = env_value(in->env, "SLURM_DISTRIBUTION");
 	struct str whole = str_of(told ? told : "block");
 	size_t end = str_find(whole, ':');
-	// The first part is about nodes: "block:cyclic" deals in blocks to them.
+	// The first part is for nodes: "block:cyclic" distributes ranks to nodes in blocks.
 	struct str nodes = {whole.p, end < str_find(whole, ',') ? end : str_find(whole, ',')};
 	if (str_is(nodes, "arbitrary")) {
 		return read_arbitrary(in, out, err);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Is this process in a real step? srun tells every task, here rank 3 of six on three nodes:
+ * Is this process in a real step? srun sets in every task, here rank 3 of six on three nodes:
  *
  *     SLURM_STEP_ID=0          SLURM_PROCID=3
  *     SLURM_STEP_NUM_TASKS=6   SLURM_LOCALID=1
  *
- * A batch script has SLURM_PROCID=0 and SLURM_NTASKS=6 as well while being none of the six. sbatch and salloc in a step
- * leave the step's variables in the environment of the new job.
+ * A batch script also has SLURM_PROCID=0 and SLURM_NTASKS=6, but is not one of the six tasks. If
+ * sbatch or salloc runs in a step, the new job inherits the step's variables.
  *
  * Reference: src/common/env.c of Slurm; seen in real runs of 22.05.
  */
@@ -18,10 +18,10 @@
 #include "cluster/hostlist.h"
 #include "source/tasks_per_node.h"
 
-/** Above this stand the ids of batch scripts, interactive and extern steps. */
+/** Larger ids belong to batch scripts, interactive steps and extern steps. */
 #define REAL_STEP_MAX 0xfffffff0u
 
-/** Whether @counts are tasks for each host of @list. */
+/** Whether @counts has a count for each host of @list. */
 static bool counts_fit(struct arena *arena, const char *list, const char *counts) {
 	struct hosts hosts;
 	struct err unused;
@@ -30,7 +30,7 @@ static bool counts_fit(struct arena *arena, const char *list, const char *counts
 	       tasks_per_node_read(arena, "", str_of(counts), hosts.n, &tasks, &unused) == 0;
 }
 
-/** Whether some host of the step is none of the job's. */
+/** Whether the first or last host of the step is not one of the job's. */
 static bool is_outside(struct arena *arena, const char *step, const char *job) {
 	struct hosts inner, outer;
 	struct err unused;
@@ -43,8 +43,9 @@ static bool is_outside(struct arena *arena, const char *step, const char *job) {
 }
 
 /**
- * Whether SLURM_TASKS_PER_NODE may differ from the step's own counts, as it does under srun --preserve-env: then this is one of
- * several tasks, and the job was not submitted from a node of the step, which a job that inherited SLURM_STEP_* was.
+ * Whether SLURM_TASKS_PER_NODE may differ from the step's own counts, as under srun --preserve-env.
+ * Two conditions must hold: this is one of several tasks, and the job was not submitted from a node
+ * of the step. A job that inherited SLURM_STEP_* was submitted from such a node.
  */
 static bool counts_are_preserved(const struct env *env, const char *step) {
 	uint32_t rank = 0, size = 0;
@@ -59,8 +60,8 @@ static bool counts_are_preserved(const struct env *env, const char *step) {
 }
 
 /**
- * Whether SLURM_STEP_* are those of a step in which this job was submitted: sbatch and salloc leave them in the environment of the
- * new job. Both sets are then whole, each for itself, and contradict each other.
+ * Whether SLURM_STEP_* belong to a step from which this job was submitted: sbatch and salloc pass
+ * them on to the new job. Then both sets are complete, but contradict each other.
  */
 static bool step_is_leaked(const struct env *env) {
 	const char *step = env_value(env, "SLURM_STEP_NODELIST"), *job = env_value(env, "SLURM_JOB_NODELIST");
@@ -69,13 +70,14 @@ static bool step_is_leaked(const struct env *env) {
 	if (job && strcmp(step, job) != 0 && is_outside(env->arena, step, job)) {
 		return true;
 	}
-	// A batch script has the ranks "0" on node 0, of which a step with more tasks there would have more.
+	// A batch script has SLURM_GTIDS=0 on node 0. A step with several tasks on that node would
+	// list more ranks.
 	bool script = str_is(str_of(env_value(env, "SLURM_GTIDS")), "0") &&
 		      str_is(str_of(env_value(env, "SLURM_NODEID")), "0");
 	if (script && inner && !(inner[0] == '1' && (inner[1] < '0' || inner[1] > '9'))) {
 		return true;
 	}
-	// In a step both are the step's, unless srun --preserve-env kept the job's.
+	// In a step, both describe the step, unless srun --preserve-env kept the job's.
 	return inner && outer && strcmp(inner, outer) != 0 && counts_fit(env->arena, step, inner) &&
 	       counts_fit(env->arena, job, outer) && !counts_are_preserved(env, step);
 }

@@ -6,10 +6,10 @@
 
 #include <errno.h>
 
-/** The most tasks on a node (Slurm counts them in 16 bits). */
+/** The largest number of tasks on a node (Slurm uses 16 bits). */
 #define TASKS_MAX 65535
 
-/** Read "COUNT" or "COUNT(xREPEAT)". Returns whether it is one. */
+/** Read "COUNT" or "COUNT(xREPEAT)". Returns whether @text has this form. */
 static bool read_count(struct str text, uint32_t *count, uint32_t *repeat) {
 	size_t open = str_find(text, '(');
 	uint64_t number, times = 1;
@@ -36,8 +36,8 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 	while (str_cut(&rest, ',', &piece)) {
 		uint32_t count, repeat;
 		if (!read_count(piece, &count, &repeat)) {
-			return err_set(err, EINVAL, "%s=%s: %s is no count; such as 2 or 2(x3) is expected",
-				       what, quote(text).s, quote(piece).s);
+			return err_set(err, EINVAL, "%s=%s: %s is not a count such as 2 or 2(x3)", what,
+				       quote(text).s, quote(piece).s);
 		}
 		if (repeat > nnodes - n) {
 			return err_set(err, EINVAL, "%s=%s has counts for more nodes than there are (%u)",

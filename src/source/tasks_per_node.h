@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /**
- * Read @text into *@out, @nnodes counts. @what names the variable, in messages.
+ * Read @text into *@out, an array of @nnodes counts. @what names the variable, for messages.
  *
- * Returns 0; -EINVAL if it is malformed, or has more or fewer counts than there are nodes.
+ * Returns 0; -EINVAL if the text is malformed, or if the number of counts is not @nnodes.
  */
 int tasks_per_node_read(struct arena *arena, const char *what, struct str text, uint32_t nnodes,
 			uint32_t **out, struct err *err);

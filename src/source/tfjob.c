@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Jobs of TensorFlow that got their TF_CONFIG from the cluster: Kubeflow's TFJob, Alibaba PAI and others of that descent. Here the
- * first worker:
+ * TensorFlow jobs whose TF_CONFIG was set by the cluster: Kubeflow's TFJob, Alibaba PAI and
+ * similar. Here the first worker:
  *
- *     TF_CONFIG={"cluster":{"chief":["job-chief-0.ns.svc:2222"],"worker":["job-worker-0.ns.svc:2222"]},
+ *     TF_CONFIG={"cluster":{"chief":["job-chief-0.ns.svc:2222"],
+ *                          "worker":["job-worker-0.ns.svc:2222"]},
  *                "task":{"type":"worker","index":0},"environment":"cloud"}
  *
- * It is complete, and stays as it is; from it follows what other frameworks read. The nodes are the chief (an older one is called
- * master) and the workers; parameter servers and evaluators have no node rank. Where workers come and go, "worker" is an object with
- * this one alone, and nothing follows.
+ * TF_CONFIG is complete and stays unchanged. The variables of other frameworks are derived from it.
+ * The nodes are the chief (older jobs call it master) and the workers. Parameter servers and
+ * evaluators have no node rank. With dynamic workers, "worker" is an object that has this worker
+ * only, and nothing is derived.
  *
  * Reference: pkg/controller.v1/tensorflow of Kubeflow's training operator 1.9.
  */
@@ -40,8 +42,8 @@ const struct source source_tfjob = {
 	.about = "Kubeflow TFJob (v1), and others that set TF_CONFIG",
 	.known_by = CONFIG " with \"environment\": \"cloud\"",
 	.reads = READS(CONFIG),
-	.leaves = CONFIG " itself; its ps and evaluator: no nodes",
-	.lacks = "with enableDynamicWorker, the other workers",
+	.leaves = CONFIG " itself; its ps and evaluator tasks: they are not nodes",
+	.lacks = "the other workers, with enableDynamicWorker",
 	.detect = tfjob_detect,
 	.read = tfjob_read,
 };

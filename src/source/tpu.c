@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * TPU slices on Google's GKE, and on Cloud TPU where the same is set. The second host of four has
+ * TPU slices on Google's GKE, and on Cloud TPU if the same variables are set. The second host of
+ * four has
  *
  *     TPU_WORKER_HOSTNAMES=tpu-0.tpu,tpu-1.tpu,tpu-2.tpu,tpu-3.tpu   TPU_WORKER_ID=1
  *
- * A host with several containers that have TPUs stands there once for each, and TPU_WORKER_ID is a place in that list. Of several
- * slices, each knows its own hosts only; the second of two has, besides,
+ * A host with several TPU containers is listed once per container, and TPU_WORKER_ID is an index in
+ * that list. With several slices, each slice knows only its own hosts. The second of two slices
+ * also has
  *
- *     MEGASCALE_NUM_SLICES=2   MEGASCALE_SLICE_ID=1   MEGASCALE_COORDINATOR_ADDRESS=ms-slice-0-0.ms:8080
+ *     MEGASCALE_NUM_SLICES=2   MEGASCALE_SLICE_ID=1
+ *     MEGASCALE_COORDINATOR_ADDRESS=ms-slice-0-0.ms:8080
  *
- * where the port is MEGASCALE's own.
+ * MEGASCALE itself uses that port.
  *
- * Reference: jax/_src/clusters/cloud_tpu_cluster.py of JAX; pkg/utils/accelerators/tpu.go of LeaderWorkerSet.
+ * Reference: jax/_src/clusters/cloud_tpu_cluster.py of JAX; pkg/utils/accelerators/tpu.go of
+ * LeaderWorkerSet.
  */
 
 #include "cluster/endpoint.h"
@@ -30,7 +34,7 @@ static const char *tpu_detect(const struct input *in) {
 	return env_value(in->env, HOSTS) && env_value(in->env, ID) ? HOSTS : NULL;
 }
 
-/** Put the entries of one host, which stand side by side, one for each of its containers, into one, and count them. */
+/** Merge adjacent entries of the same host, one per container, into one entry, and count them. */
 static void merge_containers(struct input *in, struct placement *out) {
 	struct hosts *hosts = &out->hosts;
 	uint32_t *containers = arena_array(in->arena, hosts->n, sizeof(*containers));
@@ -49,7 +53,7 @@ static void merge_containers(struct input *in, struct placement *out) {
 	}
 }
 
-/** One of several slices: the hosts of the others are not told, but their number is. */
+/** Read several slices: the number of the other slices' hosts is known, but not their names. */
 static int read_slices(struct input *in, struct placement *out, uint32_t slices, struct err *err) {
 	uint32_t slice, workers = out->hosts.n;
 	uint16_t megascales_own;
@@ -58,8 +62,7 @@ static int read_slices(struct input *in, struct placement *out, uint32_t slices,
 	r = r < 0 ? r : need_value(in, MASTER, SLICES, &master, err);
 	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, &megascales_own, err);
 	if (r == 0 && slices > HOSTS_MAX / workers) {
-		return err_set(err, EINVAL, SLICES "=%u, of %u hosts each, is more than there can be", slices,
-			       workers);
+		return err_set(err, EINVAL, SLICES "=%u, with %u hosts each, is too large", slices, workers);
 	}
 	r = r < 0 ? r : check_below(SLICE, slice, SLICES, slices, err);
 	if (r < 0) {
@@ -98,8 +101,8 @@ const struct source source_tpu = {
 	.about = "TPU slice on GKE or Cloud TPU",
 	.known_by = HOSTS " and " ID,
 	.reads = READS(HOSTS, ID, SLICES, SLICE, MASTER),
-	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU's own",
-	.lacks = "of several slices, the other slices' hosts; on a bare TPU VM, all: pass --hosts",
+	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU runtime uses them",
+	.lacks = "the hosts of other slices; everything, on a plain TPU VM: pass --hosts",
 	.detect = tpu_detect,
 	.read = tpu_read,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * TrainJobs of Kubeflow Trainer (v2), whose pods are those of a JobSet. The second of two nodes of a job "llm" has, for PyTorch,
+ * TrainJobs of Kubeflow Trainer (v2), whose pods belong to a JobSet. The second of two nodes of a
+ * job "llm" has, for PyTorch,
  *
  *     PET_NNODES=2   PET_NODE_RANK=1   PET_NPROC_PER_NODE=auto
  *     PET_MASTER_ADDR=llm-node-0-0.llm   PET_MASTER_PORT=29500
@@ -10,8 +11,8 @@
  *
  *     JAX_NUM_PROCESSES=2   JAX_PROCESS_ID=1   JAX_COORDINATOR_ADDRESS=llm-node-0-0.llm:29500
  *
- * These are torchrun's and JAX's own settings, and a user may set them as well: what makes them the operator's is the master's name,
- * from which those of all nodes follow.
+ * These are settings of torchrun and JAX, so a user may also set them. The form of the master's
+ * name shows that the operator set them. The names of all nodes follow from it.
  *
  * Reference: pkg/runtime/framework/plugins/torch, .../jax of Kubeflow Trainer.
  */
@@ -50,7 +51,7 @@ static const char *trainjob_detect(const struct input *in) {
 		       : NULL;
 }
 
-/** All nodes, from the name of the first. */
+/** Derive the names of all nodes from the name of the first. */
 static int name_nodes(struct input *in, const char *from, struct str first, uint32_t n, struct placement *out,
 		      struct err *err) {
 	struct pod_name pod;
@@ -85,12 +86,12 @@ static int trainjob_read(struct input *in, struct placement *out, struct err *er
 
 const struct source source_trainjob = {
 	.name = "trainjob",
-	.about = "Kubeflow Trainer's TrainJob (v2), of PyTorch or JAX",
+	.about = "Kubeflow Trainer's TrainJob (v2), for PyTorch or JAX",
 	.known_by = "PET_MASTER_ADDR or JAX_COORDINATOR_ADDRESS of the form JOB-node-0-0.JOB",
 	.reads =
 		READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
 		      "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"),
-	.leaves = "a range in PET_NNODES: an elastic job is torchrun's own; JOB_COMPLETION_INDEX",
+	.leaves = "a range in PET_NNODES: torchrun manages elastic jobs itself; JOB_COMPLETION_INDEX",
 	.detect = trainjob_detect,
 	.read = trainjob_read,
 };

@@ -7,8 +7,9 @@
  *                               "workerpool1": ["cmle-training-workerpool1-ab-0:2222"]},
  *                   "environment": "cloud", "task": {"type": "workerpool1", "index": 0}}
  *
- * Pool 0 is the chief, pool 1 are the workers. Pools 2 and 3 are parameter or reduction servers and evaluators: no nodes of the
- * training, so that a task of theirs has no node rank. TF_CONFIG is there only for distributed jobs, and is kept.
+ * Pool 0 is the chief, pool 1 has the workers. Pools 2 and 3 have parameter servers, reduction
+ * servers and evaluators. They are not training nodes, so their tasks have no node rank. TF_CONFIG
+ * exists only in distributed jobs, and is kept.
  *
  * Reference: "Distributed training" in Vertex AI's documentation.
  */
@@ -20,7 +21,7 @@
 
 static const char *vertex_detect(const struct input *in) {
 	const char *spec = env_value(in->env, SPEC);
-	// Others may use so plain a name.
+	// The name is common: other software may use it.
 	return spec && strstr(spec, "\"workerpool0\"") ? SPEC : NULL;
 }
 
@@ -35,7 +36,7 @@ const struct source source_vertex = {
 	.about = "Vertex AI custom training",
 	.known_by = SPEC " with a workerpool0",
 	.reads = READS(SPEC, "CLOUD_ML_JOB_ID"),
-	.leaves = "pools 2 and 3: servers and evaluators, no nodes; TF_CONFIG, which is kept",
+	.leaves = "pools 2 and 3: servers and evaluators are not nodes; TF_CONFIG, which is kept",
 	.detect = vertex_detect,
 	.read = vertex_read,
 };

@@ -5,19 +5,20 @@
  *
  *     VC_MASTER_HOSTS=lm-master-0.lm                   VC_MASTER_NUM=1
  *     VC_WORKER_HOSTS=lm-worker-0.lm,lm-worker-1.lm    VC_WORKER_NUM=2
- *     VC_TASK_INDEX=1                                  a place in its own task, whose name stands nowhere
+ *     VC_TASK_INDEX=1                                  the index in this pod's task
  *
- * Which tasks are the nodes? The framework's plugin tells it, if there is one:
+ * The framework's plugin, if there is one, shows which tasks are the nodes:
  *
- *     pytorch   MASTER_ADDR=lm-master-0.lm  WORLD_SIZE=3  RANK=2     the master's task and one other
- *     mpi       MPI_HOST=lm-worker-0.lm,lm-worker-1.lm               the workers; only the master has it, and runs mpirun
+ *     pytorch   MASTER_ADDR=lm-master-0.lm  WORLD_SIZE=3  RANK=2   the master's task and one other
+ *     mpi       MPI_HOST=lm-worker-0.lm,lm-worker-1.lm     the workers; set in the master only
  *
- * Otherwise all tasks are, except parameter servers and evaluators. A task "master" or "chief" is
- * first, the others follow by name: the same order everywhere. TorchX makes a task of each replica
- * (TRAINER_0, TRAINER_1, ...), so numbers sort as numbers.
+ * With mpi, the master runs mpirun. Without a plugin, all tasks are nodes, except parameter servers
+ * and evaluators. A task "master" or "chief" is first, the others are sorted by name: this order is
+ * the same everywhere. TorchX makes a task of each replica (TRAINER_0, TRAINER_1, ...), so numbers
+ * sort as numbers.
  *
- * The host name, which is the pod's, tells which node this is. With the network of the host it is
- * the machine's name; then RANK tells it, or in a job of one task VC_TASK_INDEX.
+ * The host name, which is the pod's name, identifies this node. With the network of the host, it is
+ * the machine's name. Then RANK identifies the node, or VC_TASK_INDEX in a job with one task.
  *
  * Reference: pkg/controllers/job/plugins/svc, .../env, .../distributed-framework of Volcano;
  * kubernetes_scheduler.py of TorchX.
@@ -42,7 +43,7 @@ struct task_hosts {
 	/** "WORKER" */
 	struct str name;
 	const char *list;
-	/** How many the list has. */
+	/** The number of hosts in the list. */
 	uint32_t n;
 };
 
@@ -78,7 +79,7 @@ static size_t count_digits(struct str text) {
 	return n;
 }
 
-/** As text, but the longer number is the larger one: "TRAINER_2" comes before "TRAINER_10". */
+/** Compare as text, but numbers by value: "TRAINER_2" comes before "TRAINER_10". */
 static int compare_names(struct str a, struct str b) {
 	for (; a.len && b.len; a = str_from(a, 1), b = str_from(b, 1)) {
 		size_t n = count_digits(a), m = count_digits(b);
@@ -109,7 +110,7 @@ static const char *variable_of(struct input *in, const struct task_hosts *task, 
 	return buf_text(&name);
 }
 
-/** Count the hosts of @task; the number that goes with the list has to agree. */
+/** Count the hosts of @task. VC_<TASK>_NUM must agree with the list. */
 static int count_hosts(struct input *in, struct task_hosts *task, struct err *err) {
 	for (const char *p = task->list; *p; p++) {
 		task->n += *p == ',';
@@ -124,11 +125,11 @@ static int count_hosts(struct input *in, struct task_hosts *task, struct err *er
 	return r;
 }
 
-/** Who tells which tasks are the nodes. */
+/** The plugin that determines which tasks are the nodes. */
 enum plugin { PLUGIN_NONE, PLUGIN_PYTORCH, PLUGIN_MPI };
 
 struct job {
-	/** All tasks, in order; then those whose pods are the nodes. */
+	/** First all tasks, in order; later only those whose pods are the nodes. */
 	struct task_hosts *tasks;
 	uint32_t n;
 	enum plugin plugin;
@@ -146,7 +147,7 @@ static int collect_tasks(struct input *in, struct job *job, struct err *err) {
 	return r;
 }
 
-/** Keep the task of the workers, as the plugin mpi lists them. */
+/** Keep only the workers' task, which the mpi plugin lists. */
 static bool keep_mpi(const struct input *in, struct job *job) {
 	const char *workers = env_value(in->env, MPI);
 	for (uint32_t i = 0; workers && i < job->n; i++) {
@@ -171,8 +172,8 @@ static uint32_t find_master(const struct job *job, struct str addr) {
 }
 
 /**
- * Keep the tasks of the master and the workers, as the plugin pytorch tells them. They may have
- * other names than these two.
+ * Keep only the tasks of the master and the workers, according to the pytorch plugin. Their names
+ * may differ from "master" and "worker".
  */
 static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 	struct str addr = str_of(env_value(in->env, ADDR));
@@ -188,8 +189,7 @@ static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 		}
 	}
 	if (other < job->n) {
-		return err_set(err, EINVAL,
-			       ADDR "=%s with " SIZE "=%u goes with %s and with %s; pass --hosts",
+		return err_set(err, EINVAL, ADDR "=%s with " SIZE "=%u matches both %s and %s; pass --hosts",
 			       quote(addr).s, size, variable_of(in, &tasks[other], "_HOSTS"),
 			       variable_of(in, &tasks[w], "_HOSTS"));
 	}
@@ -203,7 +203,7 @@ static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 	return 0;
 }
 
-/** Keep all but the servers of TensorFlow, unless there is nothing else. */
+/** Remove TensorFlow's parameter servers and evaluators, unless there are no other tasks. */
 static void keep_trainers(struct job *job) {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < job->n; i++) {
@@ -214,7 +214,7 @@ static void keep_trainers(struct job *job) {
 	job->n = n ? n : job->n;
 }
 
-/** Whether the pod @self belongs to some task, of nodes or not. */
+/** Whether the pod @self belongs to any task, even one without nodes. */
 static bool is_some_pod(const struct input *in, struct str self) {
 	struct task_hosts task;
 	for (uint32_t i = 0; i < in->env->n; i++) {
@@ -230,7 +230,7 @@ static bool is_some_pod(const struct input *in, struct str self) {
 	return false;
 }
 
-/** RANK as the plugin pytorch sets it, which is VC_TASK_INDEX + 1 in a worker; or UNKNOWN. */
+/** RANK, if it is what the pytorch plugin sets (VC_TASK_INDEX + 1 in a worker); or UNKNOWN. */
 static uint32_t pytorch_rank(const struct input *in, uint32_t nodes) {
 	uint32_t rank, index;
 	bool told = num_read_u32(str_of(env_value(in->env, RANK)), &rank) == 0 &&
@@ -238,7 +238,7 @@ static uint32_t pytorch_rank(const struct input *in, uint32_t nodes) {
 	return told && rank < nodes && index == (rank ? rank - 1 : 0) ? rank : UNKNOWN;
 }
 
-/** The node rank where the host name tells none. A pod that is no node has none. */
+/** Find the node rank if the host name does not give it. A pod that is not a node has none. */
 static void find_rank(struct input *in, const struct job *job, struct str self, struct placement *out) {
 	if (job->plugin == PLUGIN_MPI || is_some_pod(in, self)) {
 		return;
@@ -248,10 +248,10 @@ static void find_rank(struct input *in, const struct job *job, struct str self, 
 		out->node_rank = pytorch_rank(in, out->hosts.n);
 	}
 	if (out->node_rank == UNKNOWN) {
-		notes_add(in->notes,
-			  "this host, %s, is none of VC_*_HOSTS, so that its node rank is not known; pass "
-			  "--hostname",
-			  quote(self).s);
+		notes_add(
+			in->notes,
+			"this host, %s, is not in VC_*_HOSTS, so its node rank is not known; pass --hostname",
+			quote(self).s);
 	}
 }
 
@@ -296,11 +296,11 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 
 const struct source source_volcano = {
 	.name = "volcano",
-	.about = "Volcano job, with its plugin svc",
+	.about = "Volcano job with the svc plugin",
 	.known_by = HOSTS,
 	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI),
-	.leaves = "tasks that train nothing: ps, evaluator, mpirun's; VK_TASK_INDEX",
-	.lacks = "the name of this pod's task: its host name has to be the pod's",
+	.leaves = "tasks that do not train (ps, evaluator, mpirun's); VK_TASK_INDEX",
+	.lacks = "the name of this pod's task: the host name must be the pod's name",
 	.detect = volcano_detect,
 	.read = volcano_read,
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * XGBoostJobs of Kubeflow's training operator (v1), for XGBoost and LightGBM. The first of two workers has
+ * XGBoostJobs of Kubeflow's training operator (v1), for XGBoost and LightGBM. The first of two
+ * workers has
  *
  *     MASTER_ADDR=job-master-0   MASTER_PORT=9999   WORLD_SIZE=3   RANK=1
  *     WORKER_PORT=9999           WORKER_ADDRS=job-worker-0,job-worker-1
  *
- * RANK and WORLD_SIZE count pods here: the workers are one less than WORLD_SIZE.
+ * RANK and WORLD_SIZE count pods here: there are WORLD_SIZE - 1 workers.
  *
  * Reference: pkg/controller.v1/xgboost/xgboost.go of Kubeflow's training operator 1.9.
  */
@@ -43,7 +44,7 @@ static int xgboostjob_read(struct input *in, struct placement *out, struct err *
 
 const struct source source_xgboostjob = {
 	.name = "xgboostjob",
-	.about = "Kubeflow XGBoostJob (v1), of XGBoost or LightGBM",
+	.about = "Kubeflow XGBoostJob (v1), for XGBoost or LightGBM",
 	.known_by = WORKERS " with " ADDR " of the form JOB-master-0",
 	.reads = READS(ADDR, WORKERS, NUM, "RANK"),
 	.detect = xgboostjob_detect,

@@ -367,10 +367,10 @@ used() {
 
 @test "limits: a file that is no budget is refused with its line, and nothing is started" {
 	distrun -- surrogate --job-time-budget=budget -- touch started
-	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is told; --job-time-sec tells it"
+	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is given; --job-time-sec tells it"
 	echo hello >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
-	says_error 125 "$PWD/budget:1: 'distrun budget 1' is expected; it is no budget of distrun's, or damaged: remove it to begin anew"
+	says_error 125 "$PWD/budget:1: 'distrun budget 1' is expected; it is not a budget file of distrun, or it is damaged: remove it to start again"
 	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used -5' 'at 7' >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
 	says_error 125 "$PWD/budget:3: *"

@@ -289,6 +289,6 @@ null() {
 
 @test "warnings go to stderr, so that the output is still one" {
 	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 -- env --frameworks=torch
-	warns_with "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts: 1 is taken"
+	warns_with "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts: 1 is used"
 	[ "$output" = $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\'' ]
 }

@@ -127,7 +127,7 @@ readonly STEP=(
 }
 
 @test "json: warnings are in it, not on stderr" {
-	json 'said["warnings"] == ["BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST=\x27sub1\x27 is number 1 of the hosts: 1 is taken"]' \
+	json 'said["warnings"] == ["BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST=\x27sub1\x27 is number 1 of the hosts: 1 is used"]' \
 		"${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 --
 }
 
@@ -258,7 +258,7 @@ readonly STEP=(
 	distinit NOMAD_ALLOC_INDEX=2 -- explain
 	succeeds_with "$output"
 	[[ $output == *'nomad: Nomad allocation (recognised by NOMAD_ALLOC_INDEX)'*'this node      rank 2'* ]]
-	[[ $output == *'does not tell  how many allocations there are, and where: pass --nnodes and --master-addr'* ]]
+	[[ $output == *'does not tell  the number of allocations and their hosts: pass --nnodes and --master-addr'* ]]
 	[[ $output == *'no cluster yet, so nothing is derived'* && $output != *MASTER_ADDR* ]]
 }
 

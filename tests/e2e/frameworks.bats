@@ -105,13 +105,13 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 	requires_network
 	in_network "$DISTINIT" "${INTERFACES[@]}" --frameworks=gloo --hosts=self,localhost --node-rank=0
 	[[ $status -eq 0 && -z $output ]]
-	warns_with "GLOO_SOCKET_IFNAME is left out: the names of the nodes lead to the loopback"
+	warns_with "GLOO_SOCKET_IFNAME is left out: the names of the nodes resolve to the loopback"
 	in_network "$DISTINIT" env --frameworks=gloo --hosts=nowhere.invalid,self --node-rank=1
 	[[ $status -eq 0 && -z $output ]]
 	[[ $stderr == "distinit: warning: GLOO_SOCKET_IFNAME is left out: 'nowhere.invalid' cannot be resolved: "* ]]
 	in_network "$DISTINIT" env --frameworks=gloo --hosts=10.7.0.1,self --node-rank=1
 	[[ $status -eq 0 && -z $output ]]
-	warns_with "GLOO_SOCKET_IFNAME is left out: there is no way to '10.7.0.1'"
+	warns_with "GLOO_SOCKET_IFNAME is left out: there is no route to '10.7.0.1'"
 }
 
 @test "looking for the interface sends nothing; without being asked, nothing is looked for" {

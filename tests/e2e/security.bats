@@ -65,7 +65,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
 	keeps_the_secret
-	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; what a variable names is opened with the rights of the workload, uid 4321, gid 4321"
+	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; a file that a variable names is opened with the rights of the workload, uid 4321, gid 4321"
 	# Nor by a group that root is in, or a capability that root has and the user has not.
 	chmod 640 secret
 	invoke setpriv --groups=0 env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" --user=4321:4321 -- echo ran
@@ -111,7 +111,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_HOSTFILE="$PWD/secret" DISTINIT_NODE_RANK=0 -- --user=4321:4321 -- echo ran
 	keeps_the_secret
-	[[ $stderr == *'Permission denied; what a variable names is opened with '*', uid 4321, gid 4321' ]]
+	[[ $stderr == *'Permission denied; a file that a variable names is opened with '*', uid 4321, gid 4321' ]]
 }
 
 @test "security: so are the files of managers" {

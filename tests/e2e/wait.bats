@@ -261,9 +261,9 @@ fails_at_last() {
 	[[ $output == ran && $stderr == *'nothing to wait for: a cluster of one' ]]
 	# Each pod of an Indexed Job has a number; with an image that waits, a lone one has to start, too.
 	distinit NOMAD_ALLOC_INDEX=1 -- --wait --log=info -- echo ran
-	[[ $output == ran && $stderr == *"nothing to wait for: a node's number alone, which is no cluster"* ]]
+	[[ $output == ran && $stderr == *"nothing to wait for: only this node's number is known, not the cluster"* ]]
 	distinit SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURMD_NODENAME=n2 -- wait -v
-	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is no rank, and the master is one that it starts' ]]
+	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is not a rank, and it starts the master itself' ]]
 }
 
 @test "wait: distinit wait takes a master told by hand" {
@@ -274,13 +274,13 @@ fails_at_last() {
 	distinit -- wait --master-addr=no..such --timeout=100ms
 	fails_like 124 'no..such could not be reached within 0.1 s: *'
 	distinit MASTER_ADDR=127.0.0.1 -- wait --for=tcp
-	refuses_with "--for=tcp: nobody tells the master's port: set MASTER_PORT, or pass --master-port"
+	refuses_with "--for=tcp: the master's port is not known: set MASTER_PORT, or pass --master-port"
 }
 
 @test "wait: a master that nobody tells is an error, not a silent start" {
 	distinit PMI_RANK=1 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 -- --wait -- echo ran
 	[[ $status -eq 125 && -z $output ]]
-	[[ $stderr == *'error: the master cannot be waited for, as nobody tells its address: set MASTER_ADDR, or pass --master-addr or --hosts' ]]
+	[[ $stderr == *'error: cannot wait for the master, because its address is not known: set MASTER_ADDR, or pass --master-addr or --hosts' ]]
 }
 
 @test "wait: DISTINIT_WAIT is a flag or a duration" {
@@ -417,6 +417,6 @@ fails_at_last() {
 		invoke env -i strace -o trace -e inject=read:poke_exit=@arg2=$bytes:when=1 "$DISTINIT" wait -vv --cluster=none \
 			--master-addr=localhost --timeout=5s
 		[ "$status" -eq 0 ]
-		[[ $stderr == *'the process that looked it up answered nonsense'* ]]
+		[[ $stderr == *'the look-up process sent an invalid answer'* ]]
 	done
 }

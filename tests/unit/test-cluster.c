@@ -221,9 +221,9 @@ static void check_backendai(void) {
 	      "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts",
 	      .env = BAI("2", "main1,sub1") BAI_RANK "0 " BAI_HOST "sub1");
 	NOTED("backendai: nobody tells the rank", "backendai node main1,sub1 node 0 main1:29500",
-	      "node rank 0 is taken", .env = BAI("2", "main1,sub1"));
+	      "node rank 0 is used", .env = BAI("2", "main1,sub1"));
 	NOTED("backendai: an empty name", "backendai node main1,sub1 node 1 main1:29500",
-	      "has an empty name in it", .env = BAI("2", "main1,,sub1,") BAI_RANK "1");
+	      "contains an empty name", .env = BAI("2", "main1,,sub1,") BAI_RANK "1");
 
 	REFUSED("backendai: a size that is none", "BACKENDAI_CLUSTER_SIZE='two' is not a whole number",
 		.env = BAI("two", "main1,sub1"));
@@ -307,7 +307,7 @@ static void check_slurm_step(void) {
 	REFUSED("slurm: a rank that is none", "SLURM_PROCID='x' is not a whole number",
 		.env = STEP "SLURM_PROCID=x SLURM_STEP_NUM_TASKS=4");
 	REFUSED("slurm: counts that are none",
-		"SLURM_STEP_TASKS_PER_NODE='2(x)': '2(x)' is no count; such as 2 or 2(x3) is expected",
+		"SLURM_STEP_TASKS_PER_NODE='2(x)': '2(x)' is not a count such as 2 or 2(x3)",
 		.env = NODES "SLURM_STEP_TASKS_PER_NODE=2(x)");
 	REFUSED("slurm: reserved ports that are none", "SLURM_STEP_RESV_PORTS='' is not a port (1 to 65535)",
 		.env = STEP TASK "SLURM_STEP_RESV_PORTS=17354-");
@@ -355,8 +355,8 @@ static void check_slurm_allocation(void) {
 	REFUSED("allocation: a node too high", "SLURM_NODEID=2, but SLURM_JOB_NODELIST ",
 		.env = JOB "SLURM_NODEID=2");
 	REFUSED("allocation: a missing group",
-		"neither SLURM_JOB_NODELIST is set nor, for all groups up to SLURM_HET_SIZE, "
-		"SLURM_JOB_NODELIST_HET_GROUP_n",
+		"SLURM_JOB_NODELIST is not set, nor is SLURM_JOB_NODELIST_HET_GROUP_n for every group up to "
+		"SLURM_HET_SIZE",
 		.env = "SLURM_JOB_ID=7 SLURM_HET_SIZE=2 SLURM_JOB_NODELIST_HET_GROUP_0=a1");
 }
 
@@ -383,7 +383,7 @@ static void check_arbitrary(void) {
 	     .env = STEP TASK "SLURM_DISTRIBUTION=arbitrary", .master_addr = "x");
 	struct given given = {.env = STEP TASK "SLURM_DISTRIBUTION=arbitrary"};
 	check_part(describe(run(&given)),
-		   "only SLURM_HOSTFILE tells where rank 0 runs, but SLURM_HOSTFILE is not set",
+		   "only SLURM_HOSTFILE says where rank 0 runs, but SLURM_HOSTFILE is not set",
 		   "arbitrary: nobody knows");
 	given.env = STEP TASK "SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE=/nonexistent/file";
 	check_part(describe(run(&given)), "cannot be read: No such file or directory",
@@ -421,8 +421,8 @@ static void check_launchers(void) {
 	CASE("a manager's own launcher, and hosts by hand",
 	     "manual+slurm task a,b node 0 rank 3/4 local 1/? a:29500", .hosts = "a,b", .node_rank = "0",
 	     .env = STEP TASK);
-	NOTED("nobody tells the hosts", "+openmpi task ? node ? rank 3/4 local ?/? ?:29500",
-	      "openmpi tells the ranks but not the hosts, so MASTER_ADDR is left out",
+	NOTED("the hosts are not known", "+openmpi task ? node ? rank 3/4 local ?/? ?:29500",
+	      "openmpi describes the ranks but not the hosts, so MASTER_ADDR is left out",
 	      .env = "OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4");
 	REFUSED("a rank too high", "OMPI_COMM_WORLD_RANK=4 is not below OMPI_COMM_WORLD_SIZE=4",
 		.env = "OMPI_COMM_WORLD_RANK=4 OMPI_COMM_WORLD_SIZE=4");

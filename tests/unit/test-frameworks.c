@@ -376,28 +376,28 @@ static void check_hostfiles(void) {
 	FILE_CASE("one task per node", "a slots=4|b slots=4|", OMPI, "", .frameworks = "mpi", .hosts = "a,b",
 		  .scope = SCOPE_TASK, .task = "2 0 1 0", .tasks = "1,1", .env = "PET_NPROC_PER_NODE=4");
 	FILE_CASE("a rank of several on its node", NULL, "",
-		  "no host file for mpi: the launcher starts the ranks itself: this wants one task per node",
+		  "no host file for mpi: the launcher starts the ranks itself: this needs one task per node",
 		  .frameworks = "mpi", .hosts = "a,b", .scope = SCOPE_TASK, .task = "4 0 2 0",
 		  .tasks = "2,2");
 	FILE_CASE("a node of several tasks", NULL, "",
-		  "no host file for mpi: a node has several tasks: this wants one per node",
+		  "no host file for mpi: a node has several tasks: this needs one per node",
 		  .frameworks = "mpi", .hosts = "a,b", .tasks = "2,2");
-	FILE_CASE("no hosts", NULL, "", "no host file for mpi: nobody tells the hosts", .frameworks = "mpi",
+	FILE_CASE("no hosts", NULL, "", "no host file for mpi: the hosts are not known", .frameworks = "mpi",
 		  .scope = SCOPE_TASK, .node = -1, .task = "2 0 1 0");
 	FILE_CASE("DeepSpeed and Horovod set nothing", "a slots=2|b slots=2|", "", "",
 		  .frameworks = "deepspeed,horovod", .hosts = "a,b", .nproc = 2);
 	FILE_CASE("DeepSpeed wants each host counted", NULL, "",
-		  "no host file for deepspeed: nobody tells how many ranks a node is to have: "
-		  "PET_NPROC_PER_NODE=N does",
+		  "no host file for deepspeed: the number of ranks per node is not known: set "
+		  "PET_NPROC_PER_NODE=N",
 		  .frameworks = "deepspeed", .hosts = "a,b");
 	FILE_CASE("one file, two forms", "a slots=2|b slots=2|", OMPI,
-		  "no host file for mpich: the one host file has the form that another framework reads",
+		  "no host file for mpich: another framework needs the host file in a different form",
 		  .frameworks = "mpich,mpi", .hosts = "a,b", .nproc = 2);
 	FILE_CASE("IPv6", "::1 slots=2|::2 slots=2|", OMPI, "", .frameworks = "mpi", .hosts = "::1,::2",
 		  .nproc = 2);
 	FILE_CASE("IPv6 is not for Hydra", NULL, "",
 		  "no host file for mpich: a host is an IPv6 address, which this form of a host file cannot "
-		  "carry",
+		  "hold",
 		  .frameworks = "mpich", .hosts = "::1,::2");
 	FILE_CASE("a cluster of one", NULL, "", "", .frameworks = "mpi", .hosts = "a");
 	FILE_CASE("a path that is set is kept, and the file is made", "a|b|",
@@ -476,39 +476,36 @@ static void check_roles_wrong(const char *roles, const char *want) {
 }
 
 static void check_roles_refused(void) {
+	check_roles_wrong("chef:1", "--tf-roles='chef:1': there is no role 'chef'; did you mean 'chief'? "
+				    "(the roles are chief, ps, worker and evaluator)");
 	check_roles_wrong(
-		"chef:1",
-		"--tf-roles='chef:1': there is no role 'chef'; did you mean 'chief'? (there are chief, "
-		"ps, worker and evaluator)");
-	check_roles_wrong("",
-			  "--tf-roles='': there is no role '' (there are chief, ps, worker and evaluator)");
+		"", "--tf-roles='': there is no role '' (the roles are chief, ps, worker and evaluator)");
 	static const char *const uncounted[] = {"ps",	 "ps:",	  "ps:0",	  "ps:x",
 						"ps:-1", "ps: 1", "ps:4294967296"};
 	for (size_t i = 0; i < sizeof(uncounted) / sizeof(uncounted[0]); i++) {
 		check_roles_wrong(
 			uncounted[i],
-			arena_format(&arena,
-				     "--tf-roles='%s': '%s': a role is followed by ':' and how many tasks "
-				     "have it, as in ps:2",
-				     uncounted[i], uncounted[i]));
+			arena_format(
+				&arena,
+				"--tf-roles='%s': '%s': a role needs ':' and its number of tasks, as in ps:2",
+				uncounted[i], uncounted[i]));
 	}
-	check_roles_wrong("ps:1,ps:1", "--tf-roles='ps:1,ps:1': 'ps:1': this role is there twice");
-	check_roles_wrong("chief:2", "--tf-roles='chief:2': 'chief:2': TensorFlow takes one at most");
+	check_roles_wrong("ps:1,ps:1", "--tf-roles='ps:1,ps:1': 'ps:1': this role is given twice");
+	check_roles_wrong("chief:2", "--tf-roles='chief:2': 'chief:2': TensorFlow allows at most one");
 	check_roles_wrong("evaluator:2",
-			  "--tf-roles='evaluator:2': 'evaluator:2': TensorFlow takes one at most");
-	check_roles_wrong("ps:3,chief:1", "--tf-roles='ps:3,chief:1': that makes 4, but the cluster has 3");
-	check_roles_wrong(
-		"ps:4294967294,worker:4294967294",
-		"--tf-roles='ps:4294967294,worker:4294967294': that makes 8589934588, but the cluster "
-		"has 3");
+			  "--tf-roles='evaluator:2': 'evaluator:2': TensorFlow allows at most one");
+	check_roles_wrong("ps:3,chief:1",
+			  "--tf-roles='ps:3,chief:1': these are 4 tasks, but the cluster has 3");
+	check_roles_wrong("ps:4294967294,worker:4294967294",
+			  "--tf-roles='ps:4294967294,worker:4294967294': these are 8589934588 tasks, but the "
+			  "cluster has 3");
 	check_roles_wrong(
 		"chief:1,worker:1",
-		"--tf-roles='chief:1,worker:1': that makes 2, but the cluster has 3; without worker:N "
+		"--tf-roles='chief:1,worker:1': these are 2 tasks, but the cluster has 3; without worker:N "
 		"the rest are workers");
-	check_roles_wrong("ps:4", "--tf-roles='ps:4': that makes 4, but the cluster has 3");
-	check_roles_wrong("pss:1",
-			  "--tf-roles='pss:1': there is no role 'pss'; did you mean 'ps'? (there are "
-			  "chief, ps, worker and evaluator)");
+	check_roles_wrong("ps:4", "--tf-roles='ps:4': these are 4 tasks, but the cluster has 3");
+	check_roles_wrong("pss:1", "--tf-roles='pss:1': there is no role 'pss'; did you mean 'ps'? (the "
+				   "roles are chief, ps, worker and evaluator)");
 }
 
 static void check_together(void) {

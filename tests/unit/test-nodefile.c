@@ -73,14 +73,14 @@ int main(void) {
 	check_parse(NODEFILE_COUNTS, "a 4 q1@a UNDEFINED\nb 2\na\t2 q2@a <NULL>\n", "a*6 b*2");
 	check_parse(NODEFILE_COUNTS, "a 4\na 1048573\n", "FILE:2: host 'a' has more than 1048576 slots");
 	check_parse(NODEFILE_COUNTS, "a 0\n",
-		    "FILE:1: 'a 0': a host name and a number of slots, from 1, are expected");
+		    "FILE:1: 'a 0': a host name and a number of slots (1 or more) are expected");
 	check_parse(NODEFILE_ANY, "a\nb slots=2\nc:3\nd 4 x y\na # again\n", "a*2 b*2 c*3 d*4");
 	check_parse(NODEFILE_ANY, "a max-slots=4\n", "a*1");
 	check_parse(NODEFILE_ANY, "fd00::1\n[fd00::2]\n[fd00::3]:2\n::1 3\nfe80::1%eth0\n",
 		    "fd00::1*1 fd00::2*1 fd00::3*2 ::1*3 fe80::1%eth0*1");
 	check_parse(NODEFILE_ANY, "abc:4\n", "abc*4"); // letters of hexadecimal, and no address
-	check_parse(NODEFILE_ANY, "a slots=2\na slots=2\n", "FILE:2: the slots of host 'a' are told twice");
-	check_parse(NODEFILE_ANY, "a\na slots=2\n", "FILE:2: the slots of host 'a' are told twice");
+	check_parse(NODEFILE_ANY, "a slots=2\na slots=2\n", "FILE:2: the slots of host 'a' are given twice");
+	check_parse(NODEFILE_ANY, "a\na slots=2\n", "FILE:2: the slots of host 'a' are given twice");
 
 	check_many(1);
 	check_many(31);

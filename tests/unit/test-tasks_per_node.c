@@ -41,7 +41,7 @@ int main(void) {
 	check_read("0,1", 2, "0 1"); // a node without a task
 	check_read("65535", 1, "65535");
 	check_read("007(x02)", 2, "7 7");
-	check_read("", 0, "TASKS='': '' is no count; such as 2 or 2(x3) is expected");
+	check_read("", 0, "TASKS='': '' is not a count such as 2 or 2(x3)");
 
 	check_wrong("2(x3)", 2, "has counts for more nodes than there are (2)");
 	check_wrong("1,1,1", 2, "has counts for more nodes than there are (2)");
@@ -50,26 +50,26 @@ int main(void) {
 	check_wrong("1", 2, "has counts for 1 nodes, but there are 2");
 	check_wrong("1(x3)", 4, "has counts for 3 nodes, but there are 4");
 
-	check_wrong("", 1, "'' is no count");
-	check_wrong(",", 1, "'' is no count");
-	check_wrong("1,", 1, "'' is no count");
-	check_wrong("one", 1, "'one' is no count");
-	check_wrong("-1", 1, "'-1' is no count");
-	check_wrong("1 ", 1, "'1 ' is no count");
-	check_wrong("65536", 1, "'65536' is no count");
-	check_wrong("2(x0)", 1, "'2(x0)' is no count");
-	check_wrong("2(x)", 1, "'2(x)' is no count");
-	check_wrong("2(3)", 1, "'2(3)' is no count");
-	check_wrong("2(x3", 3, "'2(x3' is no count");
-	check_wrong("2(", 1, "'2(' is no count");
-	check_wrong("2()", 1, "'2()' is no count");
-	check_wrong("(x3)", 3, "'(x3)' is no count");
-	check_wrong("2(X3)", 3, "'2(X3)' is no count");
-	check_wrong("2(x3)4", 3, "'2(x3)4' is no count");
-	check_wrong("2(x3))", 3, "'2(x3))' is no count");
-	check_wrong("2(x-1)", 1, "'2(x-1)' is no count");
-	check_wrong("2(x4294967296)", 1, "'2(x4294967296)' is no count");
-	check_wrong("99999999999999999999", 1, "is no count");
+	check_wrong("", 1, "'' is not a count");
+	check_wrong(",", 1, "'' is not a count");
+	check_wrong("1,", 1, "'' is not a count");
+	check_wrong("one", 1, "'one' is not a count");
+	check_wrong("-1", 1, "'-1' is not a count");
+	check_wrong("1 ", 1, "'1 ' is not a count");
+	check_wrong("65536", 1, "'65536' is not a count");
+	check_wrong("2(x0)", 1, "'2(x0)' is not a count");
+	check_wrong("2(x)", 1, "'2(x)' is not a count");
+	check_wrong("2(3)", 1, "'2(3)' is not a count");
+	check_wrong("2(x3", 3, "'2(x3' is not a count");
+	check_wrong("2(", 1, "'2(' is not a count");
+	check_wrong("2()", 1, "'2()' is not a count");
+	check_wrong("(x3)", 3, "'(x3)' is not a count");
+	check_wrong("2(X3)", 3, "'2(X3)' is not a count");
+	check_wrong("2(x3)4", 3, "'2(x3)4' is not a count");
+	check_wrong("2(x3))", 3, "'2(x3))' is not a count");
+	check_wrong("2(x-1)", 1, "'2(x-1)' is not a count");
+	check_wrong("2(x4294967296)", 1, "'2(x4294967296)' is not a count");
+	check_wrong("99999999999999999999", 1, "is not a count");
 
 	arena_done(&arena);
 	return check_done();
