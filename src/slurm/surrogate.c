@@ -283,7 +283,7 @@ static void give_up(struct surrogate *s) {
 	}
 }
 
-static void step_beside(struct beside *beside) {
+static void wake(struct beside *beside) {
 	struct surrogate *s = of(beside);
 	if (s->ask.pid) {
 		read_answer(s);
@@ -386,7 +386,7 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 				.started = started,
 				.reaped = reaped,
 				.ended = ended,
-				.step = step_beside,
+				.wake = wake,
 			},
 		.arena = arena,
 		.plan = plan,

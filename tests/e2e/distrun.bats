@@ -312,7 +312,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	# On a machine that is busy, it may be more than half a second.
 	[[ $stderr == 'distrun: error: the time limit of 0.5s is reached ('[0-9]*'s used): the command is told to end, and killed 30s later' ]]
 	distrun -- surrogate --job_time_sec 200ms --grace=100ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
-	[[ $status -eq 124 && $stderr == *'distrun: warning: sh was told to end 0.1s ago: it is killed'* ]]
+	[[ $status -eq 124 && $stderr == *'distrun: warning: sh did not end within the grace period of 0.1s: it is killed'* ]]
 	local_srun
 	distrun SLURM_JOB_ID=12 -- surrogate --job-time-sec=500ms -- sleep 1000
 	[[ $status -eq 124 && $(cat step.status) == 124 ]]

@@ -321,7 +321,7 @@ in_batch() {
 	grep -Fx 'got USR1' usr1.out
 	same "the status of the cancelled" 143 "$(cat cancelled.status)"
 	same "the status of the stubborn" 137 "$(cat stubborn.status)"
-	grep -F 'distrun: warning: sh was told to end 2s ago: it is killed' stubborn.out
+	grep -F 'distrun: warning: sh did not end within the grace period of 2s: it is killed' stubborn.out
 	run accounted "$(job_of job)" 4
 	same "accounting" "$(printf '%s\n' 'cancelled CANCELLED by 0 0:9' 'stubborn CANCELLED by 0 0:9' 'term FAILED 9:0' \
 		'usr1 COMPLETED 0:0')" "$(sort <<<"$output")"
@@ -465,7 +465,7 @@ slurmctld() {
 	done
 	grep -Fx 'got TERM' "$SLOW-ends.out"
 	grep -Fx 'status 0' "$SLOW-ends.out"
-	grep -F 'distrun: warning: sh was told to end 4s ago: it is killed' "$SLOW-ignores.out"
+	grep -F 'distrun: warning: sh did not end within the grace period of 4s: it is killed' "$SLOW-ignores.out"
 	grep -Fx 'status 137' "$SLOW-ignores.out"
 	run accounted "$(cat "$SLOW-ends.job")" 1
 	same "accounting of the one that ends" 'ends COMPLETED 0:0' "$output"
