@@ -95,7 +95,8 @@ static void become_workload(struct start *s) {
 		return;
 	}
 	sigaction(SIGCHLD, &s->child_action, NULL);
-	// Last: from here on, signals have the effect that the workload inherits or sets up.
+	// Last: from here on, signals are delivered with the dispositions that the workload
+	// inherits.
 	block_signals(s->plan->inherited_mask);
 	s->status = 0;
 	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);

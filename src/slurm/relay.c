@@ -105,7 +105,8 @@ static _Noreturn void be_relay(const int ends[2], struct relay_shared *shared) {
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	// These descriptors belong to processes that wait for the workload's end, not for ours.
+	// Processes that wait for end of file on these descriptors wait for the workload, not for
+	// us.
 	dup2(ends[0], 0);
 	close(1);
 	close(ends[0]);

@@ -5,7 +5,7 @@
  * it runs on whatever happens to the step, unless Slurm cancelled the step. At the end, the step
  * gets the status, and some time to exit with it.
  *
- *     squeue, if we are unsure whether this is a step -> srun -> the step is up -> it has the status
+ *     squeue, if unsure whether this is a step -> srun -> the step is up -> it has the status
  */
 
 #include "slurm/surrogate.h"
