@@ -58,7 +58,8 @@ static void check_all_candidates(void) {
 	check_candidates(8, "-4", "", "'-4' is not");
 	check_candidates(8, "65536", "", "'65536' is not");
 	check_candidates(65535, "65535", "65535", "65535x65535!");
-	check_candidates(8, "1,2,3,4,5,6,7,8,9,10", "1,2,3,4,5,6,7", "70 candidates are too many; at most 64");
+	check_candidates(8, "1,2,3,4,5,6,7,8,9,10", "1,2,3,4,5,6,7",
+			 "70 candidates are too many; at most 64");
 }
 
 /** Written, read and written again it is the same. */

@@ -58,8 +58,7 @@ static void test_one(void) {
 	struct err err = {""};
 	struct mount mount = {"/a,b", "/x", true, "distinit"};
 	checkf(mounts_add_one(&mounts, &mount, &err) == -EINVAL, "a ',' in a path");
-	check_text(err.text,
-		   "distinit: '/a,b': container runtimes cannot mount a path with a ',' or ':'",
+	check_text(err.text, "distinit: '/a,b': container runtimes cannot mount a path with a ',' or ':'",
 		   "a ',' in a path");
 	for (int i = 0; i < 20; i++) {
 		mount.source = mount.target = arena_format(&arena, "/d%d", i);

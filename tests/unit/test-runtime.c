@@ -98,9 +98,10 @@ static void test_find(const char *folder) {
 	check_find(folder, "", "ch-run", "x", "charliecloud");
 	check_find(folder, "", "enroot", "x", "pyxis");
 	check_find(folder, "", "none", NULL, "none");
-	check_find(folder, "ch-run+podman", NULL, "/x.sif",
-		   "no container runtime for '/x.sif' is in PATH; name the one on the nodes with "
-		   "--runtime=NAME or CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container");
+	check_find(
+		folder, "ch-run+podman", NULL, "/x.sif",
+		"no container runtime for '/x.sif' is in PATH; name the one on the nodes with "
+		"--runtime=NAME or CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container");
 	check_find(folder, "", "singularty", "x",
 		   "--runtime='singularty' is not a container runtime; expected one of auto, singularity, "
 		   "apptainer, charliecloud, podman, pyxis, none; did you mean 'singularity'?");
@@ -126,10 +127,12 @@ static void test_check(const char *folder) {
 	check_check("singularity", folder, "/a:/b", "");
 	mkdir(arena_format(&arena, "%s/in", folder), 0755);
 	check_check("charliecloud", folder, "/a:/in", "");
-	check_check("charliecloud", folder, "/a:/in,/a:/out",
-		    arena_format(&arena,
-				 "X: '/out' is not in the image, and ch-run cannot create it; run 'mkdir -p %s/out'",
-				 folder));
+	check_check(
+		"charliecloud", folder, "/a:/in,/a:/out",
+		arena_format(
+			&arena,
+			"X: '/out' is not in the image, and ch-run cannot create it; run 'mkdir -p %s/out'",
+			folder));
 }
 
 int main(void) {

@@ -55,10 +55,11 @@ static void test_refused(void) {
 		   "f:1: unknown name 'COLOUR'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
 		   "DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
 		   "RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
-	check_site("CSRUN_CYCLIC=1\n",
-		   "f:1: unknown name 'CSRUN_CYCLIC'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
-		   "DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
-		   "RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
+	check_site(
+		"CSRUN_CYCLIC=1\n",
+		"f:1: unknown name 'CSRUN_CYCLIC'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
+		"DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
+		"RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
 	check_site("if true; then\n", "f:1: 'if true; then' is not NAME=VALUE");
 	check_site("DEF_NODES = 3\n", "f:1: 'DEF_NODES = 3' is not NAME=VALUE");
 	check_site("=3\n", "f:1: '=3' is not NAME=VALUE");
@@ -108,7 +109,8 @@ static void check_variables(const char *variables, const char *want) {
 
 static void test_variables(void) {
 	check_variables("CSRUN_NODES=3 CSRUN_SITE=/x CSRUN_CYCLIC=1 CSRUNNER=1 PATH=/bin", "");
-	check_variables("CSRUN_NODE=3", "'CSRUN_NODE' is not a setting of distrun; did you mean 'CSRUN_NODES'?");
+	check_variables("CSRUN_NODE=3",
+			"'CSRUN_NODE' is not a setting of distrun; did you mean 'CSRUN_NODES'?");
 	check_variables("CSRUN_COLOUR=3", "'CSRUN_COLOUR' is not a setting of distrun");
 }
 
