@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Which configuration suits an input pipeline: it runs alone on one node with each candidate, a step of srun's for each, and what it
- * does there is measured (analyze_step.c, and probe.c on the node) and reported (analyze_text.c, analyze_json.c).
+ * Finds the best configuration for an input pipeline. Each candidate runs alone on one node, in a
+ * job step of its own. analyze_step.c (and probe.c on the node) measures it; analyze_text.c and
+ * analyze_json.c report the results.
  */
 
 #include "distrun/analyze.h"
@@ -44,11 +45,11 @@ void analyze_progress(const struct analysis *a, const struct row *row, const cha
 	write_all(2, buf_str(&line));
 }
 
-/** Read a duration that has to be longer than @least. */
+/** Read a duration of at least @least milliseconds. */
 static int read_duration(struct session *s, unsigned id, uint64_t least, uint64_t *ms, struct err *err) {
 	int r = settings_duration(&s->settings, id, ms, err);
 	if (r == 0 && *ms < least) {
-		return err_set(err, EINVAL, "%s=%s is too short; %lu ms are the least",
+		return err_set(err, EINVAL, "%s=%s is too short; the minimum is %lu ms",
 			       settings_label(&s->settings, id), quote(str_of(s->settings.value[id])).s,
 			       (unsigned long)least);
 	}
@@ -63,7 +64,7 @@ static int read_list(struct session *s, unsigned id, uint32_t **list, size_t *n,
 		     : 0;
 }
 
-/** What is measured, and for how long: analyze's and the probe's. */
+/** Read the options that analyze and the probe share: the unit, and for how long to measure. */
 static int read_measure(struct session *s, struct analysis *a, struct err *err) {
 	int unit = 0;
 	if (settings_on(&s->settings, OPT_UNIT)) {
@@ -76,12 +77,12 @@ static int read_measure(struct session *s, struct analysis *a, struct err *err) 
 	return r < 0 ? r : read_duration(s, OPT_SECONDS, 100, &a->measure_ms, err);
 }
 
-/** How many nodes to estimate for: as told, else all there are. */
+/** The number of nodes for the estimate: as configured, else all nodes there are. */
 static int read_nodes(struct analysis *a, struct err *err) {
 	const struct csrun *c = &a->csrun;
 	a->nodes = a->there.n == UINT32_MAX || a->there.n == 0 ? 1 : a->there.n;
 	int r = csrun_number(c, SITE_NODES, 1000000, &a->nodes, err);
-	// No nodes at all: a partition that sinfo does not show. srun says more about it.
+	// 0 nodes: sinfo does not show this partition. srun reports more about it.
 	if (r == 0 && a->nodes > a->there.n && a->there.n > 0) {
 		return err_set(err, ERANGE, "%s=%u, but %s %u (%s)", c->from[SITE_NODES], a->nodes,
 			       a->there.of_job ? "the job has" : "the partition has", a->there.n,
@@ -90,18 +91,19 @@ static int read_nodes(struct analysis *a, struct err *err) {
 	return r;
 }
 
-/** A container that srun starts has to have this program for its probe. */
+/** Mount this program into a container that srun starts: the probe runs inside. */
 static int mount_self(struct csrun *c, struct err *err) {
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
 	if (n <= 0 || (size_t)n >= sizeof(path)) {
-		return err_set(err, ENOENT, "this program cannot be found, to be mounted into the container");
+		return err_set(err, ENOENT,
+			       "/proc/self/exe cannot be read, to mount distrun into the container");
 	}
 	const struct mount mount = {arena_text(c->arena, path, (size_t)n), ANALYZE_INSIDE, true, "distrun"};
 	return mounts_add_one(&c->mounts, &mount, err);
 }
 
-/** The container, and what srun is told about it; the nodes. */
+/** Read the container's settings, srun's options and the number of nodes. */
 static int read_site(struct session *s, struct analysis *a, struct err *err) {
 	struct csrun *c = &a->csrun;
 	struct words options = WORDS(&s->arena), contained = WORDS(&s->arena);
@@ -145,7 +147,7 @@ static int make_rows(struct session *s, struct analysis *a, struct err *err) {
 	return 0;
 }
 
-/** Ctrl-C and the like end the step before they end us. */
+/** On Ctrl-C and other signals, the step must end before we do. */
 static int open_signals(struct analysis *a, struct err *err) {
 	sigset_t set;
 	sigemptyset(&set);
@@ -155,10 +157,10 @@ static int open_signals(struct analysis *a, struct err *err) {
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	a->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return a->signals < 0 ? err_set(err, errno, "no signals can be read: %s", strerror(errno)) : 0;
+	return a->signals < 0 ? err_set(err, errno, "signalfd failed: %s", strerror(errno)) : 0;
 }
 
-/** Try all that fit. Returns 0, or what analyze_step() returned. */
+/** Measure all candidates that fit. Returns 0, or what analyze_step() returned. */
 static int try_all(struct analysis *a, struct err *err) {
 	for (size_t i = 0; i < a->n; i++) {
 		struct row *row = &a->rows[i];
@@ -182,8 +184,8 @@ static int report(struct analysis *a, bool json) {
 	struct err err;
 	if (!rows_compare(a->rows, a->n)) {
 		notes_add(&a->s->notes,
-			  "the candidates were not all measured alike: on nodes of unlike size, "
-			  "or by lines here and by 'samples=N' there; compare them with care");
+			  "the candidates were measured differently: on nodes of different sizes, or some by "
+			  "lines and some by 'samples=N'; compare them with care");
 	}
 	say_notes(&a->s->speaker, &a->s->notes);
 	(json ? analyze_put_json : analyze_put_text)(&out, a);
@@ -196,7 +198,7 @@ static int report(struct analysis *a, bool json) {
 	return EXIT_NONE;
 }
 
-/** --dry-run: what would be started. */
+/** --dry-run: print the commands that would run. */
 static int show(struct analysis *a) {
 	struct buf out = BUF(&a->s->arena);
 	for (size_t i = 0; i < a->n; i++) {
@@ -249,16 +251,16 @@ int command_analyze(struct session *s) {
 	return settings_on(&s->settings, OPT_DRY_RUN) ? show(&a) : measure_all(&a, json);
 }
 
-/** The node's half, which analyze_step.c starts: not for people. */
+/** The part on the node, which analyze_step.c starts. It is internal. */
 int command_probe(struct session *s) {
 	struct analysis a = {.s = s};
 	struct err err;
 	uint64_t rank = 0;
 	int r = s->settings.arguments[0] ? 0 : err_set(&err, EINVAL, "no command to measure");
 	r = r < 0 ? r : read_measure(s, &a, &err);
-	const char *told = env_value(&s->env, "SLURM_PROCID");
-	if (r == 0 && told && num_read(str_of(told), UINT32_MAX, &rank) < 0) {
-		r = err_set(&err, EINVAL, "SLURM_PROCID=%s is no rank", quote(str_of(told)).s);
+	const char *procid = env_value(&s->env, "SLURM_PROCID");
+	if (r == 0 && procid && num_read(str_of(procid), UINT32_MAX, &rank) < 0) {
+		r = err_set(&err, EINVAL, "SLURM_PROCID=%s is not a rank", quote(str_of(procid)).s);
 	}
 	struct probe_plan plan = {
 		.argv = s->settings.arguments,

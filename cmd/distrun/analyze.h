@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** 'distrun analyze': what its files share. */
+/** 'distrun analyze': declarations that its files share. */
 
 #include "distrun/csrun.h"
 #include "measure/analysis.h"
@@ -12,49 +12,59 @@ struct analysis {
 	struct csrun csrun;
 	/** The pipeline. */
 	char **command;
-	/** What srun is told beside the candidate, and what it is to start: the container's command line. Both end with NULL. */
+	/**
+	 * srun's options besides the candidate's, and the container's command line. Both end with
+	 * NULL.
+	 */
 	char **srun_options;
 	char **contained;
 	enum records_unit unit;
 	uint64_t warmup_ms;
 	uint64_t measure_ms;
-	/** Those that there are, and for how many to estimate. */
+	/** The nodes there are, and the number of nodes for the estimate. */
 	struct nodes there;
 	uint32_t nodes;
-	/** `n` candidates, those that were tried with their measurements. */
+	/** `n` candidates, with the results of those that were measured. */
 	struct row *rows;
 	size_t n;
-	/** What to measure the next one on: the node of the first, where others of the same job could be unlike it; or NULL. */
+	/**
+	 * The node for all further candidates; or NULL. In a job, nodes could differ, so all
+	 * candidates use the node of the first.
+	 */
 	const char *pinned;
-	/** The signals that end us, as a descriptor. */
+	/** A signalfd for the signals that end us. */
 	int signals;
 };
 
 /**
- * Measure the candidate of @row on a node, and fill @row in.
- * Returns 0, also where that failed: @row says so; the number of the signal that ended it; or a negative errno.
+ * Measure the candidate of @row on a node, and fill in @row.
+ * Returns 0, even if the measurement failed (@row says so); the number of a signal that ended it;
+ * or a negative errno.
  */
 int analyze_step(struct analysis *a, struct row *row, struct err *err);
 
-/** Where this program is in a container that srun itself starts: the probe runs inside. */
+/** The path of this program in a container that srun starts: the probe runs inside. */
 #define ANALYZE_INSIDE "/distrun"
 
 /** srun's command line for @row, ended by NULL. */
 char **analyze_words(const struct analysis *a, const struct row *row);
 
-/** Write the report, for people and as JSON. */
+/** Write the report as text or as JSON. */
 void analyze_put_text(struct buf *out, const struct analysis *a);
 void analyze_put_json(struct buf *out, const struct analysis *a);
 
-/** Append @milli thousandths of a record per second, for people: the number; and what it counts, with a blank in front if need be. */
+/**
+ * Append a rate of @milli thousandths of a record per second, without its unit. analyze_rate_unit()
+ * is the unit, with a leading blank if it needs one.
+ */
 void analyze_put_rate(struct buf *out, enum records_unit unit, uint64_t milli);
 const char *analyze_rate_unit(enum records_unit unit);
 
 /** Append "4 threads x 2 workers". */
 void analyze_put_candidate(struct buf *out, const struct candidate *candidate);
 
-/** Say on stderr how it goes, unless --log=error. */
+/** Print progress on stderr, unless --log=error. */
 void analyze_progress(const struct analysis *a, const struct row *row, const char *text);
 
-/** The line to paste for @row. */
+/** Write the command line that starts @row's configuration. */
 void analyze_put_launch(struct buf *out, const struct analysis *a, const struct row *row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The report for programs. Its keys stay; new ones may come. */
+/** The report as JSON. Existing keys are stable; new ones may be added. */
 
 #include "distrun/analyze.h"
 
@@ -15,7 +15,7 @@ static void put_number(struct buf *out, const char *name, uint64_t number) {
 	buf_putu(out, number);
 }
 
-/** A number of thousandths. */
+/** Write @milli thousandths as a decimal number. */
 static void put_milli(struct buf *out, const char *name, uint64_t milli) {
 	put_name(out, name);
 	buf_putf(out, "%lu.%03lu", (unsigned long)(milli / 1000), (unsigned long)(milli % 1000));

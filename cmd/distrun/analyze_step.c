@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * One candidate: a step with a probe for each worker, which are told to begin together, and end when our end of their stdin is closed,
- * by us or because we died.
+ * Measures one candidate: a job step with a probe for each worker. All probes get "go" together.
+ * They end when our end of their stdin is closed, by us or because we died.
  */
 
 #include "distrun/analyze.h"
@@ -18,23 +18,23 @@
 #include <time.h>
 #include <unistd.h>
 
-/** What may be added to the time of a measurement until all workers have told their result. */
+/** How much longer than the measurement itself the results of all workers may take. */
 #define SLACK_MS 60000
 
-/** How long srun may take when it is told to end. */
+/** How long srun may take to end after TERM. */
 #define END_MS 15000
 
-/** How often it is said how far it is. */
-#define TELL_MS 10000
+/** Interval of progress messages. */
+#define REPORT_MS 10000
 
-/** The end of what was said on stderr. */
+/** How much of the end of stderr is kept. */
 #define TAIL 4096
 
-struct step {
+struct trial {
 	struct analysis *a;
 	struct row *row;
 	struct tool tool;
-	/** Of each worker; `finished` of them are there. */
+	/** Results of the workers; `finished` of them have arrived. */
 	struct message *results;
 	bool *has_result;
 	uint64_t *counts;
@@ -42,12 +42,12 @@ struct step {
 	uint32_t finished;
 	/** The worker that failed; UINT32_MAX: none. */
 	uint32_t failed;
-	/** When "go" was told, and all has to be over; 0: not yet. */
+	/** When "go" was sent, and the deadline for everything; 0: not set. */
 	uint64_t go_ms;
 	uint64_t deadline_ms;
-	uint64_t tell_ms;
+	uint64_t report_ms;
 	bool late;
-	/** Of stdout, what is no whole line yet. */
+	/** A partial line of stdout. */
 	struct buf line;
 	char tail[TAIL];
 	size_t tail_len;
@@ -59,11 +59,11 @@ static uint64_t clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static uint32_t workers_of(const struct step *step) {
-	return step->row->candidate.workers;
+static uint32_t workers_of(const struct trial *trial) {
+	return trial->row->candidate.workers;
 }
 
-/** This program, which has to be at the same place on the nodes. */
+/** The path of this program. It must be the same on the nodes. */
 static const char *own_path(struct arena *arena) {
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
@@ -79,7 +79,7 @@ char **analyze_words(const struct analysis *a, const struct row *row) {
 	words_addf(&words, "--ntasks=%u", row->candidate.workers);
 	words_addf(&words, "--ntasks-per-node=%u", row->candidate.workers);
 	words_addf(&words, "--cpus-per-task=%u", row->candidate.threads);
-	// All that the node has, as the workers will share it.
+	// All memory of the node, because the workers will share it.
 	words_add(&words, "--mem=0");
 	words_add(&words, "--mpi=none");
 	if (a->pinned) {
@@ -96,71 +96,71 @@ char **analyze_words(const struct analysis *a, const struct row *row) {
 	return words_vector(&words);
 }
 
-static void close_stdin(struct step *step) {
-	if (step->tool.in >= 0) {
-		close(step->tool.in);
-		step->tool.in = -1;
+static void close_stdin(struct trial *trial) {
+	if (trial->tool.in >= 0) {
+		close(trial->tool.in);
+		trial->tool.in = -1;
 	}
 }
 
-/** Have the probes end. srun is told too where it may have no probes yet. */
-static void cancel(struct step *step) {
-	close_stdin(step);
-	kill(step->tool.pid, SIGTERM);
-	step->deadline_ms = clock_ms() + END_MS;
+/** End the probes. srun gets TERM, too, because it may not have started them yet. */
+static void cancel(struct trial *trial) {
+	close_stdin(trial);
+	kill(trial->tool.pid, SIGTERM);
+	trial->deadline_ms = clock_ms() + END_MS;
 }
 
-static void say_go(struct step *step) {
-	const struct analysis *a = step->a;
-	ssize_t n = write(step->tool.in, "go\n", 3);
-	step->go_ms = clock_ms();
-	step->deadline_ms = step->go_ms + a->warmup_ms + a->measure_ms + SLACK_MS;
-	step->tell_ms = step->go_ms + TELL_MS;
-	analyze_progress(a, step->row, n == 3 ? "measuring" : "srun is gone");
+static void send_go(struct trial *trial) {
+	const struct analysis *a = trial->a;
+	ssize_t n = write(trial->tool.in, "go\n", 3);
+	trial->go_ms = clock_ms();
+	trial->deadline_ms = trial->go_ms + a->warmup_ms + a->measure_ms + SLACK_MS;
+	trial->report_ms = trial->go_ms + REPORT_MS;
+	analyze_progress(a, trial->row, n == 3 ? "measuring" : "srun is gone");
 }
 
-static void take_result(struct step *step, uint32_t rank, const struct message *m) {
-	struct message *result = &step->results[rank];
-	if (step->has_result[rank]) {
+static void take_result(struct trial *trial, uint32_t rank, const struct message *m) {
+	struct message *result = &trial->results[rank];
+	if (trial->has_result[rank]) {
 		return;
 	}
-	step->has_result[rank] = true;
+	trial->has_result[rank] = true;
 	*result = *m;
-	result->node.p = arena_text(&step->a->s->arena, m->node.p, m->node.len);
-	step->finished++;
+	result->node.p = arena_text(&trial->a->s->arena, m->node.p, m->node.len);
+	trial->finished++;
 	bool bad = m->field[FIELD_STATUS] || m->field[FIELD_RATE] == 0;
-	if (bad && step->failed == UINT32_MAX) {
-		step->failed = rank;
+	if (bad && trial->failed == UINT32_MAX) {
+		trial->failed = rank;
 	}
-	if (bad || step->finished == workers_of(step)) {
-		// The others have nothing to add. What they said on stderr is on its way.
-		close_stdin(step);
-		step->deadline_ms = clock_ms() + END_MS;
+	if (bad || trial->finished == workers_of(trial)) {
+		// We need nothing more from the others. Their stderr is still read.
+		close_stdin(trial);
+		trial->deadline_ms = clock_ms() + END_MS;
 	}
 }
 
-static void take_line(struct step *step, struct str line) {
+static void take_line(struct trial *trial, struct str line) {
 	struct message m;
 	if (!message_read(line, &m) || !message_is_plausible(&m)) {
-		return; // a task prolog's, say, or forged
+		return; // for example from a task prolog; or forged
 	}
 	uint64_t rank = m.field[FIELD_RANK];
-	if (rank >= workers_of(step)) {
+	if (rank >= workers_of(trial)) {
 		return;
 	}
-	if (m.kind == MESSAGE_READY && ++step->ready == workers_of(step)) {
-		say_go(step);
+	if (m.kind == MESSAGE_READY && ++trial->ready == workers_of(trial)) {
+		send_go(trial);
 	} else if (m.kind == MESSAGE_TICK) {
-		step->counts[rank] = m.field[FIELD_COUNT];
+		trial->counts[rank] = m.field[FIELD_COUNT];
 	} else if (m.kind == MESSAGE_RESULT) {
-		take_result(step, (uint32_t)rank, &m);
+		take_result(trial, (uint32_t)rank, &m);
 	}
 }
 
-/** Read what has come on stdout. Returns false at its end. */
-static bool read_out(struct step *step) {
-	struct buf *line = &step->line;
-	ssize_t n = read(step->tool.out, buf_reserve(line, 4096), 4096);
+/** Read what is available on stdout. Returns false at end of file. */
+static bool read_out(struct trial *trial) {
+	struct buf *line = &trial->line;
+	ssize_t n = read(trial->tool.out, buf_reserve(line, 4096), 4096);
 	if (n <= 0) {
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
 	}
@@ -168,7 +168,7 @@ static bool read_out(struct step *step) {
 	struct str rest = buf_str(line);
 	size_t end;
 	while ((end = str_find(rest, '\n')) < rest.len) {
-		take_line(step, (struct str){rest.p, end});
+		take_line(trial, (struct str){rest.p, end});
 		rest = str_from(rest, end + 1);
 	}
 	memmove(line->p, rest.p, rest.len);
@@ -176,23 +176,26 @@ static bool read_out(struct step *step) {
 	return true;
 }
 
-/** Read what has come on stderr: its end is kept; all of it is passed on with --verbose. Returns false at its end. */
-static bool read_err(struct step *step) {
+/**
+ * Read what is available on stderr, and keep its end. With --verbose, print all of it. Returns
+ * false at end of file.
+ */
+static bool read_err(struct trial *trial) {
 	char text[TAIL / 2];
-	ssize_t n = read(step->tool.err, text, sizeof(text));
+	ssize_t n = read(trial->tool.err, text, sizeof(text));
 	if (n <= 0) {
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
 	}
-	if (step->a->s->speaker.log >= LOG_INFO) {
+	if (trial->a->s->speaker.log >= LOG_INFO) {
 		write_all(2, (struct str){text, (size_t)n});
 	}
 	size_t keep = TAIL - (size_t)n;
-	if (step->tail_len > keep) {
-		memmove(step->tail, step->tail + step->tail_len - keep, keep);
-		step->tail_len = keep;
+	if (trial->tail_len > keep) {
+		memmove(trial->tail, trial->tail + trial->tail_len - keep, keep);
+		trial->tail_len = keep;
 	}
-	memcpy(step->tail + step->tail_len, text, (size_t)n);
-	step->tail_len += (size_t)n;
+	memcpy(trial->tail + trial->tail_len, text, (size_t)n);
+	trial->tail_len += (size_t)n;
 	return true;
 }
 
@@ -203,82 +206,83 @@ static void close_at_end(int *fd, bool more) {
 	}
 }
 
-/** Say how it goes, where it takes long. */
-static void tell(struct step *step, uint64_t now) {
-	struct arena *arena = &step->a->s->arena;
-	step->tell_ms = now + TELL_MS;
-	if (!step->go_ms) {
-		analyze_progress(step->a, step->row, "waiting for a node");
+/** Print progress. */
+static void report_progress(struct trial *trial, uint64_t now) {
+	struct arena *arena = &trial->a->s->arena;
+	trial->report_ms = now + REPORT_MS;
+	if (!trial->go_ms) {
+		analyze_progress(trial->a, trial->row, "waiting for a node");
 		return;
 	}
 	uint64_t count = 0;
-	for (uint32_t i = 0; i < workers_of(step); i++) {
-		count += step->counts[i];
+	for (uint32_t i = 0; i < workers_of(trial); i++) {
+		count += trial->counts[i];
 	}
-	analyze_progress(step->a, step->row,
+	analyze_progress(trial->a, trial->row,
 			 arena_format(arena, "%lu of %lu s, %lu %s",
-				      (unsigned long)((now - step->go_ms) / 1000),
-				      (unsigned long)((step->a->warmup_ms + step->a->measure_ms) / 1000),
-				      (unsigned long)count, records_unit_words[step->a->unit]));
+				      (unsigned long)((now - trial->go_ms) / 1000),
+				      (unsigned long)((trial->a->warmup_ms + trial->a->measure_ms) / 1000),
+				      (unsigned long)count, records_unit_words[trial->a->unit]));
 }
 
-/** Listen until srun has ended. Returns 0; or the signal that came. */
-static int listen_to(struct step *step) {
+/** Handle srun's output until srun has ended. Returns 0; or the signal that came. */
+static int listen_to(struct trial *trial) {
 	int came = 0;
-	step->tell_ms = clock_ms() + TELL_MS;
-	while (step->tool.out >= 0 || step->tool.err >= 0) {
-		struct pollfd fds[] = {{.fd = step->tool.out, .events = POLLIN},
-				       {.fd = step->tool.err, .events = POLLIN},
-				       {.fd = step->a->signals, .events = POLLIN}};
+	trial->report_ms = clock_ms() + REPORT_MS;
+	while (trial->tool.out >= 0 || trial->tool.err >= 0) {
+		struct pollfd fds[] = {{.fd = trial->tool.out, .events = POLLIN},
+				       {.fd = trial->tool.err, .events = POLLIN},
+				       {.fd = trial->a->signals, .events = POLLIN}};
 		poll(fds, 3, 500);
 		if (fds[0].revents) {
-			close_at_end(&step->tool.out, read_out(step));
+			close_at_end(&trial->tool.out, read_out(trial));
 		}
 		if (fds[1].revents) {
-			close_at_end(&step->tool.err, read_err(step));
+			close_at_end(&trial->tool.err, read_err(trial));
 		}
 		struct signalfd_siginfo info;
-		while (read(step->a->signals, &info, sizeof(info)) == sizeof(info)) {
+		while (read(trial->a->signals, &info, sizeof(info)) == sizeof(info)) {
 			came = (int)info.ssi_signo;
-			cancel(step);
+			cancel(trial);
 		}
 		uint64_t now = clock_ms();
-		if (step->deadline_ms && now >= step->deadline_ms) {
-			if (step->late) {
+		if (trial->deadline_ms && now >= trial->deadline_ms) {
+			if (trial->late) {
 				break;
 			}
-			step->late = true;
-			cancel(step);
+			trial->late = true;
+			cancel(trial);
 		}
-		if (now >= step->tell_ms) {
-			tell(step, now);
+		if (now >= trial->report_ms) {
+			report_progress(trial, now);
 		}
 	}
-	tool_end(&step->tool);
+	tool_end(&trial->tool);
 	return came;
 }
 
-/** Append ": " and the last that was said on stderr, if anything was. */
-static void put_last_words(struct buf *out, const struct step *step) {
-	struct str last = tool_last_line((struct str){step->tail, step->tail_len});
+/** Append ": " and the last line on stderr, if there is one. */
+static void put_last_words(struct buf *out, const struct trial *trial) {
+	struct str last = tool_last_line((struct str){trial->tail, trial->tail_len});
 	if (last.len) {
 		buf_putf(out, ": %s", quote(last).s);
 	}
 }
 
 /** Why the pipeline of @worker failed. */
-static char *explain_worker(struct step *step, uint32_t worker) {
-	static const char *const counted[] = {
-		"no lines on stdout; lines are counted, or --unit=bytes, or a last line 'samples=N'",
-		"no bytes on stdout; bytes are counted, or a last line 'samples=N'",
-		"no line 'samples=N' on stdout; with --unit=samples only such lines are counted"};
-	const uint64_t *w = step->results[worker].field;
+static char *explain_worker(struct trial *trial, uint32_t worker) {
+	static const char *const no_records[] = {
+		"no lines on stdout; print a line for each record, or a last line 'samples=N', or use "
+		"--unit=bytes",
+		"no bytes on stdout; print the records, or a last line 'samples=N'",
+		"no line 'samples=N' on stdout; --unit=samples counts only such lines"};
+	const uint64_t *w = trial->results[worker].field;
 	unsigned status = (unsigned)w[FIELD_STATUS];
-	struct buf out = BUF(&step->a->s->arena);
-	step->row->status = status;
+	struct buf out = BUF(&trial->a->s->arena);
+	trial->row->status = status;
 	if (!status) {
 		buf_puts(&out, w[FIELD_ENDED] ? "ended with status 0, and " : "");
-		buf_puts(&out, counted[step->a->unit]);
+		buf_puts(&out, no_records[trial->a->unit]);
 		return buf_text(&out);
 	}
 	if (status > 128) {
@@ -286,54 +290,54 @@ static char *explain_worker(struct step *step, uint32_t worker) {
 	} else {
 		buf_putf(&out, "exit status %u%s", status, status == 127 ? " (not found)" : "");
 	}
-	if (workers_of(step) > 1) {
+	if (workers_of(trial) > 1) {
 		buf_putf(&out, " of worker %u", worker);
 	}
-	put_last_words(&out, step);
+	put_last_words(&out, trial);
 	return buf_text(&out);
 }
 
-/** What has come of it. */
-static void conclude(struct step *step) {
-	struct row *row = step->row;
-	struct arena *arena = &step->a->s->arena;
-	if (step->failed == UINT32_MAX && step->finished == workers_of(step)) {
-		row_measure(row, step->results, step->a->nodes);
+/** Fill in the row's result. */
+static void conclude(struct trial *trial) {
+	struct row *row = trial->row;
+	struct arena *arena = &trial->a->s->arena;
+	if (trial->failed == UINT32_MAX && trial->finished == workers_of(trial)) {
+		row_measure(row, trial->results, trial->a->nodes);
 		struct buf text = BUF(arena);
 		analyze_put_rate(&text, row->unit, row->per_node);
 		buf_putf(&text, "%s a node", analyze_rate_unit(row->unit));
-		analyze_progress(step->a, row, buf_text(&text));
+		analyze_progress(trial->a, row, buf_text(&text));
 		return;
 	}
 	row->outcome = ROW_FAILED;
-	if (step->failed != UINT32_MAX) {
-		row->why = explain_worker(step, step->failed);
+	if (trial->failed != UINT32_MAX) {
+		row->why = explain_worker(trial, trial->failed);
 	} else {
 		struct buf text = BUF(arena);
-		buf_puts(&text, step->late ? "no answer in time" : "srun failed");
-		put_last_words(&text, step);
+		buf_puts(&text, trial->late ? "no answer in time" : "srun failed");
+		put_last_words(&text, trial);
 		row->why = buf_text(&text);
 	}
-	analyze_progress(step->a, row, arena_format(arena, "failed: %s", row->why));
+	analyze_progress(trial->a, row, arena_format(arena, "failed: %s", row->why));
 }
 
 int analyze_step(struct analysis *a, struct row *row, struct err *err) {
 	struct arena *arena = &a->s->arena;
 	uint32_t n = row->candidate.workers;
-	struct step step = {.a = a, .row = row, .failed = UINT32_MAX, .line = BUF(arena)};
-	step.results = arena_array(arena, n, sizeof(*step.results));
-	step.has_result = arena_array(arena, n, sizeof(*step.has_result));
-	step.counts = arena_array(arena, n, sizeof(*step.counts));
-	memset(step.has_result, 0, n * sizeof(*step.has_result));
-	memset(step.counts, 0, n * sizeof(*step.counts));
-	int r = tool_start(&step.tool, analyze_words(a, row), tool_environment(arena, &a->s->env), err);
+	struct trial trial = {.a = a, .row = row, .failed = UINT32_MAX, .line = BUF(arena)};
+	trial.results = arena_array(arena, n, sizeof(*trial.results));
+	trial.has_result = arena_array(arena, n, sizeof(*trial.has_result));
+	trial.counts = arena_array(arena, n, sizeof(*trial.counts));
+	memset(trial.has_result, 0, n * sizeof(*trial.has_result));
+	memset(trial.counts, 0, n * sizeof(*trial.counts));
+	int r = tool_start(&trial.tool, analyze_words(a, row), tool_environment(arena, &a->s->env), err);
 	if (r < 0) {
 		return r;
 	}
-	int came = listen_to(&step);
+	int came = listen_to(&trial);
 	if (came) {
 		return came;
 	}
-	conclude(&step);
+	conclude(&trial);
 	return 0;
 }

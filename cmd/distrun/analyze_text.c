@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The report for people: a table, a bar chart, what limits, the line to paste. */
+/** The report as text: a table, a bar chart, the limit, and the command line to copy. */
 
 #include "distrun/analyze.h"
 
@@ -41,7 +41,7 @@ const char *analyze_rate_unit(enum records_unit unit) {
 	return units[unit];
 }
 
-/** Append @cell, at the right of @width columns. */
+/** Append @cell, right-aligned in @width columns. */
 static void put_cell(struct buf *out, struct buf *cell, int width) {
 	int len = (int)cell->len;
 	buf_putf(out, "%*s%s", len < width ? width - len : 1, "", buf_text(cell));
@@ -105,7 +105,7 @@ static void put_bars(struct buf *out, const struct analysis *a, const struct row
 		struct buf cell = BUF(out->arena);
 		buf_putf(&cell, "%u x %u", row->candidate.threads, row->candidate.workers);
 		put_cell(out, &cell, 11);
-		// Tenths of a unit are lost where the numbers are too large to multiply.
+		// If the numbers are too large to multiply, the bars are less exact.
 		uint64_t whole = best->per_node / 1000 + 1, part = row->per_node / 1000;
 		int len = best->per_node == 0		       ? 0
 			  : best->per_node <= UINT64_MAX / BAR ? (int)(row->per_node * BAR / best->per_node)
@@ -121,32 +121,33 @@ void analyze_put_launch(struct buf *out, const struct analysis *a, const struct 
 		 row->candidate.workers, row->candidate.threads);
 }
 
-/** What the estimate rests on. */
+/** Explain the estimate and its limit. */
 static void put_limits(struct buf *out, const struct analysis *a, const struct row *best) {
 	static const char *const limits[] = {
-		"Neither CPU, memory nor storage, as seen, limits the best one: its workers wait for "
-		"something else.",
-		"The CPUs limit the best one: each node adds its own.",
-		"The node's memory limits the best one: fewer or smaller workers leave it room.",
-		"Storage limits the best one, as seen: if the nodes share it, more of them get no more from "
-		"it.",
+		"Neither CPU, memory nor storage limits the best candidate, as far as measured: its workers "
+		"wait for something else.",
+		"CPUs limit the best candidate: each node adds its own.",
+		"The node's memory limits the best candidate: use fewer or smaller workers.",
+		"Storage limits the best candidate, as far as measured: if the nodes share the storage, more "
+		"nodes are not faster.",
 	};
 	if (a->nodes == 1) {
 		buf_putf(out, "\nMeasured on one node, alone. %s\n", limits[best->limit]);
 	} else {
-		buf_putf(out,
-			 "\n%u nodes are an estimate: one node was measured, alone, and the rest is taken to "
-			 "be "
-			 "linear.\n%s\n",
-			 a->nodes, limits[best->limit]);
+		buf_putf(
+			out,
+			"\nThe figures for %u nodes are an estimate: one node was measured alone, and linear "
+			"scaling is assumed.\n%s\n",
+			a->nodes, limits[best->limit]);
 	}
 	if (best->read_rate) {
-		buf_putf(out, "%s storage has to give ", a->nodes == 1 ? "For that," : "For the estimate,");
+		buf_puts(out,
+			 a->nodes == 1 ? "Storage must deliver " : "For the estimate, storage must deliver ");
 		put_bytes(out, best->read_rate * best->candidate.workers * a->nodes, "/s.\n");
 	}
 }
 
-/** What is to be known of single rows. */
+/** Notes on single rows. */
 static void put_remarks(struct buf *out, const struct analysis *a) {
 	bool rss = false;
 	for (size_t i = 0; i < a->n; i++) {
@@ -158,11 +159,12 @@ static void put_remarks(struct buf *out, const struct analysis *a) {
 		if (row->whole_run) {
 			buf_putf(out, "%u x %u: counted over the whole run, start included%s.\n",
 				 row->candidate.threads, row->candidate.workers,
-				 row->ended < row->candidate.workers ? "; it was ended at the limit" : "");
+				 row->ended < row->candidate.workers ? "; it was ended at the time limit"
+								     : "");
 		}
 	}
 	if (rss) {
-		buf_puts(out, "*: pages that processes share are counted for each of them (RSS).\n");
+		buf_puts(out, "*: RSS, which counts shared pages for each process.\n");
 	}
 }
 

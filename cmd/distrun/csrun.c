@@ -8,11 +8,14 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** Where distinit is inside; where a runtime mounts only at what an image has, Charliecloud's images have this folder. */
+/**
+ * distinit's path in the container. Charliecloud mounts only at folders that the image has; its
+ * images have FIRST_FOLDER_INSIDE.
+ */
 #define FIRST_INSIDE	    "/distinit"
 #define FIRST_FOLDER_INSIDE "/mnt/0"
 
-/** What is told by an option, by the setting. */
+/** The option of each setting. */
 static const unsigned option_of[SITE_N] = {
 	[SITE_IMAGE] = OPT_IMAGE,
 	[SITE_MOUNT_DIRS] = OPT_MOUNT_DIRS,
@@ -33,7 +36,8 @@ static const unsigned option_of[SITE_N] = {
 	[SITE_EXCLUDE_GRES] = OPT_EXCLUDE_GRES,
 };
 
-// --- settings --------------------------------------------------------------------------------------
+// --- settings
+// --------------------------------------------------------------------------------------
 
 /** The folder of this program, in the arena, or NULL. */
 static const char *own_folder(struct arena *arena) {
@@ -49,19 +53,22 @@ static int read_site(struct csrun *c, struct err *err) {
 	const struct settings *settings = &c->s->settings;
 	const char *own = own_folder(c->arena), *root = settings->value[OPT_ROOT];
 	struct site_places places = {
-		.told = settings->value[OPT_SITE],
-		.told_from = "--site",
+		.given = settings->value[OPT_SITE],
+		.given_from = "--site",
 		.system = file_under_root(c->arena, root, "/etc/distinit/site.conf"),
 		.beside = own ? arena_format(c->arena, "%s/site.conf", own) : NULL,
 	};
-	if (!places.told) {
-		places.told = env_value(&c->s->env, "CSRUN_SITE");
-		places.told_from = places.told ? "CSRUN_SITE" : NULL;
+	if (!places.given) {
+		places.given = env_value(&c->s->env, "CSRUN_SITE");
+		places.given_from = places.given ? "CSRUN_SITE" : NULL;
 	}
 	return site_read(c->arena, &places, &c->site, err);
 }
 
-/** Choose the value of @id. What the site's file has is told by its line. */
+/**
+ * Choose the value of setting @id. A value of the site's file has the file's name and line as its
+ * source.
+ */
 static void choose(struct csrun *c, enum site_id id) {
 	const struct settings *settings = &c->s->settings;
 	const char *value = settings->value[option_of[id]];
@@ -70,7 +77,7 @@ static void choose(struct csrun *c, enum site_id id) {
 		value = env_value(&c->s->env, site_names[id].variable);
 		from = value ? site_names[id].variable : NULL;
 	}
-	// The folders of the site are mounted beside those of the user.
+	// The site's folders are mounted in addition to the user's.
 	bool by_site = !value && id != SITE_MOUNT_DIRS && c->site.value[id] && *c->site.value[id];
 	if (by_site) {
 		value = c->site.value[id];
@@ -108,7 +115,10 @@ int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t 
 	return 0;
 }
 
-/** Read "True" or "False", which @from told: csrun_cpu's own help writes them so. NULL: *@out stays. */
+/**
+ * Read "True" or "False", as csrun_cpu's help writes them. @from names the source. NULL: *@out is
+ * unchanged.
+ */
 static int read_truth(const char *value, const char *from, bool *out, struct err *err) {
 	char word[8] = "";
 	if (!value) {
@@ -152,14 +162,15 @@ int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err 
 	return 0;
 }
 
-// --- the container ---------------------------------------------------------------------------------
+// --- the container
+// ---------------------------------------------------------------------------------
 
 static const char *current_folder(struct arena *arena) {
 	char path[4096];
 	return getcwd(path, sizeof(path)) ? arena_text(arena, path, strlen(path)) : NULL;
 }
 
-/** An image that is a path from here is made absolute: the command may start elsewhere. */
+/** Make a relative path of an image absolute: the command may start in another folder. */
 static const char *find_image(struct csrun *c) {
 	const char *image = c->value[SITE_IMAGE], *here = current_folder(c->arena);
 	bool is_path = image && image[0] != '/' && !strstr(image, "://") &&
@@ -168,15 +179,21 @@ static const char *find_image(struct csrun *c) {
 }
 
 static int refuse_no_image(const struct csrun *c, struct err *err) {
-	const char *way = "--image=IMAGE tells one, --runtime=none does without";
 	if (c->site.value[SITE_IMAGE]) {
-		return err_set(err, EINVAL, "%s:%u: SINGULARITY_IMAGE is empty; %s", c->site.path,
-			       c->site.line[SITE_IMAGE], way);
+		return err_set(err, EINVAL,
+			       "%s:%u: SINGULARITY_IMAGE is empty; set an image with --image=IMAGE, or use "
+			       "--runtime=none",
+			       c->site.path, c->site.line[SITE_IMAGE]);
 	}
 	if (c->site.path) {
-		return err_set(err, EINVAL, "%s: SINGULARITY_IMAGE is not set there; %s", c->site.path, way);
+		return err_set(err, EINVAL,
+			       "%s: SINGULARITY_IMAGE is not set; set an image with --image=IMAGE, or use "
+			       "--runtime=none",
+			       c->site.path);
 	}
-	return err_set(err, EINVAL, "no image: there is no site file (/etc/distinit/site.conf); %s", way);
+	return err_set(err, EINVAL,
+		       "no image: there is no site file (/etc/distinit/site.conf); set an image with "
+		       "--image=IMAGE, or use --runtime=none");
 }
 
 static int choose_runtime(struct csrun *c, struct err *err) {
@@ -190,12 +207,12 @@ static int choose_runtime(struct csrun *c, struct err *err) {
 			     &c->runtime, err);
 	if (r == 0 && (!name || strcmp(name, "auto") == 0)) {
 		c->value[SITE_RUNTIME] = c->runtime->name;
-		c->from[SITE_RUNTIME] = "the first in PATH for such an image";
+		c->from[SITE_RUNTIME] = "the first in PATH that can run this image";
 	}
 	return r;
 }
 
-/** Collect the folders: the site's, the user's, the current one. */
+/** Collect the mounts: the site's, the user's, the current folder. */
 static int find_mounts(struct csrun *c, struct err *err) {
 	const char *of_site = c->site.value[SITE_MOUNT_DIRS];
 	int r = 0;
@@ -221,26 +238,27 @@ static int find_mounts(struct csrun *c, struct err *err) {
 	return r;
 }
 
-/** Where distinit is on the host: as told, or beside this program. NULL: it is not wanted. */
+/** Find distinit on the host: as configured, or beside this program. NULL: none is to be used. */
 static int find_distinit(struct csrun *c, const char **out, struct err *err) {
-	const char *told = c->value[SITE_DISTINIT], *own = own_folder(c->arena);
+	const char *given = c->value[SITE_DISTINIT], *own = own_folder(c->arena);
 	*out = NULL;
-	if (told && strcmp(told, "none") == 0) {
+	if (given && strcmp(given, "none") == 0) {
 		return 0;
 	}
-	const char *from = told ? c->from[SITE_DISTINIT] : "distinit";
-	const char *path = told ? told : arena_format(c->arena, "%s/distinit", own ? own : "");
+	const char *from = given ? c->from[SITE_DISTINIT] : "distinit";
+	const char *path = given ? given : arena_format(c->arena, "%s/distinit", own ? own : "");
 	if (path[0] != '/' || access(path, X_OK) < 0) {
-		return err_set(err, ENOENT,
-			       "%s: %s is no program; --distinit=PATH tells where it is on the nodes, "
-			       "--distinit=none does without",
-			       from, quote(str_of(path)).s);
+		return err_set(
+			err, ENOENT,
+			"%s: %s is not a program; set its path on the nodes with --distinit=PATH, or use "
+			"--distinit=none",
+			from, quote(str_of(path)).s);
 	}
 	*out = path;
 	return 0;
 }
 
-/** Make distinit the first program inside. */
+/** Make distinit the first program in the container. */
 static int mount_distinit(struct csrun *c, struct err *err) {
 	const char *path;
 	int r = find_distinit(c, &path, err);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** From settings to a command line: what is carried into the container, what srun is told, and how all of it is shown or run. */
+/**
+ * From the settings to a command line: the variables carried into the container, srun's options,
+ * and running or printing the command.
+ */
 
 #include "distrun/csrun.h"
 
@@ -14,12 +17,16 @@
 
 #define BUNDLE "DISTINIT_BUNDLE"
 
-/** How long srun may take when it was told to end: longer than its tasks, which have Slurm's KillWait, 30 s unless that is set. */
+/**
+ * How long srun may take to end after TERM. Longer than its tasks, which have Slurm's KillWait
+ * (default: 30 s).
+ */
 #define GRACE_MS 120000
 
-// --- the environment -------------------------------------------------------------------------------
+// --- the environment
+// -------------------------------------------------------------------------------
 
-/** Keep the names that @bundle sets. Its values are escaped, so that each stands in one line. */
+/** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
 static void list_carried(struct csrun *c, struct str bundle) {
 	struct str line;
 	while (str_cut(&bundle, '\n', &line)) {
@@ -37,9 +44,10 @@ int csrun_carry(struct csrun *c, struct err *err) {
 		return 0;
 	}
 	if (!c->first) {
-		notes_add(&s->notes,
-			  "DISTINIT_TRACK=%s: nothing is carried, since distinit is not in the container",
-			  quote(str_of(names)).s);
+		notes_add(
+			&s->notes,
+			"DISTINIT_TRACK=%s: no variable is carried, because distinit is not in the container",
+			quote(str_of(names)).s);
 		return 0;
 	}
 	const struct bundle_request request = {
@@ -52,11 +60,12 @@ int csrun_carry(struct csrun *c, struct err *err) {
 		return r;
 	}
 	if (out.len + sizeof(BUNDLE "=") > ENV_TEXT_MAX) {
-		return err_set(err, E2BIG,
-			       "DISTINIT_TRACK=%s: the tracked variables come to %zu bytes, and a variable "
-			       "takes %zu; track fewer, or let 'distinit bundle' write a file and name it in "
-			       "DISTINIT_ENV_FILE",
-			       quote(str_of(names)).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
+		return err_set(
+			err, E2BIG,
+			"DISTINIT_TRACK=%s: the tracked variables take %zu bytes, and a variable can have "
+			"%zu; track fewer, or write a file with 'distinit bundle' and name it in "
+			"DISTINIT_ENV_FILE",
+			quote(str_of(names)).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
 	}
 	list_carried(c, buf_str(&out));
 	if (c->carried.n) {
@@ -90,16 +99,17 @@ void csrun_unset(struct csrun *c, const char *names) {
 	}
 	if (lost.len) {
 		notes_add(&c->s->notes,
-			  "unset, as csrun_cpu does: %s; what is named in DISTINIT_TRACK is carried into the "
-			  "container",
+			  "unset, as csrun_cpu does: %s; to carry a variable into the container, name it in "
+			  "DISTINIT_TRACK",
 			  buf_text(&lost));
 	}
 }
 
-// --- the command line ------------------------------------------------------------------------------
+// --- the command line
+// ------------------------------------------------------------------------------
 
 int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
-	// A batch script has these from sbatch. Of a step that we lay out they would be another layout.
+	// sbatch sets these in a batch script. They would change the layout of our step.
 	static const char *const steering[] = {"SLURM_NTASKS",
 					       "SLURM_NPROCS",
 					       "SLURM_NTASKS_PER_NODE",
@@ -111,7 +121,8 @@ int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
 	struct env *env = &c->s->env;
 	if (!settings_on(&c->s->settings, OPT_DRY_RUN) && !program_is_there(c->arena, env, "srun")) {
 		const char *path = env_get(env, "PATH");
-		return err_set(err, ENOENT, "srun is not in PATH (%s); this is no host of a Slurm cluster",
+		return err_set(err, ENOENT,
+			       "srun is not in PATH (%s); this host is not part of a Slurm cluster",
 			       path ? quote(str_of(path)).s : "which is not set");
 	}
 	int r = nodes_find(c->arena, env, c->value[SITE_PARTITION], nodes, err);
@@ -155,9 +166,10 @@ void csrun_command(const struct csrun *c, struct words *words) {
 	words_add_all(words, c->s->settings.arguments);
 }
 
-// --- shown or run ----------------------------------------------------------------------------------
+// --- shown or run
+// ----------------------------------------------------------------------------------
 
-/** What a setting is called where it is shown: as its option. */
+/** The name of each setting in the output of --dry-run: its option. */
 static const char *const shown_names[SITE_N] = {
 	[SITE_IMAGE] = "image",
 	[SITE_MOUNT_DIRS] = "mount-dirs",
@@ -178,7 +190,7 @@ static const char *const shown_names[SITE_N] = {
 	[SITE_EXCLUDE_GRES] = "exclude-gres",
 };
 
-/** "# NAME=VALUE   FROM", a line of a comment. */
+/** Write "# NAME=VALUE   FROM", a comment line. */
 static void put_row(struct buf *out, const char *name, const char *value, const char *from) {
 	struct buf cell = BUF(out->arena);
 	buf_putf(&cell, "# %s=", name);
@@ -186,7 +198,7 @@ static void put_row(struct buf *out, const char *name, const char *value, const 
 	buf_putf(out, "%-42s  %s\n", buf_text(&cell), from);
 }
 
-/** "# WHAT: NAME NAME". */
+/** Write "# WHAT: NAME NAME". */
 static void put_names(struct buf *out, const char *what, struct words *names) {
 	if (names->n) {
 		buf_putf(out, "# %s: ", what);
@@ -216,7 +228,7 @@ static int show(struct csrun *c, struct words *words) {
 	return say_result(&c->s->speaker, buf_str(&out));
 }
 
-/** Whether a step is to mirror the command, or its time is limited: then we stay as its parent. */
+/** Whether the command needs a surrogate step or a time limit. Then we stay as its parent. */
 static bool wants_surrogate(const struct settings *settings) {
 	static const unsigned options[] = {OPT_REQUIRE, OPT_NAME, OPT_CSX, OPT_JOB_TIME_SEC,
 					   OPT_JOB_TIME_BUDGET};
@@ -228,7 +240,9 @@ static bool wants_surrogate(const struct settings *settings) {
 	return false;
 }
 
-/** Stay as srun's parent: it is told to end when we are killed. Returns the status to exit with. */
+/**
+ * Stay as srun's parent, so that srun gets TERM if we are killed. Returns the status to exit with.
+ */
 static int stay(struct session *s, struct words *words) {
 	struct err err = {""};
 	struct init_plan plan;
@@ -251,14 +265,17 @@ static int stay(struct session *s, struct words *words) {
 	return status;
 }
 
-/** Run srun with several tasks: the first that fails is what counts, not those that are ended with it. */
+/**
+ * Run srun with several tasks. The status is that of the first task that fails, not of those that
+ * srun ends because of it.
+ */
 static int run_tasks(struct session *s, struct words *words) {
 	struct relay relay;
 	struct err err;
 	if (relay_start(&relay, &err) < 0) {
 		return say_failure(&s->speaker, &err);
 	}
-	int status = wants_surrogate(&s->settings) ? session_run(s, words_vector(words), env_vector(&s->env))
+	int status = wants_surrogate(&s->settings) ? workload_run(s, words_vector(words), env_vector(&s->env))
 						   : stay(s, words);
 	return relay_end(&relay, status);
 }
@@ -276,7 +293,7 @@ int csrun_run(struct csrun *c, struct words *words) {
 		return run_tasks(s, words);
 	}
 	if (wants_surrogate(&s->settings)) {
-		return session_run(s, words_vector(words), env_vector(&s->env));
+		return workload_run(s, words_vector(words), env_vector(&s->env));
 	}
 	struct err err;
 	int status = exec_program(c->arena, words_vector(words), env_vector(&s->env),
@@ -289,7 +306,7 @@ void csrun_help(struct session *s, struct buf *out) {
 	struct csrun c;
 	struct err err;
 	if (csrun_site(&c, s, &err) < 0) {
-		buf_putf(out, "\nThe site's settings cannot be read: %s\n", err.text);
+		buf_putf(out, "\nThe site file cannot be read: %s\n", err.text);
 		return;
 	}
 	if (!c.site.path) {

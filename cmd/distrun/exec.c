@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** distrun exec, also as csrun_cpu: a command in a container, once, on a node of its own. */
+/** distrun exec, also csrun_cpu: one command in a container, on a node of its own. */
 
 #include "distrun/csrun.h"
 
@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** What of a login host's set-up makes trouble inside: csrun_cpu's list. */
+/** Variables of login hosts that cause trouble in the container: csrun_cpu's list. */
 static const char unset[] = "PYTHONPATH LD_LIBRARY_PATH GITTOP LLVM_TOP LLVM_MLIR_PATH CBCORE "
 			    "CEREBRAS_INCLUDE_PATH CEREBRAS_ANGLER_SHARE_PATH";
 
-/** csrun_cpu's questions about the site, and whether it has to have an answer. */
+/** csrun_cpu's options that print a setting of the site, and whether the setting is required. */
 static const struct query {
 	unsigned option;
 	enum site_id id;
@@ -28,7 +28,7 @@ static const struct query {
 	{OPT_DEF_GRES_NODE, SITE_GRES_NODE, false},
 };
 
-/** The question that is asked, or NULL. */
+/** The query among the options, or NULL. */
 static const struct query *asked(const struct session *s) {
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
 		if (settings_on(&s->settings, queries[i].option)) {
@@ -46,14 +46,18 @@ static int answer(struct session *s, const struct query *query, struct err *err)
 	}
 	const char *value = c.site.value[query->id];
 	if (query->needed && (!value || !*value)) {
-		err_set(err, ENOENT, "%s%s%s is not set", c.site.path ? c.site.path : "no site file",
-			c.site.path ? ": " : ", so ", site_names[query->id].file);
+		const char *name = site_names[query->id].file;
+		if (c.site.path) {
+			err_set(err, ENOENT, "%s: %s is not set", c.site.path, name);
+		} else {
+			err_set(err, ENOENT, "no site file, so %s is not set", name);
+		}
 		return session_fail(s, err);
 	}
 	return say_result(&s->speaker, str_of(arena_format(&s->arena, "%s\n", value ? value : "")));
 }
 
-/** What srun is told: one task on one node, which nobody else gets. */
+/** Add srun's options: one task on a node of its own. */
 static int put_srun(struct csrun *c, struct words *words, struct err *err) {
 	struct nodes nodes;
 	bool exclude = true;
@@ -63,7 +67,7 @@ static int put_srun(struct csrun *c, struct words *words, struct err *err) {
 		return r;
 	}
 	words_add(words, "srun");
-	// Without a terminal it would complain, and go on.
+	// Without a terminal, srun would print an error and continue.
 	if (c->container.terminal) {
 		words_add(words, "--pty");
 	}
@@ -75,7 +79,7 @@ static int put_srun(struct csrun *c, struct words *words, struct err *err) {
 	return csrun_srun_options(c, words, err);
 }
 
-/** Make the whole command line. */
+/** Build the complete command line. */
 static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	bool alloc_node = true;
 	int r = csrun_truth(c, SITE_ALLOC_NODE, &alloc_node, err);
@@ -87,7 +91,8 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	if (alloc_node) {
 		r = put_srun(c, words, err);
 	} else if (c->runtime->by_srun) {
-		r = err_set(err, EINVAL, "%s=%s: srun starts the container with %s, so a node is needed",
+		r = err_set(err, EINVAL,
+			    "%s=%s: srun starts the container with %s, so a node must be allocated",
 			    c->from[SITE_ALLOC_NODE], c->value[SITE_ALLOC_NODE], c->runtime->name);
 	}
 	csrun_command(c, words);

@@ -4,15 +4,15 @@
 
 static const char program_end[] =
 	"\n"
-	"Options with a value may also be told by a variable, --log by DISTRUN_LOG, but\n"
-	"for --format. The options beat them, and they are not passed on to commands.\n"
+	"A variable can replace each option with a value except --format: for --log,\n"
+	"DISTRUN_LOG. Options override variables. Commands do not get these variables.\n"
 	"\n"
-	"Exit status: 125 an error of distrun's own.\n";
+	"Exit status: 125 for an error of distrun itself.\n";
 
 static void help_of_program(struct buf *out) {
 	buf_puts(out, "usage: distrun SUBCOMMAND [OPTION]...\n"
 		      "\n"
-		      "Slurm's side of distinit, for batch scripts and login hosts.\n"
+		      "distinit's tools for Slurm, for batch scripts and login hosts.\n"
 		      "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
@@ -32,7 +32,7 @@ int print_help(struct session *s, const struct subcommand *of) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
 	buf_putf(&out, "usage: %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", s->called, *of->arguments ? " " : "",
-		 of->arguments, of->about ? of->about : "A part of distrun analyze.");
+		 of->arguments, of->about ? of->about : "Internal part of distrun analyze.");
 	options_write_help(&out, &distrun_options, of->command);
 	if (of->command & (CMD_EXEC | CMD_LAUNCH | CMD_ANALYZE)) {
 		csrun_help(s, &out);

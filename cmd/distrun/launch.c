@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** distrun launch, also as csrun_wse: a command in containers, several tasks on several nodes. */
+/** distrun launch, also csrun_wse: a command in containers, as several tasks on several nodes. */
 
 #include "distrun/csrun.h"
 
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/** Say what told the number of @id, where no one has told it outright, for --dry-run and errors. */
+/** Set setting @id to a computed @value. @from explains it, for --dry-run and errors. */
 static void conclude(struct csrun *c, enum site_id id, uint32_t value, const char *from) {
 	c->value[id] = arena_format(c->arena, "%u", value);
 	c->from[id] = from;
@@ -18,13 +18,13 @@ static int find_nodes(struct csrun *c, const struct nodes *have, uint32_t *out, 
 	if (!c->value[SITE_NODES]) {
 		if (!have->of_job || have->n == UINT32_MAX) {
 			return err_set(err, EINVAL,
-				       "how many nodes? --total-nodes=N, CSRUN_NODES, or the site file's "
-				       "DEF_NODES says so");
+				       "the number of nodes is missing; set --total-nodes=N, CSRUN_NODES, or "
+				       "DEF_NODES in the site file");
 		}
-		conclude(c, SITE_NODES, have->n, "all of the job's");
+		conclude(c, SITE_NODES, have->n, "all nodes of the job");
 	}
 	int r = csrun_number(c, SITE_NODES, UINT32_MAX - 1, out, err);
-	// No nodes at all: a partition that sinfo does not show. srun says more about it.
+	// 0 nodes: sinfo does not show this partition. srun reports more about it.
 	if (r == 0 && *out > have->n && have->n > 0) {
 		return err_set(err, ERANGE, "%s=%u, but %s %u (%s)", c->from[SITE_NODES], *out,
 			       have->of_job ? "the job has" : "the partition has", have->n, have->from);
@@ -32,12 +32,12 @@ static int find_nodes(struct csrun *c, const struct nodes *have, uint32_t *out, 
 	return r;
 }
 
-/** --cpus-per-task alone: as many tasks as a node has room for. */
+/** Only --cpus-per-task is given: use as many tasks as fit on a node. */
 static int fill_node(struct csrun *c, const struct nodes *have, const struct layout *layout,
 		     struct err *err) {
 	if (have->cpus == 0) {
 		return err_set(err, ENOENT,
-			       "%s without --tasks-per-node: %s does not tell how many CPUs a node has",
+			       "%s without --tasks-per-node: %s does not report how many CPUs a node has",
 			       c->from[SITE_CPUS_PER_TASK], have->from);
 	}
 	if (have->cpus < layout->cpus_per_task) {
@@ -50,25 +50,26 @@ static int fill_node(struct csrun *c, const struct nodes *have, const struct lay
 }
 
 /**
- * What is told of tasks and their CPUs. The site's defaults belong together: where the user tells one of them, the other is the default
- * only where both fit.
+ * Find the number of tasks and their CPUs. The site's two defaults belong together: if the user
+ * sets one of them, the other default is used only if both fit.
  */
 static int find_tasks(struct csrun *c, const struct nodes *have, struct layout *out, struct err *err) {
-	bool tasks_told = c->value[SITE_TASKS_PER_NODE] && !c->by_site[SITE_TASKS_PER_NODE];
-	bool cpus_told = c->value[SITE_CPUS_PER_TASK] && !c->by_site[SITE_CPUS_PER_TASK];
+	bool tasks_given = c->value[SITE_TASKS_PER_NODE] && !c->by_site[SITE_TASKS_PER_NODE];
+	bool cpus_given = c->value[SITE_CPUS_PER_TASK] && !c->by_site[SITE_CPUS_PER_TASK];
 	int r = csrun_number(c, SITE_CPUS_PER_TASK, UINT32_MAX - 1, &out->cpus_per_task, err);
-	if (r == 0 && cpus_told && !tasks_told) {
+	if (r == 0 && cpus_given && !tasks_given) {
 		r = fill_node(c, have, out, err);
 	}
 	if (r == 0 && !c->value[SITE_TASKS_PER_NODE]) {
-		return err_set(err, EINVAL,
-			       "how many tasks? --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or the site file's "
-			       "DEF_TASKS_PER_NODE says so");
+		return err_set(
+			err, EINVAL,
+			"the number of tasks is missing; set --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or "
+			"DEF_TASKS_PER_NODE in the site file");
 	}
 	r = r < 0 ? r : csrun_number(c, SITE_TASKS_PER_NODE, UINT32_MAX - 1, &out->tasks_per_node, err);
 	bool fits = out->cpus_per_task && out->tasks_per_node <= have->cpus / out->cpus_per_task;
-	if (r == 0 && tasks_told && !cpus_told && out->cpus_per_task && !fits) {
-		// Slurm decides.
+	if (r == 0 && tasks_given && !cpus_given && out->cpus_per_task && !fits) {
+		// Let Slurm decide.
 		out->cpus_per_task = 0;
 		c->value[SITE_CPUS_PER_TASK] = NULL;
 	}
@@ -83,14 +84,14 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 	r = r < 0 ? r : csrun_number(c, SITE_SINGLE_TASK_NODES, UINT32_MAX - 1, &out->single_task_nodes, err);
 	if (r == 0 && out->single_task_nodes >= out->nodes) {
 		return err_set(err, ERANGE,
-			       "%s=%u: of %u nodes (%s) one at least has to be left for several tasks",
+			       "%s=%u: at least one of %u nodes (%s) must remain for several tasks",
 			       c->from[SITE_SINGLE_TASK_NODES], out->single_task_nodes, out->nodes,
 			       c->from[SITE_NODES]);
 	}
 	return r;
 }
 
-/** Make the whole command line. */
+/** Build the complete command line. */
 static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	struct words more = WORDS(c->arena);
 	struct nodes nodes;

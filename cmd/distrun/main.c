@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * distrun: Slurm's side of distinit, for batch scripts and login hosts. It is never an entrypoint.
+ * distrun: distinit's tools for Slurm, for batch scripts and login hosts. It is never an
+ * entrypoint.
  *
  *     main.c       the table of subcommands
  *     options.c    the table of options
- *     where.c      what this process is to Slurm
- *     surrogate.c  a command with a step that mirrors it, and a limit to its time
- *     workload.c   from the options to the plan of that, for other subcommands too
- *     exec.c       a command in a container, once (csrun_cpu)
+ *     where.c      where this process runs in Slurm
+ *     surrogate.c  a command with a step that mirrors it, and a time limit
+ *     workload.c   runs a command with such a step and limit, for other subcommands, too
+ *     exec.c       one command in a container (csrun_cpu)
  *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
- *     csrun.c      what these share: the site's settings, the container; csrun_run.c: what is carried into it, and how it is run
- *     analyze.c    measuring an input pipeline (cs_input_analyzer); analyze_*.c: a step of that, and the reports
+ *     csrun.c      shared by these two: the site's settings, the container
+ *     csrun_run.c  shared by these two: the variables carried into it, running the command
+ *     analyze.c    measures an input pipeline (cs_input_analyzer)
+ *     analyze_*.c  one candidate, and the reports
  *     help.c       --help, from the tables
  *
- * What it does is in src/slurm; options and messages are shared with other programs, in cmd/common.
+ * The work is done in src/slurm, src/container and src/measure. cmd/common has the code for options
+ * and messages, which other programs share.
  */
 
 #include "distrun/commands.h"
@@ -29,15 +33,16 @@
 
 const struct subcommand subcommands[] = {
 	{NULL, CMD_PROGRAM, "", "", command_none},
-	{"where", CMD_WHERE, "", "tell what this process is to Slurm, and how that is known", command_where},
+	{"where", CMD_WHERE, "", "show where this process runs in Slurm, and how that is known",
+	 command_where},
 	{"surrogate", CMD_SURROGATE, "-- COMMAND [ARG]...",
-	 "run a command, with a job step that starts and ends as it does", command_surrogate},
+	 "run a command, with a job step that starts and ends with it", command_surrogate},
 	{"exec", CMD_EXEC, "COMMAND [ARG]...",
 	 "run a command in a container, on a node of its own (csrun_cpu)", command_exec, "csrun_cpu"},
 	{"launch", CMD_LAUNCH, "COMMAND [ARG]...",
 	 "run a command in containers, as tasks on several nodes (csrun_wse)", command_launch, "csrun_wse"},
 	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
-	 "measure an input pipeline, tell how to start it (cs_input_analyzer)", command_analyze,
+	 "measure an input pipeline, suggest how to start it (cs_input_analyzer)", command_analyze,
 	 "cs_input_analyzer"},
 	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
 	{0},
@@ -69,9 +74,9 @@ static int refuse_word(struct session *s, const char *word) {
 		}
 	}
 	struct err err;
-	err_set(&err, EINVAL, "%s is no subcommand; %s%s%s", quote(str_of(word)).s,
-		best.found ? "did you mean '" : "there are: ", best.found ? best.found : buf_text(&names),
-		best.found ? "'?" : "");
+	err_set(&err, EINVAL, "%s is not a subcommand; %s%s%s", quote(str_of(word)).s,
+		best.found ? "did you mean '" : "expected one of: ",
+		best.found ? best.found : buf_text(&names), best.found ? "'?" : "");
 	return session_fail(s, &err);
 }
 
@@ -81,7 +86,7 @@ int command_none(struct session *s) {
 	return session_fail(s, &err);
 }
 
-/** Read the command line behind the subcommand's word, and our variables. Returns 0; -EINVAL. */
+/** Read the command line after the subcommand, and our variables. Returns 0 or -EINVAL. */
 static int read_options(struct session *s, enum command command, char **argv, struct err *err) {
 	int r = settings_read_words(&s->settings, &s->arena, &distrun_options, command, argv, s, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
@@ -91,7 +96,7 @@ static int read_options(struct session *s, enum command command, char **argv, st
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
-/** The subcommand that a symlink of the name @path stands for, or NULL. */
+/** The subcommand for the program name in @path (a symlink to this program), or NULL. */
 static const struct subcommand *by_program(const char *path) {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	for (const struct subcommand *sub = subcommands; sub->run; sub++) {
@@ -102,7 +107,9 @@ static const struct subcommand *by_program(const char *path) {
 	return NULL;
 }
 
-/** What stands behind a name that others have given: they know 2 for a wrong command line. */
+/**
+ * Set names and statuses. Existing programs under these names exit with 2 for a wrong command line.
+ */
 static void be_called(struct session *s, const struct subcommand *sub, bool by_name) {
 	s->called = by_name	? sub->program
 		    : sub->name ? arena_format(&s->arena, "distrun %s", sub->name)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** distrun's options: the words that take them, and their ids. The table is in options.c. */
+/** distrun's options: the subcommands that have them, and their ids. The table is in options.c. */
 
 #include "common/options.h"
 
-/** The words that take options; flags, so that an option can belong to several. */
+/** The subcommands, as flags: an option can belong to several. */
 enum command {
 	CMD_PROGRAM = 1,
 	CMD_WHERE = 2,
@@ -13,7 +13,7 @@ enum command {
 	CMD_EXEC = 8,
 	CMD_LAUNCH = 16,
 	CMD_ANALYZE = 32,
-	/** The node's half of that. */
+	/** The part of analyze that runs on the node. */
 	CMD_PROBE = 64,
 };
 

@@ -8,15 +8,14 @@ int command_surrogate(struct session *s) {
 	struct err err;
 	char **argv = s->settings.arguments;
 	if (!s->settings.separated && argv[0]) {
-		err_set(&err, EINVAL, "a command follows '--', which is not there before %s",
-			quote(str_of(argv[0])).s);
+		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(argv[0])).s);
 		return session_fail(s, &err);
 	}
 	if (!argv[0]) {
 		err_set(&err, EINVAL,
 			"no command%s; usage: distrun surrogate [OPTION]... -- COMMAND [ARG]...",
-			s->settings.separated ? " behind '--'" : "");
+			s->settings.separated ? " after '--'" : "");
 		return session_fail(s, &err);
 	}
-	return session_run(s, argv, env_vector(&s->env));
+	return workload_run(s, argv, env_vector(&s->env));
 }

@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
-/** How long squeue may take, in milliseconds. */
+/** Timeout for squeue, in milliseconds. */
 #define ASK_MS 10000
 
 static void put_text(struct buf *out, const struct where *w) {
-	static const char *const what[] = {"no job of Slurm's", "the batch script of job ",
+	static const char *const what[] = {"not in a Slurm job", "the batch script of job ",
 					   "salloc's shell of job ", "salloc's shell, a step, of job ",
 					   "step "};
 	buf_putf(out, "%s: %s", slurm_place_name(w->place), what[w->place]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** From the options to a workload that runs. */
+/** Runs a workload as the options say. */
 
 #include "distrun/commands.h"
 
@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <signal.h>
 
-/** How long a workload that was told to end may take: as long as Slurm's KillWait, unless that is set. */
+/** How long a workload may take to end after TERM: the default of Slurm's KillWait. */
 #define GRACE_MS 30000
 
-/** As many accelerators as the suffix of a step's name may tell. */
+/** The largest number of accelerators in the suffix of a step's name. */
 #define CSX_MAX 65535
 
 static void say(void *context, enum surrogate_level level, const char *text) {
@@ -37,18 +37,21 @@ static int read_name(struct session *s, char out[STEP_NAME_MAX], struct err *err
 	return r;
 }
 
-/** Read the limit into *@budget. Returns 1 where there is one; 0; -EINVAL or what opening the file failed with. */
+/**
+ * Read the limit into *@budget. Returns 1 if there is one; 0 if not; -EINVAL, or what opening the
+ * file failed with.
+ */
 static int read_budget(struct session *s, struct budget *budget, struct err *err) {
-	const struct settings *told = &s->settings;
-	const char *limit = told->value[OPT_JOB_TIME_SEC], *path = told->value[OPT_JOB_TIME_BUDGET];
+	const struct settings *given = &s->settings;
+	const char *limit = given->value[OPT_JOB_TIME_SEC], *path = given->value[OPT_JOB_TIME_BUDGET];
 	uint64_t limit_ms = 0;
-	int r = settings_duration(told, OPT_JOB_TIME_SEC, &limit_ms, err);
+	int r = settings_duration(given, OPT_JOB_TIME_SEC, &limit_ms, err);
 	if (r < 0) {
 		return r;
 	}
 	if (limit && limit_ms == 0) {
-		return err_set(err, EINVAL, "%s=%s: a limit of nothing would let nothing run",
-			       settings_label(told, OPT_JOB_TIME_SEC), quote(str_of(limit)).s);
+		return err_set(err, EINVAL, "%s=%s: the limit must be longer than 0",
+			       settings_label(given, OPT_JOB_TIME_SEC), quote(str_of(limit)).s);
 	}
 	if (!limit && !path) {
 		return 0;
@@ -56,17 +59,17 @@ static int read_budget(struct session *s, struct budget *budget, struct err *err
 	r = budget_open(budget, &s->arena, path, limit_ms, err);
 	if (r == -EINVAL && !limit && budget->limit_ms == 0) {
 		struct err cause = *err;
-		return err_set(err, EINVAL, "%s; --job-time-sec tells it", cause.text);
+		return err_set(err, EINVAL, "%s; set it with --job-time-sec", cause.text);
 	}
 	return r < 0 ? r : 1;
 }
 
-/** What init says: what we say, but for the end of each command. */
+/** The log level of init. LOG_DEBUG has no counterpart there. */
 static enum init_log init_log_of(enum log_level log) {
 	return log >= LOG_INFO ? INIT_INFO : log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
 }
 
-int session_run(struct session *s, char *const argv[], char **envp) {
+int workload_run(struct session *s, char *const argv[], char **envp) {
 	struct err err = {""};
 	struct where where;
 	struct budget budget;
@@ -84,7 +87,7 @@ int session_run(struct session *s, char *const argv[], char **envp) {
 	plan.init.path = env_get(&s->env, "PATH");
 	plan.init.program = s->speaker.program;
 	plan.init.log = init_log_of(s->speaker.log);
-	// Where we are killed, nobody would end it, and the step says that it is over.
+	// If we are killed, nothing else would end the workload, and the step shows it as over.
 	plan.init.pdeathsig = SIGTERM;
 	uint64_t grace_ms = GRACE_MS;
 	int limited = read_budget(s, &budget, &err);

@@ -7,15 +7,16 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/** Check that @path is one that a list can have, and take the '/' off its end, and each that is doubled. */
+/** Check that @path can stand in a list. Remove a '/' at the end, and duplicate ones. */
 static int tidy(struct arena *arena, const char *from, struct str path, const char **out, struct err *err) {
 	if (path.len == 0 || path.p[0] != '/') {
-		return err_set(err, EINVAL, "%s: %s is no absolute path, as '/data' is", from, quote(path).s);
+		return err_set(err, EINVAL, "%s: %s is not an absolute path such as '/data'", from,
+			       quote(path).s);
 	}
 	if (str_find(path, ',') < path.len || str_find(path, ':') < path.len) {
 		return err_set(err, EINVAL,
-			       "%s: %s: container runtimes know no way to name a path with a ',' or ':'",
-			       from, quote(path).s);
+			       "%s: %s: container runtimes cannot mount a path with a ',' or ':'", from,
+			       quote(path).s);
 	}
 	struct buf buf = BUF(arena);
 	for (size_t i = 0; i < path.len; i++) {
@@ -41,7 +42,7 @@ static void push(struct mounts *mounts, const struct mount *mount) {
 	mounts->at[mounts->n++] = *mount;
 }
 
-/** Add @mount, whose paths are tidy, unless it is there. */
+/** Add @mount, whose paths are tidy, unless it is there already. */
 static int fold(struct mounts *mounts, const struct mount *mount, struct err *err) {
 	for (size_t i = 0; i < mounts->n; i++) {
 		struct mount *other = &mounts->at[i];
@@ -54,7 +55,7 @@ static int fold(struct mounts *mounts, const struct mount *mount, struct err *er
 				       quote(str_of(other->source)).s, other->from,
 				       quote(str_of(mount->target)).s);
 		}
-		// Whoever may write needs to.
+		// If it is needed both ways, it is mounted for reading and writing.
 		other->read_only &= mount->read_only;
 		return 0;
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The command lines of container runtimes, from their manuals: Singularity 3 and Apptainer 1 ("exec", "Bind Paths and Mounts"),
- * Charliecloud 0.31 (ch-run(1)), Podman 4.3 (podman-run(1)), pyxis 0.20 ("Usage").
+ * The command lines of container runtimes, from their manuals: Singularity 3 and Apptainer 1
+ * ("exec", "Bind Paths and Mounts"), Charliecloud 0.31 (ch-run(1)), Podman 4.3 (podman-run(1)),
+ * pyxis 0.20 ("Usage").
  */
 
 #include "container/runtime.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** "SOURCE[:TARGET[:ro]]" of each, joined by ','. @whole: the target is always written. */
+/** "SOURCE[:TARGET[:ro]]" of each, joined by ','. @whole: always write the target. */
 static char *bind_list(struct arena *arena, const struct mounts *mounts, bool whole) {
 	struct buf out = BUF(arena);
 	for (size_t i = 0; i < mounts->n; i++) {
@@ -46,7 +47,9 @@ static void apptainer_put(const struct container *c, struct words *words) {
 	put_singularity("apptainer", c, words);
 }
 
-/** It hands the environment on as it is. Its image is read-only, so a target has to be in it. */
+/**
+ * Passes on the environment unchanged. Its image is read-only, so a mount target must exist in it.
+ */
 static void charliecloud_put(const struct container *c, struct words *words) {
 	words_add(words, "ch-run");
 	for (size_t i = 0; i < c->mounts->n; i++) {
@@ -61,15 +64,15 @@ static void charliecloud_put(const struct container *c, struct words *words) {
 	words_add(words, "--");
 }
 
-/** Whether @image is a folder of the host rather than a name. */
+/** Whether @image is a folder of the host, and not a name. */
 static bool is_folder(const char *image) {
 	struct stat info;
 	return image[0] == '/' && stat(image, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 /**
- * Ranks talk to each other over the host's network and shared memory. The host's variables come first, then the image's: its PATH
- * is the one inside.
+ * Ranks communicate over the host's network and shared memory. The image's variables override the
+ * host's, so PATH is the image's.
  */
 static void podman_put(const struct container *c, struct words *words) {
 	static const char *const always[] = {"podman",	       "run",	     "--rm",	  "--interactive",
@@ -87,7 +90,7 @@ static void podman_put(const struct container *c, struct words *words) {
 	if (c->folder) {
 		words_addf(words, "--workdir=%s", c->folder);
 	}
-	// An entrypoint of the image's own would get our words as its arguments.
+	// An entrypoint of the image would get our command line as its arguments.
 	words_add(words, "--entrypoint=");
 	words_add_all(words, c->arguments);
 	if (is_folder(c->image)) {
@@ -143,7 +146,7 @@ static int refuse_name(struct arena *arena, const char *from, const char *name, 
 		nearest_try(&best, r->name);
 		buf_putf(&known, ", %s", r->name);
 	}
-	return err_set(err, EINVAL, "%s=%s is no container runtime; expected one of %s%s", from,
+	return err_set(err, EINVAL, "%s=%s is not a container runtime; expected one of %s%s", from,
 		       quote(str_of(name)).s, buf_text(&known), nearest_hint(&best, "").s);
 }
 
@@ -153,7 +156,10 @@ static bool ends_in(const char *text, const char *end) {
 	return len >= n && strcmp(text + len - n, end) == 0;
 }
 
-/** Whether @runtime is one for such an @image: Singularity's take files and names with "://", Charliecloud folders, podman other names. */
+/**
+ * Whether @runtime can run such an @image. Singularity and Apptainer take files and names with
+ * "://", Charliecloud takes folders, podman takes other names.
+ */
 static bool takes(const struct runtime *runtime, const char *image) {
 	bool is_file = image[0] == '/' && !is_folder(image);
 	if (runtime->put == charliecloud_put) {
@@ -180,12 +186,14 @@ int runtime_find(struct arena *arena, const struct env *env, const char *from, c
 	}
 	return err_set(
 		err, ENOENT,
-		"no container runtime for %s is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME says "
-		"which the nodes have, --runtime=none does without",
+		"no container runtime for %s is in PATH; name the one on the nodes with --runtime=NAME or "
+		"CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container",
 		quote(str_of(image)).s);
 }
 
-/** Refuse a place to mount at that the image, a folder, does not have, where the runtime cannot make it. */
+/**
+ * If the runtime cannot create mount targets, refuse one that the image (a folder) does not have.
+ */
 static int check_targets(const struct runtime *runtime, struct arena *arena, const struct container *c,
 			 struct err *err) {
 	bool shown = !runtime->makes_targets && is_folder(c->image);
@@ -193,9 +201,10 @@ static int check_targets(const struct runtime *runtime, struct arena *arena, con
 		const struct mount *m = &c->mounts->at[i];
 		const char *place = arena_format(arena, "%s%s", c->image, m->target);
 		if (access(place, F_OK) < 0) {
-			return err_set(err, ENOENT,
-				       "%s: %s is not in the image, and %s cannot make it; mkdir -p %s",
-				       m->from, quote(str_of(m->target)).s, runtime->program, place);
+			return err_set(
+				err, ENOENT,
+				"%s: %s is not in the image, and %s cannot create it; run 'mkdir -p %s'",
+				m->from, quote(str_of(m->target)).s, runtime->program, place);
 		}
 	}
 	return 0;
@@ -207,16 +216,16 @@ int runtime_check(const struct runtime *runtime, struct arena *arena, const stru
 	if (!runtime->has_image) {
 		return 0;
 	}
-	// What has no '/' in front is for the runtime to find.
+	// A name without a leading '/' is looked up by the runtime.
 	if (image[0] == '/' && access(image, F_OK) < 0) {
 		int code = errno;
-		return err_set(err, code, "%s: the image %s is not there: %s", from, quote(str_of(image)).s,
+		return err_set(err, code, "%s: the image %s cannot be read: %s", from, quote(str_of(image)).s,
 			       strerror(code));
 	}
 	for (size_t i = 0; !runtime->reads_only && i < container->mounts->n; i++) {
 		const struct mount *m = &container->mounts->at[i];
 		if (m->read_only) {
-			return err_set(err, EINVAL, "%s: %s cannot mount %s read-only; leave the ':ro' out",
+			return err_set(err, EINVAL, "%s: %s cannot mount %s read-only; remove the ':ro'",
 				       m->from, runtime->name, quote(str_of(m->source)).s);
 		}
 	}

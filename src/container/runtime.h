@@ -1,65 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Container runtimes: how each is told to run a command in an image, with folders of the host. */
+/**
+ * Container runtimes: their command lines to run a command in an image, with folders of the host.
+ */
 
 #include "base/words.h"
 #include "container/mounts.h"
 #include "env/env.h"
 
-/** What is to be run, and how. */
+/** What to run, and how. */
 struct container {
-	/** A path, or a name that the runtime knows; NULL where it needs none. */
+	/** A path, or a name that the runtime knows; NULL if the runtime needs none. */
 	const char *image;
 	const struct mounts *mounts;
-	/** The working folder inside; NULL: the runtime's default. */
+	/** The working directory in the container; NULL: the runtime's default. */
 	const char *folder;
-	/** The site's own arguments for the runtime, ended by NULL; or NULL. */
+	/** The site's extra arguments for the runtime, ended by NULL; or NULL. */
 	char *const *arguments;
-	/** It talks to a terminal. */
+	/** Its stdin and stdout are a terminal. */
 	bool terminal;
 };
 
 struct runtime {
 	const char *name;
-	/** Another name for it, or NULL. */
+	/** An alias, or NULL. */
 	const char *alias;
-	/** What `auto` looks for in PATH; NULL: it is never chosen so. */
+	/** The program that `auto` looks for in PATH; NULL: `auto` never chooses it. */
 	const char *program;
-	/** Whether there is an image at all. */
+	/** Whether it uses an image. */
 	bool has_image;
-	/** Whether srun itself does it, by options of each part; otherwise by words in front of the command. */
+	/**
+	 * Whether srun starts the container, by options for each component of a step. Else a
+	 * command line precedes the command.
+	 */
 	bool by_srun;
-	/** Whether the first program is PID 1 of its container, and has to do the duties of that. */
+	/** Whether the first program is PID 1 of its container, and must act as init. */
 	bool is_init;
-	/** Whether it makes a place to mount at that the image lacks; otherwise distinit comes by its folder, at /mnt/0. */
+	/**
+	 * Whether it creates mount targets that the image lacks. If not, distinit's folder is
+	 * mounted at /mnt/0.
+	 */
 	bool makes_targets;
-	/** Whether the current folder has to be mounted for it. Singularity does that by itself. */
+	/**
+	 * Whether the current folder must be mounted explicitly. Singularity mounts it by itself.
+	 */
 	bool wants_current_folder;
-	/** Whether it can mount read-only. */
+	/** Whether it supports read-only mounts. */
 	bool reads_only;
-	/** Add the words. Not called where `has_image` is not set. */
+	/** Add its command line. Not called if `has_image` is false. */
 	void (*put)(const struct container *container, struct words *words);
 };
 
-/** All, ended by an entry of zeros. */
+/** All runtimes, ended by an entry of zeros. */
 extern const struct runtime runtimes[];
 
 /**
- * Find the runtime @name; NULL or "auto": the first whose program is in the PATH of @env, of those that take such an image. @from names what told
- * it, for messages.
- * Returns 0; -EINVAL where it is not known; -ENOENT where none is installed.
+ * Find the runtime @name. NULL or "auto": the first that takes such an image and whose program is
+ * in the PATH of @env. @from names the option or variable in messages.
+ * Returns 0; -EINVAL if @name is unknown; -ENOENT if none is installed.
  */
 int runtime_find(struct arena *arena, const struct env *env, const char *from, const char *name,
 		 const char *image, const struct runtime **out, struct err *err);
 
 /**
- * Check what the runtime needs of the host: that an image which is a path is there, that nothing is to be read-only which cannot be, and that
- * places to mount at are there, where it makes none and the image is a folder. @from names what told the image.
- * Returns 0; or a negative errno.
+ * Check what the runtime needs on the host. An image that is a path must exist. Read-only mounts
+ * must be supported. If the runtime cannot create mount targets and the image is a folder, the
+ * targets must exist in it. @from names the source of the image in messages.
+ * Returns 0 or a negative errno.
  */
 int runtime_check(const struct runtime *runtime, struct arena *arena, const struct container *container,
 		  const char *from, struct err *err);
 
-/** Whether @program is in the PATH of @env, or is a path to one. */
+/** Whether @program is found in the PATH of @env, or is a path to an executable. */
 bool program_is_there(struct arena *arena, const struct env *env, const char *program);

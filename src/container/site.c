@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PREFIX "CSRUN_"
-/** Not a setting, but where they are. */
+/** Not a setting: it names the file with the settings. */
 #define SITE_VARIABLE "CSRUN_SITE"
 
 const struct site_name site_names[SITE_N] = {
@@ -37,7 +37,7 @@ static bool is_name_byte(char c) {
 	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/** A line, and whose. */
+/** A line of the file, for messages. */
 struct line {
 	struct arena *arena;
 	const char *path;
@@ -56,7 +56,7 @@ static int refuse_name(const struct line *line, struct str name) {
 	}
 	return err_set(line->err, EINVAL, "%s:%u: unknown name %s%s%s%s", line->path, line->number,
 		       quote(name).s, nearest_hint(&best, "").s,
-		       best.found ? "" : "; there are: ", best.found ? "" : buf_text(&known));
+		       best.found ? "" : "; expected one of: ", best.found ? "" : buf_text(&known));
 }
 
 static int find_name(struct str name) {
@@ -68,26 +68,26 @@ static int find_name(struct str name) {
 	return -1;
 }
 
-/** Refuse what a shell would have replaced: here it would be taken as it stands. */
+/** Refuse what a shell would expand: here it would be used literally. */
 static int check_literal(const struct line *line, int id, struct str value) {
 	for (size_t i = 0; i < value.len; i++) {
 		if (value.p[i] == '$' || value.p[i] == '`') {
-			return err_set(
-				line->err, EINVAL,
-				"%s:%u: %s=%s: nothing is expanded here; write what '%c...' stands for",
-				line->path, line->number, site_names[id].file, quote(value).s, value.p[i]);
+			return err_set(line->err, EINVAL,
+				       "%s:%u: %s=%s: '%c' is not expanded here; write the value itself",
+				       line->path, line->number, site_names[id].file, quote(value).s,
+				       value.p[i]);
 		}
 	}
 	return 0;
 }
 
-/** Whether nothing but a comment stands in @rest. */
+/** Whether @rest is empty, or only a comment. */
 static bool is_rest_empty(struct str rest) {
 	rest = str_trim(rest);
 	return rest.len == 0 || rest.p[0] == '#';
 }
 
-/** @text up to a comment, which begins behind a blank. */
+/** @text up to a comment, which begins after a blank. */
 static struct str before_comment(struct str text) {
 	for (size_t i = 0; i < text.len; i++) {
 		bool begins = i == 0 || text.p[i - 1] == ' ' || text.p[i - 1] == '\t';
@@ -98,7 +98,7 @@ static struct str before_comment(struct str text) {
 	return str_trim(text);
 }
 
-/** Take quotes and comment off what stands behind the '='. */
+/** Remove quotes and a comment from the text after the '='. */
 static int read_value(const struct line *line, int id, struct str text, const char **out) {
 	struct str value = before_comment(text);
 	text = str_trim(text);
@@ -114,8 +114,8 @@ static int read_value(const struct line *line, int id, struct str text, const ch
 		if (is_rest_empty(str_from(inner, end + 1))) {
 			value = (struct str){inner.p, end};
 		} else if (!words) {
-			return err_set(line->err, EINVAL, "%s:%u: %s: %s stands behind the closing %c",
-				       line->path, line->number, site_names[id].file,
+			return err_set(line->err, EINVAL, "%s:%u: %s: %s follows the closing %c", line->path,
+				       line->number, site_names[id].file,
 				       quote(str_trim(str_from(inner, end + 1))).s, mark);
 		}
 	}
@@ -124,11 +124,11 @@ static int read_value(const struct line *line, int id, struct str text, const ch
 }
 
 /**
- * Read one line. @script: it is a shell script's, of which assignments of known names count, the first of each, and all else is not
- * for us.
+ * Read one line. @script: the file is a shell script. There, the first assignment of each known
+ * name counts, and everything else is skipped.
  */
 static int read_line(const struct line *line, struct str text, bool script, struct site *out) {
-	// What is indented in a script is within something.
+	// An indented line of a script belongs to a function or a condition.
 	struct str trimmed = script ? text : str_trim(text);
 	if (trimmed.len == 0 || trimmed.p[0] == '#') {
 		return 0;
@@ -153,7 +153,7 @@ static int read_line(const struct line *line, struct str text, bool script, stru
 		return refuse_name(line, name);
 	}
 	if (out->value[id]) {
-		return err_set(line->err, EINVAL, "%s:%u: %s stands in line %u already", line->path,
+		return err_set(line->err, EINVAL, "%s:%u: %s is already set in line %u", line->path,
 			       line->number, site_names[id].file, out->line[id]);
 	}
 	out->line[id] = line->number;
@@ -180,7 +180,7 @@ int site_parse(struct arena *arena, const char *path, struct str text, struct si
 }
 
 int site_read(struct arena *arena, const struct site_places *places, struct site *out, struct err *err) {
-	const char *path = places->told;
+	const char *path = places->given;
 	struct str text;
 	if (!path && access(places->system, F_OK) == 0) {
 		path = places->system;
@@ -192,8 +192,8 @@ int site_read(struct arena *arena, const struct site_places *places, struct site
 		*out = (struct site){0};
 		return 0;
 	}
-	const char *what = places->told_from ? arena_format(arena, "the site file of %s", places->told_from)
-					     : "the site file";
+	const char *what = places->given_from ? arena_format(arena, "the site file of %s", places->given_from)
+					      : "the site file";
 	int r = file_read(arena, what, path, SITE_BYTES, &text, err);
 	return r < 0 ? r : site_parse(arena, path, text, out, err);
 }
@@ -212,7 +212,7 @@ void site_check_variables(const struct env *env, struct notes *notes) {
 			nearest_try(&best, site_names[id].variable + sizeof(PREFIX) - 1);
 		}
 		if (!known) {
-			notes_add(notes, "%s is no setting of distrun%s", quote(name).s,
+			notes_add(notes, "%s is not a setting of distrun%s", quote(name).s,
 				  nearest_hint(&best, PREFIX).s);
 		}
 	}

@@ -2,10 +2,12 @@
 #pragma once
 
 /**
- * The settings of 'distrun exec' and 'distrun launch' that are no command line: the site's file, and the user's CSRUN_* variables.
+ * The settings of 'distrun exec' and 'distrun launch' besides the command line: the site's file,
+ * and the user's CSRUN_* variables.
  *
- * The file has NAME=VALUE lines, of the names that csrun_cpu has at its top, and more; or it is an existing csrun_cpu, of which the first
- * assignment of each known name counts, and nothing else is read.
+ * The file has NAME=VALUE lines, with the names at the top of csrun_cpu and more. It may also be an
+ * existing csrun_cpu: then the first assignment of each known name counts, and nothing else is
+ * read.
  */
 
 #include "base/err.h"
@@ -28,7 +30,7 @@ enum site_id {
 	SITE_ACCOUNT,
 	SITE_SRUN_ARGS,
 	SITE_DISTINIT,
-	/** From here on: told by the user alone. */
+	/** From here on: set by the user only. */
 	SITE_SINGLE_TASK_NODES,
 	SITE_CYCLIC,
 	SITE_ALLOC_NODE,
@@ -36,11 +38,11 @@ enum site_id {
 	SITE_N,
 };
 
-/** What a setting is called. */
+/** The names of a setting. */
 struct site_name {
-	/** In the file; NULL where it is not the file's. */
+	/** In the file; NULL: the file cannot set it. */
 	const char *file;
-	/** As a variable. */
+	/** As an environment variable. */
 	const char *variable;
 };
 
@@ -50,33 +52,39 @@ extern const struct site_name site_names[SITE_N];
 #define SITE_BYTES ((size_t)1 << 20)
 
 struct site {
-	/** The file; NULL: there is none. */
+	/** The file's path; NULL: there is no file. */
 	const char *path;
-	/** NULL: the file does not have it. It may be empty. */
+	/** NULL: not set in the file. It may be empty. */
 	const char *value[SITE_N];
-	/** The line in which it has it. */
+	/** The line that sets it. */
 	uint32_t line[SITE_N];
 };
 
 /**
- * Read @text, which is the file @path, into @out. Texts are the arena's.
- * Returns 0; -EINVAL with "PATH:LINE: ..." in @err.
+ * Parse @text, the content of the file @path, into @out. The strings are in the arena.
+ * Returns 0; or -EINVAL with "PATH:LINE: ..." in @err.
  */
 int site_parse(struct arena *arena, const char *path, struct str text, struct site *out, struct err *err);
 
-/** Where the file may be: the first of these that is told or there. */
+/** Where the file may be. The user's counts if given; else the first that exists. */
 struct site_places {
-	/** What the user told, and by what; NULL: nothing. It has to be there. */
-	const char *told;
-	const char *told_from;
-	/** The system's. */
+	/**
+	 * The user's path, and the option or variable that gives it; NULL: none. The file must
+	 * exist.
+	 */
+	const char *given;
+	const char *given_from;
+	/** The system's file. */
 	const char *system;
-	/** Beside this program. May be NULL. */
+	/** The file beside this program. May be NULL. */
 	const char *beside;
 };
 
-/** Find and read it; without any, @out has no path and no values. Returns 0; or a negative errno. */
+/**
+ * Find and read the file. Without one, @out has no path and no values. Returns 0 or a negative
+ * errno.
+ */
 int site_read(struct arena *arena, const struct site_places *places, struct site *out, struct err *err);
 
-/** Add a note for each CSRUN_* variable that is no setting. */
+/** Add a note for each CSRUN_* variable that is not a setting. */
 void site_check_variables(const struct env *env, struct notes *notes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The loop's other half, for plans that have something beside the workload. */
+/** The supervisor's loop for plans that also handle something beside the workload. */
 
 #include "init/beside.h"
 #include "init/supervisor.h"
@@ -8,10 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/**
- * How often to look at what cannot be waited for, in milliseconds: where no descriptor is left for
- * the signals.
- */
+/** Polling interval, in milliseconds, if there is no descriptor to poll for signals. */
 #define LOOK_MS 50
 
 static unsigned kept_from(const struct beside *beside, unsigned from) {
@@ -31,16 +28,12 @@ static void begin(struct supervisor *in) {
 	in->plan.beside->started(in->plan.beside);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
-}
-
 static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	struct beside *beside = in->plan.beside;
 	struct pollfd fds[1 + BESIDE_FDS] = {{.fd = in->signal_fd, .events = POLLIN}};
 	memcpy(fds + 1, beside->fds, sizeof(beside->fds));
-	// While it is waited for, what is left behind is not looked after.
-	at = in->ended && beside->busy ? beside->due_at : earlier(at, beside->due_at);
+	// While we wait for what is beside, leftovers have to wait.
+	at = in->ended && beside->busy ? beside->due_at : earliest(at, beside->due_at);
 	uint64_t now = now_ms();
 	uint64_t ms = at == 0 ? INT32_MAX : at > now ? at - now : 0;
 	ms = in->signal_fd < 0 && ms > LOOK_MS ? LOOK_MS : ms;
@@ -50,19 +43,19 @@ static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	return take_signal(ALL_SIGNALS, info, &(struct timespec){0}) > 0;
 }
 
-static bool step(struct supervisor *in) {
+static bool wake(struct supervisor *in) {
 	struct beside *beside = in->plan.beside;
-	if (in->ended && !in->told_beside) {
-		in->told_beside = true;
+	if (in->ended && !in->end_reported) {
+		in->end_reported = true;
 		beside->ended(beside, workload_status(in));
 	}
-	beside->step(beside);
+	beside->wake(beside);
 	for (int signal = 1; beside->signals; signal++) {
 		if (beside->signals & signal_bit(signal)) {
 			siginfo_t info = {.si_signo = signal, .si_code = SI_USER};
 			beside->signals &= ~signal_bit(signal);
-			// They are the workload's. One that comes late does not hurry those who are
-			// left.
+			// These signals are for the workload. One that comes after its end does not
+			// shorten the wait for leftovers.
 			if (!in->ended) {
 				handle_signal(in, &info);
 			}
@@ -81,5 +74,5 @@ const struct beside_loop beside_loop = {
 	.kept_from = kept_from,
 	.begin = begin,
 	.wait_until = wait_until,
-	.step = step,
+	.wake = wake,
 };

@@ -2,14 +2,14 @@
 #pragma once
 
 /**
- * What a program looks after beside its workload, in the same loop: a child of its own, what that
- * says, and a clock.
+ * What a program handles beside its workload, in the same loop: a child of its own, that child's
+ * output, and a clock.
  *
- * A plan without it costs a comparison here and there: all that it takes is reached through
- * beside_loop, so that a program which has no need of it, as distinit, does not have it in itself.
+ * All code for this is reached through beside_loop. So a program that does not use it, such as
+ * distinit, does not contain that code, and a plan without it costs a few comparisons.
  *
- * The functions are called with all signals blocked, and must neither block for long nor reap
- * children. The folder is "/" by then.
+ * These functions are called with all signals blocked. They must not block for long and must not
+ * reap children. The working directory is "/" when they are called.
  */
 
 #include <poll.h>
@@ -23,44 +23,41 @@ struct beside {
 	/** &beside_loop. */
 	const struct beside_loop *loop;
 	/**
-	 * To be polled, unless negative. Those that are open when the workload is started stay
-	 * open; the workload does not get them if they are close-on-exec.
+	 * Descriptors to poll; negative: none. Those that are open when the workload starts stay
+	 * open. The workload does not get them if they are close-on-exec.
 	 */
 	struct pollfd fds[BESIDE_FDS];
-	/** A descriptor that stays open likewise, and is not polled; or -1. */
+	/** A descriptor that also stays open, but is not polled; or -1. */
 	int kept;
-	/**
-	 * When step() is to be called although nothing has happened, on now_ms()'s clock; 0: never.
-	 */
+	/** When to call wake() even if nothing has happened, on now_ms()'s clock; 0: never. */
 	uint64_t due_at;
 
-	/** The workload was started. */
+	/** The workload has started. */
 	void (*started)(struct beside *beside);
 	/**
-	 * A child other than the workload has ended with @status, as waitpid() tells it, and was
-	 * reaped. It may be anybody's orphan.
+	 * A child other than the workload has ended with @status (from waitpid()) and was reaped.
+	 * It may be an adopted orphan.
 	 */
 	void (*reaped)(struct beside *beside, pid_t pid, int status);
-	/** The workload has ended; @status is what init_run() is about to return. */
+	/** The workload has ended; @status is what init_run() will return. */
 	void (*ended)(struct beside *beside, int status);
-	/** Something has happened, or is due. */
-	void (*step)(struct beside *beside);
+	/** Something has happened, or `due_at` is reached. */
+	void (*wake)(struct beside *beside);
 
-	// What these functions ask for.
+	// Set by these functions.
 
 	/**
-	 * Signals for the workload, as if they had been sent to us: bit N-1 stands for signal N.
-	 * Cleared when it is done.
+	 * Signals to handle as if they had been sent to us, for the workload: bit N-1 stands for
+	 * signal N. The loop clears them.
 	 */
 	uint64_t signals;
 	/**
-	 * The workload's time is over: as with the plan's time limit, but that nothing is said.
-	 * Cleared when it is done.
+	 * The workload's time limit is reached: acts like the plan's time limit, but prints
+	 * nothing. The loop clears it.
 	 */
 	bool limit;
 	/**
-	 * Although the workload has ended, there is something to wait for. What the workload left
-	 * behind waits too.
+	 * The loop must go on although the workload has ended. Leftovers have to wait meanwhile.
 	 */
 	bool busy;
 };

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * How the workload ends. It is never killed unless somebody asked for that: by a grace period,
- * which begins with the first TERM, or by a time limit. What it leaves behind is in leftovers.c.
+ * How the workload ends. It is killed only on request: by a grace period, which begins with the
+ * first TERM, or by a time limit. leftovers.c handles what it leaves behind.
  */
 
 #include "init/supervisor.h"
 
 #include <string.h>
 
-/** Milliseconds from @now, or never. */
+/** @now plus @ms; 0 for GRACE_NEVER. */
 static uint64_t after(uint64_t now, uint64_t ms) {
 	return ms == GRACE_NEVER ? 0 : now + ms;
 }
 
-/** Tell the workload to end. */
-static void tell_workload(struct supervisor *in) {
+/** Ask the workload to end. */
+static void ask_workload(struct supervisor *in) {
 	int as = in->plan.signal_as[SIGTERM];
 	send_to_workload(in, as ? as : SIGTERM);
 	continue_workload(in);
 }
 
-/** Begin a grace period of @grace_ms. A second one can only end earlier. */
+/** Begin a grace period of @grace_ms. A second one can only shorten the first. */
 static void begin_grace(struct supervisor *in, uint64_t grace_ms) {
 	uint64_t kill_at = after(now_ms(), grace_ms);
 	in->phase = PHASE_ENDING;
@@ -40,33 +40,34 @@ void ending_begin(struct supervisor *in) {
 void ending_by_limit(struct supervisor *in) {
 	in->limit_at = 0;
 	in->limited = true;
-	tell_workload(in);
+	ask_workload(in);
 	begin_grace(in, in->plan.limit_grace_ms);
 }
 
 static void end_by_limit(struct supervisor *in) {
 	uint64_t grace_ms = in->plan.limit_grace_ms;
 	bool never = grace_ms == GRACE_NEVER;
-	say(in, INIT_WARN, "%s has run for %s, which is the time limit: it is told to end%s%s%s", in->name,
+	say(in, INIT_WARN, "%s has reached the time limit of %s: it is asked to end%s%s%s", in->name,
 	    spoken(in->plan.time_limit_ms).s, never ? "" : ", and killed ", never ? "" : spoken(grace_ms).s,
 	    never ? "" : " later");
 	ending_by_limit(in);
 }
 
 /**
- * The grace period is over. A workload that became another user may be out of our reach: as PID 1
- * we end it all the same, by exiting.
+ * The grace period is over. If the workload has become another user, we may not be allowed to kill
+ * it. As PID 1 we can still end it, by exiting.
  */
 static void kill_workload(struct supervisor *in) {
 	in->kill_at = 0;
 	int r = send_to_workload(in, SIGKILL);
 	bool out_of_reach = r < 0 && r != -ESRCH;
 	if (out_of_reach && in->self != 1) {
-		say(in, INIT_WARN, "%s was told to end %s ago, but cannot be killed: %s", in->name,
-		    spoken(in->grace_ms).s, strerror(-r));
+		say(in, INIT_WARN, "%s did not end within the grace period of %s, and cannot be killed: %s",
+		    in->name, spoken(in->grace_ms).s, strerror(-r));
 		return;
 	}
-	say(in, INIT_WARN, "%s was told to end %s ago: it is killed", in->name, spoken(in->grace_ms).s);
+	say(in, INIT_WARN, "%s did not end within the grace period of %s: it is killed", in->name,
+	    spoken(in->grace_ms).s);
 	if (out_of_reach) {
 		in->ended = true;
 		in->status = SIGKILL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Signals on their way to the workload. */
+/** Forwards signals to the workload. */
 
 #include "init/signals.h"
 #include "init/supervisor.h"
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 /**
- * How often, a millisecond apart, a signal is tried again that the workload's queue has no room
- * for.
+ * How often to retry a queued signal if the workload's signal queue is full. The interval is one
+ * millisecond.
  */
 #define QUEUE_TRIES 1000
 
@@ -18,7 +18,7 @@ int send_to_workload(const struct supervisor *in, int signal) {
 	return send_signal(in->plan.kill_group ? -in->child : in->child, signal);
 }
 
-/** Send a queued signal on with its value, and with its first sender. */
+/** Forward a queued signal (sigqueue(3)) with its value and its original sender. */
 static int send_queued(const struct supervisor *in, int signal, siginfo_t *info) {
 	info->si_signo = signal;
 	return (int)kernel(SYS_rt_sigqueueinfo, in->child, signal, (long)info, 0);
@@ -35,7 +35,9 @@ static int send_on(const struct supervisor *in, int signal, siginfo_t *info) {
 	return r;
 }
 
-/** Whether the workload is stopped. A stop that was seen on the way (reap.c) is reported once. */
+/**
+ * Whether the workload is stopped. waitid() does not repeat a stop that reap.c took: see `stopped`.
+ */
 static bool is_stopped(const struct supervisor *in) {
 	siginfo_t info = {0};
 	return in->stopped ||
@@ -87,7 +89,7 @@ void forward(struct supervisor *in, siginfo_t *info) {
 	}
 	say_forwarded(in, signal, as);
 	if (signal == SIGTERM || as == SIGTERM) {
-		// Else it would see the signal only when somebody continues it.
+		// A stopped process would not handle the signal until it is continued.
 		continue_workload(in);
 	}
 	// Signals that were ignored at start do not begin the grace period.

@@ -2,11 +2,11 @@
 #pragma once
 
 /**
- * What the loop asks the kernel for, without the C library.
+ * The loop's system calls, made directly and not through the C library.
  *
- * C libraries keep some signals for themselves. sigfillset() of musl leaves out 32 to 34, and 34 is
- * the first that other programs see as RTMIN; it would kill us, and a mask that goes through such
- * functions loses these bits.
+ * C libraries reserve some signals for themselves. musl's sigfillset() leaves out 32 to 34, and
+ * other programs see 34 as RTMIN. Signal 34 would then kill us, and a mask that passes through
+ * these functions loses the three bits.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define INLINE static inline
 
-/** Call the kernel. Returns what it does: a negative errno on failure. */
+/** Make a system call. Returns its result: a negative errno on failure. */
 INLINE long kernel(long number, long a, long b, long c, long d) {
 #if defined(__x86_64__) && !defined(__ILP32__)
 	register long r10 __asm__("r10") = d;
@@ -54,14 +54,14 @@ INLINE signal_set signal_bit(int signal) {
 	return (signal_set)1 << (signal - 1);
 }
 
-/** Set the mask of blocked signals and return what it was. This cannot fail. */
+/** Set the mask of blocked signals and return the previous mask. Cannot fail. */
 INLINE signal_set block_signals(signal_set set) {
 	signal_set before = 0;
 	kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&set, (long)&before, sizeof(set));
 	return before;
 }
 
-/** Signals that have arrived and are blocked. */
+/** Signals that are pending and blocked. */
 INLINE signal_set pending_signals(void) {
 	signal_set set = 0;
 	kernel(SYS_rt_sigpending, (long)&set, sizeof(set), 0, 0);
@@ -69,22 +69,22 @@ INLINE signal_set pending_signals(void) {
 }
 
 /**
- * Take the next signal of @set. @timeout: NULL to wait for ever.
- * Returns its number; 0 where none came in time; -1 where the wait was disturbed.
+ * Take the next signal of @set. @timeout: NULL waits forever.
+ * Returns its number; 0 at the timeout; -1 if the wait was interrupted.
  */
 INLINE int take_signal(signal_set set, siginfo_t *info, const struct timespec *timeout) {
 	long r = kernel(SYS_rt_sigtimedwait, (long)&set, (long)info, (long)timeout, sizeof(set));
 	return r > 0 ? (int)r : r == -EAGAIN ? 0 : -1;
 }
 
-/** Milliseconds on a clock that nobody sets. */
+/** Milliseconds of the monotonic clock. */
 INLINE uint64_t now_ms(void) {
 	struct timespec now = {0};
 	kernel(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/** kill(), waitpid() and poll() of one descriptor, each with a negative errno on failure. */
+/** kill(), waitpid(), and poll() of one descriptor: each returns a negative errno on failure. */
 INLINE int send_signal(pid_t to, int signal) {
 	return (int)kernel(SYS_kill, to, signal, 0, 0);
 }
@@ -94,8 +94,8 @@ INLINE pid_t reap_child(pid_t pid, int *status, int options) {
 }
 
 /**
- * Wait until @fd has one of @events, or ended. @ms: how long. Returns what it has; 0: nothing in
- * time.
+ * Wait at most @ms milliseconds until @fd has one of @events, or has an error or end of file.
+ * Returns the events that occurred; 0 at the timeout.
  */
 INLINE int poll_one(int fd, int events, int ms) {
 	struct pollfd one = {.fd = fd, .events = (short)events};

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What the workload leaves behind when it has ended: our children, and their children as they
- * become ours. They see the end of what they read, are told to end, and are killed if they do not.
+ * What remains when the workload has ended: our children, and their children, which become ours.
+ * They see end of file on what they read from us, are asked to end, and are killed if they do not.
  *
- * As PID 1 we tell all processes of the container, also those that came in from outside, such as
- * the shell of `docker exec`. Those are no children of ours, and an interactive shell ignores TERM:
- * so they get a moment, and no more.
+ * As PID 1 we signal all processes of the container, including those that came from outside, such
+ * as the shell of `docker exec`. Those are not our children, and an interactive shell ignores TERM,
+ * so they only get MOMENT_MS.
  *
- * A process may fork while it is being told to end, and a grandchild becomes ours only when its
- * parent has ended: so we look again, soon and then less and less often, until there is nobody.
+ * A process may fork while we signal it, and a grandchild becomes ours only when its parent has
+ * ended. So we look again, first often and then less often, until no process remains.
  */
 
 #include "init/signals.h"
@@ -20,23 +20,23 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/** Milliseconds between two looks: at first, and at most. */
+/** Milliseconds between two looks: the first interval, and the longest. */
 #define PAUSE_FIRST 1
 #define PAUSE_MOST  64
 
 /**
- * How long those who read our output may take to write what they have, and processes from outside
- * to end. Milliseconds.
+ * How long processes that read our output may take to write what they have, and how long processes
+ * from outside may take to end. In milliseconds.
  */
 #define MOMENT_MS 100
 
 /**
- * How long a killed process may take to go, in milliseconds: it may be in the middle of a write to
- * a dead disk.
+ * How long a killed process may take to disappear, in milliseconds. It may be in the middle of a
+ * write to a disk that does not respond.
  */
 #define KILLED_MS 2000
 
-/** What is called for each of the adopted. */
+/** Called for each child. */
 typedef void each_child(struct supervisor *in, pid_t pid);
 
 static bool has_children(void) {
@@ -48,20 +48,20 @@ static bool anybody_left(const struct supervisor *in) {
 	return has_children() || (in->self == 1 && send_signal(-1, 0) != -ESRCH);
 }
 
-/** Whether /proc is that of our PID namespace. Another one's has other numbers. */
+/** Whether /proc is that of our PID namespace. In another one, the numbers differ. */
 static bool has_own_proc(const struct supervisor *in) {
 	char self[16] = "";
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 	return n > 0 && atoi(self) == in->self; // NOLINT(cert-err34-c): the kernel's own number
 }
 
-/** Whether @pid, which was read from /proc, is a child of ours that lives. */
+/** Whether @pid, a number read from /proc, is a running child of ours. */
 static bool is_child(pid_t pid) {
 	siginfo_t info = {0};
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
-/** Call @each for all children. Returns false where the system does not list them. */
+/** Call @each for all children. Returns false if the system does not list them. */
 static bool for_each_child(struct supervisor *in, each_child *each) {
 	char part[512];
 	pid_t pid = 0;
@@ -86,18 +86,18 @@ static bool for_each_child(struct supervisor *in, each_child *each) {
 	return n == 0;
 }
 
-static bool was_told(const struct supervisor *in, pid_t pid) {
-	for (uint32_t i = 0; i < in->n_told && i < TOLD_MAX; i++) {
-		if (in->told[i] == pid) {
+static bool was_asked(const struct supervisor *in, pid_t pid) {
+	for (uint32_t i = 0; i < in->n_asked && i < ASKED_MAX; i++) {
+		if (in->asked[i] == pid) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static void tell(struct supervisor *in, pid_t pid) {
-	if (!was_told(in, pid)) {
-		in->told[in->n_told++ % TOLD_MAX] = pid;
+static void ask_to_end(struct supervisor *in, pid_t pid) {
+	if (!was_asked(in, pid)) {
+		in->asked[in->n_asked++ % ASKED_MAX] = pid;
 		send_signal(pid, SIGTERM);
 		send_signal(pid, SIGCONT);
 	}
@@ -108,12 +108,12 @@ static void kill_one(struct supervisor *in, pid_t pid) {
 	send_signal(pid, SIGKILL);
 }
 
-/** Tell or kill those who are left. Returns false where they cannot be found. */
+/** Ask remaining processes to end, or kill them. Returns false if they cannot be found. */
 static bool reach(struct supervisor *in) {
 	if (in->self != 1) {
-		return for_each_child(in, in->phase == PHASE_KILLED ? kill_one : tell);
+		return for_each_child(in, in->phase == PHASE_KILLED ? kill_one : ask_to_end);
 	}
-	if (in->n_told++ == 0) {
+	if (in->n_asked++ == 0) {
 		send_signal(-1, SIGTERM);
 		send_signal(-1, SIGCONT);
 	}
@@ -121,8 +121,8 @@ static bool reach(struct supervisor *in) {
 }
 
 /**
- * Close our end of stdin and of pipes and sockets, so that those who read them see the end. In
- * stderr's place comes a name of it, through which say() can open it again.
+ * Close stdin, and stdout and stderr if they are pipes or sockets, so that their readers see end of
+ * file. An O_PATH descriptor replaces stderr: say() can open stderr again through it.
  */
 static void leave_streams(void) {
 	close(0);
@@ -148,21 +148,21 @@ static void begin_phase(struct supervisor *in, enum phase phase, uint64_t now) {
 }
 
 static void begin(struct supervisor *in, uint64_t now) {
-	// Ctrl-C is for us again.
+	// From here on, Ctrl-C is for us again.
 	terminal_leave(&in->terminal, in->child);
 	in->terminal = (struct terminal){.fd = -1};
 	leave_streams();
 	begin_phase(in, PHASE_MOMENT, now);
 }
 
-/** When the phase is over, on now_ms()'s clock. */
+/** When the phase ends, on now_ms()'s clock. */
 static uint64_t phase_end(const struct supervisor *in) {
 	bool ours = has_children();
 	if (in->hurry && in->phase != PHASE_KILLED) {
 		return in->began_at;
 	}
 	switch (in->phase) {
-	case PHASE_TOLD:
+	case PHASE_ASKED:
 		return in->began_at + (ours || in->plan.leftovers_grace_ms < MOMENT_MS
 					       ? in->plan.leftovers_grace_ms
 					       : MOMENT_MS);
@@ -175,7 +175,7 @@ static uint64_t phase_end(const struct supervisor *in) {
 
 static void say_killed(const struct supervisor *in) {
 	if (in->hurry) {
-		say(in, INIT_WARN, "processes that %s left behind are killed at once, as signal %s came",
+		say(in, INIT_WARN, "processes that %s left behind are killed now, because signal %s came",
 		    in->name, signal_name(in->hurry).s);
 	} else {
 		say(in, INIT_WARN, "processes that %s left behind have not ended in %s: they are killed",
@@ -183,24 +183,24 @@ static void say_killed(const struct supervisor *in) {
 	}
 }
 
-/** Reach those who are left, and say where that cannot be done. Returns whether it was. */
+/** Signal the remaining processes. If they cannot be found, warn and return false. */
 static bool reach_or_say(struct supervisor *in) {
 	if (reach(in)) {
 		return true;
 	}
 	say(in, INIT_WARN,
-	    "%s left processes behind, which cannot be found without /proc of this PID namespace: they are "
-	    "left",
+	    "%s left processes behind, which cannot be found without /proc of this PID namespace: "
+	    "they are left running",
 	    in->name);
 	return false;
 }
 
-static bool begin_told(struct supervisor *in, uint64_t now) {
-	begin_phase(in, PHASE_TOLD, now);
+static bool begin_asked(struct supervisor *in, uint64_t now) {
+	begin_phase(in, PHASE_ASKED, now);
 	if (!reach_or_say(in)) {
 		return false;
 	}
-	say(in, INIT_INFO, "%s left processes behind: they are told to end", in->name);
+	say(in, INIT_INFO, "%s left processes behind: they are asked to end", in->name);
 	return true;
 }
 
@@ -220,13 +220,14 @@ static bool begin_killed(struct supervisor *in, uint64_t now) {
 	return true;
 }
 
-/** The phase is over: begin the next. Returns false where there is none. */
+/** The phase is over: begin the next one. Returns false if it was the last. */
 static bool next_phase(struct supervisor *in, uint64_t now) {
 	if (in->phase == PHASE_KILLED) {
-		say(in, INIT_WARN, "processes that %s left behind cannot be killed: they are left", in->name);
+		say(in, INIT_WARN, "processes that %s left behind cannot be killed: they are left running",
+		    in->name);
 		return false;
 	}
-	return in->phase == PHASE_MOMENT && !in->hurry ? begin_told(in, now) : begin_killed(in, now);
+	return in->phase == PHASE_MOMENT && !in->hurry ? begin_asked(in, now) : begin_killed(in, now);
 }
 
 bool leftovers_step(struct supervisor *in) {

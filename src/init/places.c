@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Once the workload runs we may stay for weeks. So we hold nothing that others may want back: no
- * folder, whose filesystem could then not be unmounted; no descriptor, whose other end would wait
- * for us.
+ * We may run for weeks beside the workload. So we release what others may need: the working
+ * directory, whose filesystem could not be unmounted; and file descriptors, whose other end would
+ * wait for us.
  */
 
 #include "init/beside.h"
@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/** As many descriptors as are closed one by one where Linux is older than 5.9. */
+/** How many descriptors are closed one by one if Linux is older than 5.9 (no close_range()). */
 #define DESCRIPTORS_MOST 65536
 
-/** Close those from @from up to @last. */
+/** Close the descriptors from @from to @last. */
 static void close_descriptors(unsigned from, unsigned last) {
 	if (syscall(SYS_close_range, from, last, 0U) == 0) {
 		return;
@@ -27,7 +27,7 @@ static void close_descriptors(unsigned from, unsigned last) {
 	}
 }
 
-/** Close all above 2 but those that are kept for @beside, which may be NULL. */
+/** Close all descriptors above 2 except those kept for @beside (may be NULL). */
 static void close_others(const struct beside *beside) {
 	unsigned from = 3, kept = beside ? beside->loop->kept_from(beside, from) : ~0U;
 	for (; kept != ~0U; kept = beside->loop->kept_from(beside, from)) {
@@ -42,7 +42,7 @@ static void close_others(const struct beside *beside) {
 void leave_places(const struct beside *beside) {
 	close_others(beside);
 	if (chdir("/") < 0) {
-		// A root that we may not search: we stay where we are.
+		// We may not search the root directory: we stay where we are.
 		return;
 	}
 }

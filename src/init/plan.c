@@ -31,12 +31,12 @@ void init_plan_like_step(struct init_plan *plan, uint64_t grace_ms) {
 }
 
 static int refuse_signal(const char *label, struct str text, const char *suggestion, struct err *err) {
-	return err_set(err, EINVAL, "%s: %s is no signal%s%s%s; 'kill -l' lists them", label, quote(text).s,
-		       suggestion ? "; did you mean '" : "", suggestion ? suggestion : "",
+	return err_set(err, EINVAL, "%s: %s is not a signal%s%s%s; 'kill -l' lists them", label,
+		       quote(text).s, suggestion ? "; did you mean '" : "", suggestion ? suggestion : "",
 		       suggestion ? "'?" : "");
 }
 
-/** Read one pair of signals: "TERM:INT". */
+/** Read a pair of signals: "TERM:INT". */
 static int read_rewrite(struct init_plan *plan, const char *label, struct str pair, struct err *err) {
 	size_t colon = str_find(pair, ':');
 	if (colon == pair.len) {
@@ -52,7 +52,7 @@ static int read_rewrite(struct init_plan *plan, const char *label, struct str pa
 	}
 	if (from == SIGKILL || from == SIGSTOP || from == SIGCHLD) {
 		return err_set(err, EINVAL, "%s: %s %s, so it is never forwarded", label, signal_name(from).s,
-			       from == SIGCHLD ? "says that a child has ended" : "cannot be caught");
+			       from == SIGCHLD ? "means that a child has ended" : "cannot be caught");
 	}
 	int to = str_is(to_text, "0") ? 0 : signal_read(to_text, &suggestion);
 	if (to < 0) {
@@ -62,7 +62,7 @@ static int read_rewrite(struct init_plan *plan, const char *label, struct str pa
 	return 0;
 }
 
-/** Read one pair of statuses: "143:0". */
+/** Read a pair of exit statuses: "143:0". */
 static int read_remap(struct init_plan *plan, const char *label, struct str pair, struct err *err) {
 	size_t colon = str_find(pair, ':');
 	uint64_t from, to;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Who has ended or stopped. */
+/** Reaps children, and takes the workload's status. */
 
 #include "init/supervisor.h"
 
 #include <sys/wait.h>
 
-/** Take what waitpid() said. */
+/** Handle a status that waitpid() returned. */
 static void take_status(struct supervisor *in, pid_t pid, int status) {
-	// Once the workload has been reaped, its number may be another process's.
+	// Once the workload has been reaped, another process may get its PID.
 	if (pid != in->child || in->ended) {
 		if (in->plan.beside) {
 			in->plan.beside->reaped(in->plan.beside, pid, status);

@@ -9,8 +9,8 @@
 #include <poll.h>
 
 /**
- * Write where it is taken at once. After leave_streams() stderr is but a name, and opened for this
- * line.
+ * Write @line if that does not block. After leave_streams(), stderr is an O_PATH descriptor, and is
+ * opened again for this line.
  */
 static void put_line(const char *line, size_t len) {
 	struct pollfd stderr_is = {.fd = 2, .events = POLLOUT};
@@ -29,7 +29,7 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	if (in->plan.log < level) {
 		return;
 	}
-	// One write, so that lines of several processes do not mix.
+	// A single write, so that lines of several processes do not mix.
 	char line[400];
 	size_t head = strlen(in->plan.program);
 	memcpy(line, in->plan.program, head);
@@ -41,7 +41,8 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	size_t len = head + format_text(line + head, sizeof(line) - head - 1, format, args);
 	va_end(args);
 	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
-	// The program's name is another's, and a terminal might obey it. There is no room here for \xNN.
+	// The program's name is foreign text, and could contain control characters for the
+	// terminal. There is no room here for \xNN.
 	for (size_t i = head; i < len; i++) {
 		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
 	}

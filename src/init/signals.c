@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/** The first and the last realtime signal that programs see, whatever the C library of this one. */
+/** The first and last realtime signals that programs see, whatever C library we are built with. */
 #define RT_FIRST 34
 #define RT_LAST	 SIGNAL_MAX
 
@@ -31,7 +31,7 @@ static const struct {
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 /**
- * Put @text into @upper in upper case, without "SIG". Returns its length; 0 where it is too long
+ * Write @text in upper case, without "SIG", into @upper. Returns its length; 0 if it is too long
  * for a name.
  */
 static size_t plain(struct str text, char upper[16]) {
@@ -47,7 +47,7 @@ static size_t plain(struct str text, char upper[16]) {
 	return n;
 }
 
-/** Find @name. Returns its number; -EINVAL, with the nearest in @best. */
+/** Find @name. Returns its number; or -EINVAL, with the nearest name in @best. */
 static int find(struct str name, struct nearest *best) {
 	for (size_t i = 0; i < N_NAMES; i++) {
 		if (str_is(name, names[i].name)) {
@@ -58,7 +58,7 @@ static int find(struct str name, struct nearest *best) {
 	return -EINVAL;
 }
 
-/** Read what stands behind RTMIN or RTMAX, which are @base: "+N" or "-N". */
+/** Read the text after RTMIN or RTMAX, whose number is @base: "+N" or "-N". */
 static int read_offset(int base, struct str text) {
 	char sign = base == RT_FIRST ? '+' : '-';
 	uint64_t offset;

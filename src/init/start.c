@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The child: from vfork() to execve(). What it inherits is what we have inherited, but for its
- * group and the terminal.
+ * The child, from vfork() to execve(). It inherits what we inherited, except for its process group
+ * and the terminal's foreground.
  */
 
 #include "base/num.h"
@@ -14,27 +14,27 @@
 
 #define LISTEN_PID "LISTEN_PID="
 
-/** What parent and child tell each other, in the memory that they share until execve(). */
+/** What parent and child exchange, in the memory that they share until execve(). */
 struct start {
 	struct arena *arena;
 	const struct init_plan *plan;
 	const struct terminal *terminal;
-	/** What becomes of SIGCHLD. */
+	/** The inherited action for SIGCHLD, restored in the child. */
 	struct sigaction child_action;
 	pid_t parent;
-	/** The digits of LISTEN_PID, to be filled in; NULL: it is not ours. */
+	/** Where to write the digits of LISTEN_PID; NULL: the variable is not for us. */
 	char *listen_pid;
 	/**
-	 * What to exit with where the workload does not start; 0: it has. Volatile, as the child
-	 * writes it behind the compiler's back.
+	 * The status to exit with if the workload does not start; 0: it has started. Volatile: the
+	 * child writes it in shared memory, which the compiler does not expect.
 	 */
 	volatile int status;
 	struct err *err;
 };
 
 /**
- * Whether @entry is LISTEN_PID with our own pid, as socket activation sets it for the process that
- * it starts.
+ * Whether @entry is LISTEN_PID with our own pid: socket activation sets it for the process it
+ * starts.
  */
 static bool is_our_listen_pid(const char *entry, pid_t self) {
 	uint64_t pid;
@@ -43,8 +43,8 @@ static bool is_our_listen_pid(const char *entry, pid_t self) {
 }
 
 /**
- * Make room for the workload's pid in LISTEN_PID, which may stand there more than once.
- * LISTEN_PIDFDID, which names us too, is taken out: it counts only where it is set.
+ * Reserve room for the workload's pid in LISTEN_PID, which may occur more than once. LISTEN_PIDFDID
+ * also identifies us, and is removed: it is optional.
  */
 static char *prepare_listen_pid(struct arena *arena, char **envp, pid_t self) {
 	char *changed = NULL;
@@ -70,8 +70,8 @@ static char *prepare_listen_pid(struct arena *arena, char **envp, pid_t self) {
 }
 
 /**
- * Ask for a signal when the parent dies. It may have died already: then the signal would never
- * come.
+ * Request a signal for the time when the parent dies. If the parent has already died, the signal
+ * would never come: returns false.
  */
 static bool follow_parent(struct start *s) {
 	if (!s->plan->pdeathsig) {
@@ -84,7 +84,7 @@ static bool follow_parent(struct start *s) {
 	return getppid() == s->parent;
 }
 
-/** The child's way. Comes back only if the workload cannot be started. */
+/** Runs in the child. Returns only if the workload cannot be started. */
 static void become_workload(struct start *s) {
 	s->status = EXIT_OURS;
 	if (s->listen_pid) {
@@ -95,16 +95,17 @@ static void become_workload(struct start *s) {
 		return;
 	}
 	sigaction(SIGCHLD, &s->child_action, NULL);
-	// The last thing: from here on a signal meets what the workload would do about it.
+	// Last: from here on, signals are delivered with the dispositions that the workload
+	// inherits.
 	block_signals(s->plan->inherited_mask);
 	s->status = 0;
 	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);
 	s->status = status;
 }
 
-/** Start the child, which has our memory while we wait for its execve(). */
+/** Start the child. It uses our memory while we wait for its execve(). */
 static pid_t start_child(struct start *s) {
-	// NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): what it is for
+	// NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): used as intended
 	pid_t pid = vfork();
 	if (pid == 0) {
 		become_workload(s); // NOLINT(clang-analyzer-unix.Vfork): Linux shares all memory, and no more
@@ -123,15 +124,14 @@ pid_t start_workload(struct arena *arena, const struct init_plan *plan, const st
 		.err = err,
 	};
 	err_set(err, EINTR, "the command was killed before it could start");
-	// Where SIGCHLD is ignored, the kernel reaps behind our back, and no status would ever
-	// come.
+	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
 	struct sigaction plain = {.sa_handler = SIG_DFL};
 	sigaction(SIGCHLD, &plain, &s.child_action);
 	s.listen_pid = prepare_listen_pid(arena, plan->envp, s.parent);
 
 	pid_t pid = start_child(&s);
 	if (pid < 0) {
-		err_set(err, errno, "the command cannot be started: no new process: %s", strerror(errno));
+		err_set(err, errno, "the command cannot be started: vfork failed: %s", strerror(errno));
 		*status = EXIT_OURS;
 		return -1;
 	}

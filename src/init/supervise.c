@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The loop: sleep until a signal comes, and do what it asks for. No timer runs, unless a time limit
- * or a grace period does.
+ * The loop: sleep until a signal comes, and handle it. A timer runs only for a time limit or a
+ * grace period.
  */
 
 #include "exec/exec.h"
@@ -18,7 +18,7 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 		reap(in);
 		return;
 	}
-	// A message of ours that nobody reads.
+	// Caused by our own write to a pipe without a reader.
 	if (info->si_signo == SIGPIPE && info->si_pid == in->self) {
 		return;
 	}
@@ -36,7 +36,7 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 	forward(in, info);
 }
 
-/** Sleep until a signal comes or something is due. Returns whether one came. */
+/** Sleep until a signal comes or the time @at. Returns whether a signal came. */
 static bool sleep_until(uint64_t at, siginfo_t *info) {
 	if (!at) {
 		return take_signal(ALL_SIGNALS, info, NULL) > 0;
@@ -50,9 +50,9 @@ static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	return in->plan.beside ? in->plan.beside->loop->wait_until(in, at, info) : sleep_until(at, info);
 }
 
-/** Look after what is beside. Returns whether it has to be waited for. */
-static bool step_beside(struct supervisor *in) {
-	return in->plan.beside && in->plan.beside->loop->step(in);
+/** Handle what is beside the workload. Returns whether the loop must go on for it. */
+static bool wake_beside(struct supervisor *in) {
+	return in->plan.beside && in->plan.beside->loop->wake(in);
 }
 
 static void supervise(struct supervisor *in) {
@@ -61,10 +61,10 @@ static void supervise(struct supervisor *in) {
 		if (wait_until(in, ending_next(in), &info)) {
 			handle_signal(in, &info);
 		}
-	} while (step_beside(in) || !ending_step(in));
+	} while (wake_beside(in) || !ending_step(in));
 }
 
-/** What to exit with. */
+/** The status to exit with. */
 static int exit_status(const struct supervisor *in) {
 	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
 	if (WIFSIGNALED(in->status)) {
@@ -84,10 +84,9 @@ void init_hold_signals(struct init_plan *plan) {
 }
 
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err) {
-	// First of all: what comes from here on waits, and is forwarded once there is somebody to
-	// forward it to.
+	// First of all: signals that arrive from here on stay pending until they can be forwarded.
 	struct supervisor in;
-	memset(&in, 0, offsetof(struct supervisor, told));
+	memset(&in, 0, offsetof(struct supervisor, asked));
 	in.plan = *plan;
 	init_hold_signals(&in.plan);
 	in.name = plan->argv[0];

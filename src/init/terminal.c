@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The terminal. The workload gets a process group of its own and, where ours was the foreground,
- * that. So Ctrl-C reaches the workload once, from the kernel, and never through us. To a shell
- * above us we are one job with it: when Ctrl-Z stops the workload we stop too, and when we are
- * continued we hand the foreground on again.
+ * The terminal. The workload gets a process group of its own, and the foreground if we had it. So
+ * the kernel sends Ctrl-C to the workload once, and not through us. For the shell above us, both
+ * are one job: when Ctrl-Z stops the workload, we stop too, and when we are continued, we give the
+ * foreground to the workload again.
  *
- * In a pipeline or a script, though, others share our group and must not lose the terminal. There
- * the workload stays in that group, too.
+ * In a pipeline or a script, other processes share our group and must not lose the terminal. There
+ * the workload stays in our group.
  */
 
 #include "init/supervisor.h"
@@ -20,7 +20,7 @@ struct terminal terminal_look(const struct init_plan *plan) {
 	pid_t group = getpgrp(), foreground = -1;
 	unsigned on_terminal = 0;
 	for (int fd = 0; fd <= 2; fd++) {
-		// This asks for our controlling terminal: another one says ENOTTY, as a file does.
+		// Succeeds for our controlling terminal only: others give ENOTTY, like a file.
 		pid_t its = tcgetpgrp(fd);
 		if (its < 0) {
 			continue;
@@ -43,13 +43,13 @@ void terminal_enter(const struct terminal *terminal) {
 	}
 	setpgid(0, 0);
 	if (terminal->foreground) {
-		// With SIGTTOU blocked, as it is here, this may be done from the background, too.
+		// SIGTTOU is blocked here, so this also works from the background.
 		tcsetpgrp(terminal->fd, getpid());
 	}
 }
 
 bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
-	// What a terminal sends has no sender.
+	// A signal from the terminal has no sender.
 	if (info->si_code != SI_KERNEL) {
 		return false;
 	}
@@ -61,9 +61,9 @@ bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
 }
 
 /**
- * Stop as @signal would stop any process: not where nobody could continue us, in a session without
- * a shell or as PID 1.
- * Returns whether we were stopped; then SIGCONT is pending.
+ * Stop as @signal would stop any process. The kernel does not stop us if no process could continue
+ * us: in a session without a shell, or as PID 1.
+ * Returns whether we were stopped; SIGCONT is pending then.
  */
 static bool stop_as(int signal) {
 	struct sigaction plain = {.sa_handler = SIG_DFL}, before;
@@ -81,14 +81,16 @@ void terminal_stopped(struct supervisor *in, int signal) {
 	}
 	bool reads_or_writes = signal == SIGTTIN || signal == SIGTTOU;
 	if (reads_or_writes && tcgetpgrp(in->terminal.fd) == getpgrp()) {
-		// It wants the terminal, and that is ours to give.
+		// It wants to use the terminal, and we have the foreground: give it to the
+		// workload.
 		tcsetpgrp(in->terminal.fd, in->child);
 		send_signal(-in->child, SIGCONT);
 		return;
 	}
 	bool continued = stop_as(signal == SIGSTOP ? SIGTSTP : signal);
 	if (!continued && signal != SIGSTOP) {
-		// Nobody is there to continue it. Alone it would not have been stopped, either.
+		// No process could continue us. Without us, the workload would not have stopped,
+		// either.
 		send_signal(-in->child, SIGCONT);
 	}
 	in->stopped = !continued && signal == SIGSTOP;
@@ -97,7 +99,7 @@ void terminal_stopped(struct supervisor *in, int signal) {
 void terminal_obey(const struct supervisor *in, int signal) {
 	bool stops = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 	if (stops && in->terminal.shared && stop_as(signal)) {
-		// The workload was continued with us; it is not told again.
+		// The workload was continued together with us; do not forward SIGCONT.
 		siginfo_t info;
 		take_signal(signal_bit(SIGCONT), &info, &(struct timespec){0});
 	}

@@ -8,11 +8,11 @@ const char *limit_name(enum limit limit) {
 }
 
 static uint64_t percent(uint64_t part, uint64_t whole) {
-	// Sums of what workers tell may be large.
+	// Sums of the workers' numbers may be large.
 	return whole == 0 ? 0 : part > UINT64_MAX / 100 ? part / (whole / 100 + 1) : part * 100 / whole;
 }
 
-/** Memory first: where it is short, CPUs and storage are busy with that. */
+/** Memory comes first: if memory is short, CPUs and storage are busy because of that. */
 static enum limit find_limit(const struct row *row) {
 	if (percent(row->memory_of_all, row->node_memory) >= LIMIT_MEMORY_PERCENT) {
 		return LIMIT_MEMORY;
@@ -27,7 +27,7 @@ void row_measure(struct row *row, const struct message *workers, uint32_t nodes)
 	uint64_t span = 0, cpu = 0, looks = 0, waits = 0;
 	const uint32_t n = row->candidate.workers;
 	if (n == 0) {
-		return; // nothing of it fits
+		return; // not even one worker fits
 	}
 	row->outcome = ROW_MEASURED;
 	row->unit = (enum records_unit)workers[0].field[FIELD_UNIT];

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What the measurements of an input pipeline come to: a row for each candidate, the best of them, and what limits each. */
+/**
+ * Results of the measurements of an input pipeline: a row for each candidate, the best row, and the
+ * limit of each.
+ */
 
 #include "measure/candidates.h"
 #include "measure/message.h"
 #include "measure/records.h"
 
 enum row_outcome {
-	/** It cannot fit. */
+	/** Not measured, because the node is too small for it. */
 	ROW_LEFT_OUT,
 	ROW_FAILED,
 	ROW_MEASURED,
 };
 
-/** What a pipeline would need more of, as far as it can be seen. */
+/** The resource that limits a pipeline, as far as this can be measured. */
 enum limit {
-	/** None of these: it waits for something else, or is made to be no faster. */
+	/** None of these: the pipeline waits for something else, or limits itself. */
 	LIMIT_NONE,
 	LIMIT_CPU,
 	LIMIT_MEMORY,
@@ -26,7 +29,10 @@ enum limit {
 /** "none", "cpu", "memory", "storage". */
 const char *limit_name(enum limit limit);
 
-/** From how many per cent on of the node's CPUs or memory, or of the looks, it counts as the limit. */
+/**
+ * Utilisation (%) of the node's CPUs or memory, or share (%) of looks that wait for storage, that
+ * counts as the limit.
+ */
 #define LIMIT_CPU_PERCENT     85
 #define LIMIT_MEMORY_PERCENT  90
 #define LIMIT_STORAGE_PERCENT 50
@@ -34,41 +40,49 @@ const char *limit_name(enum limit limit);
 struct row {
 	struct candidate candidate;
 	enum row_outcome outcome;
-	/** Why it was left out or has failed; NULL: measured. */
+	/** Why it was left out or failed; NULL: it was measured. */
 	const char *why;
-	/** Exit status of the pipeline, where that is why; else 0. */
+	/** The pipeline's exit status if that is the reason; else 0. */
 	uint32_t status;
-	/** Thousandths of a record per second: mean of the workers, sum of the workers, and `nodes` times that. */
+	/**
+	 * Thousandths of a record per second: the workers' mean, their sum, and `nodes` times that
+	 * sum.
+	 */
 	uint64_t per_worker;
 	uint64_t per_node;
 	uint64_t estimate;
-	/** What was counted. */
+	/** The unit of the records. */
 	enum records_unit unit;
-	/** How many workers were counted over their whole run; how many ended by themselves. */
+	/** How many workers were measured over their whole run; how many ended by themselves. */
 	uint32_t whole_run;
 	uint32_t ended;
-	/** CPU use of all workers together, in per cent of the CPUs that they have. */
+	/** CPU use of all workers together, in percent of their CPUs. */
 	uint32_t cpu_percent;
-	/** Of the largest worker, in bytes, and whether it is the RSS; and of all together. */
+	/**
+	 * Memory of the largest worker in bytes; whether that is the RSS; memory of all workers.
+	 */
 	uint64_t memory;
 	bool by_rss;
 	uint64_t memory_of_all;
-	/** Bytes per second that a worker had from storage, the mean. */
+	/** Mean of the bytes per second that a worker read from storage. */
 	uint64_t read_rate;
-	/** In how many of 100 looks a worker waited for storage. */
+	/** Percentage of looks in which a worker waited for storage. */
 	uint32_t waits_percent;
 	enum limit limit;
-	/** The node that it ran on. */
+	/** The node it ran on. */
 	struct str node;
 	uint32_t node_cpus;
 	uint64_t node_memory;
 };
 
-/** Fill in @row, whose candidate is set, from the results of its workers. @nodes: to estimate for. */
+/**
+ * Fill in @row, whose candidate is set, from its workers' results. @nodes: the number of nodes for
+ * the estimate.
+ */
 void row_measure(struct row *row, const struct message *workers, uint32_t nodes);
 
-/** The row with the most records per node; of equals the first. NULL: none was measured. */
+/** The row with the most records per node; the first of equals. NULL: none was measured. */
 const struct row *rows_best(const struct row *rows, size_t n);
 
-/** Whether all rows that were measured count the same, on nodes of the same size. */
+/** Whether all measured rows have the same unit, and nodes of the same size. */
 bool rows_compare(const struct row *rows, size_t n);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/** What the original analyzer tries. */
+/** The thread counts that the original analyzer (cs_input_analyzer) tries. */
 static const uint32_t standard[] = {12, 16, 20};
 
 #define N_STANDARD (sizeof(standard) / sizeof(standard[0]))
@@ -42,7 +42,7 @@ struct making {
 	size_t cap;
 };
 
-/** Add one, unless it is there already. @workers 0: as many as fit. */
+/** Add a candidate, unless it is there already. @workers 0: as many as fit. */
 static void add(struct making *making, uint32_t threads, uint32_t workers) {
 	uint32_t cpus = making->cpus;
 	struct candidate c = {.threads = threads, .workers = workers ? workers : cpus / threads};
@@ -61,7 +61,7 @@ static void add(struct making *making, uint32_t threads, uint32_t workers) {
 	}
 }
 
-/** The numbers of threads where none are told. */
+/** Write the thread counts to try if none are given. Returns how many. */
 static size_t default_threads(uint32_t cpus, uint32_t threads[N_STANDARD + 3]) {
 	size_t n = 0, fits = 0;
 	for (size_t i = 0; i < N_STANDARD; i++) {
@@ -82,8 +82,8 @@ int candidates_make(struct arena *arena, uint32_t cpus, const uint32_t *threads,
 	uint32_t defaults[N_STANDARD + 3];
 	if (cpus == 0 && (n_threads == 0 || n_workers == 0)) {
 		return err_set(err, EINVAL,
-			       "Slurm does not tell how many CPUs a node has; --threads and "
-			       "--workers-per-node say what to try");
+			       "Slurm does not report how many CPUs a node has; set --threads and "
+			       "--workers-per-node");
 	}
 	if (n_threads == 0) {
 		n_threads = default_threads(cpus, defaults);
@@ -91,7 +91,7 @@ int candidates_make(struct arena *arena, uint32_t cpus, const uint32_t *threads,
 	}
 	size_t per_threads = n_workers ? n_workers : 1;
 	if (n_threads * per_threads > CANDIDATES_MAX) {
-		return err_set(err, EINVAL, "these are %zu candidates, and %d are the most",
+		return err_set(err, EINVAL, "%zu candidates are too many; at most %d are allowed",
 			       n_threads * per_threads, CANDIDATES_MAX);
 	}
 	struct making making = {.arena = arena, .cpus = cpus, .cap = CANDIDATES_MAX};

@@ -7,7 +7,10 @@
 
 #define MARK "distrun-probe"
 
-/** Above what a node has or does of anything: 256 TiB; and so thousands of workers do not overflow a sum. */
+/**
+ * More than any real value (256 TiB), and small enough that a sum over thousands of workers does
+ * not overflow.
+ */
 #define PLAUSIBLE_MAX ((uint64_t)1 << 48)
 
 static const char *const kinds[N_MESSAGES] = {"ready", "tick", "result"};

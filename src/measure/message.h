@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What the probe of a worker tells 'distrun analyze', over its stdout: a line each, "distrun-probe KIND NAME=NUMBER... node=NAME". */
+/**
+ * Messages from a worker's probe to 'distrun analyze', over its stdout. Each is a line:
+ * "distrun-probe KIND NAME=NUMBER... node=NAME".
+ */
 
 #include "base/buf.h"
 
 enum message_kind {
-	/** It is there, and waits for "go" on stdin. */
+	/** The probe runs, and waits for "go" on stdin. */
 	MESSAGE_READY,
-	/** It measures. */
+	/** Progress while it measures. */
 	MESSAGE_TICK,
-	/** It is done; the last. */
+	/** The result; the last message. */
 	MESSAGE_RESULT,
 	N_MESSAGES,
 };
 
 enum message_field {
-	/** Which worker, from 0. */
+	/** The worker's rank, from 0. */
 	FIELD_RANK,
-	/** The node's. */
+	/** CPUs and memory of the node. */
 	FIELD_CPUS,
 	FIELD_MEMORY_TOTAL,
-	/** Lines, bytes or samples up to now. */
+	/** Lines, bytes or samples so far. */
 	FIELD_COUNT,
-	/** Since the start of the pipeline. */
+	/** Milliseconds since the start of the pipeline. */
 	FIELD_AT_MS,
-	/** The pipeline ended by itself; then, its exit status, or 128 + N for a signal. */
+	/** Whether the pipeline ended by itself; its exit status, or 128+N for signal N. */
 	FIELD_ENDED,
 	FIELD_STATUS,
-	/** struct rate. */
+	/** See struct rate. */
 	FIELD_RATE,
 	FIELD_UNIT,
 	FIELD_WHOLE_RUN,
-	/** Of CPU time and storage: what was used in how many milliseconds. */
+	/** CPU time and bytes read from storage, and the time span in which they were used. */
 	FIELD_SPAN_MS,
 	FIELD_CPU_MS,
 	FIELD_READ,
-	/** The most that was seen, and whether it is the RSS. */
+	/** The most memory that was seen, and whether it is the RSS. */
 	FIELD_MEMORY,
 	FIELD_BY_RSS,
-	/** In how many of the looks it waited for storage. */
+	/** The number of looks, and in how many of them it waited for storage. */
 	FIELD_LOOKS,
 	FIELD_WAITS,
 	N_FIELDS,
@@ -47,20 +50,20 @@ enum message_field {
 
 struct message {
 	enum message_kind kind;
-	/** Name of the node; may be empty. */
+	/** The node's name; may be empty. */
 	struct str node;
-	/** 0 where it is not told. */
+	/** 0 if the message does not have it. */
 	uint64_t field[N_FIELDS];
 };
 
-/** Write it, with its line end. */
+/** Write a message, with a newline. */
 void message_put(struct buf *out, const struct message *message);
 
-/** Read a line. Returns false where it is something else. `node` is a slice of @line. */
+/** Read a line. Returns false if it is not a message. `node` is a slice of @line. */
 bool message_read(struct str line, struct message *out);
 
 /**
- * Whether @message can be a probe's: what is measured may write such lines itself. No number of it is so large that sums of
- * them overflow, and its unit is one.
+ * Whether @message can come from a probe: the measured pipeline may write such lines, too. Checks
+ * that sums of its numbers cannot overflow, and that its unit and status are valid.
  */
 bool message_is_plausible(const struct message *message);

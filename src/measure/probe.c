@@ -17,15 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/** How often the tree is looked at, its memory, and the client told, in milliseconds. */
+/**
+ * Intervals of looks at the processes, of looks at their memory, and of progress messages, in
+ * milliseconds.
+ */
 #define LOOK_MS	  250
 #define MEMORY_MS 1000
 #define TICK_MS	  1000
 
-/** How long what has been killed may take to be gone. */
+/** How long killed processes may take to disappear, in milliseconds. */
 #define KILL_MS 5000
 
-/** What is read at once. */
+/** Bytes per read(). */
 #define PIECE ((size_t)64 << 10)
 
 struct probe {
@@ -35,28 +38,28 @@ struct probe {
 	struct utsname host;
 	struct records records;
 	struct run_window window;
-	/** What the tree had used at the end of the warm-up (at first: at the start), and at the end. */
+	/** Usage when the warm-up ended (until then: at the start), and at the end. */
 	struct usage base;
 	struct usage last;
 	uint64_t base_at_ms;
 	uint64_t span_ms;
-	/** What was seen. */
+	/** Memory at its peak, and the looks so far. */
 	uint64_t memory;
 	bool by_rss;
 	uint64_t looks;
 	uint64_t waits;
-	/** When to look, and to tell, again. */
+	/** When to look and report next. */
 	uint64_t look_at_ms;
 	uint64_t memory_at_ms;
 	uint64_t tick_at_ms;
-	/** 0: it does not run. */
+	/** The pipeline; 0: not running. */
 	pid_t pid;
 	bool ended;
 	uint32_t status;
-	/** Its stdout; -1: at its end. */
+	/** Its stdout; -1: at end of file. */
 	int pipe;
 	int signals;
-	/** Nobody wants to know any more. */
+	/** The client has gone, or a signal asks us to end: no result is needed. */
 	bool dismissed;
 	char *piece;
 };
@@ -67,7 +70,7 @@ static uint64_t clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static int tell(struct probe *p, enum message_kind kind, struct message *m) {
+static int send_message(struct probe *p, enum message_kind kind, struct message *m) {
 	m->kind = kind;
 	m->node = str_of(p->host.nodename);
 	m->field[FIELD_RANK] = p->plan->rank;
@@ -75,27 +78,27 @@ static int tell(struct probe *p, enum message_kind kind, struct message *m) {
 	m->field[FIELD_MEMORY_TOTAL] = usage_memory_total(p->source.proc);
 	struct buf line = BUF(p->arena);
 	message_put(&line, m);
-	// One write, and less than a pipe takes at once: lines of several workers do not mix.
+	// A single write of less than PIPE_BUF bytes, so that lines of several workers do not mix.
 	ssize_t n = write(p->plan->out, line.p, line.len);
 	return n < 0 ? -errno : 0;
 }
 
-static void tell_tick(struct probe *p, uint64_t now) {
+static void send_tick(struct probe *p, uint64_t now) {
 	struct message m = {0};
 	const struct reading *r = &p->records.now;
-	m.field[FIELD_COUNT] = r->told ? r->samples : r->count;
+	m.field[FIELD_COUNT] = r->has_samples ? r->samples : r->count;
 	m.field[FIELD_AT_MS] = now - p->window.start_ms;
-	p->dismissed |= tell(p, MESSAGE_TICK, &m) < 0;
+	p->dismissed |= send_message(p, MESSAGE_TICK, &m) < 0;
 }
 
-/** Read an order: returns 1 for "go" (or more of it), 0 where there is none yet, -1 at the end. */
+/** Read an order: returns 1 for "go" (or more of it), 0 if none has come yet, -1 at end of file. */
 static int read_order(const struct probe *p) {
 	char text[16];
 	ssize_t n = read(p->plan->in, text, sizeof(text));
 	return n > 0 ? 1 : n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
 }
 
-/** Start the pipeline, in a group of its own, with all signals as at birth. */
+/** Start the pipeline in its own process group, with default signal handling. */
 static int start(struct probe *p) {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0) {
@@ -131,7 +134,7 @@ static int start(struct probe *p) {
 	return 0;
 }
 
-/** Take what has come. Returns false when there was nothing. */
+/** Read what is available. Returns false if there was nothing. */
 static bool take(struct probe *p) {
 	if (p->pipe < 0) {
 		return false;
@@ -148,7 +151,7 @@ static bool take(struct probe *p) {
 	return false;
 }
 
-/** Reap whoever has ended: orphans become ours. Returns whether there are children left. */
+/** Reap children, including orphans, which become ours. Returns whether any children remain. */
 static bool reap(struct probe *p) {
 	int status;
 	pid_t pid;
@@ -179,7 +182,7 @@ static void look(struct probe *p, uint64_t now) {
 	}
 }
 
-/** Do what is due. */
+/** Do what is due at @now. */
 static void do_due(struct probe *p, uint64_t now) {
 	if (!p->window.base_ms && now >= p->window.start_ms + p->plan->warmup_ms) {
 		p->window.base_ms = now;
@@ -192,7 +195,7 @@ static void do_due(struct probe *p, uint64_t now) {
 	}
 	if (now >= p->tick_at_ms) {
 		p->tick_at_ms = now + TICK_MS;
-		tell_tick(p, now);
+		send_tick(p, now);
 	}
 }
 
@@ -200,7 +203,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 	return a < b ? a : b;
 }
 
-/** Sleep until something comes, but not beyond @until. */
+/** Sleep until something happens, at most until @until. */
 static void sleep_until(struct probe *p, uint64_t until) {
 	uint64_t now = clock_ms();
 	struct pollfd fds[] = {{.fd = p->plan->in, .events = POLLIN},
@@ -219,7 +222,7 @@ static void sleep_until(struct probe *p, uint64_t until) {
 	}
 }
 
-/** Count until the time is over, or the pipeline. */
+/** Count until the measurement time is over or the pipeline has ended. */
 static void measure(struct probe *p) {
 	uint64_t end = p->window.start_ms + p->plan->warmup_ms + p->plan->measure_ms;
 	while (!p->ended && !p->dismissed) {
@@ -245,7 +248,7 @@ static void measure(struct probe *p) {
 	usage_look(&p->source, false, &p->last);
 }
 
-/** Send @signal to all of the tree. */
+/** Send @signal to all descendants. */
 static void signal_tree(const struct probe *p, int signal) {
 	pid_t pids[256];
 	size_t n = usage_list(&p->source, pids, 256);
@@ -255,8 +258,8 @@ static void signal_tree(const struct probe *p, int signal) {
 }
 
 /**
- * End what is left: TERM, the grace, KILL, again and again, since a process may fork while it is told. What is written meanwhile counts
- * if it tells the number of samples.
+ * End all descendants: TERM, and KILL after the grace period. Repeat, because a process may fork
+ * meanwhile. Output that arrives meanwhile counts if it reports the number of samples.
  */
 static void end_tree(struct probe *p) {
 	bool ended = p->ended;
@@ -276,22 +279,22 @@ static void end_tree(struct probe *p) {
 	while (take(p)) {
 	}
 	records_end(&p->records, clock_ms());
-	if (p->records.now.told) {
+	if (p->records.now.has_samples) {
 		p->window.end = p->records.now;
 		p->window.end_ms = clock_ms();
 	}
-	// How it died of that is not the pipeline's.
+	// A status from our own signals is not a result of the pipeline.
 	p->ended = ended;
 	p->status = status;
 }
 
-static int tell_result(struct probe *p) {
+static int send_result(struct probe *p) {
 	struct message m = {0};
 	struct rate rate = records_rate(p->plan->unit, &p->window);
 	struct rusage children = {0};
 	getrusage(RUSAGE_CHILDREN, &children);
 	uint64_t largest = (uint64_t)children.ru_maxrss * 1024;
-	m.field[FIELD_COUNT] = p->window.end.told ? p->window.end.samples : p->window.end.count;
+	m.field[FIELD_COUNT] = p->window.end.has_samples ? p->window.end.samples : p->window.end.count;
 	m.field[FIELD_AT_MS] = p->window.end_ms - p->window.start_ms;
 	m.field[FIELD_ENDED] = p->ended;
 	m.field[FIELD_STATUS] = p->status;
@@ -306,13 +309,13 @@ static int tell_result(struct probe *p) {
 	m.field[FIELD_BY_RSS] = p->by_rss || !p->memory;
 	m.field[FIELD_LOOKS] = p->looks;
 	m.field[FIELD_WAITS] = p->waits;
-	return tell(p, MESSAGE_RESULT, &m);
+	return send_message(p, MESSAGE_RESULT, &m);
 }
 
-/** Say that we are there, and wait for "go". */
+/** Send the ready message, and wait for "go". */
 static int wait_for_go(struct probe *p) {
 	struct message m = {0};
-	int r = tell(p, MESSAGE_READY, &m), order = 0;
+	int r = send_message(p, MESSAGE_READY, &m), order = 0;
 	while (r == 0 && order == 0 && !p->dismissed) {
 		struct pollfd fds[] = {{.fd = p->plan->in, .events = POLLIN},
 				       {.fd = p->signals, .events = POLLIN}};
@@ -323,7 +326,7 @@ static int wait_for_go(struct probe *p) {
 	return r;
 }
 
-/** Signals are read from a descriptor: none is lost between a look and a sleep. */
+/** Open a signalfd, so that no signal is lost between a check and a sleep. */
 static int open_signals(void) {
 	sigset_t set;
 	sigemptyset(&set);
@@ -356,7 +359,7 @@ int probe_run(const struct probe_plan *plan, struct arena *arena, struct err *er
 		}
 	}
 	if (r == 0 && !p.dismissed) {
-		r = tell_result(&p);
+		r = send_result(&p);
 	}
 	close(p.signals);
 	if (p.pipe >= 0) {

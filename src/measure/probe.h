@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * The half of 'distrun analyze' that runs on the node, one for each worker: it starts the pipeline, counts what it writes, and measures
- * what it and its children use.
+ * The part of 'distrun analyze' that runs on the node, one for each worker. It starts the pipeline,
+ * counts its records, and measures what the pipeline and its children use.
  */
 
 #include "base/err.h"
@@ -16,18 +16,22 @@ struct probe_plan {
 	char *const *envp;
 	enum records_unit unit;
 	uint64_t warmup_ms;
-	/** How long it is measured behind the warm-up. */
+	/** How long to measure after the warm-up. */
 	uint64_t measure_ms;
-	/** Between TERM and KILL, when it is ended. */
+	/** Time from TERM to KILL when it is ended. */
 	uint64_t grace_ms;
 	uint32_t rank;
-	/** Our orders: "go" starts the pipeline, the end of the file ends it; and where messages go. */
+	/**
+	 * Orders come from `in`: "go" starts the pipeline, end of file ends it. Messages go to
+	 * `out`.
+	 */
 	int in;
 	int out;
 };
 
 /**
- * Run it. Whatever comes of the pipeline is a result, also that it cannot be started. Nothing of it is left over on return.
- * Returns 0 when the result was told, or nobody wants it any more; or a negative errno.
+ * Run the pipeline and send the result, even if it cannot be started. No process of it is left on
+ * return.
+ * Returns 0 if the result was sent or the client has gone; or a negative errno.
  */
 int probe_run(const struct probe_plan *plan, struct arena *arena, struct err *err);

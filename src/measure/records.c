@@ -9,26 +9,26 @@ const char *const records_unit_words[] = {"lines", "bytes", "samples", NULL};
 bool records_read_samples(struct str line, uint64_t *out) {
 	const struct str name = STR("samples=");
 	line = str_trim(line);
-	// A number that this cannot be multiplied by a million.
+	// The limit lets per_second() multiply the number by a million.
 	return str_starts(line, name) && num_read(str_from(line, name.len), UINT64_MAX / 1000000, out) == 0;
 }
 
-/** A line is whole. */
+/** A line is complete. */
 static void end_line(struct records *records, uint64_t now_ms) {
 	struct reading *now = &records->now;
 	uint64_t samples;
-	bool told = records->len < RECORDS_LINE &&
-		    records_read_samples((struct str){records->line, records->len}, &samples);
+	bool is_samples = records->len < RECORDS_LINE &&
+			  records_read_samples((struct str){records->line, records->len}, &samples);
 	records->len = 0;
-	if (told) {
+	if (is_samples) {
 		now->samples = samples;
 		now->at_ms = now_ms;
 	}
-	now->told = told || (now->told && records->unit == RECORDS_SAMPLES);
+	now->has_samples = is_samples || (now->has_samples && records->unit == RECORDS_SAMPLES);
 	now->count += records->unit == RECORDS_LINES;
 }
 
-/** Keep what there is of the line that has begun. */
+/** Keep the part of the current line that fits. */
 static void keep(struct records *records, struct str piece) {
 	size_t room = records->len < RECORDS_LINE ? RECORDS_LINE - records->len : 0;
 	if (room) {
@@ -59,15 +59,15 @@ void records_end(struct records *records, uint64_t now_ms) {
 }
 
 static uint64_t per_second(uint64_t count, uint64_t ms) {
-	// Thousandths per second, of what came in milliseconds. What is too large to multiply is divided first.
+	// In thousandths. Divides first if multiplying would overflow.
 	ms = ms ? ms : 1;
 	return count <= UINT64_MAX / 1000000 ? count * 1000000 / ms : count / ms * 1000000;
 }
 
 struct rate records_rate(enum records_unit unit, const struct run_window *w) {
 	struct rate rate = {.unit = unit};
-	if (w->end.told) {
-		bool twice = w->base_ms && w->base.told && w->end.samples > w->base.samples &&
+	if (w->end.has_samples) {
+		bool twice = w->base_ms && w->base.has_samples && w->end.samples > w->base.samples &&
 			     w->end.at_ms > w->base.at_ms;
 		rate.unit = RECORDS_SAMPLES;
 		rate.whole_run = !twice;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** How many records an input pipeline has made, by what it writes to stdout. */
+/** Counts the records that an input pipeline writes to stdout. */
 
 #include "base/str.h"
 
@@ -11,47 +11,50 @@ enum records_unit {
 	/** Each line is a record. */
 	RECORDS_LINES,
 	RECORDS_BYTES,
-	/** Nothing but lines "samples=N" counts, the last of them. */
+	/** Only lines "samples=N" count; the last one is the result. */
 	RECORDS_SAMPLES,
 };
 
-/** Their names, in that order, ended by NULL. */
+/** Names of the units, in this order, ended by NULL. */
 extern const char *const records_unit_words[];
 
-/** As counted up to now. */
+/** The count so far. */
 struct reading {
 	/** Lines or bytes. */
 	uint64_t count;
-	/** The last line was "samples=N": `samples` is N, and `at_ms` is when that came. It counts, instead of `count`. */
-	bool told;
+	/**
+	 * A line "samples=N" came last (with RECORDS_SAMPLES: at any time). `samples` is N, `at_ms`
+	 * is its time. It counts instead of `count`.
+	 */
+	bool has_samples;
 	uint64_t samples;
 	uint64_t at_ms;
 };
 
-/** The longest line that is looked at. */
+/** Only this much of a line is examined. */
 #define RECORDS_LINE 40
 
 struct records {
 	enum records_unit unit;
 	struct reading now;
-	/** The line that has begun, as far as it fits; `len` counts on. */
+	/** The current partial line, as far as it fits; `len` is its whole length so far. */
 	char line[RECORDS_LINE];
 	size_t len;
 };
 
-/** Count @text, the next piece, which came at @now_ms. */
+/** Count @text, the next piece of output, which came at @now_ms. */
 void records_take(struct records *records, struct str text, uint64_t now_ms);
 
-/** Nothing more comes: a line without an end is one, too. */
+/** End of file: count an unterminated line. */
 void records_end(struct records *records, uint64_t now_ms);
 
-/** Read "samples=N", blanks around it allowed. Returns false where it is something else. */
+/** Read "samples=N", with blanks allowed around it. Returns false for anything else. */
 bool records_read_samples(struct str line, uint64_t *out);
 
-/** A run of the pipeline, in milliseconds of one clock. */
+/** A run of the pipeline. All times are from the same clock. */
 struct run_window {
 	uint64_t start_ms;
-	/** When the warm-up was over, and what had been counted; 0: the pipeline ended before. */
+	/** When the warm-up ended, and the count then; 0: the pipeline ended before that. */
 	uint64_t base_ms;
 	struct reading base;
 	uint64_t end_ms;
@@ -61,9 +64,12 @@ struct run_window {
 struct rate {
 	/** Thousandths of a record per second; 0: nothing was counted. */
 	uint64_t milli;
-	/** What it counts: RECORDS_SAMPLES where the pipeline told. */
+	/** The unit counted: RECORDS_SAMPLES if the pipeline wrote "samples=N". */
 	enum records_unit unit;
-	/** Start and warm-up are in it: the pipeline ended before that was over, was silent after, or told one number only. */
+	/**
+	 * The rate includes start and warm-up: the pipeline ended before the warm-up did, wrote
+	 * nothing after it, or wrote only one number of samples.
+	 */
 	bool whole_run;
 };
 

@@ -9,19 +9,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/** As many processes as one worker's tree may have. */
+/** The largest number of processes in a worker's tree. */
 #define TREE_MAX 4096
 
-/** A small file of /proc, or the beginning of it. */
+/** The content of a small file of /proc, or its beginning. */
 struct small {
 	char text[4096];
 	size_t len;
 };
 
-/** The longest path that is made here. */
+/** The longest path here. */
 #define PATH_BYTES 256
 
-/** Make a path. Returns false where it is too long. */
+/** Format a path. Returns false if it is too long. */
 __attribute__((format(printf, 2, 3))) static bool make_path(char path[PATH_BYTES], const char *format, ...) {
 	va_list args;
 	va_start(args, format);
@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, 
 	if (fd < 0) {
 		return false;
 	}
-	// A long file comes in several pieces.
+	// One read() may return only a part of the file.
 	ssize_t n;
 	out->len = 0;
 	while (out->len < sizeof(out->text) &&
@@ -65,7 +65,7 @@ bool usage_read_stat(struct str text, struct proc_stat *out) {
 	while (close > 0 && text.p[close - 1] != ')') {
 		close--;
 	}
-	// Fields from the third on, the state: proc(5).
+	// Fields from the third on, which is the state: proc(5).
 	struct str rest = str_trim(str_from(text, close)), field;
 	if (close == 0 || rest.len == 0) {
 		return false;
@@ -99,7 +99,7 @@ bool usage_read_field(struct str text, const char *name, uint64_t *out) {
 	return false;
 }
 
-/** Processes that were found, each once. */
+/** The processes found, each once. */
 struct tree {
 	const char *proc;
 	pid_t pids[TREE_MAX];
@@ -118,12 +118,12 @@ static void add(struct tree *tree, pid_t pid) {
 	}
 }
 
-/** Call @each with each number that is a name in the folder @path. */
+/** Call @each for each entry of the folder @path whose name is a number. */
 static void each_number(struct tree *tree, const char *path, pid_t pid,
 			void (*each)(struct tree *, pid_t, pid_t)) {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
-	// cppcheck-suppress readdirCalled // one thread, and a folder that is open here alone
+	// cppcheck-suppress readdirCalled // one thread only, and the folder is not shared
 	while (folder && (entry = readdir(folder))) {
 		uint64_t number;
 		if (num_read(str_of(entry->d_name), INT32_MAX, &number) == 0) {
@@ -135,7 +135,7 @@ static void each_number(struct tree *tree, const char *path, pid_t pid,
 	}
 }
 
-/** A thread of @pid: what state it is in, and its children. */
+/** Look at a thread of @pid: its state and its children. */
 static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
 	struct small file;
 	struct proc_stat stat;
@@ -146,7 +146,7 @@ static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
 	if (!read_small(&file, "%s/%d/task/%d/children", tree->proc, pid, thread)) {
 		return;
 	}
-	// The last of those that did not fit may be half a number.
+	// A truncated file may end in the middle of a number: remove that.
 	if (file.len == sizeof(file.text)) {
 		while (file.len && file.text[file.len - 1] != ' ') {
 			file.len--;
@@ -168,7 +168,7 @@ static void look_at_process(struct tree *tree, pid_t pid) {
 	}
 }
 
-/** Any process @pid: it belongs to the tree if its parent does. */
+/** Add process @pid if its parent is in the tree. */
 static void add_if_child(struct tree *tree, pid_t unused, pid_t pid) {
 	(void)unused;
 	struct small file;
@@ -184,12 +184,13 @@ static void add_if_child(struct tree *tree, pid_t unused, pid_t pid) {
 	}
 }
 
-/** Find the tree of @source; its root is the first. */
+/** Find the process tree of @source; the root comes first. */
 static void find_tree(const struct usage_source *source, struct tree *tree) {
 	char path[PATH_BYTES];
 	*tree = (struct tree){.proc = source->proc, .n = 0};
 	add(tree, source->root);
-	// CONFIG_PROC_CHILDREN; without it all processes have to be looked at, until no more are found.
+	// The file needs CONFIG_PROC_CHILDREN. Without it, scan all processes until no more are
+	// found.
 	if (make_path(path, "%s/%d/task/%d/children", source->proc, source->root, source->root) &&
 	    access(path, R_OK) != 0) {
 		for (size_t before = 0; before < tree->n;) {
@@ -215,7 +216,7 @@ static void add_memory(const struct usage_source *source, pid_t pid, struct usag
 	if (!read_small(&file, "%s/%d/statm", source->proc, pid)) {
 		return;
 	}
-	// A zombie has none, and neither file says more.
+	// A zombie has no memory in either file.
 	struct str rest = str_trim(text_of(&file)), field;
 	if (str_cut(&rest, ' ', &field) && str_cut(&rest, ' ', &field) &&
 	    num_read(field, UINT32_MAX, &pages) == 0 && pages) {
@@ -224,7 +225,7 @@ static void add_memory(const struct usage_source *source, pid_t pid, struct usag
 	}
 }
 
-/** CPU ticks of the root's children that it has reaped: fields 16 and 17 alone. */
+/** CPU ticks of the children that the root has reaped: only fields 16 and 17. */
 static uint64_t reaped_ticks(struct str text) {
 	struct str field;
 	uint64_t ticks = 0, number;

@@ -2,9 +2,9 @@
 #pragma once
 
 /**
- * What a tree of processes uses, from /proc: the descendants of this process, or of another. What a process has used is added to its
- * parent when that reaps it (proc(5): cutime, cstime; the kernel does likewise with /proc/PID/io), so that sums over a tree lose nothing
- * of those that came and went, unless their parents ignore them.
+ * Resource usage of a process tree, from /proc. When a process reaps a child, the kernel adds the
+ * child's usage to the parent's (proc(5): cutime, cstime; also /proc/PID/io). So sums over the tree
+ * include processes that have already ended, unless their parents ignore SIGCHLD.
  */
 
 #include "base/arena.h"
@@ -14,51 +14,67 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** What is read of a process or thread in /proc/PID/stat. */
+/** The fields that are read from /proc/PID/stat. */
 struct proc_stat {
 	pid_t pid;
 	pid_t parent;
 	char state;
-	/** User's and system's, with those of its children that it has reaped, in clock ticks. */
+	/** User and system time, including that of reaped children, in clock ticks. */
 	uint64_t ticks;
 };
 
-/** Read it. Names may have blanks and brackets in them. Returns false where it is not understood. */
+/**
+ * Parse such a file. Process names may contain blanks and parentheses. Returns false if it cannot
+ * be parsed.
+ */
 bool usage_read_stat(struct str text, struct proc_stat *out);
 
-/** Read the number behind @name, such as "Pss:" or "read_bytes:", at the beginning of a line. Returns false where there is none. */
+/**
+ * Read the number after @name, such as "Pss:" or "read_bytes:", at the beginning of a line. Returns
+ * false if there is none.
+ */
 bool usage_read_field(struct str text, const char *name, uint64_t *out);
 
 struct usage {
-	/** How many processes. */
+	/** The number of processes. */
 	uint32_t processes;
 	/** CPU time, in milliseconds. */
 	uint64_t cpu_ms;
-	/** Bytes that storage had to deliver, as far as the kernel tells us; caches are not in it. */
+	/**
+	 * Bytes read from storage, as far as the kernel reports them; reads from caches do not
+	 * count.
+	 */
 	uint64_t read_bytes;
-	/** Bytes of memory: shared pages counted in parts (PSS); where `by_rss` is set, in full for each process. 0 where it was not asked for. */
+	/**
+	 * Memory in bytes: PSS, which divides shared pages among processes; with `by_rss`, RSS,
+	 * which counts them fully for each process. 0 if not requested.
+	 */
 	uint64_t memory;
 	bool by_rss;
-	/** A thread was waiting in the kernel, not to be interrupted: for storage, nearly always. */
+	/** A thread was in uninterruptible sleep (state D): almost always a wait for storage. */
 	bool waits;
 };
 
-/** Where to look. */
+/** The process tree to look at. */
 struct usage_source {
-	/** The folder "/proc"; tests have others. */
+	/** The path of /proc; tests use another one. */
 	const char *proc;
 	pid_t root;
-	/** Whether the root itself counts. What it has reaped counts always. */
+	/** Whether the root itself counts. Its reaped children always count. */
 	bool with_root;
 };
 
-/** Look at the tree now; at its memory only if @memory, since that takes the kernel longer. What is gone meanwhile is left out. */
+/**
+ * Get the tree's usage now; its memory only if @memory, because that is slower. Processes that end
+ * meanwhile are left out.
+ */
 void usage_look(const struct usage_source *source, bool memory, struct usage *out);
 
 /**
- * List the root's descendants, at most @max, into @pids. Returns how many there are, perhaps more than @max.
+ * Write at most @max descendants of the root to @pids. Returns how many there are, which may be
+ * more.
  */
 size_t usage_list(const struct usage_source *source, pid_t *pids, size_t max);
 
-/** MemTotal of /proc/meminfo in bytes; 0: not known. */
+/** MemTotal from /proc/meminfo in bytes; 0: unknown. */
 uint64_t usage_memory_total(const char *proc);

@@ -12,12 +12,12 @@ int layout_parts(struct arena *arena, const struct layout *layout, struct layout
 			       layout->nodes, layout->tasks_per_node);
 	}
 	if (singles >= layout->nodes) {
-		return err_set(err, EINVAL,
-			       "%u single-task nodes of %u: one node at least has to be left for several "
-			       "tasks",
-			       singles, layout->nodes);
+		return err_set(
+			err, EINVAL,
+			"%u single-task nodes of %u nodes: at least one node must remain for several tasks",
+			singles, layout->nodes);
 	}
-	// The node with the special resource stands alone.
+	// The node with the generic resource is a component of its own.
 	uint32_t alone = singles ? singles : layout->nodes > 1;
 	struct layout_part *at = arena_array(arena, (size_t)alone + 1, sizeof(*at));
 	for (uint32_t i = 0; i < alone; i++) {

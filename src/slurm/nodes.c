@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/** The number that @text begins with, up to what is no digit. Returns false where there is none. */
+/** Read the number at the beginning of @text. Returns false if there is none. */
 static bool leading_number(struct str text, uint32_t *out) {
 	size_t n = 0;
 	while (n < text.len && text.p[n] >= '0' && text.p[n] <= '9') {
@@ -29,7 +29,7 @@ uint32_t nodes_least_cpus(struct str text) {
 	return least;
 }
 
-/** One line of sinfo's. */
+/** A line of sinfo's output. */
 struct sinfo_line {
 	struct str partition;
 	bool is_default;
@@ -46,7 +46,7 @@ static bool read_sinfo_line(struct str text, struct sinfo_line *out) {
 	struct str *name = &out->partition;
 	out->is_default = name->len && name->p[name->len - 1] == '*';
 	name->len -= out->is_default;
-	// "8+" where nodes of several sizes share a line.
+	// sinfo prints "8+" if nodes of different sizes share a line.
 	return leading_number(str_trim(n), &out->n) && leading_number(str_trim(cpus), &out->cpus);
 }
 
@@ -76,20 +76,21 @@ bool nodes_read_sinfo(struct str text, const char *partition, struct nodes *out)
 	return true;
 }
 
-/** Run @words, and put what it prints into *@text. */
+/** Run @words and store its output in *@text. */
 static int ask(struct arena *arena, const struct env *env, struct words *words, struct str *text,
 	       struct err *err) {
 	return tool_output(arena, words_vector(words), tool_environment(arena, env), NODES_ASK_MS, text, err);
 }
 
 static int refuse_stale(const char *job_id, struct err *err) {
-	return err_set(err, ESRCH,
-		       "SLURM_JOB_ID=%s is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get "
-		       "one by salloc",
-		       quote(str_of(job_id)).s);
+	return err_set(
+		err, ESRCH,
+		"SLURM_JOB_ID=%s is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one "
+		"with salloc",
+		quote(str_of(job_id)).s);
 }
 
-/** Of the job that we are in. */
+/** Ask for the nodes of the job that we are in. */
 static int ask_job(struct arena *arena, const struct env *env, const char *job_id, struct nodes *out,
 		   struct err *err) {
 	uint32_t n;
@@ -109,7 +110,7 @@ static int ask_job(struct arena *arena, const struct env *env, const char *job_i
 	if ((r == 0 && text.len == 0) || (r < 0 && strstr(cause.text, "Invalid job id"))) {
 		return refuse_stale(job_id, err);
 	}
-	// A heterogeneous job has a line for each of its parts.
+	// A heterogeneous job has a line for each component.
 	struct str line;
 	while (r == 0 && str_cut(&text, '\n', &line)) {
 		if (leading_number(str_trim(line), &n)) {

@@ -15,16 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/** As much of a line as is looked at: srun's are short, but for long lists of tasks, which are shortened by it. */
+/**
+ * Only this much of a line is examined. srun's lines are short, and it abbreviates long lists of
+ * tasks.
+ */
 #define LINE_MAX 1024
 
-/** How long its end is waited for, in seconds: somebody may have inherited stderr. */
+/** Timeout for the end of the stream, in seconds: another process may have inherited stderr. */
 #define END_S 2
 
 struct relay_shared {
-	/** Set, and woken, when all has been handed on. */
+	/** Set to 1, with a wake-up, when everything has been relayed. */
 	_Atomic uint32_t done;
-	/** What the first report said; -1: there was none. */
+	/** The exit status in the first report; -1: none. */
 	atomic_int first;
 };
 
@@ -48,14 +51,14 @@ int relay_report(struct str line) {
 	return rest.len > 2 ? 0 : -1;
 }
 
-/** A line that is being read. */
+/** A partial line. */
 struct reading {
 	char line[LINE_MAX];
 	size_t len;
 	struct relay_shared *shared;
 };
 
-/** Look at what has come. */
+/** Look for reports in @text. */
 static void look(struct reading *r, struct str text) {
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.p[i] != '\n') {
@@ -72,7 +75,10 @@ static void look(struct reading *r, struct str text) {
 	}
 }
 
-/** Hand on what comes from @fd. What nobody takes is dropped: srun must not wait for it. */
+/**
+ * Relay what comes from @fd to stderr. If writing fails, the rest is dropped: srun must not block
+ * on it.
+ */
 static void hand_on(int fd, struct relay_shared *shared) {
 	static struct reading reading;
 	static char block[16384];
@@ -94,17 +100,18 @@ static void hand_on(int fd, struct relay_shared *shared) {
 	}
 }
 
-/** Be the process in between. */
+/** Run as the relay process. */
 static _Noreturn void be_relay(const int ends[2], struct relay_shared *shared) {
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	// Whoever waits for the end of these waits for the workload's, not for ours.
+	// Processes that wait for end of file on these descriptors wait for the workload, not for
+	// us.
 	dup2(ends[0], 0);
 	close(1);
 	close(ends[0]);
 	close(ends[1]);
-	// What the caller left open as well, on a kernel that can.
+	// Also descriptors that the caller left open, if the kernel has close_range().
 	syscall(SYS_close_range, 3, ~0U, 0U);
 	hand_on(0, shared);
 	atomic_store(&shared->done, 1);
@@ -112,7 +119,10 @@ static _Noreturn void be_relay(const int ends[2], struct relay_shared *shared) {
 	_exit(0);
 }
 
-/** Start it as nobody's child: who waits for children, and ends what they leave, is not to find it. */
+/**
+ * Double-fork: a parent that waits for its children and ends their leftovers must not find the
+ * relay.
+ */
 static int start_apart(const int ends[2], struct relay_shared *shared) {
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -138,13 +148,13 @@ int relay_start(struct relay *relay, struct err *err) {
 	struct relay_shared *shared =
 		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) {
-		return err_set(err, ENOMEM, "no memory to share for what srun says");
+		return err_set(err, ENOMEM, "cannot share memory for srun's messages");
 	}
 	atomic_store(&shared->first, -1);
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		r = -errno;
 		munmap(shared, sizeof(*shared));
-		return err_set(err, -r, "no pipe for what srun says: %s", strerror(-r));
+		return err_set(err, -r, "cannot make a pipe for srun's messages: %s", strerror(-r));
 	}
 	r = start_apart(ends, shared);
 	r = r == 0 && dup2(ends[1], 2) < 0 ? -errno : r;
@@ -152,7 +162,7 @@ int relay_start(struct relay *relay, struct err *err) {
 	close(ends[1]);
 	if (r < 0) {
 		munmap(shared, sizeof(*shared));
-		return err_set(err, -r, "no process for what srun says: %s", strerror(-r));
+		return err_set(err, -r, "cannot start a process for srun's messages: %s", strerror(-r));
 	}
 	relay->shared = shared;
 	return 0;

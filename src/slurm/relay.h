@@ -2,34 +2,37 @@
 #pragma once
 
 /**
- * What srun says, read on its way to our stderr: which task failed first. srun returns the largest status, and a task that it ended because another
- * one had failed has 143 or 137: the cause would be lost.
+ * Reads srun's messages on their way to our stderr, to learn which task failed first. srun returns
+ * the largest status. A task that srun ended because another one had failed has status 143 or 137,
+ * so the cause would be lost.
  */
 
 #include "base/err.h"
 
 /**
- * The exit status that @line, one of srun's, reports of a task ("srun: error: n2: task 1: Exited with exit code 3"); 0 where it reports a task that
- * a signal ended; -1 where it is any other line.
+ * The exit status of a task that @line, a line from srun, reports ("srun: error: n2: task 1: Exited
+ * with exit code 3"); 0 if it reports a task that was killed by a signal; -1 for any other line.
  */
 int relay_report(struct str line);
 
 struct relay_shared;
 
 struct relay {
-	/** NULL: there is none. */
+	/** NULL: not started. */
 	struct relay_shared *shared;
 };
 
 /**
- * Put a process of its own between our stderr and what it was: it hands all on as it comes, and ends when nobody has it open any more. It is no child
- * of ours, has no terminal, and needs nothing of us: where we are killed, srun's last words are still handed on.
- * Returns 0; or a negative errno with everything as it was.
+ * Put a process between us and our stderr. It relays everything as it comes, and ends when no
+ * process has the stream open any more. It is not our child, has no terminal, and does not depend
+ * on us: if we are killed, srun's last messages are still relayed.
+ * Returns 0; or a negative errno with everything unchanged.
  */
 int relay_start(struct relay *relay, struct err *err);
 
 /**
- * Close stderr, wait until all of it was handed on (at most two seconds), and return the status to exit with: where @status is that of somebody whom a
- * signal ended, and a task had failed by itself before, that task's.
+ * Close stderr and wait until everything was relayed, at most two seconds. Returns the status to
+ * exit with: @status, unless it stands for a signal and a task had failed by itself before; then
+ * that task's status.
  */
 int relay_end(struct relay *relay, int status);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 /**
- * What runs on the node, in dash and bash alike. In dash a trapped signal makes read fail, in bash it goes on: so the trap leaves a mark,
- * by which it is told from the end of file. The signals are those that scancel, a job's --signal and its limits send.
+ * The script that runs on the node; it works in dash and bash. In dash, a trapped signal makes
+ * `read` fail; in bash, `read` continues. So the trap sets a variable that distinguishes a signal
+ * from end of file. The signals are those that scancel, a job's --signal and its limits send.
  */
 static const char script[] = "for s in HUP INT QUIT USR1 USR2 ALRM TERM; do trap \"t=1; echo $s\" $s; done\n"
 			     "t=\n"
@@ -27,7 +28,7 @@ static const char script[] = "for s in HUP INT QUIT USR1 USR2 ALRM TERM; do trap
 			     "	t=\n"
 			     "done\n";
 
-/** Put @count random letters and digits at @at, each as likely as another. */
+/** Write @count random letters and digits to @at, uniformly distributed. */
 static void put_random(char *at, size_t count) {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	unsigned char some[64];
@@ -61,10 +62,10 @@ int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct er
 		put_random(random + 6, 22);
 		base = str_of(random);
 	} else if (!is_name(base) || base.len > 64) {
-		return err_set(err, EINVAL,
-			       "%s: expected are up to 64 letters, digits, and any of . _ - /, not beginning "
-			       "with '-'",
-			       quote(base).s);
+		return err_set(
+			err, EINVAL,
+			"%s: expected up to 64 letters, digits, and any of . _ - /, not beginning with '-'",
+			quote(base).s);
 	}
 	memcpy(out, base.p, base.len);
 	size_t len = base.len;
@@ -80,8 +81,8 @@ int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct er
 int step_start(struct step *step, struct arena *arena, const char *name, const char *job_id,
 	       char *const envp[]) {
 	*step = (struct step){.state = STEP_STARTING, .srun = TOOL_NONE};
-	// --overlap and --mem=0: the command may have taken all that the job has. --nodes=1 and --ntasks=1: the job's own numbers
-	// would start a task on every node.
+	// --overlap and --mem=0: the command may use all resources of the job. --nodes=1 and
+	// --ntasks=1: with the job's own numbers, srun would start a task on every node.
 	const char *const words[] = {
 		"srun",
 		arena_format(arena, "--jobid=%s", job_id),
@@ -117,7 +118,7 @@ void step_fds(const struct step *step, struct pollfd fds[2]) {
 	fds[1] = (struct pollfd){.fd = step->srun.err, .events = POLLIN};
 }
 
-/** A whole line of the step's. */
+/** Handle a complete line from the step. */
 static void take_line(struct step *step, struct str line) {
 	if (str_starts(line, STR("UP ")) && line.len - 3 < sizeof(step->id)) {
 		memcpy(step->id, line.p + 3, line.len - 3);
@@ -142,7 +143,7 @@ static void take_text(struct step *step, struct str text) {
 	}
 }
 
-/** Keep the last of what srun says. */
+/** Keep the end of srun's stderr. */
 static void take_errors(struct step *step, struct str text) {
 	if (step->errors_len + text.len > sizeof(step->errors)) {
 		size_t kept = sizeof(step->errors) / 2;
@@ -154,7 +155,7 @@ static void take_errors(struct step *step, struct str text) {
 	step->errors_len += text.len;
 }
 
-/** Read *@fd until there is nothing more; at its end, close it. */
+/** Read *@fd until no more data is available; close it at end of file. */
 static void read_all(struct step *step, int *fd, void (*take)(struct step *step, struct str text)) {
 	char text[1024];
 	while (*fd >= 0) {
@@ -179,22 +180,23 @@ void step_read(struct step *step) {
 	read_all(step, &step->srun.err, take_errors);
 }
 
-void step_tell(struct step *step, int status) {
-	if (step->told || step->srun.in < 0) {
+void step_send_status(struct step *step, int status) {
+	if (step->status_sent || step->srun.in < 0) {
 		return;
 	}
 	char line[NUM_DIGITS + 1];
 	size_t n = num_write(line, (uint64_t)status);
 	line[n++] = '\n';
-	step->told = true;
-	// A pipe has room for a line. Where nobody reads it any more, srun is about to be reaped, and that says all.
+	step->status_sent = true;
+	// The pipe has room for a line. If the step no longer reads, srun's exit, which is about to
+	// be reaped, says why.
 	ssize_t ignored = write(step->srun.in, line, n);
 	(void)ignored;
 	close(step->srun.in);
 	step->srun.in = -1;
 }
 
-/** Set `why`: what srun did, and what it said last. */
+/** Set `why`: how srun ended, and its last line on stderr. */
 static void explain(struct step *step, int status) {
 	struct str line = tool_last_line((struct str){step->errors, step->errors_len});
 	const char *said = line.len ? ": " : "";
@@ -213,11 +215,11 @@ void step_reaped(struct step *step, int status) {
 	step->srun.pid = 0;
 	tool_end(&step->srun);
 	bool up = step->state == STEP_UP;
-	// srun ends as its task did: 128+N where Slurm has killed that.
+	// srun exits with its task's status: 128+N if Slurm killed the task.
 	bool cancelled = up && WIFEXITED(status) && WEXITSTATUS(status) > 128;
 	step->state = STEP_OVER;
 	explain(step, status);
-	step->end = !up ? STEP_NEVER : step->told ? STEP_DONE : cancelled ? STEP_CANCELLED : STEP_GONE;
+	step->end = !up ? STEP_NEVER : step->status_sent ? STEP_DONE : cancelled ? STEP_CANCELLED : STEP_GONE;
 }
 
 void step_kill(struct step *step) {

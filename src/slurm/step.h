@@ -2,17 +2,18 @@
 #pragma once
 
 /**
- * The surrogate step: a job step that mirrors a command, so that Slurm's accounting shows when it ran and how it ended.
+ * The surrogate step: a job step that mirrors a command, so that Slurm's accounting shows when the
+ * command ran and how it ended.
  *
- * srun runs a few lines of shell on one node of the job (nothing else is needed there), and we talk with them over srun's own stdin and
- * stdout:
+ * srun runs a few lines of shell on one node of the job (nothing else is needed there). We
+ * communicate with that script over srun's stdin and stdout:
  *
  *     step -> us      UP 3         it runs, as step 3
  *     step -> us      TERM         Slurm has sent it this signal
- *     us -> step      7            the command has ended with this status, and the step exits with it
- *     us -> step      end of file  we are dead: the step exits with 70, which is FAILED
+ *     us -> step      7            the command has ended with this status; the step exits with it
+ *     us -> step      end of file  we are dead: the step exits with 70, which Slurm shows as FAILED
  *
- * All is done in small pieces that never block, for a loop that has more to do.
+ * These functions do small pieces of work and never block, so that an event loop can call them.
  */
 
 #include "slurm/tool.h"
@@ -20,50 +21,53 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/** What the step exits with when nobody told it a status: EX_SOFTWARE. */
+/** The step's exit status if it was sent no status: EX_SOFTWARE. */
 #define STEP_LOST 70
 
 enum step_state {
-	/** Not begun. */
+	/** Not started. */
 	STEP_NONE,
-	/** srun runs; nothing was heard of the step. */
+	/** srun runs; the step has sent nothing yet. */
 	STEP_STARTING,
 	/** The step runs. */
 	STEP_UP,
-	/** All is over, in the way that `end` says. */
+	/** Over; `end` says how. */
 	STEP_OVER,
 };
 
 enum step_end {
-	/** It took the command's status, and ended. */
+	/** It received the command's status, and ended. */
 	STEP_DONE,
-	/** There never was a step. */
+	/** It was never started. */
 	STEP_NEVER,
 	/** It was cancelled, by scancel or by a limit of the job. */
 	STEP_CANCELLED,
-	/** It is gone, and the command has not been asked to end: srun was killed, or failed. */
+	/** It ended, but nothing asked the command to end: srun was killed, or failed. */
 	STEP_GONE,
 };
 
-/** Room for what srun prints: the last of it. */
+/** Room for the end of srun's stderr. */
 #define STEP_STDERR 4096
 
 struct step {
 	enum step_state state;
 	enum step_end end;
 	struct tool srun;
-	/** Its number as Slurm's; "" until it is up. */
+	/** Its Slurm step ID; "" until it is up. */
 	char id[16];
-	/** The status was handed over; no more is expected but the end. */
-	bool told;
-	/** Signals that the step got and that have not been fetched: bit N-1 stands for signal N. */
+	/** The status was sent to it. Only its end is expected now. */
+	bool status_sent;
+	/**
+	 * Signals that the step got and the caller has not handled yet: bit N-1 stands for signal
+	 * N.
+	 */
 	uint64_t signals;
-	/** A line of its stdout that is not whole yet. */
+	/** A partial line of its stdout. */
 	char line[64];
 	size_t line_len;
 	char errors[STEP_STDERR];
 	size_t errors_len;
-	/** Why it is over, where `end` is not STEP_DONE. */
+	/** Why it is over, if `end` is not STEP_DONE. */
 	struct err why;
 };
 
@@ -71,26 +75,31 @@ struct step {
 #define STEP_NAME_MAX 80
 
 /**
- * Make a name at @out: @name, or "wsjob-" and 22 random letters and digits where it is NULL; with "-csxN" where @csx is not 0.
- * Returns 0; -EINVAL where @name is too long or not of letters, digits and . _ - /, with what is wrong in @err.
+ * Write the step's name to @out: @name, or, if NULL, "wsjob-" and 22 random letters and digits;
+ * followed by "-csxN" if @csx is not 0.
+ * Returns 0; -EINVAL with @err set if @name is too long, or has characters other than letters,
+ * digits and . _ - /.
  */
 int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct err *err);
 
-/** Start srun for a step called @name in job @job_id. Returns 0; or -1, and then it is STEP_OVER and `why` is set. */
+/**
+ * Start srun for a step with the name @name in job @job_id. Returns 0; or -1 with the state
+ * STEP_OVER and `why` set.
+ */
 int step_start(struct step *step, struct arena *arena, const char *name, const char *job_id,
 	       char *const envp[]);
 
-/** The descriptors to be polled, into @fds; -1 for those that are closed. */
+/** Write the descriptors to poll into @fds; -1 for closed ones. */
 void step_fds(const struct step *step, struct pollfd fds[2]);
 
-/** Take what has come. */
+/** Read what has arrived. */
 void step_read(struct step *step);
 
-/** The command has ended with @status: tell the step. */
-void step_tell(struct step *step, int status);
+/** The command has ended with @status: send this to the step. */
+void step_send_status(struct step *step, int status);
 
-/** srun, which is step->srun.pid, was reaped with @status, as waitpid() tells it. */
+/** srun, whose pid is step->srun.pid, was reaped with @status from waitpid(). */
 void step_reaped(struct step *step, int status);
 
-/** Do not wait any longer: kill srun. It has to be reaped by the caller, and step_reaped() called. */
+/** Kill srun. The caller must reap it and call step_reaped(). */
 void step_kill(struct step *step);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The workload is started first, and srun beside it: so the workload waits for nothing of Slurm's. Whatever becomes of the step, the workload
- * runs on, unless Slurm has cancelled it. At the end the step is told the status, and has a while to take it.
+ * The workload starts first, and srun starts beside it. So the workload never waits for Slurm, and
+ * it runs on whatever happens to the step, unless Slurm cancelled the step. At the end, the step
+ * gets the status, and some time to exit with it.
  *
- *     squeue, where we are not sure what we are -> srun -> the step is up -> it has taken the status
+ *     squeue, if unsure whether this is a step -> srun -> the step is up -> it has the status
  */
 
 #include "slurm/surrogate.h"
@@ -17,46 +18,46 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/** How long Slurm may take to let the step end once the workload has, in milliseconds. */
+/** How long Slurm may take to end the step after the workload's end, in milliseconds. */
 #define END_MS 10000
 
-/** How long a killed srun may take to go. */
+/** How long a killed srun may take to end. */
 #define KILLED_MS 2000
 
-/** More than squeue says of one step. */
+/** Longer than squeue's output for one step. */
 #define ANSWER_MAX ((size_t)64 << 10)
 
-/** How long a step that is required may take to come, and squeue to answer before it. */
+/** Timeouts for a required step to start, and for squeue to answer before that. */
 #define REQUIRED_MS 60000
 #define ASK_MS	    10000
 
 struct surrogate {
-	/** The first: the loop has only this. */
+	/** Must be first: the loop has a pointer to this only. */
 	struct beside beside;
 	struct arena *arena;
 	const struct surrogate_plan *plan;
-	/** squeue, while it is asked, and what it says. */
+	/** squeue, while it runs, and its output. */
 	struct tool ask;
 	struct buf answer;
 	struct step step;
-	/** The workload's, once it has ended; else -1. */
+	/** The workload's status; -1: it has not ended. */
 	int status;
-	/** When not to wait for Slurm any longer, on now_ms()'s clock; 0: not yet. */
+	/** When to stop waiting for Slurm, on now_ms()'s clock; 0: not set. */
 	uint64_t give_up_at;
-	/** srun was killed, since it took too long. */
+	/** srun was killed because it took too long. */
 	bool killed;
-	/** When the next entry of the budget is due, and when all is used up. */
+	/** When the next entry in the budget is due, and when the limit is reached. */
 	uint64_t beat_at;
 	uint64_t limit_at;
-	/** The limit was reached, and said. */
+	/** The limit was reached, and this was reported. */
 	bool limited;
 };
 
-static void tell(const struct surrogate *s, enum surrogate_level level, const char *text) {
+static void report(const struct surrogate *s, enum surrogate_level level, const char *text) {
 	s->plan->say(s->plan->context, level, text);
 }
 
-/** A length of time in tenths of seconds, as it is said. */
+/** A duration as text, in tenths of seconds. */
 static const char *spoken_time(struct arena *arena, uint64_t ms) {
 	uint64_t tenths = (ms + 50) / 100;
 	return tenths % 10 ? arena_format(arena, "%lu.%lus", (unsigned long)(tenths / 10),
@@ -66,57 +67,59 @@ static const char *spoken_time(struct arena *arena, uint64_t ms) {
 
 // --- the step
 
-static void tell_up(const struct surrogate *s) {
-	tell(s, SURROGATE_INFO,
-	     arena_format(s->arena, "step %s.%s, %s, mirrors the command", s->plan->where->job_id, s->step.id,
-			  s->plan->step_name));
+static void report_up(const struct surrogate *s) {
+	report(s, SURROGATE_INFO,
+	       arena_format(s->arena, "step %s.%s, %s, mirrors the command", s->plan->where->job_id,
+			    s->step.id, s->plan->step_name));
 }
 
-/** What the step got, the workload gets. */
+/** Forward the step's signals to the workload. */
 static void take_signals(struct surrogate *s) {
 	s->beside.signals |= s->step.signals;
 	s->step.signals = 0;
 }
 
-/** What has become of the step, once it is over. */
+/** The step is over: report how it ended. */
 static void take_end(struct surrogate *s) {
 	struct step *step = &s->step;
 	const char *job = s->plan->where->job_id;
 	bool running = s->status < 0;
 	if (step->end == STEP_NEVER && !s->killed) {
-		tell(s, SURROGATE_WARNING,
-		     arena_format(s->arena, "no surrogate step in job %s: %s; the command %s without one",
-				  job, step->why.text, running ? "runs" : "ran"));
+		report(s, SURROGATE_WARNING,
+		       arena_format(s->arena, "no surrogate step in job %s: %s; the command %s without one",
+				    job, step->why.text, running ? "runs" : "ran"));
 	} else if (step->end == STEP_CANCELLED && running) {
-		tell(s, SURROGATE_INFO,
-		     arena_format(s->arena, "step %s.%s was cancelled: the command is told to end", job,
-				  step->id));
+		report(s, SURROGATE_INFO,
+		       arena_format(s->arena, "step %s.%s was cancelled: the command is asked to end", job,
+				    step->id));
 		s->beside.signals |= signal_bit(SIGTERM);
 	} else if (step->end == STEP_GONE && running) {
-		tell(s, SURROGATE_WARNING,
-		     arena_format(s->arena, "step %s.%s is gone: %s; the command runs on without one", job,
-				  step->id, step->why.text));
+		report(s, SURROGATE_WARNING,
+		       arena_format(s->arena, "step %s.%s is gone: %s; the command continues without one",
+				    job, step->id, step->why.text));
 	} else {
-		tell(s, SURROGATE_DEBUG,
-		     arena_format(s->arena, "step %s.%s: %s", job, step->id, step->why.text));
+		report(s, SURROGATE_DEBUG,
+		       arena_format(s->arena, "step %s.%s: %s", job, step->id, step->why.text));
 	}
 }
 
-/** We know where we are: begin the step, if one belongs here. */
+/** `where` is known: start the step, if one is useful here. */
 static void begin_step(struct surrogate *s) {
 	const struct where *where = s->plan->where;
 	if (!where_takes_steps(where)) {
-		tell(s, SURROGATE_DEBUG,
-		     arena_format(s->arena, "no surrogate step: this is %s%s (%s)",
-				  where->place == SLURM_STEP ? "a step already" : "no job",
-				  where->place == SLURM_STEP ? ", which Slurm accounts for" : "",
-				  where->why));
+		const char *why = where->why;
+		report(s, SURROGATE_DEBUG,
+		       where->place == SLURM_STEP
+			       ? arena_format(s->arena,
+					      "no surrogate step: Slurm already accounts for this step (%s)",
+					      why)
+			       : arena_format(s->arena, "no surrogate step: this is not a job (%s)", why));
 		return;
 	}
 	if (step_start(&s->step, s->arena, s->plan->step_name, where->job_id, s->plan->tool_envp) < 0) {
 		take_end(s);
 	} else if (s->status >= 0) {
-		step_tell(&s->step, s->status);
+		step_send_status(&s->step, s->status);
 	}
 }
 
@@ -132,7 +135,8 @@ static void read_answer(struct surrogate *s) {
 		if (n < 0 && errno == EAGAIN) {
 			return;
 		}
-		// Its end; or more than squeue says of one step: then writing on makes it fail.
+		// End of file; or too much output: close the pipe, so that squeue's next write
+		// fails.
 		close(s->ask.out);
 		s->ask.out = -1;
 	}
@@ -175,15 +179,15 @@ static void say_limit(struct surrogate *s) {
 						   spoken_time(s->arena, b->used_ms - b->used_before_ms),
 						   quote(str_of(b->path)).s)
 				    : "";
-	tell(s, SURROGATE_ERROR,
-	     arena_format(s->arena,
-			  "the time limit of %s is reached (%s used%s): the command is told to end, and "
-			  "killed %s later",
-			  spoken_time(s->arena, b->limit_ms), spoken_time(s->arena, b->used_ms), share,
-			  spoken_time(s->arena, s->plan->init.limit_grace_ms)));
+	report(s, SURROGATE_ERROR,
+	       arena_format(s->arena,
+			    "the time limit of %s is reached (%s used%s): the command is asked to end, and "
+			    "killed %s later",
+			    spoken_time(s->arena, b->limit_ms), spoken_time(s->arena, b->used_ms), share,
+			    spoken_time(s->arena, s->plan->init.limit_grace_ms)));
 }
 
-static void step_limit(struct surrogate *s) {
+static void check_limit(struct surrogate *s) {
 	uint64_t now = now_ms();
 	bool due = (s->limit_at && now >= s->limit_at) || (s->beat_at && now >= s->beat_at);
 	if (!due || s->status >= 0) {
@@ -195,7 +199,7 @@ static void step_limit(struct surrogate *s) {
 		s->beside.limit = true;
 		say_limit(s);
 	}
-	// Entries are made until the workload has ended.
+	// The budget gets entries until the workload has ended.
 	set_limit(s);
 }
 
@@ -209,7 +213,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
 }
 
-/** Tell the loop what to wait for. */
+/** Set what the loop waits for. */
 static void set_waits(struct surrogate *s) {
 	struct beside *b = &s->beside;
 	if (s->ask.pid) {
@@ -243,7 +247,7 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 		take_answer(s, status);
 	} else if (pid == s->step.srun.pid) {
 		step_reaped(&s->step, status);
-		// What it said last was read just now.
+		// step_reaped() has just read the last of its output.
 		take_signals(s);
 		take_end(s);
 	}
@@ -255,14 +259,14 @@ static void ended(struct beside *beside, int status) {
 	struct err err;
 	s->status = status;
 	s->give_up_at = now_ms() + END_MS;
-	step_tell(&s->step, status);
+	step_send_status(&s->step, status);
 	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
-		tell(s, SURROGATE_WARNING, err.text);
+		report(s, SURROGATE_WARNING, err.text);
 	}
 	set_waits(s);
 }
 
-/** It has taken too long: end what runs, and then wait no more. */
+/** Slurm took too long: kill what runs. If that takes too long, too, stop waiting. */
 static void give_up(struct surrogate *s) {
 	if (s->killed) {
 		s->give_up_at = 0;
@@ -271,19 +275,19 @@ static void give_up(struct surrogate *s) {
 	s->killed = true;
 	s->give_up_at = now_ms() + KILLED_MS;
 	struct str line = tool_last_line((struct str){s->step.errors, s->step.errors_len});
-	tell(s, SURROGATE_WARNING,
-	     arena_format(
-		     s->arena,
-		     "Slurm has not ended the surrogate step of job %s within %s: it is left to itself%s%s",
-		     s->plan->where->job_id, spoken_time(s->arena, END_MS), line.len ? "; srun said: " : "",
-		     line.len ? quote(line).s : ""));
+	report(s, SURROGATE_WARNING,
+	       arena_format(s->arena,
+			    "Slurm has not ended the surrogate step of job %s within %s: distrun stops "
+			    "waiting for it%s%s",
+			    s->plan->where->job_id, spoken_time(s->arena, END_MS),
+			    line.len ? "; srun said: " : "", line.len ? quote(line).s : ""));
 	step_kill(&s->step);
 	if (s->ask.pid) {
 		send_signal(s->ask.pid, SIGKILL);
 	}
 }
 
-static void step_beside(struct beside *beside) {
+static void wake(struct beside *beside) {
 	struct surrogate *s = of(beside);
 	if (s->ask.pid) {
 		read_answer(s);
@@ -292,11 +296,11 @@ static void step_beside(struct beside *beside) {
 		bool was_up = s->step.state == STEP_UP;
 		step_read(&s->step);
 		if (!was_up && s->step.state == STEP_UP) {
-			tell_up(s);
+			report_up(s);
 		}
 		take_signals(s);
 	}
-	step_limit(s);
+	check_limit(s);
 	if (s->give_up_at && now_ms() >= s->give_up_at) {
 		give_up(s);
 	}
@@ -305,7 +309,7 @@ static void step_beside(struct beside *beside) {
 
 // --- a step that is required
 
-/** Wait until the step is up. Returns whether it is; else it is over. */
+/** Wait until the step is up. Returns true if it is; else it is over. */
 static bool await_step(struct step *step) {
 	uint64_t until = now_ms() + REQUIRED_MS;
 	while (step->state == STEP_STARTING) {
@@ -316,11 +320,11 @@ static bool await_step(struct step *step) {
 		if (now >= until) {
 			tool_end(&step->srun);
 			step->state = STEP_OVER;
-			err_set(&step->why, ETIMEDOUT, "srun has not started one within %d s",
+			err_set(&step->why, ETIMEDOUT, "srun has not started a step within %d s",
 				REQUIRED_MS / 1000);
 			return false;
 		}
-		// What it says comes at once; that it has ended, with the end of its pipes.
+		// Its output wakes us at once; its exit closes the pipes.
 		poll(fds, 2, 100);
 		step_read(step);
 		if (step->state == STEP_STARTING && waitpid(step->srun.pid, &status, WNOHANG) > 0) {
@@ -330,7 +334,7 @@ static bool await_step(struct step *step) {
 	return step->state == STEP_UP;
 }
 
-/** Have the step before the workload. Returns 0; -ENOENT with the reason. */
+/** Start the step before the workload. Returns 0; -ENOENT with the reason. */
 static int require_step(struct surrogate *s, struct err *err) {
 	struct where *where = s->plan->where;
 	if (where->unsure) {
@@ -340,25 +344,25 @@ static int require_step(struct surrogate *s, struct err *err) {
 		where_answer(s->arena, where, r < 0 ? NULL : &printed, err->text);
 	}
 	if (where->place == SLURM_STEP) {
-		// Slurm accounts for it already: that is what was asked for.
+		// Slurm accounts for this step already, which is what --require wants.
 		return 0;
 	}
 	if (!where_takes_steps(where)) {
 		return err_set(err, ENOENT,
-			       "a surrogate step is required (--require), and this is no job of Slurm's: %s",
+			       "a surrogate step is required (--require), but this is not a job of Slurm: %s",
 			       where->why);
 	}
 	if (step_start(&s->step, s->arena, s->plan->step_name, where->job_id, s->plan->tool_envp) < 0 ||
 	    !await_step(&s->step)) {
 		return err_set(err, ENOENT,
-			       "a surrogate step is required (--require), and job %s gets none: %s",
+			       "a surrogate step is required (--require), but job %s gets none: %s",
 			       where->job_id, s->step.why.text);
 	}
-	tell_up(s);
+	report_up(s);
 	return 0;
 }
 
-/** The budget before the workload is started. Returns 0; else the status to exit with. */
+/** Check or join the budget before the workload starts. Returns 0; else the status to exit with. */
 static int begin_budget(const struct surrogate_plan *plan, struct arena *arena, bool join, struct err *err) {
 	struct budget *b = plan->budget;
 	if (!b) {
@@ -386,7 +390,7 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 				.started = started,
 				.reaped = reaped,
 				.ended = ended,
-				.step = step_beside,
+				.wake = wake,
 			},
 		.arena = arena,
 		.plan = plan,
@@ -409,9 +413,9 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 		status = init_run(arena, &init, err);
 	}
 	if (err->text[0]) {
-		// Nothing was started. A step that is there is told so; it need not be waited for.
+		// The workload was not started. Send the step this status; no need to wait for it.
 		struct err ignored;
-		step_tell(&s.step, status);
+		step_send_status(&s.step, status);
 		if (plan->budget && plan->budget->joined) {
 			budget_leave(plan->budget, &ignored);
 		}

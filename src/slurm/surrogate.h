@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** A workload as our child, and beside it a step that mirrors it, and a limit to its time. */
+/** Runs a workload as our child, beside it a step that mirrors it, and with a time limit. */
 
 #include "flow/budget.h"
 #include "init/init.h"
@@ -16,26 +16,30 @@ enum surrogate_level {
 };
 
 struct surrogate_plan {
-	/** The workload: argv, envp, path, grace periods and log are its user's; the rest as init_plan_preset() sets it. */
+	/**
+	 * The workload. The caller sets argv, envp, path, grace periods and log; the rest is as
+	 * init_plan_preset() sets it.
+	 */
 	struct init_plan init;
-	/** Where we are; where the answer is not sure, it is asked for beside the workload. */
+	/** Where we are. If it is unsure, squeue is asked while the workload runs. */
 	struct where *where;
-	/** What the step is to be called. */
+	/** The step's name. */
 	const char *step_name;
-	/** Slurm's tools' environment, of tool_environment(). */
+	/** The environment for Slurm's tools, from tool_environment(). */
 	char **tool_envp;
-	/** The step has to be there first. */
+	/** Start the workload only once the step is up. */
 	bool require;
-	/** Opened, with a limit; or NULL. */
+	/** An open budget with a limit; or NULL. */
 	struct budget *budget;
-	/** Say something: one line. */
+	/** Print one line. */
 	void (*say)(void *context, enum surrogate_level level, const char *text);
 	void *context;
 };
 
 /**
- * Run the workload. Returns the status to exit with. Where @err has a text, it is to be printed: the workload was not started. That is so where
- * it cannot be (EXIT_NOT_FOUND, EXIT_NOT_RUNNABLE), where its time is used up (EXIT_TIME_LIMIT), and where a step is required and cannot be had,
- * or the budget's file cannot be written (EXIT_OURS).
+ * Run the workload. Returns the status to exit with. If @err has a text, print it: the workload was
+ * not started. That is so if it cannot be started (EXIT_NOT_FOUND, EXIT_NOT_RUNNABLE), if its time
+ * is used up (EXIT_TIME_LIMIT), and if a required step cannot be started or the budget's file
+ * cannot be written (EXIT_OURS).
  */
 int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct err *err);

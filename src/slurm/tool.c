@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/** As much as a tool may print. */
+/** The limit for a tool's output. */
 #define OUTPUT_MAX ((size_t)1 << 20)
 
-/** Whether the entry with this @name steers Slurm's tools. */
+/** Whether the variable @name changes what Slurm's tools do. */
 static bool steers(struct str name) {
 	static const char *const kept[] = {"SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_NODELIST",
 					   "SLURM_NODELIST"};
@@ -60,7 +60,7 @@ static void close_ends(struct tool *tool) {
 	close_end(&tool->err);
 }
 
-/** Make a pipe whose end @ours (0 or 1) never blocks. */
+/** Make a pipe. Its end @ours (0 or 1) does not block. */
 static int make_pipe(int ends[2], int ours) {
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		return -errno;
@@ -69,7 +69,10 @@ static int make_pipe(int ends[2], int ours) {
 	return 0;
 }
 
-/** Start it with the three descriptors as its first, in a session of its own, with all signals as at birth. */
+/**
+ * Start a program with @theirs as its stdin, stdout and stderr, in its own session, with default
+ * signal handling.
+ */
 static int spawn(pid_t *pid, const int theirs[3], char *const argv[], char *const envp[]) {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -140,7 +143,7 @@ static uint64_t clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/** Take what has come from *@fd into @to; at its end, close it. Returns 0; -EFBIG. */
+/** Append what is available from *@fd to @to; close it at end of file. Returns 0; -EFBIG. */
 static int take(int *fd, struct buf *to) {
 	ssize_t n = read(*fd, buf_reserve(to, 4096), 4096);
 	if (n > 0) {
@@ -153,7 +156,7 @@ static int take(int *fd, struct buf *to) {
 	return 0;
 }
 
-/** Read both streams to their ends. Returns 0; -ETIMEDOUT; -EFBIG. */
+/** Read both streams until end of file. Returns 0; -ETIMEDOUT; -EFBIG. */
 static int read_streams(struct tool *tool, uint64_t until, struct buf *out, struct buf *errors) {
 	while (tool->out >= 0 || tool->err >= 0) {
 		uint64_t now = clock_ms();
@@ -191,7 +194,7 @@ int tool_output(struct arena *arena, char *const argv[], char *const envp[], uin
 	if (status != 0) {
 		struct str line = tool_last_line(buf_str(&errors));
 		return err_set(err, EIO, "%s failed: %s", argv[0],
-			       line.len ? quote(line).s : "it said nothing");
+			       line.len ? quote(line).s : "it printed no error");
 	}
 	buf_text(&out);
 	*text = buf_str(&out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Seen with Slurm 22.05:
+ * Observed with Slurm 22.05:
  *
  *     what                                SLURM_STEP_ID   the nearest slurmstepd
  *     batch script of job J               -               slurmstepd: [J.batch]
@@ -22,15 +22,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/** SLURM_STEP_ID of salloc's shell as a step. Numbers of steps are below these special ones. */
+/** SLURM_STEP_ID of salloc's shell as a step. Ordinary step IDs are below such special ones. */
 #define INTERACTIVE_ID "4294967290"
 #define STEP_ID_MAX    4294967279U
 
-/** As many ancestors as are looked at. */
+/** The largest number of ancestors that are examined. */
 #define ANCESTORS_MAX 512
 
-/** What slurmstepd runs, from its title or its cgroup. */
-struct told_step {
+/** The step of the nearest slurmstepd, from its title or our cgroup. */
+struct found_step {
 	struct str job;
 	struct str step;
 };
@@ -45,7 +45,10 @@ static bool is_number(struct str text) {
 	return num_read(text, UINT32_MAX, &number) == 0;
 }
 
-/** Read the start of a file of /proc into the @size bytes at @at. Empty where it cannot be read. */
+/**
+ * Read the beginning of a file of /proc into @at, which has @size bytes. Empty if it cannot be
+ * read.
+ */
 static struct str read_start(const char *path, char *at, size_t size) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, at, size);
@@ -56,7 +59,7 @@ static struct str read_start(const char *path, char *at, size_t size) {
 }
 
 /** Read "slurmstepd: [12.batch]", or "[12.0+1]" of a heterogeneous step. */
-static bool read_title(struct str title, struct told_step *out) {
+static bool read_title(struct str title, struct found_step *out) {
 	if (!str_starts(title, STR("slurmstepd: ["))) {
 		return false;
 	}
@@ -72,7 +75,7 @@ static bool read_title(struct str title, struct told_step *out) {
 	return is_number(out->job) && out->step.len > 0;
 }
 
-/** The parent in "12 (some (name)) S 11 ..."; 0 where there is none. */
+/** The parent's pid in "12 (some (name)) S 11 ..."; 0 if there is none. */
 static uint64_t parent_in(struct str stat) {
 	size_t close = stat.len;
 	while (close > 0 && stat.p[close - 1] != ')') {
@@ -88,8 +91,11 @@ static uint64_t parent_in(struct str stat) {
 	return parent;
 }
 
-/** Look for the nearest slurmstepd above. Returns its pid, and what it runs in *@out, whose texts are in the arena; 0 for none. */
-static uint64_t find_stepd(struct arena *arena, const char *root, struct told_step *out) {
+/**
+ * Find the nearest slurmstepd among our ancestors. Returns its pid, with its step in *@out (strings
+ * in the arena); 0 if there is none.
+ */
+static uint64_t find_stepd(struct arena *arena, const char *root, struct found_step *out) {
 	char text[512];
 	const char *of = "self";
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
@@ -111,12 +117,12 @@ static uint64_t find_stepd(struct arena *arena, const char *root, struct told_st
 }
 
 /** Find job and step in our cgroup: ".../job_12/step_0/...". */
-static bool find_cgroup(struct arena *arena, const char *root, struct told_step *out) {
+static bool find_cgroup(struct arena *arena, const char *root, struct found_step *out) {
 	char text[4096];
 	struct str rest = read_start(file_under_root(arena, root, "/proc/self/cgroup"), text, sizeof(text));
 	struct str part;
 	bool job_before = false;
-	// Lines need not be told apart: what counts is that one folder follows the other.
+	// The lines need not be separated: what counts is a folder job_N followed by step_N.
 	while (rest.p && str_cut(&rest, '/', &part)) {
 		part.len = str_find(part, '\n');
 		if (job_before && str_starts(part, STR("step_"))) {
@@ -131,11 +137,11 @@ static bool find_cgroup(struct arena *arena, const char *root, struct told_step 
 	return false;
 }
 
-/** Whether @job is one of the jobs that this heterogeneous one consists of. */
+/** Whether @job is a component of this heterogeneous job. */
 static bool is_component(struct arena *arena, const struct env *env, struct str job) {
 	uint32_t size;
-	const char *told = env_value(env, "SLURM_HET_SIZE");
-	if (!told || num_read_u32(str_of(told), &size) < 0) {
+	const char *text = env_value(env, "SLURM_HET_SIZE");
+	if (!text || num_read_u32(str_of(text), &size) < 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < size && i < 128; i++) {
@@ -154,22 +160,22 @@ static enum slurm_place place_of(struct str step) {
 					     : SLURM_SALLOC;
 }
 
-/** Decide by the step that the kernel shows. @job_id: what the variables say, or NULL. */
+/** Decide by the step that the kernel shows. @job_id: from the variables, or NULL. */
 static void decide(struct arena *arena, const struct env *env, const char *job_id,
-		   const struct told_step *told, struct where *out) {
-	bool same = !job_id || str_is(told->job, job_id) || is_component(arena, env, told->job);
+		   const struct found_step *found, struct where *out) {
+	bool same = !job_id || str_is(found->job, job_id) || is_component(arena, env, found->job);
 	if (!same) {
 		out->place = SLURM_SALLOC;
-		out->why = arena_format(arena, "%s, which is of job %s: job %s was made by salloc in there",
-					out->why, told->job.p, job_id);
+		out->why = arena_format(arena, "%s, which is of job %s: salloc made job %s in there",
+					out->why, found->job.p, job_id);
 		return;
 	}
-	out->place = place_of(told->step);
-	out->job_id = job_id ? job_id : told->job.p;
-	out->step_id = out->place == SLURM_STEP ? told->step.p : NULL;
+	out->place = place_of(found->step);
+	out->job_id = job_id ? job_id : found->job.p;
+	out->step_id = out->place == SLURM_STEP ? found->step.p : NULL;
 }
 
-/** Decide by the variables, of which SLURM_JOB_ID is @job_id. */
+/** Decide by the variables. @job_id: SLURM_JOB_ID. */
 static void decide_by_variables(struct arena *arena, const struct env *env, const char *job_id,
 				struct where *out) {
 	const char *step = env_value(env, "SLURM_STEP_ID"), *kind = env_value(env, "ENVIRONMENT");
@@ -177,7 +183,7 @@ static void decide_by_variables(struct arena *arena, const struct env *env, cons
 	out->by = "variables";
 	if (step && strcmp(step, INTERACTIVE_ID) == 0) {
 		out->place = SLURM_INTERACTIVE;
-		out->why = "SLURM_STEP_ID=" INTERACTIVE_ID " is salloc's shell";
+		out->why = "SLURM_STEP_ID=" INTERACTIVE_ID " means salloc's shell";
 	} else if (step && num_read(str_of(step), STEP_ID_MAX, &number) == 0) {
 		out->place = SLURM_STEP;
 		out->step_id = step;
@@ -195,19 +201,19 @@ static void decide_by_variables(struct arena *arena, const struct env *env, cons
 void where_read(struct arena *arena, const struct env *env, const char *root, struct where *out) {
 	const char *job_id = env_value(env, "SLURM_JOB_ID");
 	job_id = job_id ? job_id : env_value(env, "SLURM_JOBID");
-	struct told_step told = {0};
+	struct found_step found = {0};
 	*out = (struct where){.job_id = job_id};
 
-	uint64_t stepd = find_stepd(arena, root, &told);
+	uint64_t stepd = find_stepd(arena, root, &found);
 	if (stepd) {
 		out->by = "process";
 		out->why = arena_format(arena, "process %lu, above this one, is 'slurmstepd: [%s.%s]'",
-					(unsigned long)stepd, told.job.p, told.step.p);
-		decide(arena, env, job_id, &told, out);
-	} else if (find_cgroup(arena, root, &told)) {
+					(unsigned long)stepd, found.job.p, found.step.p);
+		decide(arena, env, job_id, &found, out);
+	} else if (find_cgroup(arena, root, &found)) {
 		out->by = "cgroup";
-		out->why = arena_format(arena, "its cgroup has job_%s/step_%s", told.job.p, told.step.p);
-		decide(arena, env, job_id, &told, out);
+		out->why = arena_format(arena, "its cgroup has job_%s/step_%s", found.job.p, found.step.p);
+		decide(arena, env, job_id, &found, out);
 	} else if (job_id) {
 		decide_by_variables(arena, env, job_id, out);
 	} else {
@@ -220,7 +226,7 @@ char **where_question(struct arena *arena, const struct where *where) {
 	char **argv = arena_array(arena, 5, sizeof(*argv));
 	argv[0] = arena_format(arena, "squeue");
 	argv[1] = arena_format(arena, "--noheader");
-	// The names too: a step that mirrors another command is not the one that we could be in.
+	// With the names: a surrogate step, which mirrors another command, is not our step.
 	argv[2] = arena_format(arena, "--format=%%i %%j");
 	argv[3] = arena_format(arena, "--steps=%s.%s", where->job_id, where->step_id);
 	argv[4] = NULL;
@@ -230,7 +236,7 @@ char **where_question(struct arena *arena, const struct where *where) {
 void where_answer(struct arena *arena, struct where *where, const struct str *printed, const char *why) {
 	where->unsure = false;
 	if (!printed) {
-		where->why = arena_format(arena, "%s; whether there is such a step could not be asked: %s",
+		where->why = arena_format(arena, "%s; squeue could not be asked for this step: %s",
 					  where->why, why);
 		return;
 	}

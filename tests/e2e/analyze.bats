@@ -156,7 +156,7 @@ refuses() {
 	analyze -- --seconds=ten x
 	refuses 125 "--seconds='ten' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
 	analyze -- --seconds=99ms x
-	refuses 125 "--seconds='99ms' is too short; 100 ms are the least"
+	refuses 125 "--seconds='99ms' is too short; the minimum is 100 ms"
 	analyze -- --report=yaml x
 	refuses 125 "--report='yaml': expected one of text, json"
 	analyze -- --threads=4,x x
@@ -178,7 +178,7 @@ refuses() {
 	srun_here
 	tool sinfo <<<'echo "slurm_load_partitions: Unable to contact slurm controller" >&2; exit 1'
 	analyze -- x
-	refuses 125 'Slurm does not tell how many CPUs a node has; --threads and --workers-per-node say what to try'
+	refuses 125 'Slurm does not report how many CPUs a node has; set --threads and --workers-per-node'
 	analyze -- --threads=1 --workers-per-node=1 --seconds=30 echo
 	[[ $status -eq 0 ]]
 }
@@ -239,9 +239,9 @@ TOLD=(
 		     16 x 2  ###############################          52.0
 		     20 x 2  ######################################## 66.0  best
 
-		5 nodes are an estimate: one node was measured, alone, and the rest is taken to be linear.
-		The node's memory limits the best one: fewer or smaller workers leave it room.
-		*: pages that processes share are counted for each of them (RSS).
+		The figures for 5 nodes are an estimate: one node was measured alone, and linear scaling is assumed.
+		The node's memory limits the best candidate: use fewer or smaller workers.
+		*: RSS, which counts shared pages for each process.
 
 		csrun_wse --total-nodes=5 --tasks-per-node=2 --cpus-per-task=20
 	END
@@ -272,11 +272,11 @@ TOLD=(
 @test "analyze: storage that the nodes would share is named, with what it would have to give" {
 	srun_tells
 	analyze "${TOLD[@]}" -- --threads=16 read_data
-	prints 'Storage limits the best one, as seen: if the nodes share it, more of them get no more from it.'
-	prints 'For the estimate, storage has to give 100 MiB/s.'
+	prints 'Storage limits the best candidate, as far as measured: if the nodes share the storage, more nodes are not faster.'
+	prints 'For the estimate, storage must deliver 100 MiB/s.'
 	analyze "${TOLD[@]}" -- --threads=16 --nodes=1 read_data
 	prints 'Measured on one node, alone.'
-	prints 'For that, storage has to give 20.0 MiB/s.'
+	prints 'Storage must deliver 20.0 MiB/s.'
 	[[ $output != *estimate* ]]
 }
 
@@ -299,7 +299,7 @@ TOLD=(
 	srun_tells
 	analyze "${TOLD[@]}" 'RESULT_20=rate=1000000 unit=2' -- read_data
 	[[ $status -eq 0 ]]
-	says 'warning: the candidates were not all measured alike'
+	says 'warning: the candidates were measured differently'
 }
 
 @test "analyze: an srun that fails is the candidate's failure" {
@@ -339,19 +339,19 @@ counted() {
 	[[ $status -eq 0 ]]
 	one --seconds=2 --unit=samples sh -c 'trap "echo samples=77; exit" TERM; while :; do sleep 0.02; done'
 	[[ $status -eq 0 ]]
-	prints 'counted over the whole run, start included; it was ended at the limit'
+	prints 'counted over the whole run, start included; it was ended at the time limit'
 }
 
 @test "analyze: a pipeline that prints nothing is an error that says what is counted" {
 	one --seconds=200ms sleep 600
 	[[ $status -eq 1 ]]
-	prints "failed: no lines on stdout; lines are counted, or --unit=bytes, or a last line 'samples=N'"
+	prints "failed: no lines on stdout; print a line for each record, or a last line 'samples=N', or use --unit=bytes"
 	one --seconds=30 --unit=bytes true
 	[[ $status -eq 1 ]]
-	prints "failed: ended with status 0, and no bytes on stdout; bytes are counted, or a last line 'samples=N'"
+	prints "failed: ended with status 0, and no bytes on stdout; print the records, or a last line 'samples=N'"
 	one --seconds=200ms --unit=samples sh -c 'while :; do echo a; sleep 0.02; done'
 	[[ $status -eq 1 ]]
-	prints "failed: no line 'samples=N' on stdout; with --unit=samples only such lines are counted"
+	prints "failed: no line 'samples=N' on stdout; --unit=samples counts only such lines"
 }
 
 @test "analyze: a pipeline that fails tells its status and the last that it said; what cannot be started, too" {

@@ -139,7 +139,7 @@ refuses() {
 	refuses 125 "$SITE:3: MOUNT_DIRS: '/nonexistent/y' cannot be mounted: No such file or directory"
 	site SINGULARITY_IMAGE="$IMAGE"
 	cpu --mount-dirs=data true
-	refuses 125 "--mount-dirs: 'data' is no absolute path, as '/data' is"
+	refuses 125 "--mount-dirs: 'data' is not an absolute path such as '/data'"
 }
 
 @test "exec: '--' ends the options, and so does the first word" {
@@ -174,7 +174,7 @@ refuses() {
 	printf 'export A=%0100000d B=%0100000d\n' 0 0 >"$BATS_TEST_TMPDIR/large"
 	invoke sh -c '. "$0"; exec "$@"' "$BATS_TEST_TMPDIR/large" \
 		env PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" DISTINIT_TRACK=A:B "$DISTRUN" exec true
-	[[ $status -eq 125 && -z $output && $stderr == *"DISTINIT_TRACK='A:B': the tracked variables come to 200"*"'distinit bundle'"* ]]
+	[[ $status -eq 125 && -z $output && $stderr == *"DISTINIT_TRACK='A:B': the tracked variables take 200"*"'distinit bundle'"* ]]
 }
 
 @test "exec: answers csrun_cpu's questions about the site" {
@@ -241,7 +241,7 @@ laid() {
 	refuses 125 '--cpus-per-task=9, but a node has 8 (sinfo)'
 	rm "$BIN/sinfo"
 	csrun wse PATH="$BIN" -- --nodes=1 --cpus-per-task=2 true
-	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not tell how many CPUs a node has'
+	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not report how many CPUs a node has'
 }
 
 @test "launch: option, then variable, then site" {
@@ -252,7 +252,7 @@ laid() {
 	csrun wse CSRUN_NODES= -- true
 	laid '--nodes=1 --tasks-per-node=3 --cpus-per-task=2 : --nodes=1 --tasks-per-node=3 --cpus-per-task=2 --exclusive'
 	csrun wse CSRUN_NODE=1 -- true
-	[[ $stderr == "csrun_wse: warning: 'CSRUN_NODE' is no setting of distrun; did you mean 'CSRUN_NODES'?" ]]
+	[[ $stderr == "csrun_wse: warning: 'CSRUN_NODE' is not a setting of distrun; did you mean 'CSRUN_NODES'?" ]]
 }
 
 @test "launch: numbers that are none, or too large" {
@@ -265,15 +265,15 @@ laid() {
 	wse --nodes=5 true
 	refuses 125 '--nodes=5, but the partition has 4 (sinfo)'
 	wse --nodes=2 --single-task-nodes=2 true
-	refuses 125 '--single-task-nodes=2: of 2 nodes (--nodes) one at least has to be left for several tasks'
+	refuses 125 '--single-task-nodes=2: at least one of 2 nodes (--nodes) must remain for several tasks'
 	site SINGULARITY_IMAGE="$IMAGE" DEF_TASKS_PER_NODE=3x
 	wse --nodes=2 true
 	refuses 125 "$SITE:2: DEF_TASKS_PER_NODE='3x' is not a whole number from 1 to 4294967294"
 	wse true
-	refuses 125 "how many nodes? --total-nodes=N, CSRUN_NODES, or the site file's DEF_NODES says so"
+	refuses 125 "the number of nodes is missing; set --total-nodes=N, CSRUN_NODES, or DEF_NODES in the site file"
 	site SINGULARITY_IMAGE="$IMAGE"
 	wse --nodes=2 true
-	refuses 125 "how many tasks? --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or the site file's DEF_TASKS_PER_NODE says so"
+	refuses 125 "the number of tasks is missing; set --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or DEF_TASKS_PER_NODE in the site file"
 }
 
 @test "launch: what sbatch left in the environment does not lay out our step" {
@@ -321,17 +321,17 @@ laid() {
 @test "site: no image is an error that names file and line" {
 	site '# nothing' SINGULARITY_IMAGE=
 	cpu true
-	refuses 125 "$SITE:2: SINGULARITY_IMAGE is empty; --image=IMAGE tells one, --runtime=none does without"
+	refuses 125 "$SITE:2: SINGULARITY_IMAGE is empty; set an image with --image=IMAGE, or use --runtime=none"
 	site DEF_NODES=1
 	cpu true
-	refuses 125 "$SITE: SINGULARITY_IMAGE is not set there; --image=IMAGE tells one, --runtime=none does without"
+	refuses 125 "$SITE: SINGULARITY_IMAGE is not set; set an image with --image=IMAGE, or use --runtime=none"
 	csrun cpu CSRUN_SITE= -- --root=/nonexistent true
 	[[ $status -eq 125 && $stderr == *'no image: there is no site file (/etc/distinit/site.conf);'* ]]
 	cpu --image=/nonexistent/x.sif true
-	refuses 125 "--image: the image '/nonexistent/x.sif' is not there: No such file or directory"
+	refuses 125 "--image: the image '/nonexistent/x.sif' cannot be read: No such file or directory"
 	site '' SINGULARITY_IMAGE=/nonexistent/y.sif
 	cpu true
-	refuses 125 "$SITE:2: SINGULARITY_IMAGE: the image '/nonexistent/y.sif' is not there: No such file or directory"
+	refuses 125 "$SITE:2: SINGULARITY_IMAGE: the image '/nonexistent/y.sif' cannot be read: No such file or directory"
 }
 
 @test "site: partition and account for a new job, SRUN_ARGS for each part, split by no shell" {
@@ -360,7 +360,7 @@ laid() {
 	cpu --runtime=pyxis --image=x:1 true
 	ran "srun <--nodes=1> <--exclusive> <--container-image=x:1> <--container-mounts=$d:$d,BIND> <--container-workdir=$d> DISTINIT <true>"
 	cpu --alloc-node=False --runtime=pyxis --image=x:1 true
-	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node is needed'
+	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node must be allocated'
 	cpu --runtime=none /bin/true
 	ran "srun <--nodes=1> <--exclusive> <$HERE/distinit> <--> </bin/true>"
 }
@@ -372,14 +372,14 @@ laid() {
 	[[ $output == 'apptainer exec '* ]]
 	rm "$BIN/apptainer"
 	csrun cpu -- --dry-run --alloc-node=0 --image="$BATS_TEST_TMPDIR/dir" true
-	[[ $output == 'ch-run '*'# runtime=charliecloud '*'the first in PATH for such an image'* ]]
+	[[ $output == 'ch-run '*'# runtime=charliecloud '*'the first in PATH that can run this image'* ]]
 	csrun cpu PATH="$BIN" -- --alloc-node=0 --runtime=singularity --image="$IMAGE" true
 	[[ $status -eq 127 && $stderr == *singularity* ]]
 	rm "$BIN"/{ch-run,podman}
 	csrun cpu PATH="$BIN" -- --alloc-node=0 true
-	refuses 125 "no container runtime for '$IMAGE' is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME says which the nodes have, --runtime=none does without"
+	refuses 125 "no container runtime for '$IMAGE' is in PATH; name the one on the nodes with --runtime=NAME or CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container"
 	cpu --runtime=docker true
-	[[ $status -eq 125 && $stderr == *"--runtime='docker' is no container runtime; expected one of auto, singularity,"* ]]
+	[[ $status -eq 125 && $stderr == *"--runtime='docker' is not a container runtime; expected one of auto, singularity,"* ]]
 }
 
 @test "runtime: distinit elsewhere, none, or missing" {
@@ -388,9 +388,9 @@ laid() {
 	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$BATS_TEST_TMPDIR/other:/distinit:ro> <$IMAGE> DISTINIT <true>"
 	csrun cpu DISTINIT_TRACK=HOME -- --distinit=none true
 	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <$IMAGE> <true>"
-	[[ $stderr == "csrun_cpu: warning: DISTINIT_TRACK='HOME': nothing is carried, since distinit is not in the container" ]]
+	[[ $stderr == "csrun_cpu: warning: DISTINIT_TRACK='HOME': no variable is carried, because distinit is not in the container" ]]
 	cpu --distinit=/nonexistent/distinit true
-	refuses 125 "--distinit: '/nonexistent/distinit' is no program; --distinit=PATH tells where it is on the nodes, --distinit=none does without"
+	refuses 125 "--distinit: '/nonexistent/distinit' is not a program; set its path on the nodes with --distinit=PATH, or use --distinit=none"
 }
 
 # --- the command line ---------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ laid() {
 	[[ $line == "srun --unbuffered --kill-on-bad-exit --nodes=1 --tasks-per-node=2 "*" -c 'print(\"a b\")' 'it'\\''s'" ]]
 	for row in "# image=$IMAGE +$SITE:1: SINGULARITY_IMAGE" '# total-nodes=3 +CSRUN_NODES' \
 		'# cpus-per-task=4 +--cpus-per-task' '# tasks-per-node=2 +as many as fit in 8 CPUs \(sinfo\)' \
-		'# runtime=singularity +the first in PATH for such an image' '# tasks in all: 6' \
+		'# runtime=singularity +the first in PATH that can run this image' '# tasks in all: 6' \
 		'# carried into the container: HF_HOME'; do
 		grep -Eq "^$row\$" <<<"$output" || {
 			echo "no line like $row"
@@ -461,20 +461,20 @@ laid() {
 @test "csrun: without srun nothing is started" {
 	rm "$BIN/srun"
 	csrun cpu PATH="$BIN" -- true
-	refuses 125 "srun is not in PATH ('$BIN'); this is no host of a Slurm cluster"
+	refuses 125 "srun is not in PATH ('$BIN'); this host is not part of a Slurm cluster"
 	csrun wse PATH="$BIN" -- true
-	refuses 125 "srun is not in PATH ('$BIN'); this is no host of a Slurm cluster"
+	refuses 125 "srun is not in PATH ('$BIN'); this host is not part of a Slurm cluster"
 }
 
 @test "csrun: a job that has ended is no place to run in" {
 	printf '#!/bin/sh\necho "slurm_load_jobs error: Invalid job id specified" >&2\nexit 1\n' >"$BIN/squeue"
 	csrun cpu SLURM_JOB_ID=99 -- true
-	refuses 125 "SLURM_JOB_ID='99' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	refuses 125 "SLURM_JOB_ID='99' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
 	printf '#!/bin/sh\n' >"$BIN/squeue"
 	csrun wse SLURM_JOB_ID=99 -- true
-	refuses 125 "SLURM_JOB_ID='99' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	refuses 125 "SLURM_JOB_ID='99' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
 	csrun wse SLURM_JOB_ID=abc -- true
-	refuses 125 "SLURM_JOB_ID='abc' is no job that runs; 'unset SLURM_JOB_ID' lets srun make one, or get one by salloc"
+	refuses 125 "SLURM_JOB_ID='abc' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
 	# What cannot be asked is srun's to say.
 	printf '#!/bin/sh\necho "Unable to contact slurm controller" >&2\nexit 1\n' >"$BIN/squeue"
 	csrun wse SLURM_JOB_ID=99 -- true

@@ -87,22 +87,22 @@ says_error() {
 	says_error 125 'no subcommand; usage: distrun SUBCOMMAND \[OPTION\]... (see --help)' ||
 		says_error 125 'no subcommand; *'
 	distrun -- surrogat
-	says_error 125 "'surrogat' is no subcommand; did you mean 'surrogate'?"
+	says_error 125 "'surrogat' is not a subcommand; did you mean 'surrogate'?"
 	distrun -- surrogate --job-tim=3 -- true
 	says_error 125 "unknown option '--job-tim=3'; did you mean '--job-time-sec'?; see --help" ||
 		says_error 125 "unknown option '--job-tim=3'; *"
 	distrun -- surrogate true
-	says_error 125 "a command follows '--', which is not there before 'true'"
+	says_error 125 "'--' is missing before the command 'true'"
 	distrun -- surrogate --
-	says_error 125 "no command behind '--'; *"
+	says_error 125 "no command after '--'; *"
 	distrun -- surrogate --name='a b' -- true
-	says_error 125 "--name='a b': expected are up to 64 letters, *"
+	says_error 125 "--name='a b': expected up to 64 letters, *"
 	distrun -- surrogate --num_csx=many -- true
 	says_error 125 "--num-csx='many' is not a whole number from 0 to 65535"
 	distrun -- surrogate --job_time_sec=soon -- true
 	says_error 125 "--job-time-sec='soon' is not a duration such as *"
 	distrun DISTRUN_JOB_TIME_SEC=0 -- surrogate -- true
-	says_error 125 "DISTRUN_JOB_TIME_SEC='0': a limit of nothing would let nothing run"
+	says_error 125 "DISTRUN_JOB_TIME_SEC='0': the limit must be longer than 0"
 	distrun -- surrogate --grace=x -- true
 	says_error 125 "--grace='x' is not a duration *"
 	distrun -- where here
@@ -192,7 +192,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	distrun -- surrogate -- /no/such/program
 	says_error 127 "'/no/such/program' was not found"
 	distrun -- surrogate --require -- echo ran
-	says_error 125 "a surrogate step is required (--require), and this is no job of Slurm's: *"
+	says_error 125 "a surrogate step is required (--require), but this is not a job of Slurm: *"
 	[[ -z $output ]]
 }
 
@@ -233,7 +233,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 		[[ $stderr == 'distrun: warning: no surrogate step in job 12: srun '*'; the command runs without one' ]]
 		distrun PATH="$PWD/tools:/nowhere" SLURM_JOB_ID=12 -- surrogate --require -- /bin/sh -c 'echo ran'
 		[[ -z $output ]]
-		says_error 125 'a surrogate step is required (--require), and job 12 gets none: srun *'
+		says_error 125 'a surrogate step is required (--require), but job 12 gets none: srun *'
 	done
 	[[ $stderr == *"srun has ended with status 1: 'Unable to confirm allocation for job 12: no'" ]]
 }
@@ -261,7 +261,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	tool srun <<<"echo UP 7; until [ -e $PWD/up ]; do sleep 0.05; done; exit 137"
 	distrun SLURM_JOB_ID=12 -- surrogate -v --grace=1 -- sh -c 'trap "" TERM; echo >up; while :; do sleep 0.1; done'
 	[[ $status -eq 137 ]]
-	grep -x 'distrun: info: step 12.7 was cancelled: the command is told to end' <<<"$stderr"
+	grep -x 'distrun: info: step 12.7 was cancelled: the command is asked to end' <<<"$stderr"
 }
 
 @test "surrogate: what the step got last reaches the command, although srun has ended by then" {
@@ -292,7 +292,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	tool srun <<<'echo "srun: error: waiting for nobody" >&2; exec sleep 1000'
 	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'exit 4'
 	[[ $status -eq 4 ]]
-	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: it is left to itself; srun said: 'waiting for nobody'" ]]
+	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: distrun stops waiting for it; srun said: 'waiting for nobody'" ]]
 }
 
 @test "surrogate: the command has no descriptor of ours, and no signal blocked" {
@@ -310,9 +310,9 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	distrun -- surrogate --job-time-sec=500ms -- sleep 1000
 	[[ $status -eq 124 ]]
 	# On a machine that is busy, it may be more than half a second.
-	[[ $stderr == 'distrun: error: the time limit of 0.5s is reached ('[0-9]*'s used): the command is told to end, and killed 30s later' ]]
+	[[ $stderr == 'distrun: error: the time limit of 0.5s is reached ('[0-9]*'s used): the command is asked to end, and killed 30s later' ]]
 	distrun -- surrogate --job_time_sec 200ms --grace=100ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
-	[[ $status -eq 124 && $stderr == *'distrun: warning: sh was told to end 0.1s ago: it is killed'* ]]
+	[[ $status -eq 124 && $stderr == *'distrun: warning: sh did not end within the grace period of 0.1s: it is killed'* ]]
 	local_srun
 	distrun SLURM_JOB_ID=12 -- surrogate --job-time-sec=500ms -- sleep 1000
 	[[ $status -eq 124 && $(cat step.status) == 124 ]]
@@ -367,7 +367,7 @@ used() {
 
 @test "limits: a file that is no budget is refused with its line, and nothing is started" {
 	distrun -- surrogate --job-time-budget=budget -- touch started
-	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is given; --job-time-sec tells it"
+	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is given; set it with --job-time-sec"
 	echo hello >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
 	says_error 125 "$PWD/budget:1: 'distrun budget 1' is expected; it is not a budget file of distrun, or it is damaged: remove it to start again"
@@ -404,7 +404,7 @@ used() {
 	done
 	# Each variable that the manual names is one.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
-		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *'is no setting'* ]] || { echo "manual: $word" && return 1; }
+		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *' setting of '* ]] || { echo "manual: $word" && return 1; }
 	done
 }
 

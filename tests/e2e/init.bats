@@ -493,7 +493,7 @@ exit 1'
 		until_true test -e ready
 		kill -TERM "$pid"
 		ends_with 137
-		[ "$(<err)" = 'distinit: warning: sh was told to end 0.2s ago: it is killed' ]
+		[ "$(<err)" = 'distinit: warning: sh did not end within the grace period of 0.2s: it is killed' ]
 	done
 }
 
@@ -613,7 +613,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 		until_true eval '[ "$(children_of "$init" | wc -l)" -eq 1 ]'
 		kill -"$signal" "$init"
 		ends_with 4
-		[ "$(<err)" = "distinit: warning: processes that sh left behind are killed at once, as signal $signal came" ]
+		[ "$(<err)" = "distinit: warning: processes that sh left behind are killed now, because signal $signal came" ]
 		rm -f ready
 		start --init --leftovers=end --leftovers-grace=1h -- sh -c "$LEAVES"
 		until_true test -e ready
@@ -681,7 +681,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	invoke unshare --pid --fork sh -c '"$@"; echo "status $?"' - "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -v -- \
 		sh -c 'sleep 60 & exit 4'
 	[[ $output == 'status 4' && $stderr == *'cannot be found without /proc of this PID namespace: they are left'* ]]
-	[[ $stderr != *'told to end'* ]]
+	[[ $stderr != *'asked to end'* ]]
 }
 
 @test "init: a process with the number that the command had does not change the status" {
@@ -786,14 +786,14 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 
 @test "time limit: ends the command with 124 and says so" {
 	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
-	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has run for 0.3s, which is the time limit: it is told to end, and killed 30s later' ]]
+	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has reached the time limit of 0.3s: it is asked to end, and killed 30s later' ]]
 	distinit PATH="$PATH" -- --time-limit=300ms --grace=never -- sleep 1000
-	[[ $status -eq 124 && $stderr == *'the time limit: it is told to end' ]]
+	[[ $status -eq 124 && $stderr == *'the time limit of 0.3s: it is asked to end' ]]
 }
 
 @test "time limit: KILL after the grace, for what ignores TERM" {
 	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
-	[[ $status -eq 124 && $stderr == *'sh was told to end 0.2s ago: it is killed' ]]
+	[[ $status -eq 124 && $stderr == *'sh did not end within the grace period of 0.2s: it is killed' ]]
 }
 
 @test "time limit: a command that ends in time keeps its status" {
@@ -818,7 +818,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 
 @test "init: bad values are refused, by the option's or the variable's name" {
 	distinit -- --init --signal=TREM:INT -- /bin/true
-	refuses_with "--signal: 'TREM' is no signal; did you mean 'TERM'?; 'kill -l' lists them"
+	refuses_with "--signal: 'TREM' is not a signal; did you mean 'TERM'?; 'kill -l' lists them"
 	distinit DISTINIT_SIGNAL=TERM -- --init -- /bin/true
 	refuses_with "DISTINIT_SIGNAL: 'TERM': two signals are expected, FROM:TO, such as TERM:INT or TERM:0"
 	distinit -- --init --signal=KILL:TERM -- /bin/true
@@ -828,7 +828,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit -- --init --map-exit=256:0 -- /bin/true
 	refuses_with "--map-exit: '256:0': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
 	distinit -- --init --pdeathsig=KILLL -- /bin/true
-	refuses_with "--pdeathsig: 'KILLL' is no signal; did you mean 'KILL'?; 'kill -l' lists them"
+	refuses_with "--pdeathsig: 'KILLL' is not a signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true
 	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
 	distinit -- --init --leftovers=kill -- /bin/true

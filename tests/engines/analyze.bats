@@ -88,7 +88,7 @@ print(eval(sys.argv[1]))' "$1" <<<"$output"
 	same "the rows left out" 3 "$(grep -c 'left out: needs .* CPUs, and a node has 8$' <<<"${output%%cs_input_analyzer:*}")"
 	same "the best row" '> 2 4' "$(awk '/^>/ { print $1, $2, $3 }' <<<"$output")"
 	same "the bars" 3 "$(grep -c '^ *[842] x [124]  #' <<<"$output")"
-	[[ $output == *"2 nodes are an estimate: one node was measured, alone, and the rest is taken to be linear."* ]]
+	[[ $output == *"2 nodes are an estimate: one node was measured alone, and linear scaling is assumed."* ]]
 	[[ $output == *"on n"[12]", "* ]]
 }
 
@@ -122,7 +122,7 @@ print(eval(sys.argv[1]))' "$1" <<<"$output"
 	same "the exit status" 0 "$status"
 	analyze --seconds=200ms --warmup=0 --threads=4 -- sh -c 'while :; do sleep 0.1; done' read_data
 	same "the exit status" 1 "$status"
-	[[ $output == *"failed: no lines on stdout; lines are counted, or --unit=bytes, or a last line 'samples=N'"* ]]
+	[[ $output == *"failed: no lines on stdout; print a line for each record, or a last line 'samples=N', or use --unit=bytes"* ]]
 	analyze --threads=4 -- /nowhere/read_data
 	same "the exit status" 1 "$status"
 	[[ $output == *"failed: exit status 127 (not found) of worker "[01]* ]]
@@ -167,5 +167,5 @@ begun() {
 	same "the exit status" 0 "$status"
 	[[ $output == *"csrun_wse --total-nodes=2 --tasks-per-node=4 --cpus-per-task=2"* ]]
 	run -125 login env SLURM_JOB_ID=99999 "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none -- true
-	[[ $output == *"error: SLURM_JOB_ID='99999' is no job that runs"* ]]
+	[[ $output == *"error: SLURM_JOB_ID='99999' is not a running job"* ]]
 }

@@ -227,7 +227,7 @@ lines" ] && echo "$SLURM_PROCID $HF_HOME $PYTHONPATH [${DISTINIT_BUNDLE-}${DISTI
 	for job in "$job" 4000000; do
 		run user SLURM_JOB_ID="$job" "$CLUSTER/csrun_cpu" /bin/true
 		same "the exit status" 125 "$status"
-		[[ $output == *"SLURM_JOB_ID='$job' is no job that runs; 'unset SLURM_JOB_ID'"* ]] || fail "not told"
+		[[ $output == *"SLURM_JOB_ID='$job' is not a running job; 'unset SLURM_JOB_ID'"* ]] || fail "not told"
 	done
 }
 

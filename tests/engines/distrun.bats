@@ -147,7 +147,7 @@ in_batch() {
 	[[ $output == 'batch: the batch script of job '* ]] || fail 'it is a batch script'
 	grep -F '{"where": "step", "job_id": "'"$(job_of job)"'", "step_id": "0", "by": "process"' <<<"$output" || fail 'no step'
 	[[ $(cat nested.out) == $'leaked 1\nbatch: the batch script of job '* ]] || fail "nested: $(cat nested.out)"
-	[[ $output == *$'leaked 1\nsalloc: salloc\'s shell of job '*', which is of job '*' was made by salloc in there'* ]] ||
+	[[ $output == *$'leaked 1\nsalloc: salloc\'s shell of job '*', which is of job '*': salloc made job '*' in there'* ]] ||
 		fail 'salloc in a step'
 }
 
@@ -173,7 +173,7 @@ in_batch() {
 		"$(grep -oE '^[a-z]+:' <<<"$output" | tr '\n' ' ' | sed 's/ $//')"
 	grep -F 'SLURM_STEP_ID=55, and squeue lists no such step' <<<"$output"
 	grep -F 'SLURM_STEP_ID=0, and squeue lists that step' <<<"$output"
-	grep -F 'whether there is such a step could not be asked: squeue cannot be started: it is not in PATH' <<<"$output"
+	grep -F 'squeue could not be asked for this step: squeue cannot be started: it is not in PATH' <<<"$output"
 }
 
 # --- a step for each run ----------------------------------------------------------------------------
@@ -231,7 +231,7 @@ in_batch() {
 			salloc --quiet --nodes=1 --ntasks=1 $DISTRUN surrogate --require --name=nested -- sh -c "echo \\\$SLURM_JOB_ID >nested"'
 	END
 	same "the exit status" 0 "$status"
-	[[ $output == *'distrun: debug: no surrogate step: this is a step already, which Slurm accounts for (process '* ]] ||
+	[[ $output == *'distrun: debug: no surrogate step: Slurm already accounts for this step (process '* ]] ||
 		fail 'it does not say why'
 	run accounted "$(job_of job)" 2
 	same "steps of the job" $'distrun COMPLETED 0:0\nsh COMPLETED 0:0' "$output"
@@ -274,7 +274,7 @@ in_batch() {
 	END
 	# On a machine that is busy, it may be a little more than two seconds.
 	same "what was printed" "$(printf '%s\n' 'status 0' \
-		'distrun: error: the time limit of 2s is reached (Ns used): the command is told to end, and killed 30s later' \
+		'distrun: error: the time limit of 2s is reached (Ns used): the command is asked to end, and killed 30s later' \
 		'status 124')" "$(sed -E 's/\([0-9.]+s used\)/(Ns used)/' <<<"$output")"
 	run accounted "$(job_of job)" 2
 	same "accounting" $'within COMPLETED 0:0\nbeyond FAILED 124:0' "$output"
@@ -293,7 +293,7 @@ in_batch() {
 		limited --name=fourth -- touch started
 		echo status $?
 	END
-	[[ $output =~ ^"distrun: error: the time limit of 5s is reached ("[0-9.]+"s used, "[0-9.]+"s of it by this run; the budget is '"[^\']*"/budget'): the command is told to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 5s is used up ("[0-9.]+"s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started"$'\n'"status 124"$ ]] ||
+	[[ $output =~ ^"distrun: error: the time limit of 5s is reached ("[0-9.]+"s used, "[0-9.]+"s of it by this run; the budget is '"[^\']*"/budget'): the command is asked to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 5s is used up ("[0-9.]+"s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started"$'\n'"status 124"$ ]] ||
 		fail 'the messages are others'
 	[[ ! -e started ]] || fail 'the fourth was started'
 	run accounted "$(job_of job)" 3
@@ -321,7 +321,7 @@ in_batch() {
 	grep -Fx 'got USR1' usr1.out
 	same "the status of the cancelled" 143 "$(cat cancelled.status)"
 	same "the status of the stubborn" 137 "$(cat stubborn.status)"
-	grep -F 'distrun: warning: sh was told to end 2s ago: it is killed' stubborn.out
+	grep -F 'distrun: warning: sh did not end within the grace period of 2s: it is killed' stubborn.out
 	run accounted "$(job_of job)" 4
 	same "accounting" "$(printf '%s\n' 'cancelled CANCELLED by 0 0:9' 'stubborn CANCELLED by 0 0:9' 'term FAILED 9:0' \
 		'usr1 COMPLETED 0:0')" "$(sort <<<"$output")"
@@ -369,7 +369,7 @@ in_batch() {
 		echo status $?
 	END
 	[[ $output == *'status 6' ]] || fail 'another status'
-	grep -x 'distrun: warning: step .* is gone: srun was killed by signal 9; the command runs on without one' alone.out ||
+	grep -x 'distrun: warning: step .* is gone: srun was killed by signal 9; the command continues without one' alone.out ||
 		fail "it says: $(cat alone.out)"
 	[[ ! -e /proc/$(cat dead.pid) ]] || fail 'the command of the killed one runs on'
 	run accounted "$(job_of job)" 2
@@ -400,10 +400,10 @@ in_batch() {
 		run login env SLURM_CONF="$conf" SLURM_JOB_ID=999999 \
 			sh -c '"$@"; echo status $?' - "$DISTRUN" surrogate --require -- sh -c 'echo ran; exit 5'
 		[[ $output != *ran* && $output == *'status 125' ]] || fail "$conf, required: the command"
-		grep '^distrun: error: a surrogate step is required (--require), and job 999999 gets none: ' <<<"$output" || fail "$conf"
+		grep '^distrun: error: a surrogate step is required (--require), but job 999999 gets none: ' <<<"$output" || fail "$conf"
 	done
 	wait $!
-	same "without slurmctld" $'ran\ndistrun: warning: Slurm has not ended the surrogate step of job 1 within 10s: it is left to itself\nstatus 5' \
+	same "without slurmctld" $'ran\ndistrun: warning: Slurm has not ended the surrogate step of job 1 within 10s: distrun stops waiting for it\nstatus 5' \
 		"$(cat down.out)"
 	nothing_is_left
 }
@@ -449,7 +449,7 @@ slurmctld() {
 	same "the status of the first" 7 "$(cat before.status)"
 	same "the status of the second" 8 "$(cat during.status)"
 	[[ -s ran ]] || fail 'the second did not run'
-	[[ $(cat during.out) == "distrun: warning: Slurm has not ended the surrogate step of job $job within 10s: it is left to itself" ]] ||
+	[[ $(cat during.out) == "distrun: warning: Slurm has not ended the surrogate step of job $job within 10s: distrun stops waiting for it" ]] ||
 		fail "the second says: $(cat during.out)"
 }
 
@@ -465,7 +465,7 @@ slurmctld() {
 	done
 	grep -Fx 'got TERM' "$SLOW-ends.out"
 	grep -Fx 'status 0' "$SLOW-ends.out"
-	grep -F 'distrun: warning: sh was told to end 4s ago: it is killed' "$SLOW-ignores.out"
+	grep -F 'distrun: warning: sh did not end within the grace period of 4s: it is killed' "$SLOW-ignores.out"
 	grep -Fx 'status 137' "$SLOW-ignores.out"
 	run accounted "$(cat "$SLOW-ends.job")" 1
 	same "accounting of the one that ends" 'ends COMPLETED 0:0' "$output"
@@ -485,7 +485,7 @@ slurmctld() {
 	done
 	same "what went wrong" fine "$(cat "$MINUTE/done" "$MINUTE/log")"
 	same "the statuses" '6 7 8 9' "$(cd "$MINUTE" && cat over.status ends.status begins.status after.status | xargs)"
-	[[ $(cat "$MINUTE/begins.out") == *"has not ended the surrogate step of job "*" within 10s: it is left to itself"* ]] ||
+	[[ $(cat "$MINUTE/begins.out") == *"has not ended the surrogate step of job "*" within 10s: distrun stops waiting for it"* ]] ||
 		fail "the one that began says: $(cat "$MINUTE/begins.out")"
 	for word in 'over|FAILED|6:0' 'ends|FAILED|7:0' 'after|FAILED|9:0'; do
 		grep -Fx "$word" "$MINUTE/accounted" || fail "accounting: $(cat "$MINUTE/accounted")"

@@ -51,14 +51,15 @@ static void check_all_candidates(void) {
 	check_candidates(8, "4,4", "", "4x2");
 	check_candidates(8, "4", "1,2,3", "4x1 4x2 4x3!");
 	check_candidates(0, "4", "1,2", "4x1 4x2");
-	check_candidates(0, "4", "", "does not tell how many CPUs");
-	check_candidates(0, "", "", "does not tell how many CPUs");
+	check_candidates(0, "4", "", "does not report how many CPUs");
+	check_candidates(0, "", "", "does not report how many CPUs");
 	check_candidates(8, "4,,2", "", "--threads='4,,2': '' is not a whole number");
 	check_candidates(8, "0", "", "'0' is not a whole number from 1");
 	check_candidates(8, "-4", "", "'-4' is not");
 	check_candidates(8, "65536", "", "'65536' is not");
 	check_candidates(65535, "65535", "65535", "65535x65535!");
-	check_candidates(8, "1,2,3,4,5,6,7,8,9,10", "1,2,3,4,5,6,7", "70 candidates, and 64");
+	check_candidates(8, "1,2,3,4,5,6,7,8,9,10", "1,2,3,4,5,6,7",
+			 "70 candidates are too many; at most 64");
 }
 
 /** Written, read and written again it is the same. */

@@ -49,7 +49,7 @@ int main(void) {
 		     "--cpus-per-task=2 --distribution=cyclic --exclusive -x");
 
 	check_layout((struct layout){2, 2, 4, 0, false, NULL}, "", 0,
-		     "2 single-task nodes of 2: one node at least has to be left for several tasks");
+		     "2 single-task nodes of 2 nodes: at least one node must remain for several tasks");
 	check_layout((struct layout){0, 0, 4, 0, false, NULL}, "", 0,
 		     "0 nodes with 4 tasks each: at least one of both is needed");
 	check_layout((struct layout){2, 0, 0, 0, false, NULL}, "", 0,

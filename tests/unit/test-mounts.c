@@ -41,10 +41,10 @@ static void test_lists(void) {
 	check_lists("/a:/a:ro", "/a", "/a>/a");
 	check_lists("/a:/a:ro", "/a:/a/:ro", "/a>/a!");
 
-	check_lists("data", "", "MOUNT_DIRS: 'data' is no absolute path, as '/data' is");
-	check_lists("", "./x", "--mount-dirs: './x' is no absolute path, as '/data' is");
-	check_lists("/a:", "", "MOUNT_DIRS: '' is no absolute path, as '/data' is");
-	check_lists("/a:b", "", "MOUNT_DIRS: 'b' is no absolute path, as '/data' is");
+	check_lists("data", "", "MOUNT_DIRS: 'data' is not an absolute path such as '/data'");
+	check_lists("", "./x", "--mount-dirs: './x' is not an absolute path such as '/data'");
+	check_lists("/a:", "", "MOUNT_DIRS: '' is not an absolute path such as '/data'");
+	check_lists("/a:b", "", "MOUNT_DIRS: 'b' is not an absolute path such as '/data'");
 	check_lists("/a:/b:rx", "",
 		    "MOUNT_DIRS: '/a:/b:rx': expected SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro");
 	check_lists("/a:/b:ro:x", "",
@@ -58,8 +58,7 @@ static void test_one(void) {
 	struct err err = {""};
 	struct mount mount = {"/a,b", "/x", true, "distinit"};
 	checkf(mounts_add_one(&mounts, &mount, &err) == -EINVAL, "a ',' in a path");
-	check_text(err.text,
-		   "distinit: '/a,b': container runtimes know no way to name a path with a ',' or ':'",
+	check_text(err.text, "distinit: '/a,b': container runtimes cannot mount a path with a ',' or ':'",
 		   "a ',' in a path");
 	for (int i = 0; i < 20; i++) {
 		mount.source = mount.target = arena_format(&arena, "/d%d", i);

@@ -22,10 +22,10 @@ static struct reading count(enum records_unit unit, const char *text, size_t pie
 static void check_count(enum records_unit unit, const char *text, uint64_t want, int64_t want_samples) {
 	for (size_t piece = 1; piece <= 64; piece = piece * 3 + 1) {
 		struct reading got = count(unit, text, piece);
-		checkf(got.count == want && got.told == (want_samples >= 0) &&
-			       (!got.told || got.samples == (uint64_t)want_samples),
+		checkf(got.count == want && got.has_samples == (want_samples >= 0) &&
+			       (!got.has_samples || got.samples == (uint64_t)want_samples),
 		       "%s of '%s' in pieces of %zu: %llu, %d, %llu", records_unit_words[unit], text, piece,
-		       (unsigned long long)got.count, got.told, (unsigned long long)got.samples);
+		       (unsigned long long)got.count, got.has_samples, (unsigned long long)got.samples);
 	}
 }
 
@@ -91,11 +91,11 @@ int main(void) {
 	check_rate("over at once", RECORDS_LINES, w, 30000000, RECORDS_LINES, true);
 
 	w = (struct run_window){.start_ms = 1000, .base_ms = 2000, .end_ms = 9000};
-	w.end = (struct reading){.count = 3, .told = true, .samples = 600, .at_ms = 7000};
+	w.end = (struct reading){.count = 3, .has_samples = true, .samples = 600, .at_ms = 7000};
 	check_rate("told at the end", RECORDS_LINES, w, 100000, RECORDS_SAMPLES, true);
-	w.base = (struct reading){.told = true, .samples = 100, .at_ms = 2000};
+	w.base = (struct reading){.has_samples = true, .samples = 100, .at_ms = 2000};
 	check_rate("told twice", RECORDS_SAMPLES, w, 100000, RECORDS_SAMPLES, false);
-	w.end.told = false;
+	w.end.has_samples = false;
 	w.end.samples = 0;
 	w.base = (struct reading){0};
 	check_rate("not told", RECORDS_SAMPLES, w, 0, RECORDS_SAMPLES, false);

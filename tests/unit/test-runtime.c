@@ -98,11 +98,12 @@ static void test_find(const char *folder) {
 	check_find(folder, "", "ch-run", "x", "charliecloud");
 	check_find(folder, "", "enroot", "x", "pyxis");
 	check_find(folder, "", "none", NULL, "none");
-	check_find(folder, "ch-run+podman", NULL, "/x.sif",
-		   "no container runtime for '/x.sif' is in PATH; --runtime=NAME or CONTAINER_RUNTIME=NAME "
-		   "says which the nodes have, --runtime=none does without");
+	check_find(
+		folder, "ch-run+podman", NULL, "/x.sif",
+		"no container runtime for '/x.sif' is in PATH; name the one on the nodes with "
+		"--runtime=NAME or CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container");
 	check_find(folder, "", "singularty", "x",
-		   "--runtime='singularty' is no container runtime; expected one of auto, singularity, "
+		   "--runtime='singularty' is not a container runtime; expected one of auto, singularity, "
 		   "apptainer, charliecloud, podman, pyxis, none; did you mean 'singularity'?");
 }
 
@@ -118,18 +119,20 @@ static void check_check(const char *name, const char *image, const char *mounts,
 static void test_check(const char *folder) {
 	check_check("none", NULL, "/a", "");
 	check_check("singularity", "/nonexistent/x.sif", "",
-		    "--image: the image '/nonexistent/x.sif' is not there: No such file or directory");
+		    "--image: the image '/nonexistent/x.sif' cannot be read: No such file or directory");
 	check_check("singularity", "docker://x", "/a:/b:ro", "");
 	check_check("podman", "x", "/a:/b:ro", "");
 	check_check("charliecloud", "x", "/a:/b:ro",
-		    "X: charliecloud cannot mount '/a' read-only; leave the ':ro' out");
+		    "X: charliecloud cannot mount '/a' read-only; remove the ':ro'");
 	check_check("singularity", folder, "/a:/b", "");
 	mkdir(arena_format(&arena, "%s/in", folder), 0755);
 	check_check("charliecloud", folder, "/a:/in", "");
-	check_check("charliecloud", folder, "/a:/in,/a:/out",
-		    arena_format(&arena,
-				 "X: '/out' is not in the image, and ch-run cannot make it; mkdir -p %s/out",
-				 folder));
+	check_check(
+		"charliecloud", folder, "/a:/in,/a:/out",
+		arena_format(
+			&arena,
+			"X: '/out' is not in the image, and ch-run cannot create it; run 'mkdir -p %s/out'",
+			folder));
 }
 
 int main(void) {

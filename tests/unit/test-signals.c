@@ -90,9 +90,9 @@ int main(void) {
 	check_refused(init_plan_signals, "", "FROM:TO");
 	check_refused(init_plan_signals, "TERM:INT,", "FROM:TO");
 	check_refused(init_plan_signals, "TREM:INT", "did you mean 'TERM'?");
-	check_refused(init_plan_signals, "TERM:", "'' is no signal");
-	check_refused(init_plan_signals, "TERM:65", "'65' is no signal");
-	check_refused(init_plan_signals, "0:TERM", "'0' is no signal");
+	check_refused(init_plan_signals, "TERM:", "'' is not a signal");
+	check_refused(init_plan_signals, "TERM:65", "'65' is not a signal");
+	check_refused(init_plan_signals, "0:TERM", "'0' is not a signal");
 	check_refused(init_plan_signals, "KILL:TERM", "cannot be caught");
 	check_refused(init_plan_signals, "STOP:TERM", "cannot be caught");
 	check_refused(init_plan_signals, "CHLD:TERM", "never forwarded");

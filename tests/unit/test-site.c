@@ -52,23 +52,24 @@ static void test_files(void) {
 static void test_refused(void) {
 	check_site("\nDEF_NODE=3\n", "f:2: unknown name 'DEF_NODE'; did you mean 'DEF_NODES'?");
 	check_site("COLOUR=3\n",
-		   "f:1: unknown name 'COLOUR'; there are: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
+		   "f:1: unknown name 'COLOUR'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
 		   "DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
 		   "RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
-	check_site("CSRUN_CYCLIC=1\n",
-		   "f:1: unknown name 'CSRUN_CYCLIC'; there are: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
-		   "DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
-		   "RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
+	check_site(
+		"CSRUN_CYCLIC=1\n",
+		"f:1: unknown name 'CSRUN_CYCLIC'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
+		"DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE CONTAINER_RUNTIME "
+		"RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
 	check_site("if true; then\n", "f:1: 'if true; then' is not NAME=VALUE");
 	check_site("DEF_NODES = 3\n", "f:1: 'DEF_NODES = 3' is not NAME=VALUE");
 	check_site("=3\n", "f:1: '=3' is not NAME=VALUE");
-	check_site("DEF_NODES=1\n#\nDEF_NODES=2\n", "f:3: DEF_NODES stands in line 1 already");
+	check_site("DEF_NODES=1\n#\nDEF_NODES=2\n", "f:3: DEF_NODES is already set in line 1");
 	check_site("MOUNT_DIRS=/data,$HOME\n",
-		   "f:1: MOUNT_DIRS='/data,$HOME': nothing is expanded here; write what '$...' stands for");
+		   "f:1: MOUNT_DIRS='/data,$HOME': '$' is not expanded here; write the value itself");
 	check_site("MOUNT_DIRS=\"`pwd`\"\n",
-		   "f:1: MOUNT_DIRS='`pwd`': nothing is expanded here; write what '`...' stands for");
+		   "f:1: MOUNT_DIRS='`pwd`': '`' is not expanded here; write the value itself");
 	check_site("MOUNT_DIRS=\"/a\n", "f:1: MOUNT_DIRS: the closing \" is missing");
-	check_site("MOUNT_DIRS='/a'/b\n", "f:1: MOUNT_DIRS: '/b' stands behind the closing '");
+	check_site("MOUNT_DIRS='/a'/b\n", "f:1: MOUNT_DIRS: '/b' follows the closing '");
 
 	struct site site = {.path = "kept"};
 	struct err err = {""};
@@ -95,7 +96,7 @@ static void test_scripts(void) {
 		   "SINGULARITY_IMAGE:3=/x.sif|MOUNT_DIRS:4=/data|DEF_NODES:5=2|DEF_CPUS_PER_TASK:12=4|"
 		   "GRES_NODE:6=");
 	check_site("#!/bin/bash\nMOUNT_DIRS=$HOME\n",
-		   "f:2: MOUNT_DIRS='$HOME': nothing is expanded here; write what '$...' stands for");
+		   "f:2: MOUNT_DIRS='$HOME': '$' is not expanded here; write the value itself");
 }
 
 static void check_variables(const char *variables, const char *want) {
@@ -108,8 +109,9 @@ static void check_variables(const char *variables, const char *want) {
 
 static void test_variables(void) {
 	check_variables("CSRUN_NODES=3 CSRUN_SITE=/x CSRUN_CYCLIC=1 CSRUNNER=1 PATH=/bin", "");
-	check_variables("CSRUN_NODE=3", "'CSRUN_NODE' is no setting of distrun; did you mean 'CSRUN_NODES'?");
-	check_variables("CSRUN_COLOUR=3", "'CSRUN_COLOUR' is no setting of distrun");
+	check_variables("CSRUN_NODE=3",
+			"'CSRUN_NODE' is not a setting of distrun; did you mean 'CSRUN_NODES'?");
+	check_variables("CSRUN_COLOUR=3", "'CSRUN_COLOUR' is not a setting of distrun");
 }
 
 static void test_places(void) {
@@ -117,8 +119,8 @@ static void test_places(void) {
 	struct err err = {""};
 	struct site_places places = {.system = "/nonexistent/site.conf"};
 	checkf(site_read(&arena, &places, &site, &err) == 0 && !site.path, "no file at all is no error");
-	places.told = "/nonexistent/told.conf";
-	places.told_from = "CSRUN_SITE";
+	places.given = "/nonexistent/told.conf";
+	places.given_from = "CSRUN_SITE";
 	checkf(site_read(&arena, &places, &site, &err) == -ENOENT, "one that was told has to be there");
 	check_part(err.text, "/nonexistent/told.conf", "and is named");
 	check_part(err.text, "CSRUN_SITE", "with who told it");

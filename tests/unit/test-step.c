@@ -65,7 +65,7 @@ static struct step run(const char *script, int status) {
 		poll(fds, 2, 10);
 		step_read(&step);
 		if (step.state == STEP_UP && status >= 0) {
-			step_tell(&step, status);
+			step_send_status(&step, status);
 		}
 	}
 	step_reaped(&step, how);
@@ -105,7 +105,7 @@ static void check_signals(void) {
 		wanted |= (uint64_t)1 << (signals[i] - 1);
 		check(kill(step.srun.pid, signals[i]) == 0 && await(&step, wanted));
 	}
-	step_tell(&step, 3);
+	step_send_status(&step, 3);
 	check(waitpid(step.srun.pid, &how, 0) == step.srun.pid && WIFEXITED(how) && WEXITSTATUS(how) == 3);
 	step_reaped(&step, how);
 	check(step.end == STEP_DONE);
