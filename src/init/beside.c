@@ -31,16 +31,12 @@ static void begin(struct supervisor *in) {
 	in->plan.beside->started(in->plan.beside);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
-}
-
 static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	struct beside *beside = in->plan.beside;
 	struct pollfd fds[1 + BESIDE_FDS] = {{.fd = in->signal_fd, .events = POLLIN}};
 	memcpy(fds + 1, beside->fds, sizeof(beside->fds));
 	// While it is waited for, what is left behind is not looked after.
-	at = in->ended && beside->busy ? beside->due_at : earlier(at, beside->due_at);
+	at = in->ended && beside->busy ? beside->due_at : earliest(at, beside->due_at);
 	uint64_t now = now_ms();
 	uint64_t ms = at == 0 ? INT32_MAX : at > now ? at - now : 0;
 	ms = in->signal_fd < 0 && ms > LOOK_MS ? LOOK_MS : ms;

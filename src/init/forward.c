@@ -2,7 +2,7 @@
 
 /** Signals on their way to the workload. */
 
-#include "init/signals.h"
+#include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <string.h>

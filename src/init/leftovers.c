@@ -12,7 +12,7 @@
  * parent has ended: so we look again, soon and then less and less often, until there is nobody.
  */
 
-#include "init/signals.h"
+#include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>

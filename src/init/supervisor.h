@@ -6,6 +6,7 @@
  * it ends the process.
  */
 
+#include "base/earliest.h"
 #include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
@@ -185,11 +186,6 @@ void ending_begin(struct supervisor *in);
 
 /** Do what is due: the time limit, the grace period, what is left. Returns whether all is over. */
 bool ending_step(struct supervisor *in);
-
-/** The earlier of two times, of which 0 stands for "never". */
-INLINE uint64_t earliest(uint64_t a, uint64_t b) {
-	return a && (!b || a < b) ? a : b;
-}
 
 /** When there is something to do again, on now_ms()'s clock; 0: only when a signal comes. */
 uint64_t ending_next(const struct supervisor *in);

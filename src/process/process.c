@@ -92,13 +92,3 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 	*out = p;
 	return 0;
 }
-
-static const char names[][7] = {
-	"",	"HUP",	"INT",	"QUIT", "ILL",	  "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
-	"SEGV", "USR2", "PIPE", "ALRM", "TERM",	  "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
-	"TTOU", "URG",	"XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS",
-};
-
-const char *signal_short_name(unsigned number) {
-	return number > 0 && number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
-}

@@ -50,6 +50,3 @@ struct container container_read(struct arena *arena, const char *root, const str
 
 /** What is said in the text of /proc/self/status: ignored, blocked and seccomp of @out. A field that is missing stays as it is. */
 void process_read_status(struct str status, struct process *out);
-
-/** "HUP" for 1, or NULL for a signal without a name. */
-const char *signal_short_name(unsigned number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "init/signals.h"
+#include "base/signals.h"
 
 #include "check.h"
 #include "init/init.h"
@@ -75,6 +75,10 @@ int main(void) {
 	check_suggestion("sigusr3", "USR1");
 	check_suggestion("nothing", NULL);
 	check_round_trip();
+	check_text(signal_name(1).s, "HUP", "signal 1");
+	check_text(signal_name(15).s, "TERM", "signal 15");
+	check_text(signal_name(31).s, "SYS", "signal 31");
+	check_text(signal_name(32).s, "32", "signal 32");
 
 	check_signals("TERM:INT", SIGTERM, SIGINT);
 	check_signals("TERM:INT", SIGINT, SIGINT);

@@ -5,6 +5,9 @@
 
 #include "base/str.h"
 
+/** The largest signal number. */
+#define SIGNAL_MAX 64
+
 /**
  * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in any case. RTMIN is 34, as
  * programs see it; 32 and 33, which C libraries keep for themselves, are numbers only.

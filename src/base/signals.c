@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "init/signals.h"
+#include "base/signals.h"
 
-#include "base/err.h"
 #include "base/nearest.h"
 #include "base/num.h"
-#include "init/init.h"
 
 #include <errno.h>
 #include <signal.h>
