@@ -269,13 +269,15 @@ static int apply_element(const struct directive *d, struct env *env, size_t *eff
 		return r;
 	}
 	switch (d->verb) {
+	case VERB_PREPEND:
+		return join(env, d, d->value, old, err);
 	case VERB_APPEND:
 		return join(env, d, old, d->value, err);
 	case VERB_FIRST:
 		old = old.len ? without(env->arena, old, d->value, d->separator) : old;
 		return join(env, d, d->value, old, err);
-	default:
-		return join(env, d, d->value, old, err);
+	default: // the others have no list
+		return 0;
 	}
 }
 
@@ -312,9 +314,12 @@ static int apply_one(const struct directive *d, struct env *env, size_t *effort,
 			notes_add(notes, "pass %s: there is no such variable", quote(d->name).s);
 		}
 		return 0;
-	default:
+	case VERB_PREPEND:
+	case VERB_APPEND:
+	case VERB_FIRST:
 		return apply_element(d, env, effort, notes, err);
 	}
+	return 0;
 }
 
 int directives_apply(const struct directives *list, struct env *env, struct notes *notes, struct err *err) {
