@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 
-/** Longer words are not compared: they are no slip of a finger. */
+/** Longer words are not compared: they are hardly typing errors. */
 #define LONGEST 48
 
 static unsigned min(unsigned a, unsigned b) {
@@ -41,7 +41,7 @@ void nearest_try(struct nearest *best, const char *candidate) {
 		return;
 	}
 	unsigned d = distance(best->word, other);
-	// A third of the letters may be wrong.
+	// Up to a third of the letters may differ.
 	size_t longer = best->word.len > other.len ? best->word.len : other.len;
 	if (d <= longer / 3 && (!best->found || d < best->distance)) {
 		best->found = candidate;

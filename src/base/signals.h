@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Signals by their names, as kill(1) has them. */
+/** Signal names, as in kill(1). */
 
 #include "base/str.h"
 
@@ -9,11 +9,11 @@
 #define SIGNAL_MAX 64
 
 /**
- * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in any case. RTMIN is 34, as
- * programs see it; 32 and 33, which C libraries keep for themselves, are numbers only.
+ * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in upper or lower case. RTMIN is
+ * 34, as programs see it. 32 and 33, which C libraries keep for themselves, have no names.
  *
- * Returns the number, 1 to SIGNAL_MAX; -EINVAL. Where @suggestion is not NULL, it is set to the
- * nearest name, or NULL.
+ * Returns the number, 1 to SIGNAL_MAX; or -EINVAL. @suggestion, unless it is NULL, is set to the
+ * nearest name, or to NULL.
  */
 int signal_read(struct str text, const char **suggestion);
 
