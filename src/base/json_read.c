@@ -38,7 +38,7 @@ int json_read(const char *what, const char *text, struct cJSON **out, struct err
 			column = *p == '\n' ? 1 : column + 1;
 			line += *p == '\n';
 		}
-		return err_set(err, EINVAL, "%s=%s is no JSON (line %u, column %u)", what,
+		return err_set(err, EINVAL, "%s=%s is not JSON (line %u, column %u)", what,
 			       quote(str_of(text)).s, line, column);
 	}
 	*out = json;

@@ -11,7 +11,10 @@ static unsigned min(unsigned a, unsigned b) {
 	return a < b ? a : b;
 }
 
-/** Edits (insert, remove, replace, swap of neighbours) that turn @a into @b, both at most LONGEST. */
+/**
+ * The edits (insert, remove, replace, swap two neighbours) that turn @a into @b. Both have at most
+ * LONGEST characters.
+ */
 static unsigned distance(struct str a, struct str b) {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];

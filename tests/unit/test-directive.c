@@ -211,7 +211,7 @@ static void check_each_verb(void) {
 	check_words("A=1", "clean|pass A=2", "A=2"); // mpirun's -x NAME=VALUE
 	check_words("A=1|AB=2", "clean|pass *", "A=1|AB=2");
 
-	const char *empty = ": the value is empty, so nothing is put there";
+	const char *empty = ": the value is empty, so nothing changes";
 	check_noted("PATH=/bin", "prepend PATH=", "PATH=/bin",
 		    arena_format(&arena, "prepend 'PATH'%s", empty));
 	check_noted("PATH=/bin", "append PATH=", "PATH=/bin", arena_format(&arena, "append 'PATH'%s", empty));
@@ -260,18 +260,18 @@ static void check_all_refused(void) {
 	check_refused("unset ", 0, "the variable's name is empty");
 	check_refused("pass ", 0, "the variable's name is empty");
 	check_refused("pass =x", 0, "the variable's name is empty");
-	check_refused("unset A=1", 1, "'A=1': a name alone is expected, without '='");
-	check_refused("set A B=1", 1, "the name 'A B' has a blank or control character in it");
-	check_refused("set A\tB=1", 1, "'A\\x09B' has a blank or control character");
-	check_refused("set A\x7f=1", 1, "has a blank or control character");
-	check_refused("unset A\n", 1, "has a blank or control character");
-	check_refused("set A*=1", 1, "'*' may only end the name of an unset or pass");
-	check_refused("add *=1", 0, "'*' may only end the name of an unset or pass");
-	check_refused("unset A*B", 1, "'*' may only end the name of an unset or pass");
-	check_refused("unset **", 0, "'*' may only end the name of an unset or pass");
-	check_refused("pass *A", 0, "'*' may only end the name of an unset or pass");
-	check_refused("set A[;]=1", 1, "'A': a [separator] goes with prepend, append and first only");
-	check_refused("add A[;]=1", 1, "'A': a [separator] goes with prepend, append and first only");
+	check_refused("unset A=1", 1, "'A=1': expected a name without '='");
+	check_refused("set A B=1", 1, "the name 'A B' contains a blank or control character");
+	check_refused("set A\tB=1", 1, "'A\\x09B' contains a blank or control character");
+	check_refused("set A\x7f=1", 1, "contains a blank or control character");
+	check_refused("unset A\n", 1, "contains a blank or control character");
+	check_refused("set A*=1", 1, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("add *=1", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("unset A*B", 1, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("unset **", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("pass *A", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("set A[;]=1", 1, "'A': only prepend, append and first take a [separator]");
+	check_refused("add A[;]=1", 1, "'A': only prepend, append and first take a [separator]");
 	check_refused("append A[]=1", 1, "'A'[]: the separator between the brackets is empty");
 }
 
@@ -362,7 +362,7 @@ static void check_pairs(void) {
 	check(directive_add_pair(&list, VERB_PREPEND, STR("PATH[]"), STR("/a"), &option, &err) == -EINVAL);
 	check(directive_add_pair(&list, VERB_PREPEND, STR(""), STR("/a"), &option, &err) == -EINVAL);
 	check(directive_add_pair(&list, VERB_PREPEND, STR("A=b"), STR("/a"), &option, &err) == -EINVAL);
-	check_text(err.text, "'A=b': a name alone is expected, without '='", "a pair with '='");
+	check_text(err.text, "'A=b': expected a name without '='", "a pair with '='");
 	check(list.n == 3);
 }
 
@@ -431,18 +431,18 @@ static void check_files_wrong(void) {
 	check_file_wrong(STR("  prepnd B=2"), "FILE:1:3: ", "did you mean 'prepend'?");
 	check_file_wrong(STR("export A=1"),
 			 "FILE:1:1: ", "unknown verb 'export'; write the line without it, or with 'set'");
-	check_file_wrong(STR("set"), "FILE:1:4: ", "'set' needs a variable behind it");
-	check_file_wrong(STR("set "), "FILE:1:5: ", "'set' needs a variable behind it");
-	check_file_wrong(STR("unset  "), "FILE:1:8: ", "'unset' needs a variable behind it");
+	check_file_wrong(STR("set"), "FILE:1:4: ", "'set' needs a variable after it");
+	check_file_wrong(STR("set "), "FILE:1:5: ", "'set' needs a variable after it");
+	check_file_wrong(STR("unset  "), "FILE:1:8: ", "'unset' needs a variable after it");
 	check_file_wrong(STR("set A"), "FILE:1:6: ", "'A' has no '='");
 	check_file_wrong(STR("=x"), "FILE:1:1: ", "the variable's name is empty");
 	check_file_wrong(STR("set =x"), "FILE:1:5: ", "the variable's name is empty");
-	check_file_wrong(STR("prepend A B=x"), "FILE:1:10: ", "has a blank or control character");
-	check_file_wrong(STR("unset A=1"), "FILE:1:8: ", "a name alone is expected");
+	check_file_wrong(STR("prepend A B=x"), "FILE:1:10: ", "contains a blank or control character");
+	check_file_wrong(STR("unset A=1"), "FILE:1:8: ", "expected a name without '='");
 	check_file_wrong(STR("unset A*B"), "FILE:1:8: ", "'*' may only end");
 	check_file_wrong(STR("set A[;]=1"), "FILE:1:6: ", "a [separator] goes with");
 	check_file_wrong(STR("A*=1"), "FILE:1:2: ", "'*' may only end");
-	check_file_wrong(STR("clean A"), "FILE:1:7: ", "clean takes nothing behind it, not 'A'");
+	check_file_wrong(STR("clean A"), "FILE:1:7: ", "clean takes no argument; found 'A'");
 	check_file_wrong(STR("A=1\n\n[app]"), "FILE:3:1: ", "unknown section '[app]'; expected [app NAME]");
 	check_file_wrong(STR("[app ]"), "FILE:1:1: ", "unknown section");
 	check_file_wrong(STR("[job]"), "FILE:1:1: ", "unknown section");

@@ -187,15 +187,14 @@ static void check_errors(void) {
 	check_wrong(CMD_RUN, "--clean=1", "--clean takes nothing behind it");
 
 	check_wrong(CMD_RUN, "--set|=x",
-		    "--set: the variable's name is empty; a name is expected in front of the '='");
+		    "--set: the variable's name is empty; a name is expected before the '='");
 	check_wrong(CMD_RUN, "--set|A", "--set: 'A' has no '='; NAME=VALUE is expected");
 	check_wrong(CMD_RUN, "--set|A|--|x", "--set: 'A' has no '='; NAME=VALUE is expected");
 	check_wrong(CMD_RUN, "--prepend|PATH|/x",
 		    "--prepend: 'PATH' has no '='; NAME=VALUE is expected; write --prepend PATH=/x");
 	check_wrong(CMD_RUN, "-e|A|1", "--set: 'A' has no '='; NAME=VALUE is expected; write --set A=1");
-	check_wrong(CMD_RUN, "--unset|A=1", "--unset: 'A=1': a name alone is expected, without '='");
-	check_wrong(CMD_RUN, "--prepend-env|A=b|x",
-		    "--prepend-env: 'A=b': a name alone is expected, without '='");
+	check_wrong(CMD_RUN, "--unset|A=1", "--unset: 'A=1': expected a name without '='");
+	check_wrong(CMD_RUN, "--prepend-env|A=b|x", "--prepend-env: 'A=b': expected a name without '='");
 }
 
 /** Read the variables of @env after the options @words. */
