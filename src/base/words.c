@@ -61,8 +61,7 @@ struct splitting {
 
 static int refuse_expansion(const struct splitting *s, char c) {
 	return err_set(s->err, EINVAL,
-		       "%s=%s: '%c' is special in a shell, and this is not read by a shell; put it in single "
-		       "quotes",
+		       "%s=%s: '%c' is special in a shell, but no shell reads this; use single quotes",
 		       s->from, quote(s->text).s, c);
 }
 

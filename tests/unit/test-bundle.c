@@ -70,7 +70,7 @@ static void check_selection(void) {
 		      "TRACK: 'NO': not carried, as it is not set; --carry-unset removes it in the workers");
 	check_tracked(
 		"A=1", "NO:A:NO2:NO", "set A=1\n",
-		"TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset has it removed in the "
+		"TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset removes it in the "
 		"workers");
 }
 

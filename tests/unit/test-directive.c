@@ -439,9 +439,10 @@ static void check_files_wrong(void) {
 	check_file_wrong(STR("set =x"), "FILE:1:5: ", "the variable's name is empty");
 	check_file_wrong(STR("prepend A B=x"), "FILE:1:10: ", "contains a blank or control character");
 	check_file_wrong(STR("unset A=1"), "FILE:1:8: ", "expected a name without '='");
-	check_file_wrong(STR("unset A*B"), "FILE:1:8: ", "'*' may only end");
-	check_file_wrong(STR("set A[;]=1"), "FILE:1:6: ", "a [separator] goes with");
-	check_file_wrong(STR("A*=1"), "FILE:1:2: ", "'*' may only end");
+	check_file_wrong(STR("unset A*B"), "FILE:1:8: ", "'*' is allowed only at the end");
+	check_file_wrong(STR("set A[;]=1"),
+			 "FILE:1:6: ", "only prepend, append and first take a [separator]");
+	check_file_wrong(STR("A*=1"), "FILE:1:2: ", "'*' is allowed only at the end");
 	check_file_wrong(STR("clean A"), "FILE:1:7: ", "clean takes no argument; found 'A'");
 	check_file_wrong(STR("A=1\n\n[app]"), "FILE:3:1: ", "unknown section '[app]'; expected [app NAME]");
 	check_file_wrong(STR("[app ]"), "FILE:1:1: ", "unknown section");

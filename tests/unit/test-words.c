@@ -43,7 +43,8 @@ static void test_split(void) {
 		struct err err = {""};
 		checkf(words_split(&words, "X", str_of(refused[i]), &err) == -EINVAL, "refuse <%s>",
 		       refused[i]);
-		check_part(err.text, "no shell reads this", "why <%s> is refused", refused[i]);
+		check_part(err.text, "no shell reads this; use single quotes", "why <%s> is refused",
+			   refused[i]);
 	}
 }
 
