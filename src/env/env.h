@@ -16,7 +16,9 @@
 
 /** The origin of a change to a variable. */
 struct origin {
-	/** A framework's name, an option ("--set"), a file's path, or a variable ("DISTINIT_ENV"). */
+	/**
+	 * A framework's name, an option ("--set"), a file's path, or a variable ("DISTINIT_ENV").
+	 */
 	const char *by;
 	/** The line in that file or variable, from 1. 0: no line. */
 	uint32_t line;

@@ -145,9 +145,9 @@ keeps_ipc_lock() {
 	if [[ $uid -eq 0 && -z $caps ]]; then
 		fails_like 125 "--user='app'*cap_setuid*"
 	elif [[ $caps != *IPC_LOCK* ]]; then
-		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this container has not been given it*'
+		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it*'
 	elif ((uid)); then
-		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this process has not got it*Docker and Kubernetes*--user=1000'
+		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it*Docker and Kubernetes*--user=1000'
 	else
 		[ -z "$stderr" ]
 		status_is Uid '1000 1000 1000 1000' CapInh $IPC_LOCK CapPrm $IPC_LOCK CapEff $IPC_LOCK CapBnd $IPC_LOCK \

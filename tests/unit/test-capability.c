@@ -77,7 +77,8 @@ int main(void) {
 	check_wrong("-1", true, "--cap-drop='-1': there is no capability '-1'");
 	check_wrong("cap_cap_chown", true,
 		    "--cap-drop='cap_cap_chown': there is no capability 'cap_cap_chown'");
-	check_wrong("all", false, "--cap-drop='all': 'all' is not taken here; name those that are needed");
+	check_wrong("all", false,
+		    "--cap-drop='all': 'all' is not accepted here; name the capabilities needed");
 
 	check_names();
 	arena_done(&arena);
