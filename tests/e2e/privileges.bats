@@ -207,9 +207,9 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	invoke as_nobody env -i PATH="$PATH" "$DISTINIT" --user=0 -- echo ran
 	fails_like 125 "--user='0': this process already runs as uid 65534, and without cap_setuid it cannot change its user; start the container as root*"
 	with_caps +setgid PATH="$PATH" -- "$ROOT" --user=app -- echo ran
-	fails_like 125 "--user='app': this process is root, but has not cap_setuid*docker run --cap-add=setuid*"
+	fails_like 125 "--user='app': this process is root, but lacks cap_setuid*docker run --cap-add=setuid*"
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=app -- echo ran
-	fails_like 125 "--user='app': this process is root, but has not cap_setgid*its group*"
+	fails_like 125 "--user='app': this process is root, but lacks cap_setgid*its group*"
 	# The group is ours already: it is the other groups that need it.
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=4321:0 --groups=keep -- id -u
 	succeeds_with 4321
@@ -308,7 +308,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	requires_root
 	invoke setpriv --reuid=1000 --regid=1000 --clear-groups --inh-caps=-all --bounding-set=-all,+ipc_lock \
 		env -i PATH="$PATH" "$DISTINIT" --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the container has it*Docker and Kubernetes*start as root, and change the user by --user=1000'
+	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the container has it*Docker and Kubernetes*start the container as root, and change the user with --user=1000'
 }
 
 @test "capabilities: one that the container has not is named" {
@@ -325,7 +325,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 @test "capabilities: the bounding set cannot be changed without setpcap" {
 	requires_root
 	with_caps +setuid,+setgid,+ipc_lock PATH="$PATH" -- "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-drop: cap_setgid cannot be dropped from the bounding set*this process has not cap_setpcap*--no-new-privs*'
+	fails_like 125 '--cap-drop: cap_setgid cannot be dropped from the bounding set*this process lacks cap_setpcap*--no-new-privs*'
 	with_caps +setuid,+setgid,+ipc_lock PATH="$PATH" -- "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock --no-new-privs -- \
 		"${SHOW[@]}"
 	warns_with '--cap-drop: the bounding set keeps cap_setgid and others, because this process lacks cap_setpcap; with no_new_privs, no program can regain capabilities from it'

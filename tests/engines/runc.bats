@@ -107,7 +107,7 @@ left_alone() {
 becomes_app() {
 	container "$@" -- --user=app -- "${STATUS[@]}"
 	if [[ $uid -eq 0 && -z $caps ]]; then
-		fails_like 125 "--user='app': this process is root, but has not cap_setuid, without which*"
+		fails_like 125 "--user='app': this process is root, but lacks cap_setuid, without which*"
 		return
 	fi
 	[ -z "$stderr" ]

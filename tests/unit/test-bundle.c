@@ -9,7 +9,7 @@
 
 static struct arena arena;
 
-/** What a request comes to. */
+/** The result of a request. */
 struct outcome {
 	struct buf out;
 	struct notes notes;
@@ -40,7 +40,10 @@ static const char *lines_of(const struct outcome *o) {
 	return text.len ? arena_text(&arena, text.p, text.len) : "";
 }
 
-/** Of the entries @start, tracked as @names, the bundle has the lines @want and there are the warnings @notes. */
+/**
+ * With the entries @start and the tracked @names, the bundle has the lines @want, and there are the
+ * warnings @notes.
+ */
 static void check_request(const char *start, const struct bundle_request *request, const char *want,
 			  const char *notes) {
 	struct outcome o = write_request(start, request);
@@ -68,10 +71,9 @@ static void check_selection(void) {
 	check_tracked("A=1", "X*", "", "");
 	check_tracked("A=1", "NO", "",
 		      "TRACK: 'NO': not carried, as it is not set; --carry-unset removes it in the workers");
-	check_tracked(
-		"A=1", "NO:A:NO2:NO", "set A=1\n",
-		"TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset removes it in the "
-		"workers");
+	check_tracked("A=1", "NO:A:NO2:NO", "set A=1\n",
+		      "TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset removes it in the "
+		      "workers");
 }
 
 #define HELD "not carried, as each worker has its own from its host or launcher; --force carries it"
@@ -152,7 +154,7 @@ static void check_options(void) {
 	check_part(fixture_notes(&o.notes), "'SLURM_19' and 5 more: not carried", "a long list ends");
 }
 
-/** A value that is written so; and what is read is the value. */
+/** Check how a value is written, and that reading it gives the same value. */
 static void check_value(const char *value, const char *want) {
 	struct env env;
 	struct notes notes = {.arena = &arena};
@@ -217,7 +219,7 @@ static void check_all_refused(void) {
 		      "a bundle cannot carry 'A[x]': 'A': only prepend, append and first take a [separator]");
 }
 
-/** More than a directive file may have: what the writer lets through, the reader takes. */
+/** The size limit is the same for writer and reader. */
 static void check_size(void) {
 	enum { VARIABLES = 33, VALUE = 131000 };
 	char *entries[VARIABLES + 1] = {0};
@@ -253,7 +255,7 @@ static void check_size(void) {
 	check(levels.job.n == VARIABLES - 1 && levels.job.items[31].value.len == VALUE);
 }
 
-/** What bundle_open() says of a text; "none" if it is no bundle. */
+/** What bundle_open() reports about a text; "none" if it is not a bundle. */
 static const char *opened(struct str text) {
 	struct err err = {"no error"};
 	struct str body = text;
@@ -290,7 +292,7 @@ static void check_damage(void) {
 	check_text(opened((struct str){whole, 0}), "none", "an empty text");
 	check_text(opened((struct str){whole, 1}), "none", "a bracket alone, which is no directive either");
 
-	// Each bit of each byte but the last newline, which need not be there.
+	// Flip each bit of each byte, except in the last newline, which is optional.
 	unsigned taken = 0;
 	for (size_t i = 0; i < len - 1; i++) {
 		for (int bit = 0; bit < 8; bit++) {
@@ -326,7 +328,7 @@ static void check_damage(void) {
 	check_text(opened(STR("\n[distinit bundle 1]\n")), "none", "a head that is not the first line");
 }
 
-/** In a file that is read, lines count from the head. */
+/** Line numbers in a bundle count from its first line. */
 static void check_places(void) {
 	struct directive_levels levels = {{.arena = &arena}, {.arena = &arena}};
 	struct err err = {"no error"};

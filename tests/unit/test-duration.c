@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/** What stands in the result before; a failure must leave it there. */
+/** The initial value of the result. A failure must not change it. */
 #define BEFORE 7
 
 static void check_read(const char *text, int want_r, uint64_t want) {

@@ -7,7 +7,7 @@
 
 static struct arena arena;
 
-/** @name and @value are carried as @want. */
+/** Check that @name and @value are written as @want. */
 static void check_put(const char *format, const char *name, const char *value, const char *want) {
 	const struct format *f = format_find(format);
 	struct buf out = BUF(&arena);
@@ -97,7 +97,7 @@ int main(void) {
 	check_whole("json", "{\n  \"A\": \"1\",\n  \"B\": \"x y\"\n}\n");
 	check_whole("null", "");
 
-	// Each has what the help and the table print of it.
+	// Each format has the fields that the help prints.
 	for (size_t i = 0; formats[i]; i++) {
 		checkf(formats[i]->name && formats[i]->about && format_find(formats[i]->name) == formats[i],
 		       "format %zu is found by its name", i);

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/** What stands in the result before; a failure must leave it there. */
+/** The initial value of the result. A failure must not change it. */
 #define BEFORE 7
 
 static void check_read(struct str text, uint64_t max, int want_r, uint64_t want) {
@@ -23,7 +23,7 @@ static void check_u32(const char *text, int want_r, uint32_t want) {
 }
 
 static void check_write(uint64_t number, const char *want) {
-	// One byte more than there may be: it has to stay.
+	// One byte after the longest number: it must not change.
 	char got[NUM_DIGITS + 1];
 	memset(got, '#', sizeof(got));
 	size_t len = num_write(got, number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The command line, and the variables that stand for it. */
+/** Tests the command line, and the variables that replace options. */
 
 #include "distinit/options.h"
 
@@ -148,7 +148,7 @@ static void check_directives(void) {
 	check_parse(CMD_ENV, "--first|A=1", "first(A=1)");
 	check_parse(CMD_EXPLAIN, "--first=A=1", "first(A=1)");
 
-	// What people bring along from mpirun.
+	// Options that people know from mpirun.
 	check_parse(CMD_RUN, "--set-env|A=1|--unset-env|B*", "set(A=1) unset(B*)");
 	check_parse(CMD_RUN, "--prepend-env|PATH[:]|/x|--append-env|C[ ]|-g",
 		    "prepend(PATH=/x) append(C=-g; )");
@@ -249,7 +249,7 @@ static void check_all_variables(void) {
 	check_variables("DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "", "",
 			"DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "");
 
-	// Not known: it stays, with a word about it.
+	// An unknown variable stays, with a warning.
 	check_variables("DISTINIT_HOST=a", "", "", "DISTINIT_HOST=a",
 			"'DISTINIT_HOST' is no setting of distinit; did you mean 'DISTINIT_HOSTS'?");
 	check_variables("DISTINIT_XYZZYXYZZY=a|DISTINIT_HOSTS=a", "", "hosts=a", "DISTINIT_XYZZYXYZZY=a",

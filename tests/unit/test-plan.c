@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Privileges without having any: what is planned from what one has, and what is refused. */
+/**
+ * Tests privileges without having any: what is planned from given credentials, and what is refused.
+ */
 
 #include "priv/plan.h"
 
@@ -39,7 +41,7 @@ static struct credentials root_with(uint64_t caps) {
 	};
 }
 
-/** A user in a container of which it has only the bounding set. */
+/** A user in a container, with the container's capabilities only in the bounding set. */
 static struct credentials user_with(uint32_t id, uint64_t bounding) {
 	return (struct credentials){
 		.uid = {id, id, id},
@@ -69,7 +71,7 @@ static int read_wishes(const struct options *o, const struct credentials *now, s
 	return wishes_read(&arena, &options, now, &notes, &wishes, err);
 }
 
-/** Who one would become: "uid gid, groups or 'stay', name, home". */
+/** The resulting user: "uid gid, groups or 'stay', name, home". */
 static void check_ids(const char *user, const char *groups, const struct credentials *now, const char *want) {
 	struct err err = {""};
 	struct buf got = BUF(&arena);
@@ -145,7 +147,8 @@ static void check_users(void) {
 	check_ids("app", "inti", &now,
 		  "--groups='inti': expected one of init, keep, none; did you mean 'init'?");
 
-	// Who is that user already is left alone; the process's own group may be in the list or not.
+	// If the process already is that user, nothing changes. The process's own group may be in
+	// the list or not.
 	now = user_with(1000, USUAL);
 	check_ids("app", NULL, &now, "1000 1000, stay, app /home/app");
 	check_ids("app", "init", &now, "1000 1000, 1000 44, app /home/app");
@@ -172,7 +175,7 @@ static void check_plan(const char *name, struct options o, const struct credenti
 	check_text(buf_text(&got), want, "%s", name);
 }
 
-/** Who one would be: all three uids, then gids. */
+/** The resulting ids: all three uids, then gids. */
 static void check_target(const char *name, struct options o, const struct credentials *now,
 			 const char *want) {
 	struct err err = {""};
@@ -266,7 +269,7 @@ static void check_refused(void) {
 		   "ambient capabilities");
 }
 
-/** Real and effective ids that differ: only what is asked for changes. */
+/** If real and effective ids differ, only the requested ones change. */
 static void check_mixed(void) {
 	struct credentials now = {.uid = {1000, 1000, 1000},
 				  .gid = {1000, 50, 50},
@@ -284,7 +287,7 @@ static void check_mixed(void) {
 	check_target("uids, a user", (struct options){.user = "app"}, &now, "1000 1000 1000, 1000 1000 1000");
 }
 
-/** Capabilities that are no ambient ones can only come from the program's own file. */
+/** Capabilities that are not ambient can only come from the program's own file. */
 static void check_own_file(void) {
 	struct credentials now = user_with(1000, KNOWN);
 	now.caps.permitted = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | IPC;
@@ -304,7 +307,7 @@ static void check_own_file(void) {
 		   "gid uid caps ; 0 1ffffffffff 0; 0");
 }
 
-/** securebits(7) that forbid something that is not needed. */
+/** Securebits (capabilities(7)) that forbid something that is not needed. */
 static void check_securebits(void) {
 	uint64_t ids = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | CAP_BIT(CAP_KILL);
 	struct credentials now = user_with(1000, USUAL);
@@ -327,7 +330,7 @@ static void check_securebits(void) {
 		   "process (0x20) forbid it");
 }
 
-/** Nothing is done, and something else is expected: that it was not done is found. */
+/** Nothing was changed, but the plan expects a change: verifying must find this. */
 static void check_verified(const char *name, const struct credentials *target, const char *want) {
 	struct priv_plan plan = {.target = *target};
 	struct err err = {""};

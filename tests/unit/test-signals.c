@@ -20,7 +20,7 @@ static void check_suggestion(const char *text, const char *want) {
 	check_text(got, want, "suggestion for '%s'", text);
 }
 
-/** A name that signal_name() gives is one that signal_read() takes. */
+/** signal_read() reads every name that signal_name() returns. */
 static void check_round_trip(void) {
 	for (int i = 1; i <= SIGNAL_MAX; i++) {
 		struct signal_name name = signal_name(i);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The surrogate step: its name, what is read from srun, and how its end is told; with an srun of our own in PATH. */
+/**
+ * Tests the surrogate step: its name, the output of srun, and how its end is reported. The srun in
+ * PATH is the test's own.
+ */
 
 #include "slurm/step.h"
 
@@ -90,12 +93,12 @@ static bool await(struct step *step, uint64_t wanted) {
 	return false;
 }
 
-/** A signal is told, and does not end the step. */
+/** A signal is reported, and does not end the step. */
 static void check_signals(void) {
 	static char *const envp[] = {NULL};
 	struct step step;
 	int how = 0;
-	// The step's shell itself is our child then.
+	// Then the step's shell is our direct child.
 	set_srun("while [ \"${1#-}\" != \"$1\" ]; do shift; done; export SLURM_STEP_ID=7; exec \"$@\"");
 	check(step_start(&step, &arena, "name", "12", envp) == 0);
 	check(await(&step, 0));
@@ -125,13 +128,13 @@ int main(void) {
 	check(step.end == STEP_DONE && strcmp(step.id, "7") == 0);
 	step = run(RUN, 255);
 	check(step.end == STEP_DONE && strstr(step.why.text, "status 255") != NULL);
-	// The script on the node, in its own words: it is lost without a number.
+	// The script on the node, with its own output: without a number, the step is lost.
 	step = run(RUN "</dev/null", -1);
 	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
 	step = run("echo 7x | {\n" RUN "\n}", -1);
 	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
 	check_signals();
-	// Slurm kills the task; srun is killed; srun never comes so far.
+	// Slurm kills the task; srun is killed; srun fails before the step starts.
 	step = run("echo UP 8; exit 137", -1);
 	check(step.end == STEP_CANCELLED);
 	step = run("echo UP 8; kill -KILL $$", -1);
@@ -140,7 +143,7 @@ int main(void) {
 	check(step.end == STEP_NEVER);
 	checkf(strcmp(step.why.text, "srun has ended with status 1: 'job 12 is over'") == 0, "%s",
 	       step.why.text);
-	// Much noise, and lines that are none of ours.
+	// A lot of output that is not part of the protocol.
 	step = run("i=0; while [ $i -lt 500 ]; do echo a line of noise >&2; echo a long line that is much "
 		   "longer than any that the step "
 		   "could ever write; i=$((i + 1)); done; echo srun: last >&2; echo NOSUCH; exit 2",
