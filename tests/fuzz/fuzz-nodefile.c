@@ -13,7 +13,10 @@
 
 #define INPUT_MAX 4096
 
-/** Write @place as Open MPI's host files have it. Brackets keep a colon from being taken for that of "NAME:N". */
+/**
+ * Write @place in the format of Open MPI's host files. The brackets of an address keep its colons
+ * apart from that of "NAME:N".
+ */
 static void write_nodes(const struct placement *place, struct buf *out) {
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
 		struct str name = hosts_at(&place->hosts, i);

@@ -19,7 +19,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** Read all of @file into memory of exactly its size, so that a sanitizer sees a read past the end. */
+/**
+ * Read all of @file into memory of exactly its size, so that a sanitizer reports a read past the
+ * end.
+ */
 static uint8_t *read_all(FILE *file, size_t *size) {
 	if (fseek(file, 0, SEEK_END) != 0) {
 		return NULL;

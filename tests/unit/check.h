@@ -2,14 +2,15 @@
 #pragma once
 
 /**
- * A test program in TAP: each check is a line, and the plan comes last, so that one which dies on the way has none.
+ * Checks for a test program that prints TAP. Each check is a line. The plan comes last, so that a
+ * program that dies has none.
  *
  *     check(n == 2);
  *     checkf(n == want, "count of '%s'", text);
  *     check_text(got, want, "expand '%s'", text);
  *     return check_done();
  *
- * All of them return whether the check held, for a test that cannot go on without.
+ * All of them return whether the check held, for a test that cannot continue otherwise.
  */
 
 #include <stdarg.h>

@@ -278,7 +278,10 @@ static const char *opened(struct str text) {
 	"with " \
 	"'distinit bundle'"
 
-/** The checksum is gzip's: printf '[distinit bundle 1]\nset A=1\nset B="x\\ny"\n' | gzip | tail -c 8 | od -tx4 -N4 */
+/**
+ * The checksum is gzip's:
+ * printf '[distinit bundle 1]\nset A=1\nset B="x\\ny"\n' | gzip | tail -c 8 | od -tx4 -N4
+ */
 static const char whole[] = "[distinit bundle 1]\nset A=1\nset B=\"x\\ny\"\n[end crc32=bdb4e8c7]\n";
 
 static void check_damage(void) {

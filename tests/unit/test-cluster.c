@@ -84,8 +84,10 @@ static void put_hosts(struct buf *buf, const struct cluster *c) {
 }
 
 /**
- * The cluster in a line: SOURCE+LAUNCHER SCOPE HOST[*TASKS],... node I [LAYOUT] [rank R/SIZE local R/SIZE] ADDR:PORT; "?"
- * stands for what is unknown.
+ * The cluster in a line, where "?" is an unknown value:
+ *
+ *     SOURCE+LAUNCHER SCOPE HOST[*TASKS],... node I [LAYOUT]
+ *         [rank R/SIZE local R/SIZE] ADDR:PORT
  */
 static const char *describe(const struct outcome *out) {
 	static const char *const layouts[] = {"", " block", " cyclic"};

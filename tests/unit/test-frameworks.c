@@ -657,7 +657,8 @@ static const char *long_list(uint32_t n, int len) {
 
 /** One variable may have 128 KiB, with name and NUL. */
 static void check_size(void) {
-	// Each worker takes its host and 9 bytes, the last one 8; with the NUL that comes to the same.
+	// Each worker takes its host and 9 bytes, the last one 8. With the NUL, the sum is the
+	// same.
 	const uint32_t fixed = sizeof(TF("", 0)) - 1;
 	struct given g = {.frameworks = "tensorflow", .port = 20000};
 	uint32_t n = (131072 - fixed) / 200;

@@ -86,7 +86,7 @@ static void check_depth(void) {
 	check_read(buf_text(&buf), buf.p);
 }
 
-/** Every sequence of two, three and four bytes from the interesting ones, against the definition. */
+/** Every sequence of two, three and four of the interesting bytes, compared with the definition. */
 static bool is_utf8_by_definition(const unsigned char *p, size_t n) {
 	for (size_t i = 0; i < n;) {
 		size_t len = p[i] < 0x80   ? 1

@@ -42,7 +42,7 @@ int main(void) {
 	check_read(STR("18446744073709551620"), UINT64_MAX, -ERANGE, 0);
 	check_read(STR("99999999999999999999999999"), UINT64_MAX, -ERANGE, 0);
 	check_read(STR("184467440737095516160"), UINT64_MAX, -ERANGE, 0); // wraps round to 0
-	check_read(STR("99999999999999999999999999x"), 9, -EINVAL, 0); // no number, rather than a large one
+	check_read(STR("99999999999999999999999999x"), 9, -EINVAL, 0);	  // -EINVAL before -ERANGE
 	check_read(STR(""), 9, -EINVAL, 0);
 	check_read((struct str){NULL, 0}, 9, -EINVAL, 0);
 	check_read(STR("+1"), 9, -EINVAL, 0);

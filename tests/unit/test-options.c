@@ -11,7 +11,7 @@
 
 static struct arena arena;
 
-/** What the command line asked for. */
+/** The result of the command line. */
 struct read {
 	struct settings settings;
 	struct overrides overrides;
@@ -40,8 +40,8 @@ static void put_directive(struct buf *buf, const struct directive *d) {
 }
 
 /**
- * What was asked for, in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for each -v, the directives, and
- * the arguments in "<>", behind "--" if it was there.
+ * The parsed options in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for
+ * each -v, the directives, and the arguments in "<>", after "--" if it was there.
  */
 static const char *describe(const struct read *read) {
 	const struct settings *s = &read->settings;
@@ -96,7 +96,7 @@ static void check_words(void) {
 	check_parse(CMD_RUN, "-|x", "<-> <x>");
 	check_parse(CMD_RUN, "--hosts=a,b|--node-rank=1|--|x", "hosts=a,b node-rank=1 -- <x>");
 	check_parse(CMD_RUN, "--hosts|a,b|--node-rank|1", "hosts=a,b node-rank=1");
-	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument, whatever it looks like
+	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument
 	check_parse(CMD_RUN, "--hosts=a=b", "hosts=a=b");
 	check_parse(CMD_RUN, "--hosts=a|--hosts=b", "hosts=b");
 	check_parse(CMD_RUN, "--hosts=|--root=", "hosts root");

@@ -156,7 +156,7 @@ static void check_users(void) {
 	check_ids("app:video", NULL, &now, "1000 44, stay, app /home/app");
 }
 
-/** What is planned: "steps; permitted bounding ambient; workload", sets in hexadecimal, or the error. */
+/** The plan: "steps; permitted bounding ambient; workload", sets in hexadecimal, or the error. */
 static void check_plan(const char *name, struct options o, const struct credentials *now, const char *want) {
 	struct err err = {""};
 	struct priv_plan plan;

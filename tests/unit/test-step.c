@@ -79,7 +79,10 @@ static struct step run(const char *script, int status) {
 /** What stands behind srun's options is what runs on the node. */
 #define RUN "while [ \"${1#-}\" != \"$1\" ]; do shift; done; SLURM_STEP_ID=7 \"$@\" "
 
-/** Take what comes until the step is up and has got the signals @wanted. Returns whether it has, within a minute. */
+/**
+ * Read from srun until the step is up and has received the signals @wanted. Returns whether it did
+ * within a minute.
+ */
 static bool await(struct step *step, uint64_t wanted) {
 	for (int i = 0; i < 6000; i++) {
 		struct pollfd fds[2];

@@ -22,7 +22,7 @@
 /** A timeout long enough for any machine; a test that reaches it has failed. */
 #define LONG_MS 60000
 
-// --- pauses -----------------------------------------------------------------------------------------
+// --- pauses --------------------------------------------------------------------------------------
 
 static void check_limits(void) {
 	static const uint32_t limits[] = {100, 200, 400, 800, 1600, 2000, 2000, 2000};
@@ -55,7 +55,7 @@ static void check_spread(void) {
 	       least, most);
 }
 
-// --- the clock --------------------------------------------------------------------------------------
+// --- the clock -----------------------------------------------------------------------------------
 
 static void check_clock(void) {
 	check(clock_after(5, 7) == 12);
@@ -72,7 +72,7 @@ static void check_clock(void) {
 	check(now > 0 && clock_now_ms() >= now);
 }
 
-// --- addresses --------------------------------------------------------------------------------------
+// --- addresses -----------------------------------------------------------------------------------
 
 /** @text, read as an address and written again. */
 static void check_address(const char *text) {
@@ -106,7 +106,7 @@ static void check_addresses(void) {
 	check_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
 }
 
-// --- a server ---------------------------------------------------------------------------------------
+// --- a server ------------------------------------------------------------------------------------
 
 /** A socket bound to a free port of 127.0.0.1, not listening yet; *@port is set. */
 static int bound(uint16_t *port) {
@@ -255,7 +255,7 @@ static void check_signals(void) {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 }
 
-/** A mask with all 64 signals in it, those of the C library too, and a SIGCHLD that stays pending. */
+/** A mask with all 64 signals, also those of the C library, and a SIGCHLD that stays pending. */
 static void check_mask(void) {
 	struct wait_end end;
 	struct heard heard = {.listen_fd = -1};
@@ -282,7 +282,7 @@ static void check_mask(void) {
 	signal(SIGCHLD, SIG_DFL);
 }
 
-// --- where it blocks --------------------------------------------------------------------------------
+// --- where it blocks -----------------------------------------------------------------------------
 
 static void check_watch(void) {
 	struct watch watch;
