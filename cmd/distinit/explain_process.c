@@ -8,6 +8,7 @@
 #include "distinit/commands.h"
 
 #include "base/json_write.h"
+#include "base/signals.h"
 #include "priv/plan.h"
 #include "process/process.h"
 
@@ -98,10 +99,9 @@ static void put_signals(struct buf *out, const char *what, uint64_t set, const c
 	buf_putf(out, "%s%s at birth:", *before, what);
 	for (unsigned number = 1; number <= 64; number++) {
 		if (set >> (number - 1) & 1) {
-			const char *name = signal_short_name(number);
 			buf_putc(out, ' ');
-			if (name) {
-				buf_puts(out, name);
+			if (number < 32) {
+				buf_puts(out, signal_name((int)number).s);
 			} else {
 				buf_putu(out, number);
 			}

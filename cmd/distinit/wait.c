@@ -5,6 +5,7 @@
 #include "distinit/commands.h"
 
 #include "base/file.h"
+#include "base/signals.h"
 #include "exec/exec.h"
 #include "flow/master.h"
 #include "flow/privileges.h"
@@ -125,19 +126,6 @@ static int fail(struct session *s, const struct err *err, int status) {
 	return status;
 }
 
-static const char *signal_name(int signal) {
-	switch (signal) {
-	case SIGHUP:
-		return "SIGHUP";
-	case SIGINT:
-		return "SIGINT";
-	case SIGQUIT:
-		return "SIGQUIT";
-	default:
-		return "SIGTERM";
-	}
-}
-
 /** --init blocks all signals before it waits. */
 static void unblock(int signal) {
 	sigset_t set;
@@ -159,7 +147,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 		return 0;
 	}
 	if (r == -EINTR) {
-		err_set(&err, EINTR, "%s ended the wait for %s after %s%s%s", signal_name(end->signal),
+		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
 			w->name, waited, before, failure);
 		fail(s, &err, 0);
 		// Whoever sent it is to see that this process died of it, as one that does nothing about signals does. In PID 1 that

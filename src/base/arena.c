@@ -11,10 +11,10 @@
 
 #define ALIGN(n) (((n) + 7) & ~(size_t)7)
 
-/** What a small request takes from the system, so that the next ones find room. */
+/** The chunk size for small requests, which share a chunk. */
 #define CHUNK ((size_t)64 * 1024)
 
-/** A request from which on it gets a chunk of its own size, which will be written from end to end. */
+/** Requests of this size or more get a chunk of their own, with all pages mapped at once. */
 #define LARGE ((size_t)16 * 1024)
 
 struct arena_chunk {
@@ -24,11 +24,11 @@ struct arena_chunk {
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1 // as gcc says it
+#define __SANITIZE_ADDRESS__ 1 // gcc defines this itself
 #endif
 #endif
 
-/** Under the sanitizer each block stands alone, so that a step over its end is seen. */
+/** Under AddressSanitizer each block is an allocation of its own, so that it finds overflows. */
 #ifdef __SANITIZE_ADDRESS__
 #define ALONE 1
 #else
@@ -55,7 +55,10 @@ void arena_done(struct arena *arena) {
 	arena->next = arena->end = NULL;
 }
 
-/** Take a chunk of @size bytes. The pages of a @large one are asked for at once, which is cheaper than a fault for each. */
+/**
+ * Allocate a chunk of @size bytes. The pages of a @large one are mapped at once, which is cheaper
+ * than one page fault each.
+ */
 static struct arena_chunk *chunk_new(size_t size, int large) {
 	struct arena_chunk *chunk;
 	if (ALONE) {
@@ -86,7 +89,7 @@ static void *alloc_slow(struct arena *arena, size_t size) {
 
 	char *at = (char *)(chunk + 1);
 	char *end = (char *)chunk + want;
-	// Go on in whichever of the two has more room left.
+	// Continue in the chunk that has more room left.
 	if (!ALONE && end - (at + size) > arena->end - arena->next) {
 		arena->next = at + size;
 		arena->end = end;

@@ -17,7 +17,10 @@ struct buf {
 
 #define BUF(a) ((struct buf){.arena = (a)})
 
-/** Make room for @n more bytes and return where they go; the caller adds what it wrote to `len`. */
+/**
+ * Make room for @n more bytes and return where they go. The caller then adds the number it wrote to
+ * `len`.
+ */
 char *buf_reserve(struct buf *buf, size_t n);
 
 void buf_put(struct buf *buf, struct str text);
@@ -25,16 +28,20 @@ void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_putu(struct buf *buf, uint64_t number);
 
-/** As printf() does. For texts that people read; the derivation itself formats nothing. */
+/**
+ * Append text formatted as by printf(). For text that people read; deriving variables needs no
+ * formatting.
+ */
 void buf_putf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * Append @text for a terminal: what is no printable ASCII as \xNN, as quote() writes it. What was made so stays as it is.
- * Whatever others have named goes through this or quote() before it is shown.
+ * Append @text for a terminal: bytes other than printable ASCII become \xNN, as in quote(). Running
+ * it twice changes nothing more.
+ * Text from outside must go through this or quote() before it is shown.
  */
 void buf_put_plain(struct buf *buf, struct str text);
 
-/** Close the text with a NUL (not counted in `len`) and return it. */
+/** Terminate the text with a NUL (not counted in `len`) and return it. */
 char *buf_text(struct buf *buf);
 
 static inline struct str buf_str(const struct buf *buf) {

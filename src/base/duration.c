@@ -11,7 +11,7 @@ struct unit {
 	uint64_t ms;
 };
 
-/** From the largest on, which is their order in a text. */
+/** Largest first: the order that a duration must have. */
 static const struct unit units[] = {
 	{{"d", 1}, 24 * 60 * 60 * 1000},
 	{{"h", 1}, 60 * 60 * 1000},
@@ -21,7 +21,7 @@ static const struct unit units[] = {
 };
 #define N_UNITS (sizeof(units) / sizeof(units[0]))
 
-/** Length of the run at the beginning of @text that is of digits, or that is not. */
+/** The number of leading characters of @text that are digits, or that are not, as @digits says. */
 static size_t run_of(struct str text, bool digits) {
 	size_t n = 0;
 	while (n < text.len && (text.p[n] >= '0' && text.p[n] <= '9') == digits) {
@@ -55,7 +55,8 @@ int duration_read(struct str text, uint64_t *out) {
 		if (next == N_UNITS) {
 			return -EINVAL;
 		}
-		// What is too long is still looked at to its end: what is no duration at all is to be called that.
+		// Read a value that is too long to its end: if it is malformed, -EINVAL takes
+		// precedence.
 		above = above || r < 0 || __builtin_mul_overflow(number, units[next].ms, &number) ||
 			__builtin_add_overflow(sum, number, &sum) || sum > DURATION_MAX_MS;
 	}

@@ -17,7 +17,7 @@ struct quoted quote(struct str text) {
 	struct quoted out;
 	size_t n = 0;
 	out.s[n++] = '\'';
-	// Room is kept for one \xNN, "...", the quote and the NUL.
+	// Leave room for one \xNN, "...", the quote and the NUL.
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.p[i];
 		if (n > sizeof(out.s) - 10) {

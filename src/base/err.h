@@ -2,9 +2,10 @@
 #pragma once
 
 /**
- * What went wrong, in one sentence: set where the cause is known, handed up, printed once by cmd/.
- * Lower case, no full stop; it names the variable, file or option, what was found, what was expected and the
- * way out.
+ * An error as one sentence. It is set where the cause is known, passed up, and printed once by
+ * cmd/.
+ * It is in lower case, without a full stop. It names the variable, file or option, the value found,
+ * what was expected, and the way out.
  */
 
 #include "base/str.h"
@@ -16,13 +17,14 @@ struct err {
 /** Set the sentence. Returns -@code, a negative errno, for `return err_set(...)`. */
 int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** A text made fit for a message. */
+/** Text that is safe to show in a message. */
 struct quoted {
 	char s[120];
 };
 
 /**
- * Return @text in single quotes, short enough for one line, with what a terminal might obey as \xNN.
+ * Return @text in single quotes, cut to a length that fits a message. Bytes other than printable
+ * ASCII become \xNN, since a terminal may obey control characters.
  * Use it inside the call: err_set(err, EINVAL, "%s=%s ...", name, quote(value).s).
  */
 struct quoted quote(struct str text);

@@ -27,7 +27,7 @@ const char *file_under_root(struct arena *arena, const char *root, const char *p
 	return buf_text(&buf);
 }
 
-/** Read @fd to its end into @buf, at most @max bytes. Returns 0 or a negative errno. */
+/** Read all of @fd into @buf, at most @max bytes. Returns 0 or a negative errno. */
 static int read_all(int fd, size_t max, struct buf *buf) {
 	for (;;) {
 		ssize_t n = read(fd, buf_reserve(buf, 4096), 4096);
@@ -48,7 +48,8 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 	      struct err *err) {
 	int r = -1;
 	struct buf buf = BUF(arena);
-	// To open a FIFO that nobody writes to must not hang the start; to read from a slow writer may wait.
+	// Opening a FIFO without a writer must not block the start. Reading from a slow writer may
+	// block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
 		r = -errno;
@@ -80,7 +81,10 @@ int write_all(int fd, struct str text) {
 	return 0;
 }
 
-/** Whether @path is what one of our own standard streams is, which may be a socket, or another user's: then that is *@fd. */
+/**
+ * Whether @there is the file behind our stdout or stderr. If so, *@fd is that descriptor: opening
+ * the path would fail for a socket, or for a file of another user.
+ */
 static bool is_stream(const struct stat *there, int *fd) {
 	struct stat ours;
 	for (*fd = 1; *fd <= 2; ++*fd) {
@@ -91,7 +95,7 @@ static bool is_stream(const struct stat *there, int *fd) {
 	return false;
 }
 
-/** Write @text into what stands at @path. Returns 0 or a negative errno. */
+/** Write @text into the existing file @path. Returns 0 or a negative errno. */
 static int write_into(const char *path, const struct stat *there, struct str text) {
 	int fd;
 	if (is_stream(there, &fd)) {
@@ -105,7 +109,7 @@ static int write_into(const char *path, const struct stat *there, struct str tex
 	return close(fd) < 0 && r == 0 ? -errno : r;
 }
 
-/** Put a file with @text in the place of @path. Returns 0 or a negative errno. */
+/** Replace @path by a new file with @text. Returns 0 or a negative errno. */
 static int replace(struct arena *arena, const char *path, struct str text, unsigned mode) {
 	char *temporary = arena_format(arena, "%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC);
@@ -120,7 +124,10 @@ static int replace(struct arena *arena, const char *path, struct str text, unsig
 	return r;
 }
 
-/** Whether @path is a device, a FIFO or a socket, or leads to one or to a standard stream: that is written into, not replaced. */
+/**
+ * Whether to write into @path, not replace it. This holds for a device, a FIFO, a socket, and a
+ * symlink to one of these or to a standard stream.
+ */
 static bool is_written_into(const char *path, struct stat *there) {
 	int fd;
 	if (stat(path, there) < 0 || S_ISDIR(there->st_mode)) {

@@ -6,19 +6,19 @@
 
 #include <stdlib.h>
 
-/** What is written, and how much of it there would be. */
+/** The output. `len` is the length of the whole text, even where it does not fit. */
 struct sink {
 	char *at;
 	size_t size;
 	size_t len;
 };
 
-/** One conversion, as it stands in the format. */
+/** One conversion of the format string. */
 struct conversion {
 	bool left;
 	char fill;
 	size_t width;
-	/** Most bytes of a %s; SIZE_MAX: all. */
+	/** The maximum bytes of a %s; SIZE_MAX: all. */
 	size_t precision;
 	/** l or z: 64 bits. */
 	bool wide;
@@ -52,7 +52,7 @@ static struct str write_hex(char at[16], uint64_t number) {
 	return (struct str){at + n, 16 - n};
 }
 
-/** Read a number, or the '*' that stands for an argument. */
+/** Read a number, or a '*', which takes the number from the arguments. */
 static const char *read_count(const char *p, size_t *count, va_list *args) {
 	if (*p == '*') {
 		*count = (size_t)va_arg(*args, int);
@@ -64,7 +64,7 @@ static const char *read_count(const char *p, size_t *count, va_list *args) {
 	return p;
 }
 
-/** Read what stands behind a '%'. Returns the place behind it. */
+/** Read the conversion after a '%'. Returns the position after it. */
 static const char *read_conversion(const char *p, struct conversion *c, va_list *args) {
 	*c = (struct conversion){.fill = ' ', .precision = SIZE_MAX};
 	for (; *p == '-' || *p == '0'; p++) {

@@ -2,18 +2,19 @@
 #pragma once
 
 /**
- * Texts for people, as vsnprintf() makes them, but for its conversions of floating point: with those, musl's is 10 KiB, a tenth of
- * the program.
+ * Text for people, formatted like vsnprintf(), but without floating point: musl's vsnprintf() takes
+ * 10 KiB because of it.
  */
 
 #include <stdarg.h>
 #include <stddef.h>
 
 /**
- * Write the text into the @size bytes at @at, cut where it is longer, always with a NUL if @size is not 0.
+ * Write the text into the @size bytes at @at. A longer text is cut. A NUL is always added, unless
+ * @size is 0.
  *
- * Known are %s (with a precision, too), %c, %d, %u, %x with the lengths l and z, a width, and the flags - and 0; and %%. Another
- * one ends the program.
+ * Supported are %s (also with a precision), %c, %d, %u, %x with the lengths l and z, a width, and
+ * the flags - and 0; and %%. Any other conversion calls abort().
  *
  * Returns the length of the whole text.
  */

@@ -25,7 +25,7 @@ static unsigned depth_of(const char *text) {
 }
 
 int json_read(const char *what, const char *text, struct cJSON **out, struct err *err) {
-	// cJSON recurses up to 1,000 deep; a third of that fits no small stack.
+	// cJSON allows 1,000 levels and recurses for each. A third of that overflows a small stack.
 	if (depth_of(text) > JSON_DEPTH) {
 		return err_set(err, EINVAL, "%s=%s is nested more than %d deep", what, quote(str_of(text)).s,
 			       JSON_DEPTH);
@@ -38,7 +38,7 @@ int json_read(const char *what, const char *text, struct cJSON **out, struct err
 			column = *p == '\n' ? 1 : column + 1;
 			line += *p == '\n';
 		}
-		return err_set(err, EINVAL, "%s=%s is no JSON (line %u, column %u)", what,
+		return err_set(err, EINVAL, "%s=%s is not JSON (line %u, column %u)", what,
 			       quote(str_of(text)).s, line, column);
 	}
 	*out = json;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** JSON from outside, read by cJSON behind the checks that it leaves to its caller. */
+/** JSON from outside, parsed by cJSON, after checks that cJSON does not make. */
 
 #include "base/err.h"
 
 struct cJSON;
 
-/** Nothing that a manager writes is nested deeper. */
+/** The limit for nesting. No manager writes JSON with more levels. */
 #define JSON_DEPTH 32
 
 /**
- * Read @text, all of it, as one JSON value. @what names it in the message, such as "TF_CONFIG".
+ * Read the whole of @text as one JSON value. @what names it in messages, such as "TF_CONFIG".
  *
- * Returns 0 with *@out set, for cJSON_Delete(); -EINVAL if it is no JSON, with line and column.
+ * Returns 0 and sets *@out, to be freed by cJSON_Delete(); -EINVAL, with line and column, if it is
+ * not JSON.
  */
 int json_read(const char *what, const char *text, struct cJSON **out, struct err *err);

@@ -2,7 +2,7 @@
 
 #include "base/json_write.h"
 
-/** Length of the UTF-8 sequence that @text begins with, or 0 if it is none (RFC 3629). */
+/** The length of the UTF-8 sequence at the start of @text, or 0 if it is invalid (RFC 3629). */
 static size_t utf8_length(struct str text) {
 	const unsigned char *p = (const unsigned char *)text.p;
 	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : 4;
@@ -14,7 +14,7 @@ static size_t utf8_length(struct str text) {
 			return 0;
 		}
 	}
-	// Overlong forms, surrogates, and what lies beyond U+10FFFF.
+	// Overlong forms, surrogates, and code points above U+10FFFF.
 	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
 	    (p[0] == 0xf4 && p[1] > 0x8f)) {
 		return 0;
@@ -61,7 +61,7 @@ void json_put_string(struct buf *buf, struct str text) {
 		} else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) {
 			put_escaped(buf, c);
 		} else if (c == 0xc2 && (unsigned char)text.p[1] < 0xa0) {
-			// A C1 control, which some terminals obey.
+			// A C1 control character, which some terminals obey.
 			put_escaped(buf, (unsigned char)text.p[1]);
 		} else {
 			buf_put(buf, (struct str){text.p, n});

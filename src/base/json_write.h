@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 
-/** Whether @text is valid UTF-8, which is all that JSON can carry. */
+/** Whether @text is valid UTF-8. JSON cannot hold anything else. */
 bool utf8_valid(struct str text);
 
-/** Append @text as a JSON string. What is no UTF-8 becomes U+FFFD, a byte at a time. */
+/** Append @text as a JSON string. Each byte of invalid UTF-8 becomes U+FFFD. */
 void json_put_string(struct buf *buf, struct str text);
 
 /** Append @text as a JSON string, or null for NULL. */

@@ -4,14 +4,17 @@
 
 #include "base/err.h"
 
-/** Longer words are not compared: they are no slip of a finger. */
+/** Longer words are not compared: they are hardly typing errors. */
 #define LONGEST 48
 
 static unsigned min(unsigned a, unsigned b) {
 	return a < b ? a : b;
 }
 
-/** Edits (insert, remove, replace, swap of neighbours) that turn @a into @b, both at most LONGEST. */
+/**
+ * The edits (insert, remove, replace, swap two neighbours) that turn @a into @b. Both have at most
+ * LONGEST characters.
+ */
 static unsigned distance(struct str a, struct str b) {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -41,7 +44,7 @@ void nearest_try(struct nearest *best, const char *candidate) {
 		return;
 	}
 	unsigned d = distance(best->word, other);
-	// A third of the letters may be wrong.
+	// Up to a third of the letters may differ.
 	size_t longer = best->word.len > other.len ? best->word.len : other.len;
 	if (d <= longer / 3 && (!best->found || d < best->distance)) {
 		best->found = candidate;

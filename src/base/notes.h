@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Warnings, collected by whoever has something to say, printed (or listed by explain) by cmd/. */
+/** A list of warnings, which cmd/ prints, or which explain lists. */
 
 #include "base/arena.h"
 
@@ -13,7 +13,7 @@ struct note {
 struct notes {
 	struct arena *arena;
 	const struct note *first;
-	/** The newest, whose `next` is NULL. */
+	/** The newest note; its `next` is NULL. */
 	struct note *last;
 };
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** A slice of somebody else's text: no NUL behind it, nothing owned. The environment is read through these. */
+/**
+ * A slice of text that belongs to another owner, without a NUL at its end. The environment is read
+ * through slices.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@ struct str {
 /** A slice of a string literal. */
 #define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
 
-/** The slice of all of @text; empty for NULL. */
+/** All of @text as a slice; empty for NULL. */
 static inline struct str str_of(const char *text) {
 	return (struct str){text, text ? strlen(text) : 0};
 }
@@ -32,19 +35,20 @@ static inline bool str_starts(struct str a, struct str prefix) {
 	return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
 }
 
-/** What is left of @a behind its first @n bytes. */
+/** @a without its first @n bytes. */
 static inline struct str str_from(struct str a, size_t n) {
 	return (struct str){a.p + n, a.len - n};
 }
 
-/** Index of the first @c in @a, or a.len. */
+/** The index of the first @c in @a, or a.len. */
 size_t str_find(struct str a, char c);
 
-/** @a without the blanks (space, tab, CR) at either end. */
+/** @a without blanks (space, tab, CR) at its ends. */
 struct str str_trim(struct str a);
 
 /**
- * Cut the next piece off *@rest, up to @separator or the end, and put it into *@piece.
- * Returns false when *@rest had ended (its p is NULL then). "a,,b" has an empty piece, "" has one.
+ * Cut the next piece off *@rest, up to @separator or the end, into *@piece.
+ * Returns false at the end, where the p of *@rest is NULL. "a,,b" has three pieces, the second
+ * empty; "" has one.
  */
 bool str_cut(struct str *rest, char separator, struct str *piece);

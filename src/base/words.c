@@ -17,7 +17,7 @@ static void make_room(struct words *words) {
 	words->cap = cap;
 }
 
-/** Add @word, which is ours or a program's argument: nobody writes to it, though execve() wants it so. */
+/** Add @word. It is never written to, although execve() takes it without const. */
 static void add(struct words *words, char *word) {
 	make_room(words);
 	words->at[words->n++] = word;
@@ -50,23 +50,24 @@ char **words_vector(struct words *words) {
 	return words->at;
 }
 
-/** What is read of one text. */
+/** The state while one text is split. */
 struct splitting {
 	const char *from;
 	struct str text;
-	/** Where we are in it. */
+	/** The position in the text. */
 	size_t at;
 	struct err *err;
 };
 
 static int refuse_expansion(const struct splitting *s, char c) {
 	return err_set(s->err, EINVAL,
-		       "%s=%s: '%c' means something to a shell, and no shell reads this; in single quotes it "
-		       "stands for itself",
+		       "%s=%s: '%c' is special in a shell, but no shell reads this; use single quotes",
 		       s->from, quote(s->text).s, c);
 }
 
-/** Take what stands in quotes, behind the opening one, and go behind the closing one. */
+/**
+ * Read the text between quotes. It starts after the opening quote and ends after the closing one.
+ */
 static int take_quoted(struct splitting *s, char mark, struct buf *word) {
 	for (; s->at < s->text.len; s->at++) {
 		char c = s->text.p[s->at];
@@ -84,7 +85,7 @@ static int take_quoted(struct splitting *s, char mark, struct buf *word) {
 	return err_set(s->err, EINVAL, "%s=%s: the closing %c is missing", s->from, quote(s->text).s, mark);
 }
 
-/** Take one word, up to a blank. */
+/** Read one word, up to a blank. */
 static int take_word(struct splitting *s, struct buf *word) {
 	int r = 0;
 	while (r == 0 && s->at < s->text.len) {
@@ -124,7 +125,7 @@ int words_split(struct words *words, const char *from, struct str text, struct e
 	return 0;
 }
 
-/** Put @word in single quotes. */
+/** Write @word in single quotes. */
 static void put_quoted(struct buf *out, const char *word) {
 	buf_putc(out, '\'');
 	for (; *word; word++) {
@@ -152,7 +153,8 @@ void words_put(struct buf *out, char *const argv[]) {
 		if (i) {
 			buf_putc(out, ' ');
 		}
-		// Where a program's name is expected, that would be an assignment. (What begins with '-' would be none.)
+		// As the first word of a command, NAME=VALUE is an assignment, unless it begins
+		// with '-'.
 		if (i == 0 && argv[i][0] != '-' && strchr(argv[i], '=')) {
 			put_quoted(out, argv[i]);
 		} else {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Command lines as lists of words: made word by word, read from a site's settings, and shown so that a shell would read them alike. */
+/**
+ * Command lines as lists of words: built word by word, split from a site's settings, and printed so
+ * that a shell reads the same words.
+ */
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -9,7 +12,7 @@
 /** A list under construction. */
 struct words {
 	struct arena *arena;
-	/** `n` of them, and room for `cap`. */
+	/** `n` words; room for `cap`. */
 	char **at;
 	size_t n;
 	size_t cap;
@@ -17,27 +20,28 @@ struct words {
 
 #define WORDS(a) ((struct words){.arena = (a)})
 
-/** Add @word as it is; the text is kept, not copied. */
+/** Add @word; the text is not copied. */
 void words_add(struct words *words, const char *word);
 
-/** Add a word made as printf() does. */
+/** Add a word formatted as by printf(). */
 void words_addf(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Add all of @more, which ends with NULL; NULL is an empty list. */
+/** Add all words of @more, which ends with NULL. NULL is an empty list. */
 void words_add_all(struct words *words, char *const more[]);
 
-/** Close the list with a NULL (not counted in `n`) and return it, for execve(). */
+/** Terminate the list with a NULL (not counted in `n`) and return it, for execve(). */
 char **words_vector(struct words *words);
 
 /**
- * Split @text at blanks, as a shell would: quotes of both kinds and backslashes keep blanks. Nothing is expanded, and what a shell would expand or
- * obey ($ ` ; & | < > ( ) * ?) has to be quoted. @from names the text in messages.
- * Returns 0; -EINVAL, and @words may have some of them.
+ * Split @text at blanks, as a shell would: quotes of both kinds and backslashes keep blanks.
+ * Nothing is expanded: characters that are special in a shell ($ ` ; & | < > ( ) * ?) have to be
+ * quoted. @from names the text in messages.
+ * Returns 0; or -EINVAL, and @words may then have some of the words.
  */
 int words_split(struct words *words, const char *from, struct str text, struct err *err);
 
-/** Write @word so that a shell reads it as one word, the same. */
+/** Write @word so that a shell reads it as the same single word. */
 void word_put(struct buf *out, const char *word);
 
-/** Write all of @argv, which ends with NULL, with blanks between. */
+/** Write all words of @argv, which ends with NULL, with blanks between them. */
 void words_put(struct buf *out, char *const argv[]);

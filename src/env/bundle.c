@@ -8,15 +8,16 @@
 #define HEAD	"[distinit bundle "
 #define VERSION "1"
 #define TAIL	"[end crc32="
-/** The checksum and the bracket behind it. */
+/** The length of the checksum and the bracket after it. */
 #define TAIL_REST 9
 
-/** Names in one warning. */
+/** The most names that one warning lists. */
 #define NAMES_SHOWN 20
 
 /**
- * What a worker's host, launcher or distinit tells it: carried there, it would make one worker take itself for another,
- * or for a process of this host.
+ * Variables that a worker gets from its host, its launcher or distinit. With another worker's
+ * values, it would take itself for that worker, or for a process of the host where the bundle was
+ * made.
  */
 static const char own_words[] =
 	// the host
@@ -34,10 +35,10 @@ static const char own_words[] =
 	"RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK GROUP_WORLD_SIZE ROLE_RANK "
 	"ROLE_WORLD_SIZE MASTER_ADDR MASTER_PORT PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT "
 	"TF_CONFIG JAX_COORDINATOR_ADDRESS JAX_NUM_PROCESSES JAX_PROCESS_ID "
-	// the worker's distinit has read its settings before it reads a bundle
+	// the worker's distinit reads its settings before it reads a bundle
 	"DISTINIT_*";
 
-/** Whether @name is @pattern, in which one '*' stands for any text. */
+/** Whether @name matches @pattern, in which one '*' matches any text. */
 static bool is_like(struct str name, struct str pattern) {
 	size_t star = str_find(pattern, '*');
 	if (!str_starts(name, (struct str){pattern.p, star})) {
@@ -63,7 +64,7 @@ static bool is_own(const struct bundle_request *request, struct str name) {
 	return own;
 }
 
-/** Names for a warning, as many as people read. */
+/** The names for a warning, of which the first NAMES_SHOWN are listed. */
 struct listing {
 	struct buf text;
 	uint32_t n;
@@ -91,7 +92,10 @@ static bool is_pattern(struct str name) {
 	return name.p[name.len - 1] == '*';
 }
 
-/** Check what is tracked: a mistake in it would be found as late as in the worker, as a variable that is not there. */
+/**
+ * Check the tracked names. Without this check, a mistake would show only in the worker, as a
+ * missing variable.
+ */
 static int check_names(const struct bundle_request *request, struct err *err) {
 	struct str rest = request->names, name;
 	while (str_cut(&rest, ':', &name)) {
@@ -99,7 +103,7 @@ static int check_names(const struct bundle_request *request, struct err *err) {
 		struct directive d = {0};
 		struct err cause;
 		if (str_find(name, ',') < name.len || str_find(name, ' ') < name.len) {
-			return err_set(err, EINVAL, "%s: %s is no name; names are joined by ':'",
+			return err_set(err, EINVAL, "%s: %s is not a name; separate names with ':'",
 				       request->names_from, quote(name).s);
 		}
 		if (name.len && directive_parse(VERB_UNSET, name, NULL, &d, &column, &cause) < 0) {
@@ -119,7 +123,10 @@ static bool is_tracked(const struct bundle_request *request, struct str name) {
 	return false;
 }
 
-/** Whether the reader would take @value for another, were it written as it is: it cuts lines, and takes quotes off. */
+/**
+ * Whether @value needs quotes. The reader splits the file into lines and removes quotes around a
+ * value.
+ */
 static bool needs_quotes(struct str value) {
 	if (value.len == 0) {
 		return false;
@@ -147,19 +154,18 @@ static void put_quoted(struct buf *out, struct str value) {
 	buf_putc(out, '"');
 }
 
-/** What the reader would refuse as too large, the writer does. The end's line has to fit, too. */
+/** Refuse a bundle that is too large for the reader. Its last line must fit as well. */
 static int check_room(const struct buf *out, struct str name, struct err *err) {
 	if (out->len + sizeof(TAIL) + TAIL_REST > DIRECTIVE_FILE_MAX) {
-		return err_set(
-			err, EFBIG,
-			"the bundle would have more than %zu bytes, which are a directive file's limit; "
-			"there is no room for %s",
-			DIRECTIVE_FILE_MAX, quote(name).s);
+		return err_set(err, EFBIG,
+			       "the bundle would exceed %zu bytes, the limit of a directive file; "
+			       "there is no room for %s",
+			       DIRECTIVE_FILE_MAX, quote(name).s);
 	}
 	return 0;
 }
 
-/** Write the line that sets what @entry sets. */
+/** Write the line that sets the variable of @entry. */
 static int put_set(struct buf *out, const struct env_entry *entry, struct err *err) {
 	size_t column;
 	struct directive d = {0};
@@ -180,13 +186,16 @@ static int put_set(struct buf *out, const struct env_entry *entry, struct err *e
 	return check_room(out, name, err);
 }
 
-/** Write what is tracked and set, or list it in @held. */
+/**
+ * Write the tracked variables that are set. Those of the worker itself are listed in @held instead.
+ */
 static int put_variables(const struct bundle_request *request, const struct env *env, struct buf *out,
 			 struct listing *held, struct err *err) {
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		struct str name = env_entry_name(entry);
-		// An entry without '=' is no variable; of a doubled one the first counts.
+		// An entry without '=' is not a variable. If a name appears twice, its first entry
+		// counts.
 		if (entry->state != ENV_LIVE || entry->text[name.len] != '=' || name.len == 0 ||
 		    !is_tracked(request, name) || !env_entry_first(env, entry)) {
 			continue;
@@ -203,7 +212,7 @@ static int put_variables(const struct bundle_request *request, const struct env 
 	return 0;
 }
 
-/** Whether @name stands earlier in what is tracked. */
+/** Whether @name is a repetition of an earlier tracked name. */
 static bool is_repeated(const struct bundle_request *request, struct str name) {
 	struct str rest = {request->names.p, (size_t)(name.p - request->names.p)}, earlier;
 	while (str_cut(&rest, ':', &earlier)) {
@@ -214,7 +223,7 @@ static bool is_repeated(const struct bundle_request *request, struct str name) {
 	return false;
 }
 
-/** See to what is tracked by name, and is not set. */
+/** Handle names that are tracked but not set: write an unset for them, or list them. */
 static int put_absent(const struct bundle_request *request, const struct env *env, struct buf *out,
 		      struct listing *held, struct listing *absent, struct err *err) {
 	int r = 0;
@@ -237,7 +246,10 @@ static int put_absent(const struct bundle_request *request, const struct env *en
 	return r;
 }
 
-/** The CRC-32 of gzip, zlib and Ethernet. Bit by bit: it is made once for each job, of some kilobytes. */
+/**
+ * The CRC-32 of gzip, zlib and Ethernet. Bit by bit is fast enough: it runs once per job, on a few
+ * kilobytes.
+ */
 static uint32_t crc32(struct str text) {
 	uint32_t crc = UINT32_MAX;
 	for (size_t i = 0; i < text.len; i++) {
@@ -266,12 +278,12 @@ int bundle_write(const struct bundle_request *request, const struct env *env, st
 	note_listing(notes, request, &held,
 		     "not carried, as each worker has its own from its host or launcher; --force carries it");
 	note_listing(notes, request, &absent,
-		     "not carried, as it is not set; --carry-unset has it removed in the workers");
+		     "not carried, as it is not set; --carry-unset removes it in the workers");
 	return 0;
 }
 
 static int refuse(const char *where, const char *what, struct err *err) {
-	return err_set(err, EINVAL, "%s: the bundle %s; make it again with 'distinit bundle'", where, what);
+	return err_set(err, EINVAL, "%s: %s; make it again with 'distinit bundle'", where, what);
 }
 
 static int check_version(const char *where, struct str first_line, struct err *err) {
@@ -281,12 +293,12 @@ static int check_version(const char *where, struct str first_line, struct err *e
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "%s: a bundle of version %s, and this distinit (" DISTINIT_VERSION
-		       ") reads version " VERSION "; make it with the distinit that the workers have",
-		       where, quote(version).s);
+		       "%s: the bundle has version %s, but this distinit (%s) reads version %s; make it with "
+		       "the distinit of the workers",
+		       where, quote(version).s, DISTINIT_VERSION, VERSION);
 }
 
-/** Whether the eight digits at @hex are @crc. */
+/** Whether the eight digits at @hex are @crc, followed by ']'. */
 static bool is_checksum(const char *hex, uint32_t crc) {
 	for (int shift = 28; shift >= 0; shift -= 4) {
 		if (*hex++ != "0123456789abcdef"[crc >> shift & 15]) {
@@ -296,7 +308,10 @@ static bool is_checksum(const char *hex, uint32_t crc) {
 	return *hex == ']';
 }
 
-/** Index of the line that begins with TAIL, or more than @text's length. No value can look like one: newlines are escaped. */
+/**
+ * The index of the line that begins with TAIL, or more than the length of @text. No value can
+ * contain such a line, because newlines are escaped.
+ */
 static size_t find_tail(struct str text) {
 	size_t at = 0;
 	do {
@@ -306,7 +321,8 @@ static size_t find_tail(struct str text) {
 }
 
 int bundle_open(const char *where, struct str *text, struct err *err) {
-	// Also what is left of one that was cut off in its first line. (Of a '[' alone nobody knows; the reader takes none.)
+	// A bundle that was cut off in its first line counts as a bundle, too. A single '[' is left
+	// to the reader, which refuses it.
 	if (text->len < 2 || !(str_starts(*text, STR(HEAD)) || str_starts(STR(HEAD), *text))) {
 		return 0;
 	}
@@ -317,14 +333,17 @@ int bundle_open(const char *where, struct str *text, struct err *err) {
 	}
 	size_t end = tail + sizeof(TAIL) - 1 + TAIL_REST;
 	if (end > text->len) {
-		return refuse(where, "is cut off: its last line is not there, or not whole", err);
+		return refuse(where, "the bundle is cut off: its last line is missing or incomplete", err);
 	}
 	if (!is_checksum(text->p + tail + sizeof(TAIL) - 1, crc32((struct str){text->p, tail}))) {
-		return refuse(where, "was changed after it was made: its checksum does not hold", err);
+		return refuse(where, "the bundle was changed after it was made: its checksum does not match",
+			      err);
 	}
 	struct str behind = str_from(*text, end);
 	if (behind.len && !str_is(behind, "\n")) {
-		return refuse(where, "was changed after it was made: something stands behind its end", err);
+		return refuse(where,
+			      "the bundle was changed after it was made: there is text after its last line",
+			      err);
 	}
 	*text = (struct str){text->p + body, tail - body};
 	return 1;

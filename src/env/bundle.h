@@ -2,51 +2,57 @@
 #pragma once
 
 /**
- * Bundles: the tracked variables of the process that starts workers, as a directive file that the workers' distinit
- * reads. Names are tracked; values are taken when the bundle is made, and a job that has it keeps them.
+ * Bundles: the tracked variables of the process that starts workers, as a directive file for the
+ * distinit of the workers. DISTINIT_TRACK lists names; their values are taken when the bundle is
+ * made, and stay the same for the whole job.
  *
  *     [distinit bundle 1]
  *     set HF_HOME=/data/hf
  *     set NOTE="two\nlines"
  *     [end crc32=1c291ca3]
  *
- * The last line vouches for those above it, so that a bundle which was cut off or changed on its way is refused: a worker
- * that lacks half of its variables would run, and differ. The checksum is gzip's. An older reader takes neither line.
+ * The last line protects the lines above it: a bundle that was cut off or changed on its way is
+ * refused. A worker without some of its variables would still run, but differently from the others.
+ * The checksum is gzip's. Versions of distinit without bundles accept neither the first nor the
+ * last line.
  */
 
 #include "base/buf.h"
 #include "env/directive.h"
 
 struct bundle_request {
-	/** What is tracked: names joined by ':', of which a final '*' stands for any rest; and where that was told. */
+	/**
+	 * The tracked names, separated by ':', where a final '*' matches any text; and the option
+	 * or variable that lists them.
+	 */
 	struct str names;
 	const char *names_from;
 	/**
-	 * Variables that belong to a worker's host or rank, beside those that bundle.c knows: names, in which one '*' stands for
-	 * any text, then NULL. Where NULL itself, there are none.
+	 * More variables that belong to a worker's host or rank, beside those in bundle.c: names,
+	 * in which one '*' matches any text, then NULL. May be NULL.
 	 */
 	const char *const *own;
-	/** Carry these too. */
+	/** Carry those variables as well. */
 	bool force;
-	/** Write an `unset` for a tracked name that is not set. */
+	/** Write an `unset` for each tracked name that is not set. */
 	bool carry_unset;
 };
 
 /**
- * Write the bundle of @env's variables into @out, each once, in the environment's order. What is tracked but does not
- * travel is told in @notes.
+ * Write the bundle of @env's variables into @out, each once, in the order of the environment.
+ * @notes gets warnings about tracked variables that are not carried.
  *
- * Returns 0; -EINVAL where a tracked name is none, or is one that no directive can set; -EFBIG where it would be more than
- * a directive file may have. @err names the variable.
+ * Returns 0; -EINVAL for a tracked name that is invalid, or that no directive can set; -EFBIG if
+ * the bundle would be larger than a directive file may be. @err names the variable.
  */
 int bundle_write(const struct bundle_request *request, const struct env *env, struct buf *out,
 		 struct notes *notes, struct err *err);
 
 /**
- * If @text is a bundle, check that it is whole, and cut it down to the lines between its first and its last; they
- * begin on line 2.
+ * If @text is a bundle, check that it is complete and unchanged, and cut it down to the lines
+ * between its first and its last; they begin on line 2.
  *
- * Returns 1; 0 if it is none, and then @text is as it was; -EINVAL if it is not as it was written, or of another
- * version: @err says "WHERE: ...".
+ * Returns 1; 0 if it is not a bundle, and then @text is unchanged; -EINVAL if it was cut off or
+ * changed, or has another version: @err says "WHERE: ...".
  */
 int bundle_open(const char *where, struct str *text, struct err *err);

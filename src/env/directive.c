@@ -9,17 +9,17 @@
 #include <errno.h>
 
 /**
- * How many bytes of lists may be copied, and variables looked through, in applying one list of directives: many times what
- * anybody writes, and a fraction of a second.
+ * The limit for work done by one list of directives, in bytes of lists copied and variables
+ * compared. It is far more than people need, and takes a fraction of a second.
  */
 #define EFFORT_MAX ((size_t)128 << 20)
 
-/** What a verb is followed by. */
+/** What follows a verb. */
 enum takes {
 	TAKES_NOTHING,
 	TAKES_NAME,
 	TAKES_VALUE,
-	/** NAME=VALUE, where NAME may carry a separator: NAME[;]=VALUE. */
+	/** NAME=VALUE, where NAME may have a separator: NAME[;]=VALUE. */
 	TAKES_ELEMENT,
 };
 
@@ -70,22 +70,23 @@ static bool cut_separator(struct str *name, struct str *separator) {
 static int check_name(struct str name, enum takes takes, size_t *column, struct err *err) {
 	if (name.len == 0) {
 		return err_set(err, EINVAL,
-			       "the variable's name is empty; a name is expected in front of the '='");
+			       "the variable's name is empty; a name is expected before the '='");
 	}
 	for (size_t i = 0; i < name.len; i++) {
 		unsigned char c = (unsigned char)name.p[i];
 		*column = i;
 		if (c < 0x20 || c == 0x7f || (c == ' ' && takes != TAKES_NAME)) {
-			return err_set(err, EINVAL, "the name %s has a blank or control character in it",
+			return err_set(err, EINVAL, "the name %s contains a blank or control character",
 				       quote(name).s);
 		}
 		if (c == '=') {
 			struct str front = {name.p, i};
-			return err_set(err, EINVAL, "%s: a name alone is expected, without '='",
+			return err_set(err, EINVAL, "%s: expected a name without '='",
 				       quote(secret_name(front) ? front : name).s);
 		}
 		if (c == '*' && (takes != TAKES_NAME || i + 1 < name.len)) {
-			return err_set(err, EINVAL, "%s: '*' may only end the name of an unset or pass",
+			return err_set(err, EINVAL,
+				       "%s: '*' is allowed only at the end of a name, in unset and pass",
 				       quote(name).s);
 		}
 	}
@@ -115,13 +116,13 @@ static void list_add(struct directives *list, struct directive directive) {
 	list->items[list->n++] = directive;
 }
 
-/** Check the name in @d, and cut its separator off. */
+/** Cut the separator off the name in @d, and check both. */
 static int check_parts(struct directive *d, size_t *column, struct err *err) {
 	enum takes takes = verbs[d->verb].takes;
 	bool separated = takes != TAKES_NAME && cut_separator(&d->name, &d->separator);
 	if (separated && takes != TAKES_ELEMENT) {
 		*column = d->name.len;
-		return err_set(err, EINVAL, "%s: a [separator] goes with prepend, append and first only",
+		return err_set(err, EINVAL, "%s: only prepend, append and first take a [separator]",
 			       quote(d->name).s);
 	}
 	if (separated && d->separator.len == 0) {
@@ -135,7 +136,7 @@ static int check_parts(struct directive *d, size_t *column, struct err *err) {
 	return check_name(d->name, takes, column, err);
 }
 
-/** Where the '=' behind the name is; one between the brackets of a separator is not it. */
+/** The index of the '=' after the name. A '=' inside the brackets of a separator does not count. */
 static size_t find_equals(struct str arg) {
 	size_t equals = str_find(arg, '=');
 	size_t open = str_find(arg, '[');
@@ -200,20 +201,23 @@ int directive_add_pair(struct directives *list, enum verb verb, struct str name,
 	return r < 0 ? r : directives_push(list, &d, err);
 }
 
-/** Count @effort more. Returns 0; or -E2BIG if it is more than a start can wait for. */
+/** Add @more to the work done. Returns 0; or -E2BIG if it exceeds EFFORT_MAX. */
 static int spend(size_t *effort, size_t more, const struct directive *d, struct err *err) {
 	*effort += more;
 	if (*effort > EFFORT_MAX) {
 		return err_set(err, E2BIG,
-			       "%s%s%s: the directives up to here go through more than %zu MiB of lists and "
-			       "variables; set a long list as a whole",
+			       "%s%s%s: the directives so far process more than %zu MiB of lists and "
+			       "variables; set a long list in one directive",
 			       verbs[d->verb].word, d->name.len ? " " : "",
 			       d->name.len ? quote(d->name).s : "", EFFORT_MAX >> 20);
 	}
 	return 0;
 }
 
-/** Put @before, the separator and @after into the variable; an empty side needs no separator. */
+/**
+ * Set the variable to @before, the separator and @after. If one of them is empty, there is no
+ * separator.
+ */
 static int join(struct env *env, const struct directive *d, struct str before, struct str after,
 		struct err *err) {
 	struct str separator = before.len && after.len ? d->separator : STR("");
@@ -232,7 +236,7 @@ static int join(struct env *env, const struct directive *d, struct str before, s
 	return 0;
 }
 
-/** @list without its elements that are @element. */
+/** @list without the elements equal to @element. */
 static struct str without(struct arena *arena, struct str list, struct str element, struct str separator) {
 	struct buf buf = BUF(arena);
 	bool any = false;
@@ -260,7 +264,7 @@ static int apply_element(const struct directive *d, struct env *env, size_t *eff
 			 struct err *err) {
 	struct str old = str_of(env_find(env, d->name));
 	if (d->value.len == 0) {
-		notes_add(notes, "%s %s: the value is empty, so nothing is put there", verbs[d->verb].word,
+		notes_add(notes, "%s %s: the value is empty, so nothing changes", verbs[d->verb].word,
 			  quote(d->name).s);
 		return 0;
 	}
@@ -269,17 +273,19 @@ static int apply_element(const struct directive *d, struct env *env, size_t *eff
 		return r;
 	}
 	switch (d->verb) {
+	case VERB_PREPEND:
+		return join(env, d, d->value, old, err);
 	case VERB_APPEND:
 		return join(env, d, old, d->value, err);
 	case VERB_FIRST:
 		old = old.len ? without(env->arena, old, d->value, d->separator) : old;
 		return join(env, d, d->value, old, err);
-	default:
-		return join(env, d, d->value, old, err);
+	default: // the other verbs do not work on lists
+		return 0;
 	}
 }
 
-/** How many variables @d is compared with. */
+/** The number of variables that @d is compared with. */
 static size_t variables_of(const struct directive *d, const struct env *env) {
 	bool prefix = d->name.len && d->name.p[d->name.len - 1] == '*';
 	return prefix || d->verb == VERB_CLEAN ? env->n : 0;
@@ -312,9 +318,12 @@ static int apply_one(const struct directive *d, struct env *env, size_t *effort,
 			notes_add(notes, "pass %s: there is no such variable", quote(d->name).s);
 		}
 		return 0;
-	default:
+	case VERB_PREPEND:
+	case VERB_APPEND:
+	case VERB_FIRST:
 		return apply_element(d, env, effort, notes, err);
 	}
+	return 0;
 }
 
 int directives_apply(const struct directives *list, struct env *env, struct notes *notes, struct err *err) {

@@ -8,9 +8,10 @@
  *     prepend PATH=/opt/bin       a verb and its argument
  *     append CFLAGS[ ]=-O2        with another separator than ':'
  *     NAME                        pass, as in docker's files
- *     [app trainer]               what follows is for that application only
+ *     [app trainer]               the lines below are for this application only
  *
- * The value is the rest of the line, blanks and all; only one that stands wholly in quotes loses them.
+ * The value is the rest of the line, including blanks. Quotes are removed only if they enclose the
+ * whole value.
  */
 
 #include "base/buf.h"
@@ -19,21 +20,21 @@
 
 #include <errno.h>
 
-/** One line, and what is needed to say what is wrong with it. */
+/** One line, and its place for error messages. */
 struct line {
 	const char *where;
 	uint32_t number;
 	struct str text;
 };
 
-/** Put "WHERE:LINE:COLUMN: " in front of the sentence in @err. @at is in the line's text. */
+/** Put "WHERE:LINE:COLUMN: " before the sentence in @err. @at points into the line's text. */
 static int locate(const struct line *line, const char *at, int r, struct err *err) {
 	struct err cause = *err;
 	return err_set(err, -r, "%s:%u:%zu: %s", line->where, line->number, (size_t)(at - line->text.p) + 1,
 		       cause.text);
 }
 
-/** What a backslash and @c stand for, or 0 if they stand for themselves. */
+/** The character that a backslash and @c stand for, or 0 if this is not an escape sequence. */
 static char escaped(char c) {
 	switch (c) {
 	case 'n':
@@ -48,7 +49,9 @@ static char escaped(char c) {
 	}
 }
 
-/** Undo the escapes of a double-quoted value. Returns false if it ends before its last byte. */
+/**
+ * Replace the escape sequences of a double-quoted value. Returns false if a quote ends it early.
+ */
 static bool unescape(struct arena *arena, struct str *value) {
 	struct buf buf = BUF(arena);
 	for (size_t i = 0; i < value->len; i++) {
@@ -65,7 +68,7 @@ static bool unescape(struct arena *arena, struct str *value) {
 	return true;
 }
 
-/** Take the quotes off a value that stands in them from end to end; any other is left as it is. */
+/** Remove quotes that enclose the whole value. Any other value is unchanged. */
 static struct str unquote(struct arena *arena, struct str value) {
 	struct str trimmed = str_trim(value);
 	if (trimmed.len < 2 || trimmed.p[0] != trimmed.p[trimmed.len - 1]) {
@@ -103,8 +106,8 @@ static struct str skip_blanks(struct str text) {
 }
 
 /**
- * Find the verb of a line that does not begin with NAME=. *@arg is what stands behind the verb; a line of one word that is no
- * verb is a name to pass.
+ * Find the verb of a line that does not begin with NAME=. *@arg is the text after the verb. A
+ * single word that is not a verb is a name to pass.
  */
 static int read_verb(const struct line *line, struct str word, struct str *arg, enum verb *verb,
 		     struct err *err) {
@@ -118,11 +121,11 @@ static int read_verb(const struct line *line, struct str word, struct str *arg, 
 		return 0;
 	}
 	if (*verb == VERB_CLEAN && arg->len) {
-		err_set(err, EINVAL, "clean takes nothing behind it, not %s", quote(*arg).s);
+		err_set(err, EINVAL, "clean takes no argument; found %s", quote(*arg).s);
 		return locate(line, arg->p, -EINVAL, err);
 	}
 	if (*verb != VERB_CLEAN && arg->len == 0) {
-		err_set(err, EINVAL, "%s needs a variable behind it", quote(word).s);
+		err_set(err, EINVAL, "%s needs a variable after it", quote(word).s);
 		return locate(line, arg->p, -EINVAL, err);
 	}
 	return 0;
@@ -153,14 +156,15 @@ static int read_directive(struct directives *list, const struct line *line, stru
 	struct directive d = {0};
 	int r = directive_parse(verb, arg, by, &d, &column, err);
 	if (r == 0) {
-		// Before it is measured: quotes and escapes are the file's, not the variable's.
+		// Unquote before the size is checked: quotes and escapes are not part of the
+		// variable.
 		d.value = unquote(list->arena, d.value);
 		r = directives_push(list, &d, err);
 	}
 	return r < 0 ? locate(line, arg.p + column, r, err) : 0;
 }
 
-/** Read "[app NAME]". Sets *@app to the slice that is the name. */
+/** Read "[app NAME]". Sets *@app to the slice with the name. */
 static int read_section(const struct line *line, struct str text, struct str *app, struct err *err) {
 	text = str_trim(text);
 	struct str inner = {text.p + 1, text.len - 1};
@@ -196,7 +200,7 @@ static int read_line(struct directive_levels *levels, const struct line *line, c
 	if (app && str_is(*section, app)) {
 		return read_directive(&levels->app, line, text, err);
 	}
-	// Another application's: not ours to apply, but an error in it is an error in the file.
+	// A section of another application is not applied, but errors in it are still reported.
 	struct directives dropped = {.arena = levels->job.arena};
 	return read_directive(&dropped, line, text, err);
 }

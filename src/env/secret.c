@@ -6,7 +6,7 @@
 
 #define MASKED "********"
 
-/** @c as it is in the lists below. */
+/** @c in the form that the lists below use: in upper case, and '_' for '-'. */
 static char folded(char c) {
 	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
@@ -20,7 +20,7 @@ static bool is_at(struct str name, size_t at, const char *word) {
 	return true;
 }
 
-/** Whether one of @words, which ends with NULL, ends @name. */
+/** Whether @name ends with one of @words. The list ends with NULL. */
 static bool ends_with(struct str name, const char *const *words) {
 	for (; *words; words++) {
 		size_t len = strlen(*words);
@@ -52,7 +52,7 @@ bool secret_name(struct str name) {
 	return ends_with(name, last);
 }
 
-/** @text with the password of each URL in it masked: SCHEME://USER:PASSWORD@HOST. */
+/** @text with the passwords of all URLs masked: SCHEME://USER:PASSWORD@HOST. */
 static const char *mask_urls(struct arena *arena, const char *text) {
 	struct buf out = BUF(arena);
 	const char *from = text;

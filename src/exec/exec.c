@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/** What a shell looks through where PATH is not set. */
+/** The search path of a shell where PATH is not set. */
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Whether @file is text, as far as its first bytes tell: a program for another machine is none. */
+/** Whether @file looks like text by its first bytes. A program for another machine does not. */
 static bool is_script(const char *file) {
 	char head[128];
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -19,14 +19,10 @@ static bool is_script(const char *file) {
 	if (fd >= 0) {
 		close(fd);
 	}
-	return n >= 0 && !memchr(head, '\0', (size_t)n) &&
-	       (n < 4 || memcmp(head,
-				"\x7f"
-				"ELF",
-				4) != 0);
+	return n >= 0 && !memchr(head, '\0', (size_t)n) && (n < 4 || memcmp(head, "\177ELF", 4) != 0);
 }
 
-/** Let /bin/sh run @file, which has no "#!". Returns on failure only, with errno set. */
+/** Run @file, which has no "#!", with /bin/sh. Returns only on failure, with errno set. */
 static void exec_script(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
 	static char shell[] = "/bin/sh";
 	size_t n = 0;
@@ -40,7 +36,7 @@ static void exec_script(struct arena *arena, const char *file, char *const argv[
 	execve(shell, more, envp);
 }
 
-/** Try @file. Returns on failure only: the errno. */
+/** Execute @file. Returns only on failure: the errno. */
 static int try_file(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
 	execve(file, argv, envp);
 	int code = errno;
@@ -51,7 +47,9 @@ static int try_file(struct arena *arena, const char *file, char *const argv[], c
 	return code;
 }
 
-/** The largest string of @list, which is what E2BIG is mostly about. */
+/**
+ * The largest string of @list, which is the usual cause of E2BIG. Adds the size of all to *@total.
+ */
 static const char *largest(char *const list[], size_t *total) {
 	const char *most = "";
 	for (; *list; list++) {
@@ -70,14 +68,12 @@ static int refuse(const char *file, int code, char *const argv[], char *const en
 		head.len = head.len > 60 ? 60 : head.len;
 		err_set(err, code,
 			"%s cannot be started: arguments and environment have %zu bytes, more than the "
-			"kernel takes "
-			"(the largest, %s, has %zu)",
+			"kernel takes (the largest, %s, has %zu)",
 			quote(str_of(file)).s, total, quote(head).s, strlen(most) + 1);
 	} else if (code == ENOENT && access(file, F_OK) == 0) {
 		err_set(err, code,
-			"%s cannot be started: it is there, but the interpreter that it names ('#!' line or "
-			"dynamic "
-			"loader) is not",
+			"%s cannot be started: the file exists, but its interpreter ('#!' line or dynamic "
+			"loader) does not",
 			quote(str_of(file)).s);
 	} else if (code == ENOEXEC) {
 		err_set(err, code, "%s cannot be started: it is a program for another machine, or damaged",
@@ -88,13 +84,16 @@ static int refuse(const char *file, int code, char *const argv[], char *const en
 	return EXIT_NOT_RUNNABLE;
 }
 
-/** Whether the search goes on behind a folder that failed with @code; the last three are of network file systems that are gone. */
+/**
+ * Whether the search continues after a directory that failed with @code. The last three codes come
+ * from network file systems that are gone.
+ */
 static bool is_elsewhere(int code) {
 	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP ||
 	       code == ESTALE || code == ENODEV || code == ETIMEDOUT;
 }
 
-/** Look for @argv[0] in each folder of @path. */
+/** Look for @argv[0] in each directory of @path. */
 static int search(struct arena *arena, char *const argv[], char *const envp[], const char *path,
 		  struct err *err) {
 	struct str rest = str_of(path), folder;
@@ -111,8 +110,8 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 		if (!is_elsewhere(code)) {
 			return refuse(file.p, code, argv, envp, err);
 		}
-		// One that is there but cannot run is told of, if no later one can. (A folder that may not be searched hides
-		// what is in it, and says nothing.)
+		// Remember the first file that exists but cannot run, for the message if no later
+		// one can. (Where we may not search a directory, access() fails, too.)
 		if (!first && access(file.p, F_OK) == 0) {
 			first = file.p;
 			first_code = code;

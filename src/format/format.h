@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What a format for environments is, and the table of them. */
+/** Output formats for environments, and the table of them. */
 
 #include "base/buf.h"
 
 struct format {
 	const char *name;
 	const char *about;
-	/** Why it cannot carry this variable, as one clause, or NULL. */
+	/** Why the format cannot hold this variable, as a clause; NULL if it can. */
 	const char *(*refuses)(struct str name, struct str value);
-	/** Append one variable; @n were written before it. */
+	/** Append one variable, after @n others. */
 	void (*put)(struct buf *out, struct str name, struct str value, uint32_t n);
-	/** What stands before the first and behind the last, or NULL. */
+	/** Text before the first variable and after the last, or NULL. */
 	const char *head;
 	const char *tail;
 };
 
-/** The first is the default; NULL at the end. */
+/** All formats. The first is the default; NULL ends the table. */
 extern const struct format *const formats[];
 
 extern const struct format format_shell;

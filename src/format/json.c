@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** One JSON object of strings. */
+/** One JSON object, with a string for each variable. */
 
 #include "base/json_write.h"
 #include "format/format.h"
 
 static const char *json_refuses(struct str name, struct str value) {
-	return utf8_valid(name) && utf8_valid(value) ? NULL : "JSON holds UTF-8 only";
+	return utf8_valid(name) && utf8_valid(value) ? NULL : "JSON can hold UTF-8 only";
 }
 
 static void json_put(struct buf *out, struct str name, struct str value, uint32_t n) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** NAME=value and a NUL, as in /proc/PID/environ and of env -0: carries anything. */
+/**
+ * NAME=value and a NUL, as in /proc/PID/environ and in the output of env -0. It can hold any value.
+ */
 
 #include "format/format.h"
 

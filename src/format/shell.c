@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * NAME='value', a line each: what `set -a; . FILE` takes in any POSIX shell, and Kubernetes' fileKeyRef, whose files are that
- * subset of the shell's language in which every value stands in single quotes (KEP-3721). A single quote in a value is
- * therefore refused, though a shell could be told of it.
+ * One line NAME='value' per variable. `set -a; . FILE` reads it in any POSIX shell, and so does
+ * Kubernetes' fileKeyRef. Its files are a subset of the shell's language, with every value in
+ * single quotes (KEP-3721). A single quote in a value is therefore refused, although a shell has
+ * ways to write it.
  */
 
 #include "format/format.h"
@@ -13,11 +14,12 @@ static const char *shell_refuses(struct str name, struct str value) {
 		char c = name.p[i];
 		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 		if (!letter && (i == 0 || c < '0' || c > '9')) {
-			return "a shell's names are letters, digits and '_'";
+			return "in a shell, a name consists of letters, digits and '_', and does not begin "
+			       "with a digit";
 		}
 	}
 	if (name.len == 0) {
-		return "a shell's names are not empty";
+		return "in a shell, a name is not empty";
 	}
 	return str_find(value, '\'') < value.len ? "a value in single quotes cannot hold a single quote"
 						 : NULL;

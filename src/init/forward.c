@@ -2,7 +2,7 @@
 
 /** Forwards signals to the workload. */
 
-#include "init/signals.h"
+#include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <string.h>

@@ -19,12 +19,10 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/signals.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/** The largest signal number. */
-#define SIGNAL_MAX 64
 
 struct beside;
 

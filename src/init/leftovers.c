@@ -12,7 +12,7 @@
  * ended. So we look again, first often and then less often, until no process remains.
  */
 
-#include "init/signals.h"
+#include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>

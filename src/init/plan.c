@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "base/num.h"
+#include "base/signals.h"
 #include "init/init.h"
-#include "init/signals.h"
 
 #include <errno.h>
 #include <signal.h>

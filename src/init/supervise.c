@@ -5,8 +5,8 @@
  * grace period.
  */
 
+#include "base/signals.h"
 #include "exec/exec.h"
-#include "init/signals.h"
 #include "init/supervisor.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 
 /** What the parts of init/ share while the workload runs. None of it is on the heap. */
 
+#include "base/earliest.h"
 #include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
@@ -184,11 +185,6 @@ void ending_begin(struct supervisor *in);
 
 /** Handle what is due: time limit, grace period, leftovers. Returns whether everything is over. */
 bool ending_step(struct supervisor *in);
-
-/** The earlier of two times; 0 stands for "never". */
-INLINE uint64_t earliest(uint64_t a, uint64_t b) {
-	return a && (!b || a < b) ? a : b;
-}
 
 /** When something is due, on now_ms()'s clock; 0: only when a signal comes. */
 uint64_t ending_next(const struct supervisor *in);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The copy is made in a file beside it, INSTALL_NEW, which gets its name once it is whole. A run that is killed may leave that file behind; the
- * next one replaces it. The folder is locked, so that two runs at once do not take each other's file for a leftover.
+ * The copy is written to INSTALL_NEW in the same folder, and renamed once it is complete. A run
+ * that is killed may leave INSTALL_NEW behind; the next run replaces it. The folder is locked, so
+ * that two runs at once do not delete each other's file.
  *
- * Others may hold a lock on the folder, or have something by that name there that cannot be removed. Then the new file has a
+ * If another process keeps the folder locked, or INSTALL_NEW cannot be removed, the new file gets a
  * random name, and needs no lock.
  */
 
@@ -23,22 +24,22 @@
 #define INSTALL_NEW  "." INSTALL_NAME ".new"
 #define INSTALL_MODE 0555
 
-/** How long another run may have the lock: it needs milliseconds for what it does. */
+/** The timeout for the lock. A run needs it for milliseconds only. */
 #define LOCK_TRIES    1000
 #define LOCK_PAUSE_MS 10
 
 struct install {
 	const char *folder;
 	int folder_fd;
-	/** This program. */
+	/** This program's own file. */
 	int self_fd;
 	size_t size;
-	/** What the new file is called until it is whole. */
+	/** The name of the new file until it is complete. */
 	char new[sizeof(INSTALL_NEW) + 9];
 	struct err *err;
 };
 
-/** Set the sentence about the place that is written to. */
+/** Report that the destination cannot be written. */
 static int refuse(const struct install *in, int code, const char *way_out) {
 	return err_set(in->err, code, "%s cannot be written in %s: %s%s", INSTALL_NAME,
 		       quote(str_of(in->folder)).s, strerror(code), way_out);
@@ -50,8 +51,7 @@ static int open_self(struct install *in) {
 	if (in->self_fd < 0 || fstat(in->self_fd, &info) < 0) {
 		return err_set(in->err, errno,
 			       "this program cannot read itself from /proc/self/exe: %s; mount /proc, or "
-			       "copy the file "
-			       "when the image is built",
+			       "copy the file when the image is built",
 			       strerror(errno));
 	}
 	in->size = (size_t)info.st_size;
@@ -66,13 +66,15 @@ static int open_folder(struct install *in) {
 	int code = errno;
 	return err_set(in->err, code, "the folder %s cannot be opened: %s%s", quote(str_of(in->folder)).s,
 		       strerror(code),
-		       code == ENOENT ? "; make it first, or mount a volume there"
+		       code == ENOENT ? "; create it first, or mount a volume there"
 		       : code == ENOTDIR
-			       ? "; a folder is expected, in which the file is then called " INSTALL_NAME
+			       ? "; expected a folder, into which this program is copied as " INSTALL_NAME
 			       : "");
 }
 
-/** Name the new file. @random: by 8 digits that no other run has. */
+/**
+ * Set the name of the new file. @random: with 8 random digits, so that no other run has the same.
+ */
 static void name_new(struct install *in, bool random) {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *bytes = (const unsigned char *)getauxval(AT_RANDOM);
@@ -87,11 +89,15 @@ static void name_new(struct install *in, bool random) {
 	}
 }
 
-/** Wait until no other run is at work in the folder. Returns whether it is locked for us; the lock ends with this process. */
+/**
+ * Wait until no other run works in the folder. Returns whether we have the lock, which this process
+ * holds until it ends.
+ */
 static bool lock_folder(const struct install *in) {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
 	for (int i = 0; flock(in->folder_fd, LOCK_EX | LOCK_NB) < 0; i++) {
-		// A file system without locks; or somebody who takes longer than any run.
+		// The file system has no locks; or another process holds the lock longer than any
+		// run would.
 		if (errno != EWOULDBLOCK || i == LOCK_TRIES) {
 			return false;
 		}
@@ -100,7 +106,7 @@ static bool lock_folder(const struct install *in) {
 	return true;
 }
 
-/** Whether the @size bytes of @a and @b are the same. What cannot be read is not. */
+/** Whether the first @size bytes of @a and @b are the same. Returns false on a read error, too. */
 static bool is_same(int a, int b, size_t size) {
 	char at_a[4096], at_b[sizeof(at_a)];
 	for (size_t at = 0; at < size;) {
@@ -114,14 +120,17 @@ static bool is_same(int a, int b, size_t size) {
 	return true;
 }
 
-/** Whether a file of @owner may change behind our back: in a folder such as /tmp, where each keeps what is his own. */
+/**
+ * Whether another user, @owner, may change the installed file: in a sticky folder such as /tmp,
+ * files belong to those who made them.
+ */
 static bool is_foreign(const struct install *in, uid_t owner) {
 	struct stat folder;
 	return owner != geteuid() && owner != 0 &&
 	       (fstat(in->folder_fd, &folder) < 0 || (folder.st_mode & S_ISVTX));
 }
 
-/** Whether it is there, just as it is to be. */
+/** Whether the file is installed already, with the right contents, mode and owner. */
 static bool is_installed(const struct install *in) {
 	struct stat info;
 	int fd = openat(in->folder_fd, INSTALL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -147,7 +156,7 @@ static int put(int fd, const char *text, size_t len) {
 	return 0;
 }
 
-/** Copy the rest of @from by way of our own memory. */
+/** Copy the rest of @from with read() and write(). */
 static int copy_by_hand(int from, int to) {
 	char buf[4096];
 	for (;;) {
@@ -162,7 +171,10 @@ static int copy_by_hand(int from, int to) {
 	}
 }
 
-/** Copy this program to @to, by the kernel as far as it does so between these two file systems. Returns 0 or a negative errno. */
+/**
+ * Copy this program to @to, in the kernel where the file systems support it. Returns 0 or a
+ * negative errno.
+ */
 static int copy(const struct install *in, int to) {
 	ssize_t n;
 	do {
@@ -171,29 +183,36 @@ static int copy(const struct install *in, int to) {
 	if (n < 0 && errno == ENOSPC) {
 		return -ENOSPC;
 	}
-	// Whatever else it refuses, or does not know, is for read() and write() to find out. They go on where it stopped.
+	// After any other failure, read() and write() continue where it stopped, and report their
+	// own errors.
 	return copy_by_hand(in->self_fd, to);
 }
 
-/** Fill the new file @fd, down to the disk: a full one may say so only then. Returns 0 or a negative errno. */
+/**
+ * Fill the new file @fd and flush it to disk: a full disk may report its error only then. Returns 0
+ * or a negative errno.
+ */
 static int fill(const struct install *in, int fd) {
 	struct stat info;
 	int r = copy(in, fd);
 	r = r == 0 && fchmod(fd, INSTALL_MODE) < 0 ? -errno : r;
-	// Not all file systems know it.
+	// Some file systems do not support fsync().
 	r = r == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : r;
 	r = r == 0 && fstat(fd, &info) < 0 ? -errno : r;
 	return r == 0 && (size_t)info.st_size != in->size ? -EIO : r;
 }
 
-/** Open the new file. What a run left behind that was killed goes first. Returns the descriptor or a negative errno. */
+/**
+ * Create the new file, and remove one that a killed run left behind. Returns the descriptor or a
+ * negative errno.
+ */
 static int open_new(const struct install *in) {
 	unlinkat(in->folder_fd, in->new, 0);
 	int fd = openat(in->folder_fd, in->new, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
 	return fd < 0 ? -errno : fd;
 }
 
-/** Make a whole copy, and put it in its place. Returns 0 or a negative errno. */
+/** Make a complete copy and move it into place. Returns 0 or a negative errno. */
 static int make(struct install *in) {
 	int fd = open_new(in);
 	if (fd == -EEXIST) {
@@ -204,7 +223,7 @@ static int make(struct install *in) {
 		return fd;
 	}
 	int r = fill(in, fd);
-	// Closed before it has its name: a program that somebody has open for writing cannot be started.
+	// Close before the rename: a file that is open for writing cannot be executed (ETXTBSY).
 	r = close(fd) < 0 && r == 0 ? -errno : r;
 	if (r == 0 && renameat(in->folder_fd, in->new, in->folder_fd, INSTALL_NAME) < 0) {
 		r = -errno;
@@ -219,8 +238,8 @@ static int replace(struct install *in) {
 	int r = make(in);
 	if (r < 0) {
 		return refuse(in, -r,
-			      r == -EISDIR  ? "; a folder of that name is in the way"
-			      : r == -EPERM ? "; is what is there another user's?"
+			      r == -EISDIR  ? "; a folder with that name exists"
+			      : r == -EPERM ? "; does the existing file belong to another user?"
 					    : "");
 	}
 	return 1;
@@ -230,8 +249,8 @@ static void note_noexec(const struct install *in, struct notes *notes) {
 	struct statvfs info;
 	if (fstatvfs(in->folder_fd, &info) == 0 && (info.f_flag & ST_NOEXEC)) {
 		notes_add(notes,
-			  "nothing can be run from %s, which is mounted noexec: mount it without, where it "
-			  "is used",
+			  "nothing can be run from %s, which is mounted noexec; mount it without noexec "
+			  "where it is used",
 			  quote(str_of(in->folder)).s);
 	}
 }

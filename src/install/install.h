@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Copying this very program to where another container finds it, with nothing but itself: no shell, no cp, no user's name. */
+/**
+ * Copy this program to a place where another container finds it. This needs no other program
+ * (shell, cp) and no user names.
+ */
 
 #include "base/err.h"
 #include "base/notes.h"
 
-/** What it is called there. */
+/** The name of the copy. */
 #define INSTALL_NAME "distinit"
 
 /**
- * Make @folder/distinit a copy of this program, mode 0555, whoever we are and whatever the umask.
+ * Make @folder/distinit a copy of this program, with mode 0555, whatever our user and umask.
  *
- * At any time there is what was there before, or the whole new one: a reader never sees half of it, and one that runs goes on
- * running. Where it is the same already, nothing is written, so that a folder that is read-only by then is fine; but in a sticky folder
- * it has to be ours or root's. What an earlier run left behind that was killed is replaced. @notes gets a warning where nothing can be run from that folder.
+ * At any time, readers find either the previous file or the complete new one. A running previous
+ * program keeps running. If the same file is there already, nothing is written, so a read-only
+ * folder is fine then; but in a sticky folder the file must belong to us or root. A file left
+ * behind by a killed run is replaced. @notes gets a warning if programs cannot be run from that
+ * folder.
  *
- * Returns 1 if it was written; 0 if it was there; the negative errno of what failed, with the way out in @err.
+ * Returns 1 if it was written; 0 if it was there already; the negative errno of the failure, with
+ * the way out in @err.
  */
 int install_self(const char *folder, struct notes *notes, struct err *err);

@@ -8,7 +8,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/** Groups, group, user: as long as we are root, and in this order, since each takes away the right to the one before it. */
+/**
+ * Change groups, group and user, in this order: the change of user takes away the right to the
+ * others.
+ */
 static int change_ids(const struct priv_plan *p, struct err *err) {
 	const struct credentials *t = &p->target;
 	if (!p->set_groups && !p->set_gid && !p->set_uid) {
@@ -20,8 +23,8 @@ static int change_ids(const struct priv_plan *p, struct err *err) {
 			       strerror(-r));
 	}
 	if (p->set_groups && setgroups(t->n_groups, t->groups) < 0) {
-		return err_set(err, errno, "the supplementary groups cannot be set to %u of them: %s",
-			       t->n_groups, strerror(errno));
+		return err_set(err, errno, "the %u supplementary groups cannot be set: %s", t->n_groups,
+			       strerror(errno));
 	}
 	if (p->set_gid && setgid(t->gid[0]) < 0) {
 		return err_set(err, errno, "%s: the group cannot become gid %u: %s", p->user_from, t->gid[0],
@@ -34,8 +37,9 @@ static int change_ids(const struct priv_plan *p, struct err *err) {
 }
 
 /**
- * Bounding set, inheritable, ambient, then permitted and effective: the first needs cap_setpcap to be effective, the ambient
- * ones have to be permitted and inheritable before, and the change of user has emptied both the effective and the ambient set.
+ * Change the bounding, inheritable and ambient sets, then permitted and effective. The first needs
+ * an effective cap_setpcap. Ambient capabilities have to be permitted and inheritable before. The
+ * change of user cleared both the effective and the ambient set.
  */
 static int change_caps(const struct priv_plan *p, struct err *err) {
 	const struct cap_sets *t = &p->target.caps;
@@ -46,8 +50,7 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	}
 	r = caps_write(p->permitted_later, p->permitted_later, p->inheritable_now);
 	if (r < 0) {
-		return err_set(err, -r, "the capabilities were lost over the change of user: %s",
-			       strerror(-r));
+		return err_set(err, -r, "the capabilities were lost in the change of user: %s", strerror(-r));
 	}
 	r = caps_drop_bounding(p->drop_bounding, &at);
 	if (r < 0) {
@@ -60,14 +63,14 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	}
 	r = caps_write_ambient(t->ambient, t->inheritable, &at);
 	if (r < 0) {
-		return err_set(err, -r, "%s cannot be made ambient, or be no longer so: %s%s", cap_name(at).s,
+		return err_set(err, -r, "%s cannot be changed in the ambient set: %s%s", cap_name(at).s,
 			       strerror(-r), r == -EINVAL ? " (that needs Linux 4.3)" : "");
 	}
 	r = caps_write(t->effective, t->permitted, t->inheritable);
 	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
 }
 
-/** One number that was read back. */
+/** Check one number that was read back. */
 static int check_number(const char *what, uint64_t found, uint64_t wanted, struct err *err) {
 	if (found == wanted) {
 		return 0;
@@ -77,7 +80,7 @@ static int check_number(const char *what, uint64_t found, uint64_t wanted, struc
 		       (unsigned long)found, (unsigned long)wanted);
 }
 
-/** One set of capabilities that was read back. */
+/** Check one set of capabilities that was read back. */
 static int check_set(const char *what, uint64_t found, uint64_t wanted, struct err *err) {
 	if (found == wanted) {
 		return 0;
@@ -87,7 +90,9 @@ static int check_set(const char *what, uint64_t found, uint64_t wanted, struct e
 		       cap_name(cap).s, found & CAP_BIT(cap) ? "still in" : "not in", what);
 }
 
-/** Read everything back; the kernel's word counts, not that of the calls. */
+/**
+ * Read everything back, and compare: a call that reports success may have changed less than asked.
+ */
 static int verify(struct arena *arena, const struct priv_plan *p, struct err *err) {
 	const struct credentials *t = &p->target;
 	struct credentials now;
@@ -97,9 +102,9 @@ static int verify(struct arena *arena, const struct priv_plan *p, struct err *er
 		r = r < 0 ? r : check_number("a gid", now.gid[i], t->gid[i], err);
 	}
 	if (r == 0 && !groups_are(now.groups, now.n_groups, t->groups, t->n_groups, t->gid[0])) {
-		r = err_set(err, EIO,
-			    "the change of privileges was not done as planned: the supplementary groups "
-			    "are others");
+		r = err_set(
+			err, EIO,
+			"the change of privileges was not done as planned: the supplementary groups differ");
 	}
 	r = r < 0 ? r : check_set("effective", now.caps.effective, t->caps.effective, err);
 	r = r < 0 ? r : check_set("permitted", now.caps.permitted, t->caps.permitted, err);
@@ -107,11 +112,11 @@ static int verify(struct arena *arena, const struct priv_plan *p, struct err *er
 	r = r < 0 ? r : check_set("bounding", now.caps.bounding, t->caps.bounding, err);
 	r = r < 0 ? r : check_set("ambient", now.caps.ambient, t->caps.ambient, err);
 	r = r < 0 ? r : check_number("no_new_privs", now.no_new_privs, t->no_new_privs, err);
-	// Without cap_setuid the way back has to be closed.
+	// Without cap_setuid, going back to root must be impossible.
 	if (r == 0 && p->set_uid && t->uid[0] != 0 && !(t->caps.permitted & CAP_BIT(CAP_SETUID)) &&
 	    setuid(0) == 0) {
 		r = err_set(err, EIO,
-			    "the change of privileges was not done as planned: uid 0 can be taken back");
+			    "the change of privileges was not done as planned: uid 0 can be regained");
 	}
 	return r;
 }

@@ -12,8 +12,8 @@
 #define CAPS_MAX 64
 
 /**
- * libcap's name of @cap. It hands out copies, and for a number without a name the number itself, or (as built here, see
- * subprojects/packagefiles/libcap) NULL.
+ * libcap's name of @cap. libcap returns copies. For a number without a name it returns the number,
+ * or NULL as built here (see subprojects/packagefiles/libcap).
  */
 struct cap_name cap_name(unsigned cap) {
 	struct cap_name name;
@@ -30,7 +30,10 @@ struct cap_name cap_name(unsigned cap) {
 	return name;
 }
 
-/** @word in lower case and with "cap_" in front, as capabilities are called; "" if that is too long to be one. */
+/**
+ * @word in lower case and with "cap_" in front, the form of all names; "" if it is too long for a
+ * name.
+ */
 static struct cap_name normal(struct str word) {
 	struct cap_name name = {"cap_"};
 	size_t at = word.len >= 4 && strncasecmp(word.p, name.s, 4) == 0 ? 0 : 4;
@@ -51,8 +54,9 @@ int cap_find(struct str word) {
 	if (wanted.s[0] && num_read(str_of(wanted.s + 4), CAPS_MAX - 1, &number) == 0) {
 		return (int)number;
 	}
-	// Each name is a block of memory, and as the only one of its size would be asked of the kernel and given back: not
-	// while there is another of that size.
+	// cap_name() allocates and frees a block for each name. If a block is the only one of its
+	// size, malloc gets it from the kernel and returns it each time. Another block of that size
+	// prevents this.
 	cap_t other = cap_init();
 	int found = -EINVAL;
 	for (unsigned cap = 0; found < 0 && cap <= CAP_LAST_CAP; cap++) {
@@ -80,8 +84,8 @@ int caps_parse(const char *label, const char *text, bool takes_all, uint64_t *ou
 		bool all = word.len == 3 && strncasecmp(word.p, "all", 3) == 0;
 		if (all && !takes_all) {
 			return err_set(err, EINVAL,
-				       "%s=%s: 'all' is not taken here; name those that are needed", label,
-				       quote(str_of(text)).s);
+				       "%s=%s: 'all' is not accepted here; name the capabilities needed",
+				       label, quote(str_of(text)).s);
 		}
 		int cap = all ? 0 : cap_find(word);
 		if (cap < 0) {
@@ -135,8 +139,8 @@ int caps_read(struct cap_sets *out, uint64_t *known, struct err *err) {
 	for (int cap = 0; cap < CAPS_MAX && (bound = cap_get_bound(cap)) >= 0; cap++) {
 		all |= CAP_BIT(cap);
 		sets.bounding |= bound ? CAP_BIT(cap) : 0;
-		// What is not inheritable is not ambient, and need not be asked for. Kernels before 4.3 have no ambient set, and
-		// say so by an error.
+		// Capabilities that are not inheritable cannot be ambient, so there is no need to
+		// ask. Kernels before 4.3 have no ambient set and return an error.
 		bool may = sets.inheritable & CAP_BIT(cap);
 		sets.ambient |= may && cap_get_ambient(cap) > 0 ? CAP_BIT(cap) : 0;
 	}
@@ -170,8 +174,9 @@ int caps_write(uint64_t effective, uint64_t permitted, uint64_t inheritable) {
 }
 
 int caps_keep_over_setuid(uint32_t uid) {
-	// libcap's constructor, which would have done this, is not run before main(): it costs seven system calls. Without
-	// it libcap takes its calls to be somebody else's, and errno to be their result.
+	// This call replaces libcap's constructor, which is not run before main() because it costs
+	// seven system calls. Without it, libcap treats its system calls as replaced by the
+	// application, and takes errno as their result.
 	cap_set_syscall(NULL, NULL);
 	return cap_setuid(uid) < 0 ? -errno : 0;
 }

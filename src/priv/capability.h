@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * Sets of capabilities, as numbers of 64 bits: bit N is capability N (linux/capability.h). Their names are libcap's, and so are the
- * calls that read and change them: nobody outside of this folder knows it.
+ * Sets of capabilities, as 64-bit numbers: bit N is capability N (linux/capability.h). Only this
+ * folder uses libcap, for the names and for the calls that read and change them.
  */
 
 #include "base/buf.h"
@@ -11,17 +11,17 @@
 
 #define CAP_BIT(n) ((uint64_t)1 << (n))
 
-/** What "all" stands for, also what a kernel to come may have. */
+/** The meaning of "all". It includes capabilities of future kernels. */
 #define CAPS_ALL UINT64_MAX
 
-/** Those of a process. */
+/** The capability sets of a process. */
 struct cap_sets {
 	uint64_t effective;
 	uint64_t permitted;
 	uint64_t inheritable;
-	/** What can ever be gained again, by executing a file. */
+	/** The capabilities that executing a file can still add. */
 	uint64_t bounding;
-	/** What a process that is not root keeps when it executes a file. */
+	/** The capabilities that a process keeps on execve() if it is not root. */
 	uint64_t ambient;
 };
 
@@ -29,45 +29,56 @@ struct cap_name {
 	char s[32];
 };
 
-/** "cap_ipc_lock"; "cap_63" for one that has no name yet. */
+/** "cap_ipc_lock"; "cap_63" for a capability without a name. */
 struct cap_name cap_name(unsigned cap);
 
-/** The capability that is called @word: "ipc_lock", "CAP_IPC_LOCK", "cap_63". Returns it, or -EINVAL. */
+/**
+ * Find the capability @word: "ipc_lock", "CAP_IPC_LOCK", "cap_63". Returns its number, or -EINVAL.
+ */
 int cap_find(struct str word);
 
 /**
- * Read @text, names joined by commas, into the set *@out; "" is the empty set, and "all" is CAPS_ALL where @takes_all.
- * @label is for the message, such as "--cap-drop".
- * Returns 0; -EINVAL for a name that is none, with the nearest.
+ * Read @text, names joined by commas, into the set *@out. "" is the empty set; "all" is CAPS_ALL if
+ * @takes_all. @label is for messages, such as "--cap-drop".
+ * Returns 0; -EINVAL for an unknown name, with the nearest one.
  */
 int caps_parse(const char *label, const char *text, bool takes_all, uint64_t *out, struct err *err);
 
-/** Append the names of @set, joined by @separator. Of the empty set: nothing. */
+/** Append the names of @set, joined by @separator. An empty set appends nothing. */
 void caps_put(struct buf *out, uint64_t set, const char *separator);
 
-/** The lowest one of @set, which is not empty. */
+/** The lowest capability in @set, which must not be empty. */
 unsigned caps_first(uint64_t set);
 
 /**
- * Read our own sets, by system calls alone: this works without /proc. *@known becomes the set of all that this kernel knows.
+ * Read our own sets with system calls only: this works without /proc. *@known is set to all
+ * capabilities of this kernel.
  * Returns 0 or a negative errno, with the sentence in @err.
  */
 int caps_read(struct cap_sets *out, uint64_t *known, struct err *err);
 
 /**
- * Set the effective, permitted and inheritable sets. What leaves the permitted or inheritable set leaves the ambient one too.
+ * Set the effective, permitted and inheritable sets. The kernel removes capabilities from the
+ * ambient set that are no longer permitted or inheritable.
  * Returns 0 or a negative errno.
  */
 int caps_write(uint64_t effective, uint64_t permitted, uint64_t inheritable);
 
-/** Become @uid, really, effectively and for good, and keep the permitted set. The effective one is empty then. Returns 0 or a negative errno. */
+/**
+ * Set the real, effective and saved uid to @uid, and keep the permitted set. The effective set is
+ * empty afterwards. Returns 0 or a negative errno.
+ */
 int caps_keep_over_setuid(uint32_t uid);
 
-/** Drop @set, which is in it, from the bounding set. Returns 0 or a negative errno, and *@at, the one that it failed at. */
+/**
+ * Drop @set, part of the bounding set, from it. Returns 0; or a negative errno, and *@at is the
+ * capability that failed.
+ */
 int caps_drop_bounding(uint64_t set, unsigned *at);
 
 /**
- * Make the ambient set @wanted; it has to be permitted, and part of @inheritable, our inheritable set, out of which no ambient one can
- * be. Returns 0 or a negative errno, and *@at.
+ * Make @wanted the ambient set. It has to be permitted, and part of @inheritable, our inheritable
+ * set: no other capability can be ambient.
+ * Returns 0; or a negative errno, and *@at is the capability that failed.
  */
 int caps_write_ambient(uint64_t wanted, uint64_t inheritable, unsigned *at);

@@ -43,7 +43,7 @@ bool ids_are(const uint32_t ids[N_IDS], uint32_t id) {
 	return ids[ID_REAL] == id && ids[ID_EFFECTIVE] == id && ids[ID_SAVED] == id;
 }
 
-/** Whether each group of @a, but @gid, is in @b. */
+/** Whether each group of @a, except @gid, is in @b. */
 static bool is_part(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b, uint32_t gid) {
 	for (uint32_t i = 0; i < n_a; i++) {
 		uint32_t j = 0;
@@ -61,14 +61,14 @@ bool groups_are(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b
 	return is_part(a, n_a, b, n_b, gid) && is_part(b, n_b, a, n_a, gid);
 }
 
-/** As capabilities(7), "Transformation of capabilities during execve()", has it. */
+/** See capabilities(7), "Transformation of capabilities during execve()". */
 uint64_t credentials_after_exec(const struct credentials *c) {
 	bool root = c->uid[ID_REAL] == 0 || c->uid[ID_EFFECTIVE] == 0;
 	if (!root || (c->securebits & SECBIT_NOROOT)) {
 		return c->caps.ambient;
 	}
 	uint64_t gained = c->caps.bounding | c->caps.inheritable;
-	// With no_new_privs root, too, gains nothing that it has not.
+	// With no_new_privs, even root does not gain capabilities.
 	uint64_t permitted = c->no_new_privs ? gained & c->caps.permitted : gained;
 	return c->uid[ID_EFFECTIVE] == 0 ? permitted | c->caps.ambient : c->caps.ambient;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What a process is to the kernel: its ids, capabilities and no_new_privs. Read by system calls alone: this works without /proc. */
+/**
+ * The credentials of a process: its ids, capabilities and no_new_privs. They are read with system
+ * calls only: this works without /proc.
+ */
 
 #include "priv/capability.h"
 
@@ -15,24 +18,27 @@ struct credentials {
 	const uint32_t *groups;
 	uint32_t n_groups;
 	struct cap_sets caps;
-	/** All capabilities that this kernel knows. */
+	/** All capabilities of this kernel. */
 	uint64_t caps_known;
 	/** Flags of linux/securebits.h. */
 	unsigned securebits;
 	bool no_new_privs;
 };
 
-/** Read our own, the groups into the arena. Returns 0 or a negative errno. */
+/** Read our own credentials, the groups into the arena. Returns 0 or a negative errno. */
 int credentials_read(struct arena *arena, struct credentials *out, struct err *err);
 
-/** Whether real, effective and saved id are all @id. */
+/** Whether the real, effective and saved ids are all @id. */
 bool ids_are(const uint32_t ids[N_IDS], uint32_t id);
 
 /**
- * Whether the two lists are the same groups. It does not count whether @gid is among them: it is the process's group in any
- * case.
+ * Whether both lists hold the same groups. @gid is ignored in both: it is the process's group in
+ * any case.
  */
 bool groups_are(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b, uint32_t gid);
 
-/** The capabilities that are effective behind an execve() of an ordinary file: neither setuid nor with capabilities of its own. */
+/**
+ * The capabilities that are effective after execve() of an ordinary file (not setuid, without file
+ * capabilities).
+ */
 uint64_t credentials_after_exec(const struct credentials *c);

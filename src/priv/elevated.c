@@ -11,7 +11,7 @@ bool elevated_by_file(const struct credentials *c) {
 	return (!root || (c->securebits & SECBIT_NOROOT)) && (c->caps.permitted & ~c->caps.ambient);
 }
 
-/** The file's capabilities are there for --cap-keep, and for nothing else. */
+/** Make capabilities of our file ineffective. They are for --cap-keep only. */
 static int lower(struct arena *arena, struct err *err) {
 	struct credentials now;
 	int r = credentials_read(arena, &now, err);
@@ -22,16 +22,14 @@ static int lower(struct arena *arena, struct err *err) {
 	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
 }
 
-/** Refuse an id that is another in effect. */
+/** Refuse a real id that differs from the effective one. */
 static int check_same(const char *what, unsigned long real, unsigned long effective, struct err *err) {
-	return real == effective
-		       ? 0
-		       : err_set(err, EPERM,
-				 "the real %s, %lu, and the effective one, %lu, differ: a setuid or setgid "
-				 "program would hand its rights to anybody; take that bit off its file "
-				 "(chmod "
-				 "ug-s)",
-				 what, real, effective);
+	return real == effective ? 0
+				 : err_set(err, EPERM,
+					   "the real %s %lu and the effective %s %lu differ: a setuid or "
+					   "setgid program would give its rights to any user; remove that "
+					   "bit from its file (chmod ug-s)",
+					   what, real, what, effective);
 }
 
 int elevated_check(struct arena *arena, struct err *err) {

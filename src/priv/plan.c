@@ -10,10 +10,10 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 
-/** A map of ids has at most 340 lines, each of three numbers. */
+/** The size limit of an id map, which has at most 340 lines of three numbers. */
 #define MAP_BYTES ((size_t)64 << 10)
 
-/** The kernel takes no more (NGROUPS_MAX). */
+/** The kernel's limit (NGROUPS_MAX). */
 #define GROUPS_MAX 65536
 
 struct planning {
@@ -24,30 +24,27 @@ struct planning {
 	struct priv_plan *plan;
 };
 
-/** The option that is about the groups. */
+/** The option that sets the groups. */
 static const char *groups_from(const struct wishes *w) {
 	return w->groups_from ? w->groups_from : w->user_from;
 }
 
-/** Say that one of the two capabilities that are about ids is missing. */
+/** Report that cap_setuid or cap_setgid is missing. */
 static int refuse_ids(struct planning *p, unsigned cap, const char *from, const char *what, struct err *err) {
 	uint32_t uid = p->now->uid[ID_EFFECTIVE];
 	const char *name = cap_name(cap).s + 4;
 	if (uid != 0) {
-		return err_set(
-			err, EPERM,
-			"%s: this process runs as uid %u already, and without cap_%s it may not change %s; "
-			"let the container start as root, or as that user at once (docker run --user, "
-			"runAsUser), without this option",
-			from, uid, name, what);
+		return err_set(err, EPERM,
+			       "%s: this process already runs as uid %u, and without cap_%s it cannot change "
+			       "%s; start the container as root, or as that user (docker run --user, "
+			       "runAsUser) without this option",
+			       from, uid, name, what);
 	}
-	return err_set(
-		err, EPERM,
-		"%s: this process is root, but has not cap_%s, without which it may not change %s; give it "
-		"to "
-		"the container (docker run --cap-add=%s, or capabilities.add in Kubernetes), or let that "
-		"start as the user at once",
-		from, name, what, name);
+	return err_set(err, EPERM,
+		       "%s: this process is root, but lacks cap_%s, which it needs to change %s; give it to "
+		       "the container (docker run --cap-add=%s, or capabilities.add in Kubernetes), or start "
+		       "the container as that user",
+		       from, name, what, name);
 }
 
 static int check_may_change_ids(struct planning *p, struct err *err) {
@@ -65,7 +62,10 @@ static int check_may_change_ids(struct planning *p, struct err *err) {
 	return 0;
 }
 
-/** Whoever may execute a file with capabilities would become anybody by it. */
+/**
+ * Refuse to change ids with capabilities of our own file: any user who may execute it could become
+ * any other user.
+ */
 static int check_own_file(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
 	bool user = p->plan->set_uid || p->plan->set_gid;
@@ -73,12 +73,12 @@ static int check_own_file(struct planning *p, struct err *err) {
 		return 0;
 	}
 	return err_set(err, EPERM,
-		       "%s: this program's own file has capabilities, by which anybody could become anybody "
-		       "else; start a copy that has none (setcap -r) as root",
+		       "%s: this program's own file has capabilities, so any user could become any other "
+		       "with it; start a copy without capabilities (setcap -r) as root",
 		       user ? w->user_from : groups_from(w));
 }
 
-/** Read the small file @path of /proc. Returns false where there is none. */
+/** Read the small file @path in /proc. Returns false on failure. */
 static bool read_proc(struct arena *arena, const char *path, struct str *out) {
 	struct err ignored;
 	return file_read(arena, "", path, MAP_BYTES, out, &ignored) == 0;
@@ -92,7 +92,10 @@ static bool cut_number(struct str *rest, uint64_t *out) {
 	return word.len && num_read(word, UINT32_MAX, out) == 0;
 }
 
-/** Whether @map, the text of a uid_map or gid_map, has @id: lines of the first id inside, the first outside, and how many. */
+/**
+ * Whether @map, the text of a uid_map or gid_map, contains @id. A line has the first id inside, the
+ * first id outside, and their number.
+ */
 static bool is_mapped(struct str map, uint32_t id) {
 	struct str line;
 	uint64_t first, outside, n;
@@ -112,13 +115,12 @@ static int check_mapped(struct planning *p, const char *path, const char *what, 
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "%s: there is no %s %u in this user namespace (it is not in %s); take one that is "
-		       "mapped, or have "
-		       "more of them mapped",
+		       "%s: there is no %s %u in this user namespace (it is not in %s); use a mapped one, or "
+		       "map more ids",
 		       from, what, id, path);
 }
 
-/** What a user namespace does not let happen, which the kernel would only call invalid, or not permitted. */
+/** Check for what a user namespace forbids. The kernel would only report EINVAL or EPERM. */
 static int check_namespace(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
 	int r = 0;
@@ -133,11 +135,10 @@ static int check_namespace(struct planning *p, struct err *err) {
 	}
 	struct str answer;
 	if (read_proc(p->arena, "/proc/self/setgroups", &answer) && str_starts(answer, STR("deny"))) {
-		return err_set(
-			err, EPERM,
-			"%s: the supplementary groups would have to change, which this user namespace denies "
-			"(/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are",
-			groups_from(w));
+		return err_set(err, EPERM,
+			       "%s: this user namespace does not let the supplementary groups change "
+			       "(/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are",
+			       groups_from(w));
 	}
 	for (uint32_t i = 0; r == 0 && i < w->n_groups; i++) {
 		r = check_mapped(p, "/proc/self/gid_map", "gid", w->groups[i], groups_from(w), err);
@@ -147,12 +148,12 @@ static int check_namespace(struct planning *p, struct err *err) {
 
 static int check_ids(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
-	// Where no user is asked for, ids that differ stay as they are.
+	// Without a request for a user, ids stay as they are, even if they differ.
 	p->plan->set_uid = w->has_user && !ids_are(p->now->uid, w->uid);
 	p->plan->set_gid = w->user_from && !ids_are(p->now->gid, w->gid);
 	p->plan->set_groups = w->change_groups;
 	if (w->n_groups > GROUPS_MAX) {
-		return err_set(err, EINVAL, "%s: the user is in %u groups, and the kernel takes %d",
+		return err_set(err, EINVAL, "%s: the user is in %u groups, but the kernel takes at most %d",
 			       groups_from(w), w->n_groups, GROUPS_MAX);
 	}
 	int r = check_own_file(p, err);
@@ -160,7 +161,7 @@ static int check_ids(struct planning *p, struct err *err) {
 	return r < 0 ? r : check_namespace(p, err);
 }
 
-/** Say why @cap, which shall be kept, cannot be: it is not ours. */
+/** Report why @cap cannot be kept: this process does not have it. */
 static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 	const struct wishes *w = p->wishes;
 	struct cap_name name = cap_name(cap);
@@ -172,33 +173,31 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 	}
 	if (!(p->now->caps.bounding & CAP_BIT(cap))) {
 		return err_set(err, EPERM,
-			       "%s: %s cannot be kept, as this container has not been given it (it is not in "
-			       "the bounding "
-			       "set); give it: docker run --cap-add=%s, or capabilities.add in Kubernetes",
+			       "%s: %s cannot be kept, because the container does not have it (it is not in "
+			       "the bounding set); add it with docker run --cap-add=%s, or capabilities.add "
+			       "in Kubernetes",
 			       w->keep_from, name.s, name.s + 4);
 	}
 	if (uid != 0) {
-		// Docker's and Kubernetes' trap: what was added is only in the bounding set of a user that is not root.
+		// Docker and Kubernetes give added capabilities to a user other than root only in
+		// the bounding set. Many people do not expect this.
 		return err_set(err, EPERM,
-			       "%s: %s cannot be kept, as this process has not got it: the container was "
-			       "given it (it is in "
-			       "the bounding set), but Docker and Kubernetes hand nothing of that to one "
-			       "that starts as another "
-			       "user than root (here: uid %u); let the container start as root, and change "
-			       "the user by "
+			       "%s: %s cannot be kept, because this process does not have it: the container "
+			       "has it (it is in the bounding set), but Docker and Kubernetes do not pass it "
+			       "to a process that starts as another user than root (here: uid %u); start the "
+			       "container as root, and change the user with "
 			       "--user=%u",
 			       w->keep_from, name.s, uid, uid);
 	}
 	return err_set(err, EPERM,
-		       "%s: %s cannot be kept, as this process has not got it, although it is in the "
-		       "bounding set; who "
-		       "started this process has dropped it",
+		       "%s: %s cannot be kept, because this process does not have it, although it is in the "
+		       "bounding set; the program that started this process dropped it",
 		       w->keep_from, name.s);
 }
 
 /**
- * Whether root's last id goes. The kernel then clears the ambient set, and the permitted set unless
- * PR_SET_KEEPCAPS is on; under SECBIT_NO_SETUID_FIXUP it clears neither.
+ * Whether the last of root's ids goes. The kernel then clears the ambient set, and the permitted
+ * set unless PR_SET_KEEPCAPS is on. Under SECBIT_NO_SETUID_FIXUP it clears neither.
  */
 static bool stops_being_root(const struct planning *p) {
 	const uint32_t *uid = p->now->uid;
@@ -207,12 +206,13 @@ static bool stops_being_root(const struct planning *p) {
 	       !(p->now->securebits & SECBIT_NO_SETUID_FIXUP);
 }
 
-/** Check what securebits(7) can forbid, by which later steps would fail half-way. */
+/** Check for securebits (capabilities(7)) that would make a later step fail half-way. */
 static int check_securebits(struct planning *p, struct err *err) {
 	unsigned bits = p->now->securebits;
 	const struct wishes *w = p->wishes;
 	bool resets = stops_being_root(p);
-	// What is ambient now, and stays so, need not be raised: so this is part of --cap-keep.
+	// Capabilities that are ambient now, and stay so, need not be raised. So all that remain
+	// are from --cap-keep.
 	uint64_t raises = p->plan->target.caps.ambient & ~(resets ? 0 : p->now->caps.ambient);
 	bool forgets = resets && (bits & SECBIT_KEEP_CAPS_LOCKED) && !(bits & SECBIT_KEEP_CAPS);
 	if (raises && (bits & SECBIT_NO_CAP_AMBIENT_RAISE)) {
@@ -232,7 +232,7 @@ static int check_securebits(struct planning *p, struct err *err) {
 	return 0;
 }
 
-/** Decide on what leaves the bounding set, which only cap_setpcap may change. */
+/** Plan what leaves the bounding set. Only a process with cap_setpcap may change it. */
 static int plan_bounding(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
 	uint64_t leaves = p->now->caps.bounding & w->drop;
@@ -241,17 +241,14 @@ static int plan_bounding(struct planning *p, struct err *err) {
 		if (!p->plan->target.no_new_privs) {
 			return err_set(
 				err, EPERM,
-				"%s: %s cannot be dropped from the bounding set, out of which a setuid "
-				"program could "
-				"get it back: this process has not cap_setpcap; give it to the container "
-				"(--cap-add=SETPCAP), or use --no-new-privs, with which nothing gets "
-				"anything back",
+				"%s: %s cannot be dropped from the bounding set, from which a setuid program "
+				"could regain it: this process lacks cap_setpcap; give it to the container "
+				"(--cap-add=SETPCAP), or use --no-new-privs, which prevents that",
 				w->drop_from, cap_name(first).s);
 		}
 		notes_add(p->notes,
-			  "%s: the bounding set keeps %s%s, as this process has not cap_setpcap; by "
-			  "no_new_privs nobody "
-			  "can get anything out of it",
+			  "%s: the bounding set keeps %s%s, because this process lacks cap_setpcap; with "
+			  "no_new_privs, no program can regain capabilities from it",
 			  w->drop_from, cap_name(first).s, leaves & (leaves - 1) ? " and others" : "");
 		leaves = 0;
 	}
@@ -260,7 +257,7 @@ static int plan_bounding(struct planning *p, struct err *err) {
 	return 0;
 }
 
-/** Work out the sets that we shall have. */
+/** Plan the capability sets. */
 static int plan_caps(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
 	struct cap_sets *t = &p->plan->target.caps;
@@ -268,7 +265,8 @@ static int plan_caps(struct planning *p, struct err *err) {
 	if (lacks) {
 		return refuse_keep(p, caps_first(lacks), err);
 	}
-	// The user's capabilities are those that are kept, and no others; root's follow from the bounding set.
+	// A user other than root gets only the capabilities to keep. Root's follow from the
+	// bounding set.
 	bool leaves_root = p->plan->set_uid && w->uid != 0;
 	uint64_t stays = leaves_root ? 0 : ~w->drop;
 	t->permitted = (t->permitted & stays) | w->keep;
@@ -308,7 +306,8 @@ int priv_plan(struct arena *arena, const struct wishes *wishes, const struct cre
 		plan.target.groups = wishes->groups;
 		plan.target.n_groups = wishes->n_groups;
 	}
-	// Also where they only have to be put back behind a change of ids, for which all that is permitted is made effective.
+	// A change of ids needs all permitted capabilities to be effective. Afterwards the sets
+	// have to be restored.
 	plan.set_caps =
 		plan.set_uid || plan.set_gid || plan.set_groups || !same_sets(&plan.target.caps, &now->caps);
 	plan.workload = credentials_after_exec(&plan.target);

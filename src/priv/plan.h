@@ -2,50 +2,53 @@
 #pragma once
 
 /**
- * From what is asked for to what is done. First all of it is checked against what the process has and the kernel allows, while nothing
- * has been changed; then it is done, in the one order that works; then read back.
+ * From the request to the result. First everything is checked against the rights of the process and
+ * the limits of the kernel, while nothing has changed. Then it is done, in the only order that
+ * works. Then it is read back.
  */
 
 #include "priv/wishes.h"
 
 struct priv_plan {
-	/** What we shall be when it is done, and shall then find. */
+	/** The credentials afterwards, which are read back and compared. */
 	struct credentials target;
-	/** What is effective in the workload then. */
+	/** The effective capabilities of the workload. */
 	uint64_t workload;
-	/** The steps. */
+	/** The steps to take. */
 	bool set_groups;
 	bool set_gid;
 	bool set_uid;
 	bool set_caps;
 	bool set_no_new_privs;
-	/** What leaves the bounding set. */
+	/** Capabilities that leave the bounding set. */
 	uint64_t drop_bounding;
-	/** What we have now; and what of it we have still when the ids have changed. */
+	/** The permitted set now, and what remains of it after the change of ids. */
 	uint64_t permitted_now;
 	uint64_t permitted_later;
 	uint64_t inheritable_now;
-	/** For messages: as in struct wishes. */
+	/** For messages, as in struct wishes. */
 	const char *user_from;
 };
 
 /**
- * Plan what @wishes asks for. Nothing is changed; /proc/self/uid_map, gid_map and setgroups are read, if they are there, where
- * ids are to change.
+ * Plan the changes for @wishes. Nothing is changed yet. If ids are to change, /proc/self/uid_map,
+ * gid_map and setgroups are read, if they exist.
  *
- * Returns 0; -EPERM where we may not, with the capability or id that it fails at and the way out in @err; -EINVAL for an id that
- * this user namespace has not, or a capability that the kernel has not.
+ * Returns 0; -EPERM if we lack the right, with the capability or id and the way out in @err;
+ * -EINVAL for an id that does not exist in this user namespace, or a capability that does not exist
+ * in this kernel.
  */
 int priv_plan(struct arena *arena, const struct wishes *wishes, const struct credentials *now,
 	      struct notes *notes, struct priv_plan *out, struct err *err);
 
-/** Let this process keep @caps, as far as it has them. What it executes does not get them. */
+/** Let this process keep those of @caps that it has. Programs that it executes do not get them. */
 void priv_plan_keep(struct priv_plan *plan, uint64_t caps);
 
 /**
- * Do it, then read everything back. It acts on the calling thread, which has to be the only one.
+ * Change the privileges, then read everything back. It acts on the calling thread, which has to be
+ * the only one.
  *
- * Returns 0; a negative errno where a step failed or something else is found than was planned. The process is then in between,
- * and fit for nothing but to say so and end.
+ * Returns 0; a negative errno if a step failed or the result differs from the plan. The process is
+ * then in an undefined state, and must only report the error and exit.
  */
 int priv_apply(struct arena *arena, const struct priv_plan *plan, struct err *err);

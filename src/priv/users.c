@@ -4,10 +4,10 @@
 
 #include "base/num.h"
 
-/** Fields of a line: passwd(5) has seven, group(5) four. More are left alone. */
+/** The fields of a line: passwd(5) has seven, group(5) four. Further fields are ignored. */
 #define FIELDS 7
 
-/** Cut @line at its colons. Returns how many fields there are, at most FIELDS. */
+/** Cut @line at its colons. Returns the number of fields, at most FIELDS. */
 static unsigned cut_fields(struct str line, struct str fields[FIELDS]) {
 	unsigned n = 0;
 	if (line.len && line.p[line.len - 1] == '\r') {
@@ -19,7 +19,10 @@ static unsigned cut_fields(struct str line, struct str fields[FIELDS]) {
 	return n;
 }
 
-/** Whether it can be a user's or a group's name: a number is one, too, in files as people make them. */
+/**
+ * Whether @name can be the name of a user or group. Some files use a number as a name, so that is
+ * accepted.
+ */
 static bool is_name(struct str name) {
 	return name.len && name.p[0] != '#' && name.p[0] != '+' && name.p[0] != '-' &&
 	       !memchr(name.p, '\0', name.len);
@@ -56,7 +59,7 @@ bool group_read(struct str line, struct group *out) {
 	return true;
 }
 
-/** Find by @name, or, where its p is NULL, by @uid. */
+/** Find by @name; or by @uid, if the p of @name is NULL. */
 static bool find_user(struct str passwd, struct str name, uint32_t uid, struct user *out) {
 	struct str line;
 	struct user user;
@@ -131,7 +134,7 @@ uint32_t groups_of(struct arena *arena, struct str groups, struct str name, uint
 void users_nearest(struct arena *arena, struct str file, struct nearest *best) {
 	struct str line, name;
 	while (str_cut(&file, '\n', &line)) {
-		// Far longer ones are never near: they need no copy.
+		// Much longer names are never near: they are not copied.
 		if (str_cut(&line, ':', &name) && is_name(name) && name.len < 2 * best->word.len + 2) {
 			nearest_try(best, arena_text(arena, name.p, name.len));
 		}

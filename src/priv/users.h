@@ -4,9 +4,9 @@
 /**
  * Users and groups in the texts of /etc/passwd and /etc/group, passwd(5) and group(5).
  *
- * Not by getpwnam(): it reads the files of the host's root only, musl's then asks a name service by a socket, and what glibc's asks depends on
- * the image. A line that is none of the form (a comment, NIS's '+', a number that is no id) is skipped, as libc does; of doubled
- * names and ids the first line counts.
+ * getpwnam() is not used: it reads only below the host's root. musl's then asks a name service
+ * through a socket, and glibc's depends on the image. Invalid lines (comments, NIS's '+', invalid
+ * ids) are skipped, as in libc. If a name or an id appears twice, the first line counts.
  */
 
 #include "base/arena.h"
@@ -14,13 +14,13 @@
 
 #include <stdint.h>
 
-/** Ids go from 0 to UINT32_MAX - 1: the last means "unchanged" to the kernel. */
+/** Ids range from 0 to UINT32_MAX - 1: UINT32_MAX means "unchanged" to the kernel. */
 struct user {
 	struct str name;
 	uint32_t uid;
 	/** The login group. */
 	uint32_t gid;
-	/** "" where the line has none. */
+	/** "" if the line has none. */
 	struct str home;
 };
 
@@ -31,7 +31,7 @@ struct group {
 	struct str members;
 };
 
-/** Read one line. Returns whether it is one of the form; *@out is untouched otherwise. */
+/** Read one line. Returns whether it is valid; otherwise *@out is unchanged. */
 bool user_read(struct str line, struct user *out);
 bool group_read(struct str line, struct group *out);
 
@@ -43,10 +43,13 @@ bool user_by_uid(struct str passwd, uint32_t uid, struct user *out);
 bool group_by_name(struct str groups, struct str name, struct group *out);
 
 /**
- * List the groups of the user @name into *@out, in the arena: @gid first, then those that name it as a member, in the file's
- * order, each once. Returns how many.
+ * List the groups of the user @name in *@out, in the arena: first @gid, then the groups with @name
+ * as a member, in the order of the file, each once. Returns their number.
  */
 uint32_t groups_of(struct arena *arena, struct str groups, struct str name, uint32_t gid, uint32_t **out);
 
-/** Try every name of such a file as the one that was meant. (The name is the first field of both.) */
+/**
+ * Compare every name in @file, a passwd or group file, with the mistyped one in @best. (The name is
+ * the first field in both.)
+ */
 void users_nearest(struct arena *arena, struct str file, struct nearest *best);

@@ -9,24 +9,24 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** Larger files of users are none. */
+/** The size limit of /etc/passwd and /etc/group. */
 #define FILE_BYTES ((size_t)8 << 20)
 
-/** What is at hand while the options are read. */
+/** The state while the options are read. */
 struct reading {
 	struct arena *arena;
 	const struct priv_options *options;
 	struct notes *notes;
 	struct str passwd;
 	struct str groups;
-	/** The paths, for messages, and whether there is such a file. */
+	/** The paths, for messages, and whether the files exist. */
 	const char *passwd_path;
 	const char *groups_path;
 	bool has_passwd;
 	bool has_groups;
 };
 
-/** Read @path; that it is not there leaves *@out empty. */
+/** Read @path. If it does not exist, *@out is empty. */
 static int read_file(struct reading *in, const char *path, const char **where, bool *there, struct str *out,
 		     struct err *err) {
 	*where = file_under_root(in->arena, in->options->root, path);
@@ -49,26 +49,27 @@ static const char *copy(struct reading *in, struct str text) {
 }
 
 static int refuse_id(struct reading *in, struct str word, const char *what, struct err *err) {
-	return err_set(err, ERANGE, "%s=%s: %s is no %s; they go from 0 to 4294967294",
+	return err_set(err, ERANGE, "%s=%s: %s is not a %s; the range is 0 to 4294967294",
 		       in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s, what);
 }
 
-/** Say that @word is in none of the lines of @file, with what may have been meant. */
+/** Report that @file has no line for @word, with the nearest name. */
 static int refuse_name(struct reading *in, struct str word, const char *what, const char *path, bool there,
 		       struct str file, struct err *err) {
 	struct nearest best = {.word = word};
 	users_nearest(in->arena, file, &best);
 	const char *from = in->options->user.from, *value = in->options->user.value;
 	if (!there) {
-		return err_set(err, EINVAL,
-			       "%s=%s: there is no %s %s, as there is no file %s; a number needs none", from,
-			       quote(str_of(value)).s, what, quote(word).s, path);
+		return err_set(
+			err, EINVAL,
+			"%s=%s: there is no %s %s, because there is no file %s; a number does not need it",
+			from, quote(str_of(value)).s, what, quote(word).s, path);
 	}
 	return err_set(err, EINVAL, "%s=%s: there is no %s %s in %s%s", from, quote(str_of(value)).s, what,
 		       quote(word).s, path, nearest_hint(&best, "").s);
 }
 
-/** Read the user's half of --user. *@found: whether it has a line in /etc/passwd. */
+/** Read the user in --user. *@found: whether it has a line in /etc/passwd. */
 static int read_user(struct reading *in, struct str word, struct user *user, bool *found, struct err *err) {
 	uint32_t uid;
 	struct user namesake;
@@ -82,7 +83,7 @@ static int read_user(struct reading *in, struct str word, struct user *user, boo
 			      : refuse_name(in, word, "user", in->passwd_path, in->has_passwd, in->passwd,
 					    err);
 	}
-	// Not every tool takes a name made of digits for the number.
+	// Some tools read a name made of digits as a name, not as a number.
 	if (user_by_name(in->passwd, word, &namesake) && namesake.uid != uid) {
 		notes_add(in->notes, "%s=%s: %s is taken as a number; the user of that name in %s is uid %u",
 			  in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s,
@@ -109,7 +110,7 @@ static int read_group(struct reading *in, struct str word, uint32_t *gid, struct
 	return 0;
 }
 
-/** Read --user. *@has_group: a group was named. */
+/** Read --user. *@has_group: whether it names a group. */
 static int read_ids(struct reading *in, struct wishes *out, bool *has_group, struct err *err) {
 	struct str group = str_of(in->options->user.value), name;
 	struct user user = {.home = STR("")};
@@ -117,7 +118,7 @@ static int read_ids(struct reading *in, struct wishes *out, bool *has_group, str
 	str_cut(&group, ':', &name);
 	*has_group = group.len > 0;
 	if (name.len == 0 && group.len == 0) {
-		return err_set(err, EINVAL, "%s=%s: USER, USER:GROUP or :GROUP is expected",
+		return err_set(err, EINVAL, "%s=%s: expected USER, USER:GROUP or :GROUP",
 			       in->options->user.from, quote(str_of(in->options->user.value)).s);
 	}
 	if (name.len) {
@@ -136,8 +137,8 @@ static int read_ids(struct reading *in, struct wishes *out, bool *has_group, str
 	}
 	if (!found && out->gid == 0 && out->uid != 0) {
 		notes_add(in->notes,
-			  "%s=%s has no line in %s, so its group is not known, and gid 0 stays; "
-			  "USER:GROUP names one",
+			  "%s=%s has no line in %s, so its group is unknown, and gid 0 stays; USER:GROUP "
+			  "sets one",
 			  in->options->user.from, quote(str_of(in->options->user.value)).s, in->passwd_path);
 	}
 	return 0;
@@ -166,7 +167,7 @@ static int read_how(const struct told *groups, enum groups_how *out, struct err 
 			     : 0;
 }
 
-/** Decide on the supplementary groups. @is_now: user and group are what we are already. */
+/** Decide on the supplementary groups. */
 static int read_groups(struct reading *in, const struct credentials *now, bool has_group, struct wishes *out,
 		       struct err *err) {
 	enum groups_how how;
@@ -175,7 +176,7 @@ static int read_groups(struct reading *in, const struct credentials *now, bool h
 		return r;
 	}
 	const char *name = out->has_user ? out->name : out->name_now;
-	// Who is that user already may not be allowed to change anything, and need not.
+	// A process that already is this user may lack the right to change groups, and need not.
 	bool is_now = ids_are(now->uid, out->uid) && ids_are(now->gid, out->gid);
 	if (how == GROUPS_DEFAULT) {
 		how = is_now ? GROUPS_KEEP : has_group || !name ? GROUPS_NONE : GROUPS_INIT;
@@ -185,7 +186,7 @@ static int read_groups(struct reading *in, const struct credentials *now, bool h
 	}
 	if (how == GROUPS_INIT && !name) {
 		return err_set(err, EINVAL,
-			       "%s: uid %u has no name in %s by which %s could list it; --groups=none gives "
+			       "%s: uid %u has no name in %s, so %s cannot list it; --groups=none gives "
 			       "it no other groups",
 			       out->groups_from, out->uid, in->passwd_path, in->groups_path);
 	}
@@ -193,8 +194,8 @@ static int read_groups(struct reading *in, const struct credentials *now, bool h
 	uint32_t n = how == GROUPS_INIT ? groups_of(in->arena, in->groups, str_of(name), out->gid, &list) : 0;
 	out->groups = list;
 	out->n_groups = n;
-	// Whether the process's own group is listed among the others makes no difference, which is not worth a right that one may
-	// not have.
+	// The list may contain the process's own group or not: that makes no difference. So no
+	// change is made, which could need a right that we lack.
 	uint32_t no_matter = is_now ? out->gid : UINT32_MAX;
 	out->change_groups =
 		how != GROUPS_KEEP && !groups_are(now->groups, now->n_groups, list, n, no_matter);
@@ -215,14 +216,14 @@ static int read_caps(const struct priv_options *options, struct wishes *out, str
 		return r;
 	}
 	if (out->drop != CAPS_ALL && (out->drop & out->keep)) {
-		return err_set(err, EINVAL, "%s is both in %s and in %s; one of them is enough",
+		return err_set(err, EINVAL, "%s is both in %s and in %s; use one of them",
 			       cap_name(caps_first(out->drop & out->keep)).s, out->drop_from, out->keep_from);
 	}
 	out->drop &= ~out->keep;
 	return 0;
 }
 
-/** Name and home of who we are, which the environment may still have. */
+/** Read the name and home of the current user. The environment may still have them. */
 static void read_now(struct reading *in, const struct credentials *now, struct wishes *out) {
 	struct user user;
 	if (user_by_uid(in->passwd, now->uid[ID_REAL], &user)) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /**
- * What is asked for by --user, --groups, --cap-drop, --cap-keep and --no-new-privs, with every name as a number. Users and
- * groups are those of the container's own files: the kernel is not asked yet whether it can be done.
+ * The requests in --user, --groups, --cap-drop, --cap-keep and --no-new-privs, with names resolved
+ * to numbers. Users and groups come from the container's own files. Whether the kernel permits the
+ * changes is checked later.
  */
 
 #include "base/notes.h"
@@ -18,33 +19,36 @@ struct priv_options {
 	struct told cap_drop;
 	struct told cap_keep;
 	bool no_new_privs;
-	/** What stands for "/" where the files are looked for; NULL: that. */
+	/** The directory that stands for "/" when the files are looked up; NULL: "/" itself. */
 	const char *root;
 };
 
 struct wishes {
-	/** Whether anything is asked for. */
+	/** Whether there is any request. */
 	bool any;
-	/** "--user=app", for messages; NULL: no user is asked for, and the ids below are those that we have. */
+	/**
+	 * "--user=app", for messages; NULL: no user or group is requested, and the ids below are
+	 * the current ones.
+	 */
 	const char *user_from;
 	uint32_t uid;
 	uint32_t gid;
-	/** Whether the supplementary groups shall become these; otherwise they stay. */
+	/** Whether the supplementary groups become these; otherwise they stay. */
 	bool change_groups;
 	const uint32_t *groups;
 	uint32_t n_groups;
-	/** "--groups=init", for messages; NULL: they follow from the user. */
+	/** "--groups=init", for messages; NULL: the groups follow from the user. */
 	const char *groups_from;
-	/** Whether the user is told, and not only a group. */
+	/** Whether a user is requested, not only a group. */
 	bool has_user;
-	/** The name of the user that is told; NULL: it has none in /etc/passwd. */
+	/** The name of the requested user; NULL: it has none in /etc/passwd. */
 	const char *name;
-	/** Its home, "/" where /etc/passwd has none. */
+	/** Its home; "/" if /etc/passwd has none. */
 	const char *home;
-	/** Name and home of the user that we are; NULL: not in /etc/passwd. */
+	/** The name and home of the current user; NULL: not in /etc/passwd. */
 	const char *name_now;
 	const char *home_now;
-	/** Never one of `keep`. */
+	/** Capabilities to drop, never one of `keep`. */
 	uint64_t drop;
 	uint64_t keep;
 	const char *drop_from;
@@ -53,9 +57,9 @@ struct wishes {
 };
 
 /**
- * Understand @options, as @now, who we are.
- * Returns 0; -EINVAL for what is wrong or unknown; what reading /etc/passwd or /etc/group failed with (that they are not there
- * is no failure).
+ * Read @options. @now: our current credentials.
+ * Returns 0; -EINVAL for wrong or unknown values; or the error of reading /etc/passwd or
+ * /etc/group. (A missing file is not an error.)
  */
 int wishes_read(struct arena *arena, const struct priv_options *options, const struct credentials *now,
 		struct notes *notes, struct wishes *out, struct err *err);

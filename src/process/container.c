@@ -6,12 +6,13 @@
 
 #include <unistd.h>
 
-/** The initial PID namespace has this inode (the kernel's PROC_PID_INIT_INO). */
+/** The inode of the initial PID namespace (the kernel's PROC_PID_INIT_INO). */
 #define INITIAL_PIDNS "pid:[4026531836]"
 
 /**
- * What marks a container, the innermost first: a variable, or a file where it begins with '/'. Kubernetes is told apart from
- * the engine below it; "container" is what podman, LXC and systemd-nspawn set.
+ * The marks of container engines, innermost first: a variable, or a file if it begins with '/'.
+ * Kubernetes comes before the engine below it. "container", which podman, LXC and systemd-nspawn
+ * set, is read after these.
  */
 static const struct {
 	const char *mark;

@@ -11,7 +11,10 @@
 
 #define PROC_BYTES ((size_t)64 << 10)
 
-/** One field of the status file: its value in number base @base; *@out is untouched where it is none. */
+/**
+ * Read one field of the status file, in base @base. *@out is unchanged if @line is another field or
+ * invalid.
+ */
 static bool read_field(struct str line, struct str name, unsigned base, uint64_t *out) {
 	if (!str_starts(line, name)) {
 		return false;
@@ -46,7 +49,9 @@ void process_read_status(struct str status, struct process *out) {
 	out->has_signals = ignored && blocked;
 }
 
-/** Whether the ids are not the machine's: a map of all of them to themselves is the initial namespace's. */
+/**
+ * Whether we are in a user namespace other than the initial one, where all ids map to themselves.
+ */
 static int read_user_namespace(struct arena *arena) {
 	struct str map, word;
 	struct err ignored;
@@ -91,14 +96,4 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 	p.container = container_read(arena, root, env);
 	*out = p;
 	return 0;
-}
-
-static const char names[][7] = {
-	"",	"HUP",	"INT",	"QUIT", "ILL",	  "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
-	"SEGV", "USR2", "PIPE", "ALRM", "TERM",	  "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
-	"TTOU", "URG",	"XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS",
-};
-
-const char *signal_short_name(unsigned number) {
-	return number > 0 && number < sizeof(names) / sizeof(names[0]) ? names[number] : NULL;
 }

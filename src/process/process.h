@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What `explain` tells of this process: what it has and may do, and where it runs. Nothing is changed. */
+/** What `explain` shows of this process: its rights, and where it runs. Nothing is changed. */
 
 #include "env/env.h"
 #include "priv/credentials.h"
 
-/** For numbers that could not be read. */
+/** The value of numbers that could not be read. */
 #define NOT_KNOWN (-1)
 
-/** The kind of a container of which only a PID namespace is seen. */
+/** The kind of a container that only its PID namespace reveals. */
 #define CONTAINER_UNNAMED "namespace"
 
 struct container {
-	/** "docker", "podman", "kubernetes", ...; NULL: none that we recognise. */
+	/** "docker", "podman", "kubernetes", ...; NULL: no known mark. */
 	const char *kind;
-	/** The file or variable that says so. */
+	/** The file or variable that shows it. */
 	const char *by;
 };
 
@@ -23,33 +23,33 @@ struct process {
 	uint32_t pid;
 	struct container container;
 	struct credentials has;
-	/** 1 or 0 where it is known. */
+	/** 1 or 0, or NOT_KNOWN. */
 	int in_user_namespace;
 	int root_read_only;
 	/** SECCOMP_MODE_*: 0 off, 1 strict, 2 a filter. */
 	int seccomp;
-	/** Whether the two below are known: they are in /proc alone. */
+	/** Whether the next two fields are known. Only /proc has them. */
 	bool has_signals;
-	/** Signals that were ignored or blocked when we began: bit N - 1 is signal N. */
+	/** Signals that were ignored or blocked at our start: bit N - 1 is signal N. */
 	uint64_t ignored;
 	uint64_t blocked;
-	/** RLIMIT_MEMLOCK, the soft limit in bytes; UINT64_MAX: none. */
+	/** RLIMIT_MEMLOCK, the soft limit in bytes; UINT64_MAX: unlimited. */
 	uint64_t memlock;
 };
 
 /**
- * Read all that can be had; the texts are in the arena. Marker files of containers are looked for under @root (NULL: "/"),
- * their variables in @env.
- * Returns 0; a negative errno where the kernel tells us not even our ids.
+ * Read everything that is available; the texts are in the arena. Marker files of containers are
+ * looked up below @root (NULL: "/"), marker variables in @env.
+ * Returns 0; a negative errno if not even our ids can be read.
  */
 int process_read(struct arena *arena, const char *root, const struct env *env, struct process *out,
 		 struct err *err);
 
-/** Which container this is, and by what that is known. */
+/** Find out which container this is, and what shows it. */
 struct container container_read(struct arena *arena, const char *root, const struct env *env);
 
-/** What is said in the text of /proc/self/status: ignored, blocked and seccomp of @out. A field that is missing stays as it is. */
+/**
+ * Read the ignored and blocked signals and the seccomp mode from the text of /proc/self/status into
+ * @out. A missing field leaves its value unchanged.
+ */
 void process_read_status(struct str status, struct process *out);
-
-/** "HUP" for 1, or NULL for a signal without a name. */
-const char *signal_short_name(unsigned number);

@@ -3,7 +3,7 @@
 #include "slurm/step.h"
 
 #include "base/num.h"
-#include "init/signals.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <signal.h>

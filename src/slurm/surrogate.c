@@ -10,6 +10,7 @@
 
 #include "slurm/surrogate.h"
 
+#include "base/earliest.h"
 #include "exec/exec.h"
 #include "init/beside.h"
 #include "init/kernel.h"
@@ -209,10 +210,6 @@ static struct surrogate *of(struct beside *beside) {
 	return (struct surrogate *)(void *)((char *)beside - offsetof(struct surrogate, beside));
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-	return a == 0 ? b : b == 0 ? a : a < b ? a : b;
-}
-
 /** Set what the loop waits for. */
 static void set_waits(struct surrogate *s) {
 	struct beside *b = &s->beside;
@@ -224,7 +221,7 @@ static void set_waits(struct surrogate *s) {
 	}
 	b->kept = s->step.srun.in;
 	bool ended = s->status >= 0;
-	b->due_at = ended ? s->give_up_at : earlier(s->beat_at, s->limit_at);
+	b->due_at = ended ? s->give_up_at : earliest(s->beat_at, s->limit_at);
 	b->busy = ended && s->give_up_at && (s->ask.pid || s->step.srun.pid);
 }
 

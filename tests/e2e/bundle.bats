@@ -64,11 +64,11 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 
 @test "what is tracked is asked for, not guessed: a list that is none is refused" {
 	distinit DISTINIT_TRACK=A,B -- bundle
-	refuses_with "DISTINIT_TRACK: 'A,B' is no name; names are joined by ':'"
+	refuses_with "DISTINIT_TRACK: 'A,B' is not a name; separate names with ':'"
 	distinit -- bundle --track='A B'
-	refuses_with "--track: 'A B' is no name; names are joined by ':'"
+	refuses_with "--track: 'A B' is not a name; separate names with ':'"
 	distinit -- bundle --track=A=1
-	refuses_with "--track: 'A=1': a name alone is expected, without '='"
+	refuses_with "--track: 'A=1': expected a name without '='"
 }
 
 @test "takes no command" {
@@ -174,12 +174,12 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 
 @test "a name that no directive can set is refused, as its worker would lack it" {
 	invoke raw 'A B=1' DISTINIT_TRACK='A*' -- "$DISTINIT" bundle
-	refuses_with "a bundle cannot carry 'A B': the name 'A B' has a blank or control character in it"
+	refuses_with "a bundle cannot carry 'A B': the name 'A B' contains a blank or control character"
 }
 
 # --- a bundle that is not as it was written ---------------------------------------------------------------
 
-readonly CUT_OFF="file: the bundle is cut off: its last line is not there, or not whole; make it again with 'distinit bundle'"
+readonly CUT_OFF="file: the bundle is cut off: its last line is missing or incomplete; make it again with 'distinit bundle'"
 readonly CHANGED="file: the bundle was changed after it was made"
 readonly AGAIN="; make it again with 'distinit bundle'"
 
@@ -201,19 +201,19 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	job whole A=1 B=2 DISTINIT_TRACK=A:B --
 	sed 's/A=1/A=2/' whole >file
 	worker file -- touch ran
-	refuses_with "$CHANGED: its checksum does not hold$AGAIN"
+	refuses_with "$CHANGED: its checksum does not match$AGAIN"
 	sed '/A=1/d' whole >file
 	worker file -- touch ran
-	refuses_with "$CHANGED: its checksum does not hold$AGAIN"
+	refuses_with "$CHANGED: its checksum does not match$AGAIN"
 	{
 		cat whole
 		echo C=3
 	} >file
 	worker file -- touch ran
-	refuses_with "$CHANGED: something stands behind its end$AGAIN"
+	refuses_with "$CHANGED: there is text after its last line$AGAIN"
 	sed 's/$/\r/' whole >file
 	worker file -- touch ran
-	refuses_with "$CHANGED: its checksum does not hold$AGAIN"
+	refuses_with "$CHANGED: its checksum does not match$AGAIN"
 	[ ! -e ran ]
 }
 
@@ -222,7 +222,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	sed -i '1s/1/2/' file
 	worker file -- touch ran
 	version=$(env -i "$DISTINIT" --version)
-	refuses_with "file: a bundle of version '2', and this distinit (${version#* }) reads version 1; make it with the distinit that the workers have"
+	refuses_with "file: the bundle has version '2', but this distinit (${version#* }) reads version 1; make it with the distinit of the workers"
 	[ ! -e ran ]
 }
 
@@ -232,7 +232,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	distinit P=/image DISTINIT_BUNDLE="$(<file)" DISTINIT_ENV_FILE=other DISTINIT_ENV='prepend P=/env' -- -- env
 	succeeds_with 'P=/env:/file:/lib'
 	distinit DISTINIT_BUNDLE="$(sed 's/lib/lob/' file)" -- -- true
-	refuses_with "DISTINIT_BUNDLE: the bundle was changed after it was made: its checksum does not hold$AGAIN"
+	refuses_with "DISTINIT_BUNDLE: the bundle was changed after it was made: its checksum does not match$AGAIN"
 }
 
 @test "in DISTINIT_ENV and DISTINIT_ENV_FILE a bundle is one, too" {
@@ -242,7 +242,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	distinit DISTINIT_ENV_FILE=file -- -- printenv A
 	succeeds_with $'x\ny'
 	distinit DISTINIT_ENV="$(sed 's/x/z/' file)" -- -- true
-	refuses_with "DISTINIT_ENV: the bundle was changed after it was made: its checksum does not hold$AGAIN"
+	refuses_with "DISTINIT_ENV: the bundle was changed after it was made: its checksum does not match$AGAIN"
 }
 
 @test "other directives see what the bundle set, in their order" {
@@ -286,7 +286,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 
 @test "C9: one that is tracked but not set is a warning, or with --carry-unset is removed in the workers" {
 	distinit foo=1 DISTINIT_TRACK=foo:gone -- bundle --output=file
-	warns_with "DISTINIT_TRACK: 'gone': not carried, as it is not set; --carry-unset has it removed in the workers"
+	warns_with "DISTINIT_TRACK: 'gone': not carried, as it is not set; --carry-unset removes it in the workers"
 	worker file gone=here -- env
 	succeeds_with $'gone=here\nfoo=1'
 	distinit foo=1 DISTINIT_TRACK=foo:gone -- bundle --carry-unset --output=file

@@ -342,7 +342,7 @@ laid() {
 	wse --partition=q true
 	laid '--nodes=1 --tasks-per-node=1 --partition=q --account=a --mem=0 --comment=a  b : --nodes=1 --tasks-per-node=1 --exclusive --partition=q --account=a --mem=0 --comment=a  b'
 	cpu --srun-args='$(touch x)' true
-	[[ $status -eq 125 && -z $output && $stderr == *"--srun-args='\$(touch x)': '\$' means something to a shell"* ]]
+	[[ $status -eq 125 && -z $output && $stderr == *"--srun-args='\$(touch x)': '\$' is special in a shell"* ]]
 }
 
 # --- runtimes ----------------------------------------------------------------------------------------

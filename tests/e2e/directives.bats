@@ -95,11 +95,11 @@ file_refused() {
 
 @test "prepend, append, first: an empty value does nothing, and that is said" {
 	distinit P=/bin -- --prepend P= -- env
-	warns_with "prepend 'P': the value is empty, so nothing is put there"
+	warns_with "prepend 'P': the value is empty, so nothing changes"
 	[ "$output" = P=/bin ]
 	distinit -- --append NEW= --first NEW= -- env
-	warns_with "append 'NEW': the value is empty, so nothing is put there" \
-		"first 'NEW': the value is empty, so nothing is put there"
+	warns_with "append 'NEW': the value is empty, so nothing changes" \
+		"first 'NEW': the value is empty, so nothing changes"
 	[ -z "$output" ]
 }
 
@@ -289,7 +289,7 @@ for v in json.load(sys.stdin)["variables"]:
 	distinit -- --append 'A[]=1' -- true
 	refuses_with "--append: 'A'[]: the separator between the brackets is empty"
 	distinit -- --set 'A[;]=1' -- true
-	refuses_with "--set: 'A': a [separator] goes with prepend, append and first only"
+	refuses_with "--set: 'A': only prepend, append and first take a [separator]"
 }
 
 @test "letters: -e, -u and -x, with the value behind or in the same word" {
@@ -345,16 +345,16 @@ for v in json.load(sys.stdin)["variables"]:
 
 @test "names: an empty one is an error that names the option" {
 	distinit -- --set =x -- true
-	refuses_with "--set: the variable's name is empty; a name is expected in front of the '='"
+	refuses_with "--set: the variable's name is empty; a name is expected before the '='"
 	distinit -- --prepend =x -- true
-	refuses_with "--prepend: the variable's name is empty; a name is expected in front of the '='"
+	refuses_with "--prepend: the variable's name is empty; a name is expected before the '='"
 	distinit -- --unset '' -- true
-	refuses_with "--unset: the variable's name is empty; a name is expected in front of the '='"
+	refuses_with "--unset: the variable's name is empty; a name is expected before the '='"
 }
 
 @test "names: one with '=' cannot be removed" {
 	distinit -- --unset A=1 -- true
-	refuses_with "--unset: 'A=1': a name alone is expected, without '='"
+	refuses_with "--unset: 'A=1': expected a name without '='"
 }
 
 @test "names: without '=' there is nothing to set" {
@@ -364,9 +364,9 @@ for v in json.load(sys.stdin)["variables"]:
 
 @test "names: blanks and control characters are refused, and shown as text" {
 	distinit -- --set 'A B=1' -- true
-	refuses_with "--set: the name 'A B' has a blank or control character in it"
+	refuses_with "--set: the name 'A B' contains a blank or control character"
 	distinit -- --set $'A\e[2J=1' -- true
-	refuses_with "--set: the name 'A\\x1b[2J' has a blank or control character in it"
+	refuses_with "--set: the name 'A\\x1b[2J' contains a blank or control character"
 }
 
 @test "names: one with a blank that is there can be removed" {
@@ -376,9 +376,9 @@ for v in json.load(sys.stdin)["variables"]:
 
 @test "names: '*' only at the end, and not to set" {
 	distinit -- --set 'A*=1' -- true
-	refuses_with "--set: 'A*': '*' may only end the name of an unset or pass"
+	refuses_with "--set: 'A*': '*' is allowed only at the end of a name, in unset and pass"
 	distinit -- --unset 'A*B' -- true
-	refuses_with "--unset: 'A*B': '*' may only end the name of an unset or pass"
+	refuses_with "--unset: 'A*B': '*' is allowed only at the end of a name, in unset and pass"
 }
 
 # --- files ----------------------------------------------------------------------------------------------
@@ -456,10 +456,10 @@ for v in json.load(sys.stdin)["variables"]:
 
 @test "file: what is wrong is told with its column" {
 	file_refused "file:1:7: 'A' has no '='; NAME=VALUE is expected" 'set  A'
-	file_refused "file:1:5: the variable's name is empty; a name is expected in front of the '='" 'set =1'
-	file_refused "file:1:8: 'A=1': a name alone is expected, without '='" 'unset A=1'
-	file_refused "file:1:6: 'set' needs a variable behind it" 'set  '
-	file_refused "file:1:7: clean takes nothing behind it, not 'A'" 'clean A'
+	file_refused "file:1:5: the variable's name is empty; a name is expected before the '='" 'set =1'
+	file_refused "file:1:8: 'A=1': expected a name without '='" 'unset A=1'
+	file_refused "file:1:6: 'set' needs a variable after it" 'set  '
+	file_refused "file:1:7: clean takes no argument; found 'A'" 'clean A'
 	file_refused "file:1:1: unknown verb 'export'; write the line without it, or with 'set'" 'export A=1'
 	file_refused "file:1:1: unknown verb 'xyzzy'; expected NAME=VALUE, or one of: set add unset prepend append first clean pass" 'xyzzy A=1'
 }
@@ -532,7 +532,7 @@ soon() {
 @test "much: a list that grows line by line has a limit, with a way out" {
 	yes 'append X=a' | head -n 60000 >file
 	soon --env-file file -- touch ran
-	refuses_with "append 'X': the directives up to here go through more than 128 MiB of lists and variables; set a long list as a whole"
+	refuses_with "append 'X': the directives so far process more than 128 MiB of lists and variables; set a long list in one directive"
 	[ ! -e ran ]
 	yes 'prepend X=a' | head -n 60000 >file
 	soon --env-file file -- true
@@ -554,7 +554,7 @@ soon() {
 		yes 'unset A*' | head -n 850000
 	} >file
 	soon --env-file file -- true
-	fails_like 125 "unset 'A\*': the directives up to here go through more than 128 MiB of lists and variables*"
+	fails_like 125 "unset 'A\*': the directives so far process more than 128 MiB of lists and variables*"
 	{
 		seq -f 'B%.0f=' 35000
 		yes clean | head -n 850000

@@ -248,16 +248,16 @@ status_of() {
 @test "an interpreter that is not there: 126, and it is said what is missing" {
 	script tool '#!/no/such/interpreter' 'echo ran'
 	distinit -- -- ./tool
-	fails_with 126 "'./tool' cannot be started: it is there, but the interpreter that it names ('#!' line or dynamic loader) is not"
+	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter ('#!' line or dynamic loader) does not"
 	distinit PATH="$PWD" -- -- tool
-	fails_like 126 "'$PWD/tool' cannot be started: it is there, but the interpreter*"
+	fails_like 126 "'$PWD/tool' cannot be started: the file exists, but its interpreter*"
 }
 
 @test "#! with Windows' line ends: 126, and it is said what is missing" {
 	printf '#!/bin/sh\r\necho ran\r\n' >tool
 	chmod +x tool
 	distinit -- -- ./tool
-	fails_like 126 '*the interpreter that it names*'
+	fails_like 126 '*the file exists, but its interpreter*'
 }
 
 @test "more than the kernel takes: 126, and the largest is named" {

@@ -55,9 +55,9 @@ null() {
 
 @test "shell: a name that is none of the shell's is refused" {
 	distinit -- env --set 'a.b=1'
-	refuses_with "--format=shell cannot carry 'a.b': a shell's names are letters, digits and '_'; --format=null carries anything"
+	refuses_with "--format=shell cannot carry 'a.b': in a shell, a name consists of letters, digits and '_', and does not begin with a digit; --format=null carries anything"
 	distinit -- env --set '1A=1'
-	refuses_with "--format=shell cannot carry '1A': a shell's names are letters, digits and '_'; --format=null carries anything"
+	refuses_with "--format=shell cannot carry '1A': in a shell, a name consists of letters, digits and '_', and does not begin with a digit; --format=null carries anything"
 }
 
 @test "docker: NAME=value a line, nothing quoted" {
@@ -67,11 +67,11 @@ null() {
 
 @test "docker: a newline cannot be carried, and is refused by name" {
 	distinit -- env --format=docker --set $'LINES=a\nb'
-	refuses_with "--format=docker cannot carry 'LINES': a value in this format ends with its line; --format=null carries anything"
+	refuses_with "--format=docker cannot carry 'LINES': a value in this format cannot contain a line break; --format=null carries anything"
 	distinit -- env --format=docker --set $'CR=a\r'
-	refuses_with "--format=docker cannot carry 'CR': a value in this format ends with its line; --format=null carries anything"
+	refuses_with "--format=docker cannot carry 'CR': a value in this format cannot contain a line break; --format=null carries anything"
 	distinit -- env --format=docker --set '#A=1'
-	refuses_with "--format=docker cannot carry '#A': docker would take the line for a comment; --format=null carries anything"
+	refuses_with "--format=docker cannot carry '#A': docker would read the line as a comment; --format=null carries anything"
 }
 
 @test "docker: is a directive file of ours again" {
@@ -98,7 +98,7 @@ null() {
 
 @test "json: bytes that are no UTF-8 are refused by name" {
 	distinit -- env --format=json --set $'LATIN=\xe9'
-	refuses_with "--format=json cannot carry 'LATIN': JSON holds UTF-8 only; --format=null carries anything"
+	refuses_with "--format=json cannot carry 'LATIN': JSON can hold UTF-8 only; --format=null carries anything"
 }
 
 @test "null: carries anything" {

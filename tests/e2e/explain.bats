@@ -169,7 +169,7 @@ readonly STEP=(
 	distinit -- --set API_TOKEN hunter2 -- true
 	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
 	distinit -- --unset API_TOKEN=hunter2 -- true
-	refuses_with "--unset: 'API_TOKEN': a name alone is expected, without '='"
+	refuses_with "--unset: 'API_TOKEN': expected a name without '='"
 }
 
 @test "secrets: others are shown" {
@@ -202,7 +202,7 @@ readonly STEP=(
 }
 
 @test "TF_CONFIG of the user: that it is no JSON is worth a warning, with the place" {
-	json 'len(said["warnings"]) == 1 and "is no JSON (line 1, column 28)" in said["warnings"][0]' \
+	json 'len(said["warnings"]) == 1 and "is not JSON (line 1, column 28)" in said["warnings"][0]' \
 		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a"]}' --
 	json 'v["TF_CONFIG"]["action"] == "kept" and v["TF_CONFIG"]["value"] == "{"' "${SESSION[@]}" 'TF_CONFIG={' --
 }

@@ -158,10 +158,10 @@ injecting() {
 
 @test "install: a folder that is none" {
 	distinit -- install none
-	refuses_with "the folder 'none' cannot be opened: No such file or directory; make it first, or mount a volume there"
+	refuses_with "the folder 'none' cannot be opened: No such file or directory; create it first, or mount a volume there"
 	echo x >file
 	distinit -- install file
-	refuses_with "the folder 'file' cannot be opened: Not a directory; a folder is expected, in which the file is then called distinit"
+	refuses_with "the folder 'file' cannot be opened: Not a directory; expected a folder, into which this program is copied as distinit"
 	distinit -- install "$DISTINIT"
 	fails_like 125 '*Not a directory*'
 }
@@ -169,7 +169,7 @@ injecting() {
 @test "install: a folder in its way" {
 	mkdir dir/distinit
 	distinit -- install dir
-	refuses_with "distinit cannot be written in 'dir': Is a directory; a folder of that name is in the way"
+	refuses_with "distinit cannot be written in 'dir': Is a directory; a folder with that name exists"
 	[ "$(ls -A dir)" = distinit ]
 }
 
@@ -191,8 +191,8 @@ injecting() {
 @test "install: a folder that is mounted noexec gets a warning, each time" {
 	in_mounts 'mount -t tmpfs -o noexec none dir; "$DISTINIT" install dir; "$DISTINIT" install dir; ls -A dir'
 	[ "$output" = distinit ]
-	warns_with "nothing can be run from 'dir', which is mounted noexec: mount it without, where it is used" \
-		"nothing can be run from 'dir', which is mounted noexec: mount it without, where it is used"
+	warns_with "nothing can be run from 'dir', which is mounted noexec; mount it without noexec where it is used" \
+		"nothing can be run from 'dir', which is mounted noexec; mount it without noexec where it is used"
 }
 
 @test "install: a full disk is an error, and what was there stays whole" {
@@ -320,7 +320,7 @@ killed_anywhere() {
 	# Who may not replace it is told.
 	chown 1234 "$OPEN_FOLDER/distinit"
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
-	refuses_with "distinit cannot be written in '$OPEN_FOLDER': Operation not permitted; is what is there another user's?"
+	refuses_with "distinit cannot be written in '$OPEN_FOLDER': Operation not permitted; does the existing file belong to another user?"
 	[ "$(ls -A "$OPEN_FOLDER")" = distinit ]
 	# Root's is trusted; and in a folder of one's own, whoever wrote it.
 	chown 0 "$OPEN_FOLDER/distinit"

@@ -193,11 +193,11 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	distinit PATH="$PATH" -- "$ROOT" --user=1000abc -- echo ran
 	refuses_with "--user='1000abc': there is no user '1000abc' in $OPEN_FOLDER/root/etc/passwd"
 	distinit PATH="$PATH" -- "$ROOT" --user=4294967295 -- echo ran
-	refuses_with "--user='4294967295': '4294967295' is no user id; they go from 0 to 4294967294"
+	refuses_with "--user='4294967295': '4294967295' is not a user id; the range is 0 to 4294967294"
 	distinit PATH="$PATH" DISTINIT_USER=nobody:x -- --root=/nowhere -- echo ran
-	refuses_with "DISTINIT_USER='nobody:x': there is no user 'nobody', as there is no file /nowhere/etc/passwd; a number needs none"
+	refuses_with "DISTINIT_USER='nobody:x': there is no user 'nobody', because there is no file /nowhere/etc/passwd; a number does not need it"
 	distinit PATH="$PATH" -- --user= -- echo ran
-	refuses_with "--user='': USER, USER:GROUP or :GROUP is expected"
+	refuses_with "--user='': expected USER, USER:GROUP or :GROUP"
 	distinit PATH="$PATH" -- "$ROOT" --groups=al -- echo ran
 	refuses_with "--groups='al': expected one of init, keep, none"
 }
@@ -205,11 +205,11 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 @test "user: who may not change users is told why" {
 	requires_root
 	invoke as_nobody env -i PATH="$PATH" "$DISTINIT" --user=0 -- echo ran
-	fails_like 125 "--user='0': this process runs as uid 65534 already, and without cap_setuid it may not change its user; let the container start as root*"
+	fails_like 125 "--user='0': this process already runs as uid 65534, and without cap_setuid it cannot change its user; start the container as root*"
 	with_caps +setgid PATH="$PATH" -- "$ROOT" --user=app -- echo ran
-	fails_like 125 "--user='app': this process is root, but has not cap_setuid*docker run --cap-add=setuid*"
+	fails_like 125 "--user='app': this process is root, but lacks cap_setuid*docker run --cap-add=setuid*"
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=app -- echo ran
-	fails_like 125 "--user='app': this process is root, but has not cap_setgid*its group*"
+	fails_like 125 "--user='app': this process is root, but lacks cap_setgid*its group*"
 	# The group is ours already: it is the other groups that need it.
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=4321:0 --groups=keep -- id -u
 	succeeds_with 4321
@@ -238,7 +238,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	if [[ $EUID -eq 0 ]]; then
 		invoke setpriv --reuid=65534 --regid=65534 --groups=5,7 unshare --user --map-root-user env -i PATH="$PATH" \
 			"$DISTINIT" --groups=none -- echo ran
-		fails_like 125 "--groups=none: the supplementary groups would have to change, which this user namespace denies (/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are"
+		fails_like 125 "--groups=none: this user namespace does not let the supplementary groups change (/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are"
 		invoke setpriv --reuid=65534 --regid=65534 --groups=5,7 unshare --user --map-root-user env -i PATH="$PATH" \
 			"$DISTINIT" --user=0 --groups=keep -- id -u
 		succeeds_with 0
@@ -308,13 +308,13 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	requires_root
 	invoke setpriv --reuid=1000 --regid=1000 --clear-groups --inh-caps=-all --bounding-set=-all,+ipc_lock \
 		env -i PATH="$PATH" "$DISTINIT" --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this process has not got it: the container was given it*Docker and Kubernetes*start as root, and change the user by --user=1000'
+	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the container has it*Docker and Kubernetes*start the container as root, and change the user with --user=1000'
 }
 
 @test "capabilities: one that the container has not is named" {
 	requires_root
 	with_caps +setuid,+setgid,+setpcap PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this container has not been given it (it is not in the bounding set); give it: docker run --cap-add=ipc_lock*'
+	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it (it is not in the bounding set); add it with docker run --cap-add=ipc_lock*'
 	distinit PATH="$PATH" -- --cap-keep=cap_62 -- echo ran
 	fails_like 125 '--cap-keep: this kernel has no cap_62; its last capability is cap_*'
 	# What the kernel has not need not be dropped: a list may be older or newer than it.
@@ -325,10 +325,10 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 @test "capabilities: the bounding set cannot be changed without setpcap" {
 	requires_root
 	with_caps +setuid,+setgid,+ipc_lock PATH="$PATH" -- "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-drop: cap_setgid cannot be dropped from the bounding set*this process has not cap_setpcap*--no-new-privs*'
+	fails_like 125 '--cap-drop: cap_setgid cannot be dropped from the bounding set*this process lacks cap_setpcap*--no-new-privs*'
 	with_caps +setuid,+setgid,+ipc_lock PATH="$PATH" -- "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock --no-new-privs -- \
 		"${SHOW[@]}"
-	warns_with '--cap-drop: the bounding set keeps cap_setgid and others, as this process has not cap_setpcap; by no_new_privs nobody can get anything out of it'
+	warns_with '--cap-drop: the bounding set keeps cap_setgid and others, because this process lacks cap_setpcap; with no_new_privs, no program can regain capabilities from it'
 	finds Uid '1000 1000 1000 1000' CapEff 0000000000004000 NoNewPrivs 1
 	# The same as root: it gets nothing back.
 	with_caps +kill,+ipc_lock PATH="$PATH" -- --cap-drop=kill --no-new-privs -- "${SHOW[@]}"
@@ -342,9 +342,9 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	distinit PATH="$PATH" DISTINIT_CAP_KEEP=ipc_lock,sysnice -- -- echo ran
 	refuses_with "DISTINIT_CAP_KEEP='ipc_lock,sysnice': there is no capability 'sysnice'; did you mean 'sys_nice'?"
 	distinit PATH="$PATH" -- --cap-keep=all -- echo ran
-	refuses_with "--cap-keep='all': 'all' is not taken here; name those that are needed"
+	refuses_with "--cap-keep='all': 'all' is not accepted here; name the capabilities needed"
 	distinit PATH="$PATH" -- --cap-keep=kill --cap-drop=chown,kill -- echo ran
-	refuses_with 'cap_kill is both in --cap-drop and in --cap-keep; one of them is enough'
+	refuses_with 'cap_kill is both in --cap-drop and in --cap-keep; use one of them'
 }
 
 @test "no_new_privs is set, for any user, and stays where it is" {

@@ -263,7 +263,7 @@ keeps_the_secret() {
 	invoke env -i PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi \
 		DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" setpriv --bounding-set=-setgid --inh-caps=-all "$DISTINIT" \
 		--user=4321:4321 -- sh -c 'echo ran'
-	fails_like 125 "--user='4321:4321': this process is root, but has not cap_setgid*"
+	fails_like 125 "--user='4321:4321': this process is root, but lacks cap_setgid*"
 	[ ! -e theirs/hosts ]
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 --cap-keep=cap_62 -- echo ran
 	fails_like 125 '--cap-keep: this kernel has no cap_62*'
@@ -276,13 +276,13 @@ keeps_the_secret() {
 	requires_setuid
 	chmod 4755 distinit
 	invoke as_nobody env -i PATH="$PATH" ./distinit -- echo ran
-	fails_like 125 'the real uid, 65534, and the effective one, 0, differ*setuid*chmod ug-s*'
+	fails_like 125 'the real uid 65534 and the effective uid 0 differ*setuid*chmod ug-s*'
 	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/theirs"
 	fails_like 125 'the real uid*'
 	chown 0:7 distinit
 	chmod 2755 distinit
 	invoke as_nobody env -i PATH="$PATH" ./distinit explain
-	fails_like 125 'the real gid, 65534, and the effective one, 7, differ*setgid*chmod ug-s*'
+	fails_like 125 'the real gid 65534 and the effective gid 7 differ*setgid*chmod ug-s*'
 	# Where the bit has no effect, there is nothing to refuse.
 	invoke as_nobody setpriv --no-new-privs env -i PATH="$PATH" ./distinit -- echo ran
 	succeeds_with ran
@@ -306,9 +306,9 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 		# shellcheck disable=SC2206 # several words
 		what=($what)
 		with_ids 1000 1000 1000 50 "${what[@]}"
-		fails_like 125 'the real gid, 1000, and the effective one, 50, differ*'
+		fails_like 125 'the real gid 1000 and the effective gid 50 differ*'
 		with_ids 1000 0 1000 1000 "${what[@]}"
-		fails_like 125 'the real uid, 1000, and the effective one, 0, differ*'
+		fails_like 125 'the real uid 1000 and the effective uid 0 differ*'
 	done
 }
 

@@ -107,7 +107,7 @@ left_alone() {
 becomes_app() {
 	container "$@" -- --user=app -- "${STATUS[@]}"
 	if [[ $uid -eq 0 && -z $caps ]]; then
-		fails_like 125 "--user='app': this process is root, but has not cap_setuid, without which*"
+		fails_like 125 "--user='app': this process is root, but lacks cap_setuid, which it needs*"
 		return
 	fi
 	[ -z "$stderr" ]
@@ -135,7 +135,7 @@ becomes_app() {
 	container --user=1000:1000:27,109 -- --user=app -- "${STATUS[@]}"
 	status_is Uid '1000 1000 1000 1000' Groups '27 109'
 	container --user=1000:1000:27,109 -- --user=app --groups=init -- echo ran
-	fails_like 125 '--groups=init: this process runs as uid 1000 already, and without cap_setgid*'
+	fails_like 125 '--groups=init: this process already runs as uid 1000, and without cap_setgid*'
 }
 
 # --- capabilities -----------------------------------------------------------------------------------------
@@ -145,9 +145,9 @@ keeps_ipc_lock() {
 	if [[ $uid -eq 0 && -z $caps ]]; then
 		fails_like 125 "--user='app'*cap_setuid*"
 	elif [[ $caps != *IPC_LOCK* ]]; then
-		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this container has not been given it*'
+		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it*'
 	elif ((uid)); then
-		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, as this process has not got it*Docker and Kubernetes*--user=1000'
+		fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it*Docker and Kubernetes*--user=1000'
 	else
 		[ -z "$stderr" ]
 		status_is Uid '1000 1000 1000 1000' CapInh $IPC_LOCK CapPrm $IPC_LOCK CapEff $IPC_LOCK CapBnd $IPC_LOCK \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Bundles: whatever is written is read back as it was, and no part of it, nor it with a bit changed, is read at all.
- *
- * The input: a byte of flags, what is tracked, then the entries of an environment, each ended by a NUL.
+ * Bundles: a bundle is read back as it was written. A part of a bundle, or one with a flipped bit,
+ * is refused.
+ * The input: a byte of flags, the tracked names, then the entries of an environment, each ended by
+ * a NUL.
  */
 
 #include "env/bundle.h"
@@ -27,7 +28,7 @@ static void check_same(const struct env *env, const struct directive_levels *lev
 	}
 }
 
-/** Whether @text is taken for directives. */
+/** Whether @text is read as directives. */
 static bool is_taken(struct arena *arena, struct str text) {
 	struct directive_levels levels = {{.arena = arena}, {.arena = arena}};
 	struct err err = {""};
@@ -37,7 +38,7 @@ static bool is_taken(struct arena *arena, struct str text) {
 }
 
 static void check_damage(struct arena *arena, struct str whole, const uint8_t *data, size_t size) {
-	// Any choice does, as long as the input makes it.
+	// Any choice will do that depends on the input.
 	size_t choice = size;
 	for (size_t i = 0; i < size; i++) {
 		choice = choice * 31 + data[i];

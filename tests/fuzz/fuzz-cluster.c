@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * An environment and a file, as a manager gives them, to every output. The input is cut at NULs: the first piece is the file, the
- * others are the entries of the environment, settings (DISTINIT_*) among them. The file stands wherever a manager looks for one.
- *
- * What comes out has to be valid in its format, and the cluster consistent, whatever came in.
+ * An environment and a file, as a manager provides them, through to every output.
+ * The input is split at NULs: the first piece is the file, the others are the entries of the
+ * environment, including settings (DISTINIT_*). The file appears wherever a manager looks for one.
+ * Whatever the input, the output has to be valid in its format, and the cluster consistent.
  */
 
 #include "base/json_read.h"
@@ -25,7 +25,7 @@
 #define INPUT_MAX 16384
 #define WORDS_MAX 256
 
-/** Names by which the file is found: by a variable that says "/f", or by a manager's own path. */
+/** The names of the file: "/f" for variables, and the managers' own paths. */
 static const char *const places[] = {"/f", "/etc/hosts", "/etc/mpi/hostfile",
 				     "/opt/ml/input/config/resourceconfig.json"};
 
@@ -50,7 +50,7 @@ static void make_folders(char *path) {
 	}
 }
 
-/** The folder that stands for "/" is made once; the file in it is one, with several names. */
+/** The folder that stands for "/" is created once. It has one file with several names. */
 static void write_file_of(struct str text) {
 	static int fd = -1;
 	if (fd < 0) {
@@ -71,7 +71,7 @@ static void write_file_of(struct str text) {
 	HOLDS(ftruncate(fd, 0) == 0 && pwrite(fd, text.p, text.len, 0) == (ssize_t)text.len);
 }
 
-/** Settings that would look outside: at other files, or at names' addresses. */
+/** Settings that would read other files, or look up host names. */
 static bool is_left_out(struct str word) {
 	static const char *const names[] = {"DISTINIT_ROOT", "DISTINIT_ENV_FILE", "NCCL_SOCKET_IFNAME",
 					    "GLOO_SOCKET_IFNAME"};
@@ -104,7 +104,7 @@ static struct cJSON *read_json(struct buf *out) {
 	return json;
 }
 
-/** All variables in @format, but for those that it refuses. */
+/** All variables in @format, except those that it refuses. */
 static void check_format(struct session *s, const struct format *format) {
 	struct buf out = BUF(&s->arena);
 	uint32_t n = 0;
@@ -138,7 +138,7 @@ static void check_explained(struct session *s) {
 	struct buf text = BUF(&s->arena), out = BUF(&s->arena);
 	struct process_report *process;
 	struct err err;
-	// What the process is has little to do with the input, but is part of both outputs.
+	// The process itself depends little on the input, but is part of both outputs.
 	if (explain_process(s, &process, &err) < 0) {
 		return;
 	}
@@ -182,7 +182,7 @@ static void check_hosts(struct arena *arena, const struct hosts *hosts) {
 	}
 }
 
-/** TF_CONFIG, if it is ours: the task is one of those that are listed, but for the evaluator. */
+/** In a TF_CONFIG of ours, the task is one of those listed, unless it is the evaluator. */
 static void check_tf_config(struct session *s) {
 	const struct env *env = &s->env;
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -207,7 +207,7 @@ static void check_session(struct session *s) {
 	char *none[] = {NULL};
 	int r = session_options(s, CMD_ENV, none, &err);
 	r = r < 0 ? r : session_derive(s, &err);
-	// With --lenient the sentence stays although it is no error.
+	// With --lenient the message stays, although it is not an error.
 	HOLDS(r == 0 || err.text[0] != '\0');
 	if (r < 0) {
 		return;

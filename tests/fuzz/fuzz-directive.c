@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Directive files: read, then applied to an environment with all that an environment may have. */
+/** Directive files: read, then applied to an environment with unusual entries. */
 
 #include "env/directive.h"
 
@@ -8,7 +8,7 @@
 
 #define INPUT_MAX 8192
 
-/** The value of the last variable leaves room for so many bytes. */
+/** The value of the last variable leaves room for this many bytes. */
 #define ROOM 16
 
 static char big[ENV_TEXT_MAX - ROOM];
@@ -34,7 +34,7 @@ static void check_block(const struct env *env) {
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		struct str name = env_entry_name(entry);
-		// An inherited double that gave way to a new value is the one thing that nobody is told about.
+		// Only one change has no origin: an inherited duplicate that a new value replaced.
 		HOLDS(entry->state == ENV_LIVE || entry->by || i < env->n_inherited);
 		if (entry->state != ENV_LIVE) {
 			continue;
@@ -47,7 +47,7 @@ static void check_block(const struct env *env) {
 		}
 		const char *found = env_find(env, name);
 		HOLDS(found != NULL);
-		// What was set is there once; doubles can only be inherited.
+		// A variable that was set exists once; only inherited ones can be duplicates.
 		HOLDS(i < env->n_inherited || found == env_entry_value(entry));
 	}
 	HOLDS(vector[live] == NULL);
@@ -73,7 +73,7 @@ static void check_levels(struct arena *arena, const struct directive_levels *lev
 	HOLDS((r == 0) == (err.text[0] == '\0'));
 	check_block(&env);
 
-	// The same once more: nothing that was read has been changed by it.
+	// Do the same again: applying must not change what was read.
 	HOLDS(apply(levels, &again, &notes, &err) == r);
 	char **a = env_vector(&env), **b = env_vector(&again);
 	for (; *a && *b; a++, b++) {

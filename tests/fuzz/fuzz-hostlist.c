@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Host lists: one that is understood has as many names as a plain count says, and is written as a list that gives the same
- * names again.
+ * Host lists. A list that is accepted has as many names as a simple count says. It is then written
+ * as a list that expands to the same names.
  */
 
 #include "cluster/hostlist.h"
@@ -17,7 +17,7 @@ static bool is_gap(char c) {
 	return c == ',' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/** How many numbers "a" or "a-b" stands for; what is no range is somebody else's to refuse. */
+/** How many numbers "a" or "a-b" stands for. Anything else is refused elsewhere. */
 static uint64_t count_range(struct str range) {
 	uint64_t ends[2] = {0, 0};
 	unsigned end = 0;

@@ -11,7 +11,7 @@
 
 #define INPUT_MAX 8192
 
-/** What is written is UTF-8, and reads as what it was made of, where that is UTF-8 itself. */
+/** The output is UTF-8. If the input was UTF-8, reading the output gives it back. */
 static void check_string(struct arena *arena, struct str text) {
 	struct buf out = BUF(arena);
 	json_put_string(&out, text);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Files of nodes. The input is a form (N, C, or anything else for a file of any kind), a line break, and the text: what is
- * understood holds for all hosts, can be written again, and is then understood alike.
+ * Node files. The input is a form (N, C, or anything else for a file of any kind), a line break,
+ * and the text. A file that is accepted satisfies the rules for hosts, can be written again, and is
+ * then read as the same.
  */
 
 #include "source/nodefile.h"
@@ -12,7 +13,10 @@
 
 #define INPUT_MAX 4096
 
-/** Write @place as Open MPI's host files have it. Brackets keep a colon from being taken for that of "NAME:N". */
+/**
+ * Write @place in the format of Open MPI's host files. The brackets of an address keep its colons
+ * apart from that of "NAME:N".
+ */
 static void write_nodes(const struct placement *place, struct buf *out) {
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
 		struct str name = hosts_at(&place->hosts, i);
@@ -56,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 			       &err);
 	HOLDS((r == 0) == (err.text[0] == '\0'));
 	nodes_finish(&nodes, &place);
-	// Also of a file that is refused, what stood in front of the wrong line.
+	// Also for a refused file: the lines before the wrong one.
 	HOLDS(place.hosts.n == 0 || hosts_check(&place.hosts, &arena, "NODES", &err) == 0);
 	if (r == 0) {
 		check_again(&arena, &place);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Command lines. The input is cut at NULs: the first piece names the subcommand, the others are its words, and entries of the
- * environment as well. The values are then read as numbers, ports and frameworks.
+ * Command lines. The input is split at NULs: the first piece names the subcommand, the others are
+ * its words, and entries of the environment as well. The values are then read as numbers, ports and
+ * frameworks.
  */
 
 #include "cluster/read.h"

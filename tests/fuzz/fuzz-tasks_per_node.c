@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Counts of tasks per node. The input is the number of nodes, a line break, and the text: what is understood can be written
- * again, and is then understood alike.
+ * Counts of tasks per node. The input is the number of nodes, a line break, and the text. Counts
+ * that are accepted can be written again, and are then read as the same.
  */
 
 #include "source/tasks_per_node.h"
@@ -38,7 +38,7 @@ static void check_again(struct arena *arena, const uint32_t *counts, uint32_t n)
 	write_counts(counts, n, &text);
 	HOLDS(tasks_per_node_read(arena, "AGAIN", buf_str(&text), n, &again, &err) == 0);
 	HOLDS(memcmp(counts, again, n * sizeof(*counts)) == 0);
-	// One node more or less, and it is refused.
+	// With one node more or less, it is refused.
 	HOLDS(tasks_per_node_read(arena, "MORE", buf_str(&text), n + 1, &again, &err) < 0);
 	HOLDS(tasks_per_node_read(arena, "LESS", buf_str(&text), n - 1, &again, &err) < 0);
 }

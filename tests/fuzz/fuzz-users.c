@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Files of users and groups. The input is a name, a line break, a file of users, a NUL, and a file of groups: whoever is found is on a
- * line of its own, and is found by that line alone.
+ * Files of users and groups. The input is a name, a line break, a file of users, a NUL, and a file
+ * of groups. A user that is found has a line, and that line alone is enough to find it.
  */
 
 #include "priv/users.h"
@@ -15,7 +15,7 @@ static bool same_user(const struct user *a, const struct user *b) {
 	return str_eq(a->name, b->name) && a->uid == b->uid && a->gid == b->gid && str_eq(a->home, b->home);
 }
 
-/** The first of the lines that is this user's. */
+/** The first line of this user. */
 static bool find_again(struct str passwd, const struct user *found) {
 	struct str line;
 	struct user user;

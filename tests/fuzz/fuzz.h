@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What all fuzz targets need: an arena per input, and a way to say that something does not hold. */
+/** Helpers for all fuzz targets: an arena for each input, and a report for a check that fails. */
 
 #include "base/arena.h"
 
@@ -16,10 +16,10 @@ static inline void fuzz_fail(const char *what) {
 	abort();
 }
 
-/** What has to hold for whatever the input is. */
+/** A check that must hold for every input. */
 #define HOLDS(condition) ((condition) ? (void)0 : fuzz_fail(#condition))
 
-/** Inputs are small, so memory is not what runs out: somebody asked for far too much of it. */
+/** Inputs are small, so memory cannot run out: the code asked for far too much. */
 static inline void fuzz_full(size_t size) {
 	(void)fprintf(stderr, "asks for %zu bytes\n", size);
 	abort();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A fuzz target without a fuzzer: feeds it each file of a directory, once, and prints TAP. So every
- * input that ever broke a parser stays a test, with any compiler and under any sanitizer.
+ * Run a fuzz target without a fuzzer: it gets each file of a directory once, and TAP is printed. So
+ * every input that ever broke a parser stays a test, with any compiler and under any sanitizer.
  *
  *     replay-NAME CORPUS
  *
- * A target that fails ends the program, as it does under a fuzzer; the name of the input that did it
- * is the last one announced.
+ * A target that fails ends the program, as it does under a fuzzer. The name printed last is that of
+ * the failing input.
  */
 
 #include <dirent.h>
@@ -19,7 +19,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/** Read all of @file into memory of exactly its size, so that a sanitizer sees a read past the end. */
+/**
+ * Read all of @file into memory of exactly its size, so that a sanitizer reports a read past the
+ * end.
+ */
 static uint8_t *read_all(FILE *file, size_t *size) {
 	if (fseek(file, 0, SEEK_END) != 0) {
 		return NULL;
@@ -28,7 +31,7 @@ static uint8_t *read_all(FILE *file, size_t *size) {
 	if (end < 0 || fseek(file, 0, SEEK_SET) != 0) {
 		return NULL;
 	}
-	// malloc(0) may be NULL; a target is entitled to a pointer.
+	// malloc(0) may return NULL, but a target expects a pointer.
 	uint8_t *data = malloc(end > 0 ? (size_t)end : 1);
 	if (data && fread(data, 1, (size_t)end, file) != (size_t)end) {
 		free(data);

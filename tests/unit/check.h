@@ -2,14 +2,15 @@
 #pragma once
 
 /**
- * A test program in TAP: each check is a line, and the plan comes last, so that one which dies on the way has none.
+ * Checks for a test program that prints TAP. Each check is a line. The plan comes last, so that a
+ * program that dies has none.
  *
  *     check(n == 2);
  *     checkf(n == want, "count of '%s'", text);
  *     check_text(got, want, "expand '%s'", text);
  *     return check_done();
  *
- * All of them return whether the check held, for a test that cannot go on without.
+ * All of them return whether the check held, for a test that cannot continue otherwise.
  */
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 static unsigned check_number;
 static unsigned check_failures;
 
-/** Print @text within its line: TAP knows no line breaks, and people no control bytes. */
+/** Print @text on one line: TAP has no line breaks, and control bytes are unreadable. */
 static inline void check_print(const char *text) {
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -55,7 +56,10 @@ __attribute__((format(printf, 4, 5))) static inline bool check_line(bool held, c
 	return held;
 }
 
-/** Say under a check that failed what was found and what was expected; NULL stands for nothing at all. */
+/**
+ * Print the value found and the value expected after a failed check. NULL means that there is no
+ * value.
+ */
 static inline bool check_shown(bool held, const char *got, const char *want) {
 	if (!held) {
 		printf("#   got:  ");
@@ -79,15 +83,15 @@ static inline bool check_has(const char *got, const char *part) {
 #define check(condition)       check_line((condition), __FILE__, __LINE__, "%s", #condition)
 #define checkf(condition, ...) check_line((condition), __FILE__, __LINE__, __VA_ARGS__)
 
-/** The text @got is @want; the rest names the case. */
+/** Check that the text @got is @want; the remaining arguments name the case. */
 #define check_text(got, want, ...) \
 	check_shown(check_line(check_same((got), (want)), __FILE__, __LINE__, __VA_ARGS__), (got), (want))
 
-/** The text @got has @part in it; for messages, whose every word is nobody's contract. */
+/** Check that the text @got contains @part. For messages, whose exact words are not fixed. */
 #define check_part(got, part, ...) \
 	check_shown(check_line(check_has((got), (part)), __FILE__, __LINE__, __VA_ARGS__), (got), (part))
 
-/** Print the plan and return the status to exit with. */
+/** Print the plan and return the exit status. */
 static inline int check_done(void) {
 	printf("1..%u\n", check_number);
 	return check_failures != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What most unit tests need: an arena, blocks of environment written as one text, and random numbers. */
+/** Helpers for unit tests: an arena, environments written as one text, and random numbers. */
 
 #include "base/buf.h"
 #include "base/notes.h"
@@ -22,7 +22,7 @@ static inline struct arena fixture_arena(void) {
 	return arena;
 }
 
-/** Cut @text at each @separator into texts of their own, NULL at the end. "" has none. */
+/** Split @text at each @separator; NULL ends the list. "" is an empty list. */
 static inline char **fixture_split(struct arena *arena, const char *text, char separator) {
 	char **list = arena_array(arena, strlen(text) + 2, sizeof(*list));
 	size_t n = 0;
@@ -39,7 +39,7 @@ static inline void fixture_env(struct env *env, struct arena *arena, const char 
 	env_init(env, arena, fixture_split(arena, text, separator));
 }
 
-/** What the workload would get, joined by @separator. */
+/** The environment of the workload, joined by @separator. */
 static inline const char *fixture_join(const struct env *env, char separator) {
 	struct buf buf = BUF(env->arena);
 	for (char **entry = env_vector(env); *entry; entry++) {
@@ -63,7 +63,7 @@ static inline const char *fixture_notes(const struct notes *notes) {
 	return buf_text(&buf);
 }
 
-/** A number below @limit from a sequence that is the same in every run (splitmix64). */
+/** A number below @limit, from a sequence that is the same in every run (splitmix64). */
 static inline uint32_t fixture_random(uint64_t *state, uint32_t limit) {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

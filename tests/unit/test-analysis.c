@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Candidates, what a probe tells, and what it comes to. */
+/** Tests candidates, probe messages and their analysis. */
 
 #include "measure/analysis.h"
 
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/** "12x3 20x1!" for what fits and what is left out. */
+/** "12x3 20x1!": the candidates that fit, and the one left out. */
 static char *show(struct arena *arena, const struct candidate *list, size_t n) {
 	struct buf out = BUF(arena);
 	for (size_t i = 0; i < n; i++) {
@@ -62,7 +62,7 @@ static void check_all_candidates(void) {
 			 "70 candidates are too many; at most 64");
 }
 
-/** Written, read and written again it is the same. */
+/** A message that is written, read and written again stays the same. */
 static void check_message(struct arena *arena, const char *line) {
 	struct message m;
 	struct buf out = BUF(arena);
@@ -119,7 +119,7 @@ static void check_row(void) {
 	check(str_is(row.node, "n1") && row.node_cpus == 8 && row.node_memory == 1000);
 }
 
-/** What a pipeline that writes messages itself may say: it is no message, or does no harm. */
+/** Text that a pipeline may print itself: it is either not a message or does no harm. */
 static void check_forged(void) {
 	static const char *const forged[] = {"unit=3", "unit=18446744073709551615",
 					     "rate=18446744073709551615", "status=4294967296",
@@ -133,7 +133,7 @@ static void check_forged(void) {
 	}
 	check(message_read(STR("distrun-probe result rate=281474976710656 unit=2 status=255 node="), &m) &&
 	      message_is_plausible(&m));
-	// As many workers as there may be, each as fast as can be told, on as many nodes as can be told.
+	// The limits: the most workers, the highest rate, the most nodes.
 	static struct message many[65535];
 	for (size_t i = 0; i < 65535; i++) {
 		many[i] = worker((uint64_t)1 << 48, (uint64_t)1 << 48, (uint64_t)1 << 48, 10);

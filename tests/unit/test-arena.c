@@ -16,7 +16,10 @@
 #endif
 #endif
 
-/** Under the sanitizer each block stands alone: the first piece is not used, and nothing grows in its place. */
+/**
+ * Under AddressSanitizer each block is allocated alone: the first block is not used, and nothing
+ * grows in place.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define ALONE true
 #else
@@ -31,7 +34,7 @@ static void full(size_t size) {
 	longjmp(on_full, 1);
 }
 
-/** Whether @count elements of @size bytes are refused, by way of full(). */
+/** Whether @count elements of @size bytes are refused by a call of full(). */
 static bool is_refused(struct arena *arena, size_t count, size_t size) {
 	if (setjmp(on_full) == 0) {
 		arena_array(arena, count, size);
@@ -48,7 +51,7 @@ static void check_full(void) {
 	check(is_refused(&arena, SIZE_MAX / 2 + 2, 2)); // the product wraps round to 2
 	check(is_refused(&arena, SIZE_MAX, SIZE_MAX));
 	check(is_refused(&arena, 1, SIZE_MAX));
-	// The sanitizer's malloc() would end the program where the kernel says no.
+	// The sanitizer's malloc() would end the program if the kernel refuses.
 	check(ALONE || is_refused(&arena, 1, SIZE_MAX / 4));
 	check(!is_refused(&arena, 2, 8));
 	arena_done(&arena);
@@ -60,7 +63,9 @@ static bool is_in_first(const char *p) {
 	return p >= first && p < first + sizeof(first);
 }
 
-/** The first piece is used up before the system is asked, and nothing is written beyond it. */
+/**
+ * The first block is used up before the system is asked for memory. Nothing is written beyond it.
+ */
 static void check_first(void) {
 	struct arena arena;
 	memset(first, '#', sizeof(first));
@@ -79,7 +84,7 @@ static void check_first(void) {
 	check(arena.chunks == NULL && arena.next == arena.end);
 }
 
-/** Blocks of every kind of size do not overlap, are aligned, and keep what was written into them. */
+/** Blocks of many sizes do not overlap, are aligned, and keep their contents. */
 static void check_blocks(void) {
 	struct arena arena = fixture_arena();
 	uint64_t random = 1;
@@ -151,7 +156,7 @@ static void check_buf(struct arena *arena) {
 	check(str_eq(str_from(buf_str(&buf), buf.len - 3), STR("xyz")));
 }
 
-/** Two that grow in turn get into each other's way; a third grows alone. */
+/** Two buffers that grow in turn cannot grow in place; a third one alone can. */
 static void check_growth(struct arena *arena) {
 	struct buf bufs[3] = {BUF(arena), BUF(arena), BUF(arena)};
 	for (unsigned i = 0; i < 20000; i++) {

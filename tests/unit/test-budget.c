@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The budget's file: what is read, what is written, and whose time counts. */
+/** Tests the budget file: reading, writing, and whose time counts. */
 
 #include "flow/budget.h"
 
@@ -73,7 +73,7 @@ static void check_files(void) {
 	put(HEAD);
 	check(budget_open(&b, &arena, path, 0, &err) == 0 && b.limit_ms == 1000 && b.used_ms == 200);
 	check(budget_open(&b, &arena, path, 150, &err) == 0 && b.limit_ms == 150 && budget_is_used_up(&b));
-	// Nothing was written by looking, and what is used up is not joined.
+	// Opening writes nothing, and a used-up budget is not joined.
 	check(strcmp(content(), HEAD) == 0);
 	check(budget_join(&b, &err) == 0 && !b.joined && strstr(content(), "\nrun ") == NULL);
 	check(unlink(path) == 0);
@@ -95,20 +95,23 @@ static void check_runs(void) {
 	struct err err;
 	put(HEAD);
 	check(budget_open(&b, &arena, path, 900000, &err) == 0);
-	// Nobody runs.
+	// No process runs.
 	check(counted("", 5000) == 0);
 	// A run on another machine is known by its last entry.
 	const char *away = arena_format(&arena, "run away 1 2 %lu\n", (unsigned long)now_ms());
 	check(counted(away, 5000) >= 5000 && counted(away, 5000) < 60000);
 	check(counted("run away 1 2 5\n", 5000) == 0);
-	// Two at once count once.
+	// Time of two simultaneous runs counts once.
 	check(counted(arena_format(&arena, "%s%s", away, away), 5000) < 9000);
-	// One here is known by its process: this one lives, and its number with another start does not.
+	// A run on this machine is identified by its process: this PID with another start time is
+	// another process.
 	check(counted(arena_format(&arena, "run %s 5\n", b.run), 5000) >= 5000);
 	check(counted(arena_format(&arena, "run %s1 %lu\n", b.run, (unsigned long)now_ms()), 5000) == 0);
-	// The clock was set forward, or its machine is stopped: whoever lives makes an entry every second.
+	// The clock was set forward, or the machine was suspended: a live run makes an entry every
+	// second.
 	check(counted(away, 3600000) <= 10000);
-	// The clock was set back: a dead one's entry is in the future, and does not make it live for so long.
+	// The clock was set back: the entry of a dead run is in the future, but must not make it
+	// count as alive that long.
 	check(counted(arena_format(&arena, "run away 1 2 %lu\n", (unsigned long)now_ms() + 3600000), 5000) ==
 	      0);
 	check(counted(away, (uint64_t)0 - 50000) == 0);
@@ -128,7 +131,9 @@ static void check_in_the_way(void) {
 	check(rmdir(new) == 0);
 }
 
-/** A limit of the file's size: nothing counts as written, and nothing ends us. */
+/**
+ * With a limit for file sizes: the entry does not count as written, and the process is not killed.
+ */
 static void check_short(void) {
 	struct budget b;
 	struct err err = {""};
@@ -152,7 +157,8 @@ static void check_life(void) {
 	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	budget_beat(&b);
 	check(b.used_ms >= 50 && b.used_ms < 60000);
-	// Its file is locked by somebody who does not let go: it counts on, and does not stand still for that.
+	// Another process holds the lock and keeps it: the budget goes on counting, and does not
+	// block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	check(fd >= 0 && flock(fd, LOCK_EX) == 0);
 	uint64_t began = now_ms(), used = b.used_ms;
@@ -174,7 +180,7 @@ static void check_life(void) {
 	check(budget_is_used_up(&b) && budget_leave(&b, &err) == 0);
 }
 
-/** Many at once: none loses another's entry. */
+/** Many runs at once: no run loses the entry of another. */
 static void check_many(void) {
 	enum { MANY = 8, TIMES = 200 };
 	unlink(path);

@@ -9,7 +9,7 @@
 
 static struct arena arena;
 
-/** What a request comes to. */
+/** The result of a request. */
 struct outcome {
 	struct buf out;
 	struct notes notes;
@@ -40,7 +40,10 @@ static const char *lines_of(const struct outcome *o) {
 	return text.len ? arena_text(&arena, text.p, text.len) : "";
 }
 
-/** Of the entries @start, tracked as @names, the bundle has the lines @want and there are the warnings @notes. */
+/**
+ * With the entries @start and the tracked @names, the bundle has the lines @want, and there are the
+ * warnings @notes.
+ */
 static void check_request(const char *start, const struct bundle_request *request, const char *want,
 			  const char *notes) {
 	struct outcome o = write_request(start, request);
@@ -66,13 +69,11 @@ static void check_selection(void) {
 	check_tracked("A=1|B=2", "*", "set A=1\nset B=2\n", "");
 	check_tracked("A=1|=x|noequals", "*", "set A=1\n", "");
 	check_tracked("A=1", "X*", "", "");
-	check_tracked(
-		"A=1", "NO", "",
-		"TRACK: 'NO': not carried, as it is not set; --carry-unset has it removed in the workers");
-	check_tracked(
-		"A=1", "NO:A:NO2:NO", "set A=1\n",
-		"TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset has it removed in the "
-		"workers");
+	check_tracked("A=1", "NO", "",
+		      "TRACK: 'NO': not carried, as it is not set; --carry-unset removes it in the workers");
+	check_tracked("A=1", "NO:A:NO2:NO", "set A=1\n",
+		      "TRACK: 'NO', 'NO2': not carried, as it is not set; --carry-unset removes it in the "
+		      "workers");
 }
 
 #define HELD "not carried, as each worker has its own from its host or launcher; --force carries it"
@@ -130,9 +131,8 @@ static void check_own(void) {
 static void check_options(void) {
 	struct bundle_request request = request_of("A:HOSTNAME:SLURM_*:NO");
 	request.force = true;
-	check_request(
-		"A=1|HOSTNAME=h|SLURM_X=2", &request, "set A=1\nset HOSTNAME=h\nset SLURM_X=2\n",
-		"TRACK: 'NO': not carried, as it is not set; --carry-unset has it removed in the workers");
+	check_request("A=1|HOSTNAME=h|SLURM_X=2", &request, "set A=1\nset HOSTNAME=h\nset SLURM_X=2\n",
+		      "TRACK: 'NO': not carried, as it is not set; --carry-unset removes it in the workers");
 
 	request = request_of("A:NO:NO:B:X*:RANK");
 	request.carry_unset = true;
@@ -154,7 +154,7 @@ static void check_options(void) {
 	check_part(fixture_notes(&o.notes), "'SLURM_19' and 5 more: not carried", "a long list ends");
 }
 
-/** A value that is written so; and what is read is the value. */
+/** Check how a value is written, and that reading it gives the same value. */
 static void check_value(const char *value, const char *want) {
 	struct env env;
 	struct notes notes = {.arena = &arena};
@@ -207,19 +207,19 @@ static void check_refused(const char *start, const char *names, const char *want
 }
 
 static void check_all_refused(void) {
-	check_refused("A=1", "A,B", "TRACK: 'A,B' is no name; names are joined by ':'");
-	check_refused("A=1", "A B", "TRACK: 'A B' is no name; names are joined by ':'");
-	check_refused("A=1", "A=1", "TRACK: 'A=1': a name alone is expected, without '='");
-	check_refused("A=1", "A:*B", "TRACK: '*B': '*' may only end the name of an unset or pass");
-	check_refused("A=1", "A\nB", "TRACK: the name 'A\\x0aB' has a blank or control character in it");
+	check_refused("A=1", "A,B", "TRACK: 'A,B' is not a name; separate names with ':'");
+	check_refused("A=1", "A B", "TRACK: 'A B' is not a name; separate names with ':'");
+	check_refused("A=1", "A=1", "TRACK: 'A=1': expected a name without '='");
+	check_refused("A=1", "A:*B",
+		      "TRACK: '*B': '*' is allowed only at the end of a name, in unset and pass");
+	check_refused("A=1", "A\nB", "TRACK: the name 'A\\x0aB' contains a blank or control character");
 	check_refused("A B=1", "A*",
-		      "a bundle cannot carry 'A B': the name 'A B' has a blank or control character in it");
-	check_refused(
-		"A[x]=1", "A*",
-		"a bundle cannot carry 'A[x]': 'A': a [separator] goes with prepend, append and first only");
+		      "a bundle cannot carry 'A B': the name 'A B' contains a blank or control character");
+	check_refused("A[x]=1", "A*",
+		      "a bundle cannot carry 'A[x]': 'A': only prepend, append and first take a [separator]");
 }
 
-/** More than a directive file may have: what the writer lets through, the reader takes. */
+/** The size limit is the same for writer and reader. */
 static void check_size(void) {
 	enum { VARIABLES = 33, VALUE = 131000 };
 	char *entries[VARIABLES + 1] = {0};
@@ -241,7 +241,7 @@ static void check_size(void) {
 	env_init(&env, &arena, entries);
 	check(bundle_write(&request, &env, &out, &notes, &err) == -EFBIG);
 	check_text(err.text,
-		   "the bundle would have more than 8388608 bytes, which are a directive file's limit; there "
+		   "the bundle would exceed 8388608 bytes, the limit of a directive file; there "
 		   "is no "
 		   "room for 'BIG32'",
 		   "a bundle that is too large");
@@ -255,7 +255,7 @@ static void check_size(void) {
 	check(levels.job.n == VARIABLES - 1 && levels.job.items[31].value.len == VALUE);
 }
 
-/** What bundle_open() says of a text; "none" if it is no bundle. */
+/** What bundle_open() reports about a text; "none" if it is not a bundle. */
 static const char *opened(struct str text) {
 	struct err err = {"no error"};
 	struct str body = text;
@@ -268,17 +268,20 @@ static const char *opened(struct str text) {
 }
 
 #define CUT_OFF \
-	"FILE: the bundle is cut off: its last line is not there, or not whole; make it again with " \
+	"FILE: the bundle is cut off: its last line is missing or incomplete; make it again with " \
 	"'distinit bundle'"
 #define CHANGED \
-	"FILE: the bundle was changed after it was made: its checksum does not hold; make it again with " \
+	"FILE: the bundle was changed after it was made: its checksum does not match; make it again with " \
 	"'distinit bundle'"
 #define BEHIND \
-	"FILE: the bundle was changed after it was made: something stands behind its end; make it again " \
+	"FILE: the bundle was changed after it was made: there is text after its last line; make it again " \
 	"with " \
 	"'distinit bundle'"
 
-/** The checksum is gzip's: printf '[distinit bundle 1]\nset A=1\nset B="x\\ny"\n' | gzip | tail -c 8 | od -tx4 -N4 */
+/**
+ * The checksum is gzip's:
+ * printf '[distinit bundle 1]\nset A=1\nset B="x\\ny"\n' | gzip | tail -c 8 | od -tx4 -N4
+ */
 static const char whole[] = "[distinit bundle 1]\nset A=1\nset B=\"x\\ny\"\n[end crc32=bdb4e8c7]\n";
 
 static void check_damage(void) {
@@ -292,7 +295,7 @@ static void check_damage(void) {
 	check_text(opened((struct str){whole, 0}), "none", "an empty text");
 	check_text(opened((struct str){whole, 1}), "none", "a bracket alone, which is no directive either");
 
-	// Each bit of each byte but the last newline, which need not be there.
+	// Flip each bit of each byte, except in the last newline, which is optional.
 	unsigned taken = 0;
 	for (size_t i = 0; i < len - 1; i++) {
 		for (int bit = 0; bit < 8; bit++) {
@@ -317,18 +320,18 @@ static void check_damage(void) {
 	check_text(opened(STR("[distinit bundle 1]\r\nset A=1\r\n[end crc32=bdb4e8c7]\r\n")), CHANGED,
 		   "Windows' line ends");
 	check_text(opened(STR("[distinit bundle 2]\nset A=1\n[END]\n")),
-		   "FILE: a bundle of version '2', and this distinit (" DISTINIT_VERSION
-		   ") reads version 1; make it with the distinit that the workers have",
+		   "FILE: the bundle has version '2', but this distinit (" DISTINIT_VERSION
+		   ") reads version 1; make it with the distinit of the workers",
 		   "another version");
 	check_part(opened(STR("[distinit bundle 1.5\nset A=1\n[end crc32=bdb4e8c7]\n")),
-		   "a bundle of version '1.5'", "another version, and no bracket");
+		   "the bundle has version '1.5'", "another version, and no bracket");
 
 	check_text(opened(STR("A=1\n")), "none", "a plain file");
 	check_text(opened(STR("[app me]\nA=1\n")), "none", "a plain file with a section");
 	check_text(opened(STR("\n[distinit bundle 1]\n")), "none", "a head that is not the first line");
 }
 
-/** In a file that is read, lines count from the head. */
+/** Line numbers in a bundle count from its first line. */
 static void check_places(void) {
 	struct directive_levels levels = {{.arena = &arena}, {.arena = &arena}};
 	struct err err = {"no error"};

@@ -41,7 +41,7 @@ static void check_names(void) {
 	check(caps_parse("", "all", true, &all, &err) == 0 && all == CAPS_ALL);
 	check(caps_parse("", "ipc_lock,ALL", true, &all, &err) == 0 && all == CAPS_ALL);
 	check(caps_first(CAP_BIT(63)) == 63 && caps_first(CAP_BIT(63) | 2) == 1);
-	// Whatever they are here: what is effective is permitted, and what is ambient inheritable.
+	// On any machine: effective capabilities are permitted, and ambient ones inheritable.
 	check(caps_read(&sets, &all, &err) == 0);
 	check((sets.effective & ~sets.permitted) == 0 && (sets.ambient & ~sets.inheritable) == 0);
 	check((sets.bounding & ~all) == 0 && (all & 1) && all != CAPS_ALL);
@@ -77,7 +77,8 @@ int main(void) {
 	check_wrong("-1", true, "--cap-drop='-1': there is no capability '-1'");
 	check_wrong("cap_cap_chown", true,
 		    "--cap-drop='cap_cap_chown': there is no capability 'cap_cap_chown'");
-	check_wrong("all", false, "--cap-drop='all': 'all' is not taken here; name those that are needed");
+	check_wrong("all", false,
+		    "--cap-drop='all': 'all' is not accepted here; name the capabilities needed");
 
 	check_names();
 	arena_done(&arena);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** From an environment to the cluster that it tells of: who gives which layer, and what is refused. */
+/**
+ * Tests how a cluster is read from an environment: which manager gives which layer, and what is
+ * refused.
+ */
 
 #include "cluster/cluster.h"
 
@@ -14,7 +17,7 @@
 
 static struct arena arena;
 
-/** What a cluster is read from: entries with a blank between, and what the user told. */
+/** The input for a cluster: entries separated by blanks, and the user's settings. */
 struct given {
 	const char *env;
 	const char *cluster;
@@ -81,8 +84,10 @@ static void put_hosts(struct buf *buf, const struct cluster *c) {
 }
 
 /**
- * The cluster in a line: SOURCE+LAUNCHER SCOPE HOST[*TASKS],... node I [LAYOUT] [rank R/SIZE local R/SIZE] ADDR:PORT; "?"
- * stands for what is unknown.
+ * The cluster in a line, where "?" is an unknown value:
+ *
+ *     SOURCE+LAUNCHER SCOPE HOST[*TASKS],... node I [LAYOUT]
+ *         [rank R/SIZE local R/SIZE] ADDR:PORT
  */
 static const char *describe(const struct outcome *out) {
 	static const char *const layouts[] = {"", " block", " cyclic"};
@@ -128,7 +133,7 @@ static void check_noted(const char *name, struct given given, const char *want, 
 	check_part(fixture_notes(&out->notes), note, "%s: noted", name);
 }
 
-/** Refused, with @want in the message, and what is in @out is as it was. */
+/** Check that it is refused with @want in the message, and that @out is unchanged. */
 static void check_refused(const char *name, struct given given, const char *want) {
 	struct outcome *out = run(&given);
 	const struct cluster untouched = {0};
@@ -436,7 +441,7 @@ static void check_launchers(void) {
 		.env = "PMI_RANK=1 PMI_SIZE=2x MPI_LOCALRANKID=0 MPI_LOCALNRANKS=1");
 }
 
-/** The user's own, then what was told, then the manager's, then the default. */
+/** The user's own value first, then the option, then the manager's, then the default. */
 static void check_master(void) {
 	const char *bai = BAI("2", "main1,sub1") BAI_RANK "1 BACKENDAI_DIST_MASTER_PORT=12345 ";
 	CASE("the user's address", "backendai node main1,sub1 node 1 x:12345", .master_addr = "y",

@@ -14,7 +14,7 @@ static const struct origin option = {.by = "--option"};
 /** The environment of the examples in the manual. */
 #define EXAMPLE "PATH=/usr/bin:/bin|FOO=1|E=|CFLAGS=-g|LD_PRELOAD=x.so|SLURM_A=1|SLURM_B=2"
 
-/** What a block and a list of directives come to. */
+/** The result of applying directives to an environment. */
 struct outcome {
 	struct env env;
 	struct notes notes;
@@ -50,21 +50,24 @@ static struct outcome apply_words(const char *start, const char *words) {
 	return apply(start, &list);
 }
 
-/** The entries of @start, after the directives @words, are @want; all three are lists with '|' between. */
+/**
+ * Check that the entries @start become @want after the directives @words. All three are lists
+ * separated by '|'.
+ */
 static void check_words(const char *start, const char *words, const char *want) {
 	struct outcome out = apply_words(start, words);
 	check_text(out.r < 0 ? out.err.text : fixture_join(&out.env, '|'), want, "%s: %s", start, words);
 	check_text(fixture_notes(&out.notes), "", "%s: %s: nothing to note", start, words);
 }
 
-/** Likewise, where something is to be noted. */
+/** The same, with a note expected. */
 static void check_noted(const char *start, const char *words, const char *want, const char *note) {
 	struct outcome out = apply_words(start, words);
 	check_text(out.r < 0 ? out.err.text : fixture_join(&out.env, '|'), want, "%s: %s", start, words);
 	check_text(fixture_notes(&out.notes), note, "%s: %s: what is noted", start, words);
 }
 
-/** An argument that is refused, with the place in it. */
+/** Check that an argument is refused, and the position of the error. */
 static void check_refused(const char *word, size_t want_column, const char *want) {
 	struct directives list = {.arena = &arena};
 	size_t column = 99;
@@ -89,7 +92,7 @@ static void check_file(const char *start, const char *text, const char *app, con
 		   text, app ? app : "nobody");
 }
 
-/** A value of a file's line is read as @want. */
+/** Check that a value on a line of a file is read as @want. */
 static void check_value(const char *line, const char *want) {
 	struct directive_levels levels = {{.arena = &arena}, {.arena = &arena}};
 	struct err err = {""};
@@ -165,7 +168,7 @@ static void check_examples(void) {
 	check_file("PATH=/usr/bin:/bin", file, "other", "PATH=/job:/usr/bin:/bin");
 }
 
-/** Strictly in the order given, whatever the verbs. */
+/** Directives apply strictly in the given order, whatever the verbs. */
 static void check_order(void) {
 	check_words("", "set FOO=1|prepend FOO=x", "FOO=x:1");
 	check_words("", "prepend FOO=x|set FOO=1", "FOO=1");
@@ -211,7 +214,7 @@ static void check_each_verb(void) {
 	check_words("A=1", "clean|pass A=2", "A=2"); // mpirun's -x NAME=VALUE
 	check_words("A=1|AB=2", "clean|pass *", "A=1|AB=2");
 
-	const char *empty = ": the value is empty, so nothing is put there";
+	const char *empty = ": the value is empty, so nothing changes";
 	check_noted("PATH=/bin", "prepend PATH=", "PATH=/bin",
 		    arena_format(&arena, "prepend 'PATH'%s", empty));
 	check_noted("PATH=/bin", "append PATH=", "PATH=/bin", arena_format(&arena, "append 'PATH'%s", empty));
@@ -260,22 +263,22 @@ static void check_all_refused(void) {
 	check_refused("unset ", 0, "the variable's name is empty");
 	check_refused("pass ", 0, "the variable's name is empty");
 	check_refused("pass =x", 0, "the variable's name is empty");
-	check_refused("unset A=1", 1, "'A=1': a name alone is expected, without '='");
-	check_refused("set A B=1", 1, "the name 'A B' has a blank or control character in it");
-	check_refused("set A\tB=1", 1, "'A\\x09B' has a blank or control character");
-	check_refused("set A\x7f=1", 1, "has a blank or control character");
-	check_refused("unset A\n", 1, "has a blank or control character");
-	check_refused("set A*=1", 1, "'*' may only end the name of an unset or pass");
-	check_refused("add *=1", 0, "'*' may only end the name of an unset or pass");
-	check_refused("unset A*B", 1, "'*' may only end the name of an unset or pass");
-	check_refused("unset **", 0, "'*' may only end the name of an unset or pass");
-	check_refused("pass *A", 0, "'*' may only end the name of an unset or pass");
-	check_refused("set A[;]=1", 1, "'A': a [separator] goes with prepend, append and first only");
-	check_refused("add A[;]=1", 1, "'A': a [separator] goes with prepend, append and first only");
+	check_refused("unset A=1", 1, "'A=1': expected a name without '='");
+	check_refused("set A B=1", 1, "the name 'A B' contains a blank or control character");
+	check_refused("set A\tB=1", 1, "'A\\x09B' contains a blank or control character");
+	check_refused("set A\x7f=1", 1, "contains a blank or control character");
+	check_refused("unset A\n", 1, "contains a blank or control character");
+	check_refused("set A*=1", 1, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("add *=1", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("unset A*B", 1, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("unset **", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("pass *A", 0, "'*' is allowed only at the end of a name, in unset and pass");
+	check_refused("set A[;]=1", 1, "'A': only prepend, append and first take a [separator]");
+	check_refused("add A[;]=1", 1, "'A': only prepend, append and first take a [separator]");
 	check_refused("append A[]=1", 1, "'A'[]: the separator between the brackets is empty");
 }
 
-/** What stands in a value is nobody's business: it arrives byte for byte. */
+/** Values are not interpreted: they arrive byte for byte. */
 static void check_bytes(void) {
 	struct buf value = BUF(&arena);
 	for (unsigned i = 0; i < 100000; i++) {
@@ -304,7 +307,7 @@ static struct str letters(size_t len) {
 	return (struct str){text, len};
 }
 
-/** Name, '=', value and NUL may be 131072 bytes together. */
+/** Name, '=', value and NUL may have 131072 bytes in total. */
 static void check_size(void) {
 	struct directives list = {.arena = &arena};
 	size_t column;
@@ -326,7 +329,10 @@ static void check_size(void) {
 	check(env_get(&out.env, "BIG") && strlen(env_get(&out.env, "BIG")) == 131067);
 }
 
-/** It is the variable that is measured, not the line: each of these newlines takes two bytes there. */
+/**
+ * The size of the variable counts, not that of the line, where each of these newlines takes two
+ * bytes.
+ */
 static void check_size_unquoted(size_t newlines, int want_r) {
 	struct directive_levels levels = {{.arena = &arena}, {.arena = &arena}};
 	struct err err = {"no error"};
@@ -362,7 +368,7 @@ static void check_pairs(void) {
 	check(directive_add_pair(&list, VERB_PREPEND, STR("PATH[]"), STR("/a"), &option, &err) == -EINVAL);
 	check(directive_add_pair(&list, VERB_PREPEND, STR(""), STR("/a"), &option, &err) == -EINVAL);
 	check(directive_add_pair(&list, VERB_PREPEND, STR("A=b"), STR("/a"), &option, &err) == -EINVAL);
-	check_text(err.text, "'A=b': a name alone is expected, without '='", "a pair with '='");
+	check_text(err.text, "'A=b': expected a name without '='", "a pair with '='");
 	check(list.n == 3);
 }
 
@@ -415,7 +421,7 @@ static void check_files(void) {
 	check_file("A=1", "append A=\n", NULL, "A=1");
 	check_file("A=1", "append A[ ]=2 3\n", NULL, "A=1 2 3");
 
-	// Sections: in the order job, then application, wherever they stand in the file.
+	// Sections apply in the order job, then application, wherever they are in the file.
 	check_file("", "A=job\n[app me]\nappend A=app\n", "me", "A=job:app");
 	check_file("", "A=job\n[app me]\nappend A=app\n", "you", "A=job");
 	check_file("", "[app me]\nA=1\n[app you]\nB=2\n[app me]\nC=3\n", "me", "A=1|C=3");
@@ -431,18 +437,19 @@ static void check_files_wrong(void) {
 	check_file_wrong(STR("  prepnd B=2"), "FILE:1:3: ", "did you mean 'prepend'?");
 	check_file_wrong(STR("export A=1"),
 			 "FILE:1:1: ", "unknown verb 'export'; write the line without it, or with 'set'");
-	check_file_wrong(STR("set"), "FILE:1:4: ", "'set' needs a variable behind it");
-	check_file_wrong(STR("set "), "FILE:1:5: ", "'set' needs a variable behind it");
-	check_file_wrong(STR("unset  "), "FILE:1:8: ", "'unset' needs a variable behind it");
+	check_file_wrong(STR("set"), "FILE:1:4: ", "'set' needs a variable after it");
+	check_file_wrong(STR("set "), "FILE:1:5: ", "'set' needs a variable after it");
+	check_file_wrong(STR("unset  "), "FILE:1:8: ", "'unset' needs a variable after it");
 	check_file_wrong(STR("set A"), "FILE:1:6: ", "'A' has no '='");
 	check_file_wrong(STR("=x"), "FILE:1:1: ", "the variable's name is empty");
 	check_file_wrong(STR("set =x"), "FILE:1:5: ", "the variable's name is empty");
-	check_file_wrong(STR("prepend A B=x"), "FILE:1:10: ", "has a blank or control character");
-	check_file_wrong(STR("unset A=1"), "FILE:1:8: ", "a name alone is expected");
-	check_file_wrong(STR("unset A*B"), "FILE:1:8: ", "'*' may only end");
-	check_file_wrong(STR("set A[;]=1"), "FILE:1:6: ", "a [separator] goes with");
-	check_file_wrong(STR("A*=1"), "FILE:1:2: ", "'*' may only end");
-	check_file_wrong(STR("clean A"), "FILE:1:7: ", "clean takes nothing behind it, not 'A'");
+	check_file_wrong(STR("prepend A B=x"), "FILE:1:10: ", "contains a blank or control character");
+	check_file_wrong(STR("unset A=1"), "FILE:1:8: ", "expected a name without '='");
+	check_file_wrong(STR("unset A*B"), "FILE:1:8: ", "'*' is allowed only at the end");
+	check_file_wrong(STR("set A[;]=1"),
+			 "FILE:1:6: ", "only prepend, append and first take a [separator]");
+	check_file_wrong(STR("A*=1"), "FILE:1:2: ", "'*' is allowed only at the end");
+	check_file_wrong(STR("clean A"), "FILE:1:7: ", "clean takes no argument; found 'A'");
 	check_file_wrong(STR("A=1\n\n[app]"), "FILE:3:1: ", "unknown section '[app]'; expected [app NAME]");
 	check_file_wrong(STR("[app ]"), "FILE:1:1: ", "unknown section");
 	check_file_wrong(STR("[job]"), "FILE:1:1: ", "unknown section");
@@ -471,7 +478,7 @@ static void check_origins(void) {
 	check(strcmp(by->by, "one") == 0 && by->line == 5);
 }
 
-/** More directives than the list begins with room for. */
+/** More directives than the list has room for at first. */
 static void check_many(void) {
 	struct buf text = BUF(&arena);
 	for (unsigned i = 0; i < 1000; i++) {

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/** What stands in the result before; a failure must leave it there. */
+/** The initial value of the result. A failure must not change it. */
 #define BEFORE 7
 
 static void check_read(const char *text, int want_r, uint64_t want) {
@@ -51,6 +51,6 @@ int main(void) {
 	check_read("1h30", -EINVAL, 0); // of what?
 	check_read("1S", -EINVAL, 0);
 	check_read("inf", -EINVAL, 0);
-	check_read("99999999999hx", -EINVAL, 0); // no duration, rather than a long one
+	check_read("99999999999hx", -EINVAL, 0); // -EINVAL before -ERANGE
 	return check_done();
 }

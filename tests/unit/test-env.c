@@ -24,7 +24,7 @@ static void step(struct env *env, const char *text) {
 	}
 }
 
-/** From @start, by @steps, to @want; all three are lists with '|' between. */
+/** Check that @steps turn @start into @want. All three are lists separated by '|'. */
 static void check_steps(const char *start, const char *steps, const char *want) {
 	struct env env;
 	fixture_env(&env, &arena, start, '|');
@@ -74,7 +74,9 @@ static void check_changed(const char *start, const char *steps, const char *want
 	check_text(buf_text(&got), want, "changed in %s by %s", start, steps);
 }
 
-/** What nobody touches is the very text that was inherited, wherever it stands and whatever it is. */
+/**
+ * An unchanged entry is the very text that was inherited, wherever it is and whatever it contains.
+ */
 static void check_untouched(void) {
 	static const char *const texts[] = {"A=1", "no equals", "", "=x", "A=2", "B=\xff\n", "C==", "A"};
 	char *inherited[9] = {0};
@@ -100,7 +102,10 @@ static void check_untouched(void) {
 	check(env.entries[5].by == &us && !env.entries[6].by);
 }
 
-/** Many more than the block began with room for; each keeps its value, and the first ones their places. */
+/**
+ * Many more entries than there is room for at first. Each keeps its value, and the first ones their
+ * places.
+ */
 static void check_growth(unsigned count) {
 	struct env env;
 	fixture_env(&env, &arena, "A=1|B=2", '|');
@@ -122,7 +127,7 @@ static void check_growth(unsigned count) {
 	check_text(fixture_join(&env, '|'), "A=3|B=2", "of %u added: all removed", count);
 }
 
-/** A block of many, with each third name doubled at its end. */
+/** A large environment, with every third name repeated at its end. */
 static void check_large(void) {
 	struct buf buf = BUF(&arena);
 	for (unsigned i = 0; i < 3000; i++) {

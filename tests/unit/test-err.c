@@ -20,7 +20,9 @@ static void check_plain(struct arena *arena, struct str text, const char *want) 
 	check_text(buf_text(&buf), want, "plain %s", want);
 }
 
-/** However long @c is repeated, the result fits, is closed, and says that it is not all. */
+/**
+ * However often @c is repeated, the result fits, has its closing quote, and shows that it was cut.
+ */
 static void check_long(char c, size_t n) {
 	char text[1000];
 	memset(text, c, n);
@@ -69,7 +71,7 @@ int main(void) {
 	check_long('a', 1000);
 	check_long('\n', 30);
 	check_long('\xff', 1000);
-	// Every length around the limit: the end is always there.
+	// Every length around the limit: the closing quote is always there.
 	for (size_t n = 105; n < 125; n++) {
 		char text[125];
 		memset(text, 'a', sizeof(text));

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-/** The C library's own answer is the right one, whatever the room. */
+/** The result must be that of the C library, for any buffer size. */
 __attribute__((format(printf, 1, 2))) static void check_like_libc(const char *format, ...) {
 	for (size_t size = 0; size <= 40; size += 5) {
 		char want[48], got[48];

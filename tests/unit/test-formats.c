@@ -7,7 +7,7 @@
 
 static struct arena arena;
 
-/** @name and @value are carried as @want. */
+/** Check that @name and @value are written as @want. */
 static void check_put(const char *format, const char *name, const char *value, const char *want) {
 	const struct format *f = format_find(format);
 	struct buf out = BUF(&arena);
@@ -41,13 +41,13 @@ static void check_whole(const char *format, const char *want) {
 	}
 }
 
-#define NO_NAME	   "a shell's names are letters, digits and '_'"
-#define NO_EMPTY   "a shell's names are not empty"
+#define NO_NAME	   "in a shell, a name consists of letters, digits and '_', and does not begin with a digit"
+#define NO_EMPTY   "in a shell, a name is not empty"
 #define NO_QUOTE   "a value in single quotes cannot hold a single quote"
-#define NO_BREAK   "a value in this format ends with its line"
-#define NO_BLANK   "a name with a blank is refused by docker"
-#define NO_COMMENT "docker would take the line for a comment"
-#define NO_UTF8	   "JSON holds UTF-8 only"
+#define NO_BREAK   "a value in this format cannot contain a line break"
+#define NO_BLANK   "docker refuses a name with a blank"
+#define NO_COMMENT "docker would read the line as a comment"
+#define NO_UTF8	   "JSON can hold UTF-8 only"
 
 int main(void) {
 	arena = fixture_arena();
@@ -97,7 +97,7 @@ int main(void) {
 	check_whole("json", "{\n  \"A\": \"1\",\n  \"B\": \"x y\"\n}\n");
 	check_whole("null", "");
 
-	// Each has what the help and the table print of it.
+	// Each format has the fields that the help prints.
 	for (size_t i = 0; formats[i]; i++) {
 		checkf(formats[i]->name && formats[i]->about && format_find(formats[i]->name) == formats[i],
 		       "format %zu is found by its name", i);

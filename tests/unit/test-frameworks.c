@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What each framework makes of a cluster, whoever described it. */
+/** Tests what each framework derives from a cluster, whatever manager described it. */
 
 #include "framework/framework.h"
 
@@ -12,7 +12,7 @@
 
 static struct arena arena;
 
-/** A cluster in the words of a test; what is left out (0, NULL) has the value of most. */
+/** A cluster as a test writes it. Fields that are left out (0, NULL) have the usual value. */
 struct given {
 	/** Joined by commas. NULL: unknown. */
 	const char *hosts;
@@ -30,7 +30,7 @@ struct given {
 	uint32_t nproc;
 	bool service_link;
 	enum ranks ranks;
-	/** What --frameworks has; NULL: the default. */
+	/** The value of --frameworks; NULL: the default. */
 	const char *frameworks;
 	/** The environment before. NULL: empty. */
 	const char *env;
@@ -103,7 +103,7 @@ struct outcome {
 	struct notes notes;
 	struct derivation d;
 	struct cluster cluster;
-	/** What it was refused with, or "". */
+	/** The error message, or "". */
 	struct err err;
 };
 
@@ -444,7 +444,8 @@ static void check_roles(void) {
 	      .roles = "chief:1,ps:1", .node = 1);
 	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"b:29501\"],\"ps\":[\"[::1]:29502\"]", "ps", 0),
 	      .hosts = "a,b,::1", .roles = "chief:1,worker:1,ps:1", .node = 2);
-	// The evaluator stands in no list, but has a number, so that the others' ports do not change with it.
+	// The evaluator is in no list, but has a number, so that the ports of the others do not
+	// change with it.
 	ROLES(TF_ROLES("\"chief\":[\"a:29500\"],\"worker\":[\"c:29502\"]", "evaluator", 0), .hosts = "a,b,c",
 	      .roles = "chief:1,evaluator:1", .node = 1);
 	ROLES(TF_ROLES("\"worker\":[\"b:29501\"]", "worker", 0), .hosts = "a,b", .roles = "evaluator:1",
@@ -522,7 +523,7 @@ static void check_together(void) {
 	     .hosts = "a", .tasks = "2");
 }
 
-/** What the workers' list has to be, made the plain way. */
+/** The expected list of workers, built in the simplest way. */
 static const char *plain_config(const struct given *g, const struct cluster *c) {
 	struct buf buf = BUF(&arena);
 	uint32_t n = 0;
@@ -562,7 +563,10 @@ static const char *many_hosts(uint64_t *random, uint32_t n, uint32_t longest, bo
 	return buf_text(&buf);
 }
 
-/** Ports that gain a digit on the way, hosts of all lengths, tasks in both orders: as the plain way has it. */
+/**
+ * Ports that gain a digit on the way, hosts of all lengths, tasks in both orders: the result equals
+ * the simple way's.
+ */
 static void check_against_plain(void) {
 	static const uint16_t ports[] = {1, 8, 95, 990, 9985, 29500, 60000, 65500};
 	static const uint32_t lengths[] = {1, 4, 12, 20, 40, 200};
@@ -601,7 +605,10 @@ static void check_against_plain(void) {
 	       compared, wrong);
 }
 
-/** The port that Kubernetes made for a service called "master" gives way, and that is said. */
+/**
+ * The variable that Kubernetes sets for a service called "master" is replaced, and this is
+ * reported.
+ */
 static void check_service_link(void) {
 	struct given g = {.frameworks = "torch",
 			  .hosts = "a,b",
@@ -615,7 +622,7 @@ static void check_service_link(void) {
 		   "a service called master: said");
 }
 
-/** The last worker's port is 65535, or TF_CONFIG is left out, with a word about it. */
+/** The last worker's port is 65535. If it would be higher, TF_CONFIG is left out with a warning. */
 static void check_ports(void) {
 	struct given g = {.frameworks = "tensorflow", .hosts = "a,b,c", .port = 65533};
 	check_text(added(run(&g)), TF("\"a:65533\",\"b:65534\",\"c:65535\"", 0), "ports up to 65535");
@@ -628,7 +635,7 @@ static void check_ports(void) {
 		   "65534 (why)",
 		   "ports beyond 65535: said");
 
-	// The others do without.
+	// The other frameworks still work.
 	g.frameworks = "default";
 	check_text(added(run(&g)),
 		   "MASTER_ADDR=a|MASTER_PORT=65534|PET_NNODES=3|PET_NODE_RANK=0|PET_MASTER_ADDR=a|PET_"
@@ -647,7 +654,8 @@ static const char *long_list(uint32_t n, int len) {
 
 /** One variable may have 128 KiB, with name and NUL. */
 static void check_size(void) {
-	// Each worker takes its host and 9 bytes, the last one 8; with the NUL that comes to the same.
+	// Each worker takes its host and 9 bytes, the last one 8. With the NUL, the sum is the
+	// same.
 	const uint32_t fixed = sizeof(TF("", 0)) - 1;
 	struct given g = {.frameworks = "tensorflow", .port = 20000};
 	uint32_t n = (131072 - fixed) / 200;
@@ -656,7 +664,7 @@ static void check_size(void) {
 	size_t size = strlen(added(out)) + 1;
 	checkf(size == fixed + n * 200u, "%u workers: %zu bytes", n, size);
 
-	// Make the last host as long as is possible, and a byte longer.
+	// Make the last host as long as possible, then a byte longer.
 	for (uint32_t over = 0; over < 2; over++) {
 		uint32_t spare = 131072 - (uint32_t)size + over;
 		g.hosts = arena_format(&arena, "%s%0*d", long_list(n, 191), (int)spare, 0);
@@ -679,7 +687,10 @@ static void check_size(void) {
 	}
 }
 
-/** Each variable knows who made it and why; what was the user's is said to be. */
+/**
+ * Each variable remembers its origin and reason, and variables set by the user are reported as
+ * such.
+ */
 static void check_origins(void) {
 	struct given g = {.hosts = "a,b", .env = "MASTER_PORT=1"};
 	struct outcome *out = run(&g);

@@ -51,7 +51,10 @@ static void check_count(const char *text, uint32_t want, const char *first, cons
 	}
 }
 
-/** @text is no host list: the message has the column and the reason, and the result stays as it was. */
+/**
+ * Check that @text is refused, that the message has the column and the reason, and that the result
+ * is unchanged.
+ */
 static void check_wrong(const char *text, unsigned column, const char *want) {
 	struct hosts hosts = {.n = 7};
 	struct err err = {"no error"};
@@ -97,7 +100,9 @@ static bool same_hosts(const struct hosts *a, const struct hosts *b) {
 	return a->n == b->n;
 }
 
-/** Whether a list that is made of @hosts expands to the same hosts; if not, *@list is what was made. */
+/**
+ * Whether @hosts, written as a list, expands to the same hosts. If not, *@list is the list written.
+ */
 static bool survives(const struct hosts *hosts, const char **list) {
 	struct buf buf = BUF(&arena);
 	struct hosts again = {0};

@@ -87,7 +87,10 @@ static void check_limit(void) {
 	check(hosts.n == 0 && empty == HOSTS_MAX);
 }
 
-/** Every byte that a name may and may not have; a ':' only in an address, of which "a:b" is none. */
+/**
+ * Every byte that is or is not allowed in a name. A ':' is allowed only in an address, and "a:b" is
+ * not an address.
+ */
 static void check_bytes(void) {
 	for (unsigned c = 1; c < 256; c++) {
 		char name[] = {'a', (char)c, 'b', '\0'};
@@ -167,7 +170,10 @@ static void check_colons(void) {
 	check_check("a-rather-long-name-of-a-host-that-is-beyond-any-address:8", NO_ADDRESS);
 }
 
-/** Whether hosts_check() has to pass @hosts, found out the slow way. No IPv6 addresses are among them. */
+/**
+ * Whether hosts_check() must accept @hosts, found in a slow and simple way. They contain no IPv6
+ * addresses.
+ */
 static bool passes(const struct hosts *hosts) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
@@ -199,7 +205,10 @@ static void put_name(struct buf *buf, uint64_t *random, uint32_t i, bool ascendi
 	}
 }
 
-/** Lists with and without doubles and odd bytes, in and out of order: each is judged as it should be. */
+/**
+ * Lists with and without duplicates and unusual bytes, sorted and unsorted: each gets the right
+ * result.
+ */
 static void check_judgements(void) {
 	uint64_t random = 11;
 	unsigned wrong = 0, fine = 0;

@@ -86,7 +86,7 @@ static void check_depth(void) {
 	check_read(buf_text(&buf), buf.p);
 }
 
-/** Every sequence of two, three and four bytes from the interesting ones, against the definition. */
+/** Every sequence of two, three and four of the interesting bytes, compared with the definition. */
 static bool is_utf8_by_definition(const unsigned char *p, size_t n) {
 	for (size_t i = 0; i < n;) {
 		size_t len = p[i] < 0x80   ? 1
@@ -145,20 +145,20 @@ int main(void) {
 		   "{\"cluster\":{\"worker\":[\"a:1\",\"b:2\"]},\"task\":{\"type\":\"worker\",\"index\":1}}");
 	check_read("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}");
 
-	check_wrong("", "is no JSON (line 1, column 1)");
-	check_wrong("{", "is no JSON (line 1, column 2)");
-	check_wrong("[1,]", "is no JSON (line 1, column 4)");
-	check_wrong("{\"a\" 1}", "is no JSON (line 1, column ");
-	check_wrong("{'a': 1}", "is no JSON (line 1, column ");
-	check_wrong("{\n \"a\": x}", "is no JSON (line 2, column 7)");
-	check_wrong("[1] 2", "is no JSON (line 1, column 5)"); // all of it is to be one value
-	check_wrong("{} {}", "is no JSON (line 1, column 4)");
-	check_wrong("\"open", "is no JSON");
-	check_wrong("\"\\", "is no JSON");
-	check_wrong("\"\\x\"", "is no JSON");
-	check_wrong("\"\\ud800\"", "is no JSON");
-	check_wrong("tru", "is no JSON");
-	check_wrong("-", "is no JSON");
+	check_wrong("", "is not JSON (line 1, column 1)");
+	check_wrong("{", "is not JSON (line 1, column 2)");
+	check_wrong("[1,]", "is not JSON (line 1, column 4)");
+	check_wrong("{\"a\" 1}", "is not JSON (line 1, column ");
+	check_wrong("{'a': 1}", "is not JSON (line 1, column ");
+	check_wrong("{\n \"a\": x}", "is not JSON (line 2, column 7)");
+	check_wrong("[1] 2", "is not JSON (line 1, column 5)"); // all of it is to be one value
+	check_wrong("{} {}", "is not JSON (line 1, column 4)");
+	check_wrong("\"open", "is not JSON");
+	check_wrong("\"\\", "is not JSON");
+	check_wrong("\"\\x\"", "is not JSON");
+	check_wrong("\"\\ud800\"", "is not JSON");
+	check_wrong("tru", "is not JSON");
+	check_wrong("-", "is not JSON");
 	check_depth();
 
 	check_utf8(STR(""), true);

@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/** Of the words of @candidates, @want is what @word may have been meant to be; NULL: none. */
+/** Check that @want is the nearest of @candidates to @word; NULL: none is near enough. */
 static void check_nearest(const char *word, const char *want, const char *const *candidates) {
 	struct nearest best = {.word = str_of(word)};
 	for (; *candidates; candidates++) {
@@ -31,7 +31,7 @@ int main(void) {
 	CHECK("master-prot", "master-port", "master-addr", "master-port");
 	CHECK("MASTER-PORT", NULL, "master-addr", "master-port"); // case counts
 
-	// A swap of neighbours is one slip, not two.
+	// Swapping two neighbours is one edit, not two.
 	CHECK("abc", "acb", "acb");
 	CHECK("abc", NULL, "cab");
 	// A third of the letters, of the longer word.

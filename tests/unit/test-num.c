@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/** What stands in the result before; a failure must leave it there. */
+/** The initial value of the result. A failure must not change it. */
 #define BEFORE 7
 
 static void check_read(struct str text, uint64_t max, int want_r, uint64_t want) {
@@ -23,7 +23,7 @@ static void check_u32(const char *text, int want_r, uint32_t want) {
 }
 
 static void check_write(uint64_t number, const char *want) {
-	// One byte more than there may be: it has to stay.
+	// One byte after the longest number: it must not change.
 	char got[NUM_DIGITS + 1];
 	memset(got, '#', sizeof(got));
 	size_t len = num_write(got, number);
@@ -42,7 +42,7 @@ int main(void) {
 	check_read(STR("18446744073709551620"), UINT64_MAX, -ERANGE, 0);
 	check_read(STR("99999999999999999999999999"), UINT64_MAX, -ERANGE, 0);
 	check_read(STR("184467440737095516160"), UINT64_MAX, -ERANGE, 0); // wraps round to 0
-	check_read(STR("99999999999999999999999999x"), 9, -EINVAL, 0); // no number, rather than a large one
+	check_read(STR("99999999999999999999999999x"), 9, -EINVAL, 0);	  // -EINVAL before -ERANGE
 	check_read(STR(""), 9, -EINVAL, 0);
 	check_read((struct str){NULL, 0}, 9, -EINVAL, 0);
 	check_read(STR("+1"), 9, -EINVAL, 0);

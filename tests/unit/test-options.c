@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The command line, and the variables that stand for it. */
+/** Tests the command line, and the variables that replace options. */
 
 #include "distinit/options.h"
 
@@ -11,7 +11,7 @@
 
 static struct arena arena;
 
-/** What the command line asked for. */
+/** The result of the command line. */
 struct read {
 	struct settings settings;
 	struct overrides overrides;
@@ -40,8 +40,8 @@ static void put_directive(struct buf *buf, const struct directive *d) {
 }
 
 /**
- * What was asked for, in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for each -v, the directives, and
- * the arguments in "<>", behind "--" if it was there.
+ * The parsed options in a line: NAME[=VALUE] of each option that has one, env-file(FILE), v for
+ * each -v, the directives, and the arguments in "<>", after "--" if it was there.
  */
 static const char *describe(const struct read *read) {
 	const struct settings *s = &read->settings;
@@ -96,7 +96,7 @@ static void check_words(void) {
 	check_parse(CMD_RUN, "-|x", "<-> <x>");
 	check_parse(CMD_RUN, "--hosts=a,b|--node-rank=1|--|x", "hosts=a,b node-rank=1 -- <x>");
 	check_parse(CMD_RUN, "--hosts|a,b|--node-rank|1", "hosts=a,b node-rank=1");
-	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument, whatever it looks like
+	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument
 	check_parse(CMD_RUN, "--hosts=a=b", "hosts=a=b");
 	check_parse(CMD_RUN, "--hosts=a|--hosts=b", "hosts=b");
 	check_parse(CMD_RUN, "--hosts=|--root=", "hosts root");
@@ -148,7 +148,7 @@ static void check_directives(void) {
 	check_parse(CMD_ENV, "--first|A=1", "first(A=1)");
 	check_parse(CMD_EXPLAIN, "--first=A=1", "first(A=1)");
 
-	// What people bring along from mpirun.
+	// Options that people know from mpirun.
 	check_parse(CMD_RUN, "--set-env|A=1|--unset-env|B*", "set(A=1) unset(B*)");
 	check_parse(CMD_RUN, "--prepend-env|PATH[:]|/x|--append-env|C[ ]|-g",
 		    "prepend(PATH=/x) append(C=-g; )");
@@ -187,15 +187,14 @@ static void check_errors(void) {
 	check_wrong(CMD_RUN, "--clean=1", "--clean takes nothing behind it");
 
 	check_wrong(CMD_RUN, "--set|=x",
-		    "--set: the variable's name is empty; a name is expected in front of the '='");
+		    "--set: the variable's name is empty; a name is expected before the '='");
 	check_wrong(CMD_RUN, "--set|A", "--set: 'A' has no '='; NAME=VALUE is expected");
 	check_wrong(CMD_RUN, "--set|A|--|x", "--set: 'A' has no '='; NAME=VALUE is expected");
 	check_wrong(CMD_RUN, "--prepend|PATH|/x",
 		    "--prepend: 'PATH' has no '='; NAME=VALUE is expected; write --prepend PATH=/x");
 	check_wrong(CMD_RUN, "-e|A|1", "--set: 'A' has no '='; NAME=VALUE is expected; write --set A=1");
-	check_wrong(CMD_RUN, "--unset|A=1", "--unset: 'A=1': a name alone is expected, without '='");
-	check_wrong(CMD_RUN, "--prepend-env|A=b|x",
-		    "--prepend-env: 'A=b': a name alone is expected, without '='");
+	check_wrong(CMD_RUN, "--unset|A=1", "--unset: 'A=1': expected a name without '='");
+	check_wrong(CMD_RUN, "--prepend-env|A=b|x", "--prepend-env: 'A=b': expected a name without '='");
 }
 
 /** Read the variables of @env after the options @words. */
@@ -250,7 +249,7 @@ static void check_all_variables(void) {
 	check_variables("DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "", "",
 			"DISTINIT_|DISTINIT_=1|XDISTINIT_HOSTS=a|distinit_hosts=a", "");
 
-	// Not known: it stays, with a word about it.
+	// An unknown variable stays, with a warning.
 	check_variables("DISTINIT_HOST=a", "", "", "DISTINIT_HOST=a",
 			"'DISTINIT_HOST' is no setting of distinit; did you mean 'DISTINIT_HOSTS'?");
 	check_variables("DISTINIT_XYZZYXYZZY=a|DISTINIT_HOSTS=a", "", "hosts=a", "DISTINIT_XYZZYXYZZY=a",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Privileges without having any: what is planned from what one has, and what is refused. */
+/**
+ * Tests privileges without having any: what is planned from given credentials, and what is refused.
+ */
 
 #include "priv/plan.h"
 
@@ -39,7 +41,7 @@ static struct credentials root_with(uint64_t caps) {
 	};
 }
 
-/** A user in a container of which it has only the bounding set. */
+/** A user in a container, with the container's capabilities only in the bounding set. */
 static struct credentials user_with(uint32_t id, uint64_t bounding) {
 	return (struct credentials){
 		.uid = {id, id, id},
@@ -69,7 +71,7 @@ static int read_wishes(const struct options *o, const struct credentials *now, s
 	return wishes_read(&arena, &options, now, &notes, &wishes, err);
 }
 
-/** Who one would become: "uid gid, groups or 'stay', name, home". */
+/** The resulting user: "uid gid, groups or 'stay', name, home". */
 static void check_ids(const char *user, const char *groups, const struct credentials *now, const char *want) {
 	struct err err = {""};
 	struct buf got = BUF(&arena);
@@ -117,19 +119,16 @@ static void check_users(void) {
 	check_ids("77", NULL, &now, "77 77, 77, 1234 /x");
 	check_ids("1234", NULL, &now,
 		  "1234 0, none, - /; --user='1234': '1234' is taken as a number; the user of that name in "
-		  "/etc/passwd is uid 77; "
-		  "--user='1234' has no line in /etc/passwd, so its group is not known, and gid 0 stays; "
-		  "USER:GROUP "
-		  "names one");
+		  "/etc/passwd is uid 77; --user='1234' has no line in /etc/passwd, so its group is unknown, "
+		  "and gid 0 stays; USER:GROUP sets one");
 	check_ids(NULL, "none", &now, "0 0, none, - -");
 	check_ids(NULL, "init", &now, "0 0, 0, - -");
 	check_ids("root", NULL, &now, "0 0, stay, root /root");
 	check_ids("0:0", NULL, &now, "0 0, stay, root /root");
 
 	check_ids("1234:5", "init", &now,
-		  "--groups=init: uid 1234 has no name in /etc/passwd by which /etc/group could list it; "
-		  "--groups=none "
-		  "gives it no other groups");
+		  "--groups=init: uid 1234 has no name in /etc/passwd, so /etc/group cannot list it; "
+		  "--groups=none gives it no other groups");
 	check_ids("aap", NULL, &now,
 		  "--user='aap': there is no user 'aap' in /etc/passwd; did you mean 'app'?");
 	check_ids("1000abc", NULL, &now, "--user='1000abc': there is no user '1000abc' in /etc/passwd");
@@ -139,16 +138,17 @@ static void check_users(void) {
 	check_ids("app:video:x", NULL, &now,
 		  "--user='app:video:x': there is no group 'video:x' in /etc/group; did you mean 'video'?");
 	check_ids("4294967295", NULL, &now,
-		  "--user='4294967295': '4294967295' is no user id; they go from 0 to 4294967294");
+		  "--user='4294967295': '4294967295' is not a user id; the range is 0 to 4294967294");
 	check_ids("0:99999999999999999999", NULL, &now,
-		  "--user='0:99999999999999999999': '99999999999999999999' is no group id; they go from 0 to "
-		  "4294967294");
-	check_ids(":", NULL, &now, "--user=':': USER, USER:GROUP or :GROUP is expected");
-	check_ids("", NULL, &now, "--user='': USER, USER:GROUP or :GROUP is expected");
+		  "--user='0:99999999999999999999': '99999999999999999999' is not a group id; the range is 0 "
+		  "to 4294967294");
+	check_ids(":", NULL, &now, "--user=':': expected USER, USER:GROUP or :GROUP");
+	check_ids("", NULL, &now, "--user='': expected USER, USER:GROUP or :GROUP");
 	check_ids("app", "inti", &now,
 		  "--groups='inti': expected one of init, keep, none; did you mean 'init'?");
 
-	// Who is that user already is left alone; the process's own group may be in the list or not.
+	// If the process already is that user, nothing changes. The process's own group may be in
+	// the list or not.
 	now = user_with(1000, USUAL);
 	check_ids("app", NULL, &now, "1000 1000, stay, app /home/app");
 	check_ids("app", "init", &now, "1000 1000, 1000 44, app /home/app");
@@ -156,7 +156,7 @@ static void check_users(void) {
 	check_ids("app:video", NULL, &now, "1000 44, stay, app /home/app");
 }
 
-/** What is planned: "steps; permitted bounding ambient; workload", sets in hexadecimal, or the error. */
+/** The plan: "steps; permitted bounding ambient; workload", sets in hexadecimal, or the error. */
 static void check_plan(const char *name, struct options o, const struct credentials *now, const char *want) {
 	struct err err = {""};
 	struct priv_plan plan;
@@ -175,7 +175,7 @@ static void check_plan(const char *name, struct options o, const struct credenti
 	check_text(buf_text(&got), want, "%s", name);
 }
 
-/** Who one would be: all three uids, then gids. */
+/** The resulting ids: all three uids, then gids. */
 static void check_target(const char *name, struct options o, const struct credentials *now,
 			 const char *want) {
 	struct err err = {""};
@@ -205,20 +205,18 @@ static void check_caps(void) {
 	check_plan("no_new_privs", (struct options){.nnp = true}, &now,
 		   "nnp ; a80465fb a80465fb 0; a80465fb");
 	check_plan("a user drops all of nothing", (struct options){.drop = "all", .nnp = true}, &user,
-		   "nnp ; 0 a80465fb 0; 0; --cap-drop: the bounding set keeps cap_chown and others, as this "
-		   "process has "
-		   "not cap_setpcap; by no_new_privs nobody can get anything out of it");
+		   "nnp ; 0 a80465fb 0; 0; --cap-drop: the bounding set keeps cap_chown and others, because "
+		   "this process lacks cap_setpcap; with no_new_privs, no program can regain capabilities "
+		   "from it");
 	check_plan("root without setpcap, no_new_privs", (struct options){.drop = "net_raw", .nnp = true},
 		   &poor,
 		   "caps nnp ; a80404fb a80424fb 0; a80404fb; --cap-drop: the bounding set keeps "
-		   "cap_net_raw, as this "
-		   "process has not cap_setpcap; by no_new_privs nobody can get anything out of it");
+		   "cap_net_raw, because this process lacks cap_setpcap; with no_new_privs, no program can "
+		   "regain capabilities from it");
 	check_plan("root without setpcap", (struct options){.drop = "net_raw"}, &poor,
-		   "--cap-drop: cap_net_raw cannot be dropped from the bounding set, out of which a setuid "
-		   "program could "
-		   "get it back: this process has not cap_setpcap; give it to the container "
-		   "(--cap-add=SETPCAP), or use "
-		   "--no-new-privs, with which nothing gets anything back");
+		   "--cap-drop: cap_net_raw cannot be dropped from the bounding set, from which a setuid "
+		   "program could regain it: this process lacks cap_setpcap; give it to the container "
+		   "(--cap-add=SETPCAP), or use --no-new-privs, which prevents that");
 	check_plan("what podman has made ambient stays", (struct options){.drop = "sys_nice", .nnp = true},
 		   &(struct credentials){.uid = {5, 5, 5},
 					 .caps = {.permitted = IPC | CAP_BIT(CAP_SYS_NICE),
@@ -232,58 +230,46 @@ static void check_caps(void) {
 static void check_refused(void) {
 	struct credentials now = root_with(USUAL), user = user_with(1000, USUAL | IPC);
 	check_plan("Docker's trap", (struct options){.keep = "ipc_lock"}, &user,
-		   "--cap-keep: cap_ipc_lock cannot be kept, as this process has not got it: the container "
-		   "was given it (it "
-		   "is in the bounding set), but Docker and Kubernetes hand nothing of that to one that "
-		   "starts as another "
-		   "user than root (here: uid 1000); let the container start as root, and change the user by "
-		   "--user=1000");
-	check_plan(
-		"not given", (struct options){.user = "app", .keep = "ipc_lock"}, &now,
-		"--cap-keep: cap_ipc_lock cannot be kept, as this container has not been given it (it is not "
-		"in the "
-		"bounding set); give it: docker run --cap-add=ipc_lock, or capabilities.add in Kubernetes");
+		   "--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the "
+		   "container has it (it is in the bounding set), but Docker and Kubernetes do not pass it "
+		   "to a process that starts as another user than root (here: uid 1000); start the container "
+		   "as root, and change the user with --user=1000");
+	check_plan("not given", (struct options){.user = "app", .keep = "ipc_lock"}, &now,
+		   "--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it (it is "
+		   "not in the bounding set); add it with docker run --cap-add=ipc_lock, or capabilities.add "
+		   "in Kubernetes");
 	check_plan("not in this kernel", (struct options){.keep = "cap_50"}, &now,
 		   "--cap-keep: this kernel has no cap_50; its last capability is cap_checkpoint_restore");
 	check_plan("kept and dropped", (struct options){.drop = "chown,kill", .keep = "kill"}, &now,
-		   "cap_kill is both in --cap-drop and in --cap-keep; one of them is enough");
+		   "cap_kill is both in --cap-drop and in --cap-keep; use one of them");
 
 	check_plan("another user", (struct options){.user = "root"}, &user,
-		   "--user='root': this process runs as uid 1000 already, and without cap_setuid it may not "
-		   "change its "
-		   "user; let the container start as root, or as that user at once (docker run --user, "
-		   "runAsUser), "
-		   "without this option");
+		   "--user='root': this process already runs as uid 1000, and without cap_setuid it cannot "
+		   "change its user; start the container as root, or as that user (docker run --user, "
+		   "runAsUser) without this option");
 	check_plan("another group", (struct options){.user = "app:video"}, &user,
-		   "--user='app:video': this process runs as uid 1000 already, and without cap_setgid it may "
-		   "not change "
-		   "its group; let the container start as root, or as that user at once (docker run --user, "
-		   "runAsUser), "
-		   "without this option");
+		   "--user='app:video': this process already runs as uid 1000, and without cap_setgid it "
+		   "cannot change its group; start the container as root, or as that user (docker run "
+		   "--user, runAsUser) without this option");
 	check_plan("other groups", (struct options){.user = "app", .groups = "init"}, &user,
-		   "--groups=init: this process runs as uid 1000 already, and without cap_setgid it may not "
-		   "change its "
-		   "supplementary groups; let the container start as root, or as that user at once (docker "
-		   "run --user, "
-		   "runAsUser), without this option");
+		   "--groups=init: this process already runs as uid 1000, and without cap_setgid it cannot "
+		   "change its supplementary groups; start the container as root, or as that user (docker "
+		   "run --user, runAsUser) without this option");
 	check_plan("the same user", (struct options){.user = "app"}, &user, "; 0 a80465fb 0; 0");
 	now = root_with(USUAL & ~CAP_BIT(CAP_SETUID));
 	check_plan("root without setuid", (struct options){.user = "app"}, &now,
-		   "--user='app': this process is root, but has not cap_setuid, without which it may not "
-		   "change its user; "
-		   "give it to the container (docker run --cap-add=setuid, or capabilities.add in "
-		   "Kubernetes), or let that "
-		   "start as the user at once");
+		   "--user='app': this process is root, but lacks cap_setuid, which it needs to change its "
+		   "user; give it to the container (docker run --cap-add=setuid, or capabilities.add in "
+		   "Kubernetes), or start the container as that user");
 
 	now = root_with(USUAL);
 	now.securebits = SECBIT_NO_CAP_AMBIENT_RAISE;
-	check_plan(
-		"no ambient ones", (struct options){.keep = "kill"}, &now,
-		"--cap-keep: cap_kill cannot be kept: the securebits of this process (0x40) forbid ambient "
-		"capabilities");
+	check_plan("no ambient ones", (struct options){.keep = "kill"}, &now,
+		   "--cap-keep: cap_kill cannot be kept: the securebits of this process (0x40) forbid "
+		   "ambient capabilities");
 }
 
-/** Real and effective ids that differ: only what is asked for changes. */
+/** If real and effective ids differ, only the requested ones change. */
 static void check_mixed(void) {
 	struct credentials now = {.uid = {1000, 1000, 1000},
 				  .gid = {1000, 50, 50},
@@ -301,12 +287,12 @@ static void check_mixed(void) {
 	check_target("uids, a user", (struct options){.user = "app"}, &now, "1000 1000 1000, 1000 1000 1000");
 }
 
-/** Capabilities that are no ambient ones can only come from the program's own file. */
+/** Capabilities that are not ambient can only come from the program's own file. */
 static void check_own_file(void) {
 	struct credentials now = user_with(1000, KNOWN);
 	now.caps.permitted = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | IPC;
-	const char *why = "this program's own file has capabilities, by which anybody could become anybody "
-			  "else; start a copy that has none (setcap -r) as root";
+	const char *why = "this program's own file has capabilities, so any user could become any other with "
+			  "it; start a copy without capabilities (setcap -r) as root";
 	check_plan("our file has capabilities, a user", (struct options){.user = "0"}, &now,
 		   arena_format(&arena, "--user='0': %s", why));
 	check_plan("our file has capabilities, a group", (struct options){.user = ":0"}, &now,
@@ -321,7 +307,7 @@ static void check_own_file(void) {
 		   "gid uid caps ; 0 1ffffffffff 0; 0");
 }
 
-/** securebits(7) that forbid something that is not needed. */
+/** Securebits (capabilities(7)) that forbid something that is not needed. */
 static void check_securebits(void) {
 	uint64_t ids = CAP_BIT(CAP_SETUID) | CAP_BIT(CAP_SETGID) | CAP_BIT(CAP_KILL);
 	struct credentials now = user_with(1000, USUAL);
@@ -333,20 +319,18 @@ static void check_securebits(void) {
 		   &now, "gid uid caps ; 20 a80425fb 20; 20");
 	now = root_with(USUAL);
 	now.securebits = SECBIT_NO_CAP_AMBIENT_RAISE;
-	check_plan(
-		"no ambient ones for a new user", (struct options){.user = "app", .keep = "kill"}, &now,
-		"--cap-keep: cap_kill cannot be kept: the securebits of this process (0x40) forbid ambient "
-		"capabilities");
+	check_plan("no ambient ones for a new user", (struct options){.user = "app", .keep = "kill"}, &now,
+		   "--cap-keep: cap_kill cannot be kept: the securebits of this process (0x40) forbid "
+		   "ambient capabilities");
 	now.securebits = SECBIT_KEEP_CAPS_LOCKED;
 	check_plan("none are kept, none are wanted", (struct options){.user = "app"}, &now,
 		   "groups gid uid caps ; 0 a80425fb 0; 0");
 	check_plan("none are kept", (struct options){.user = "app", .keep = "kill"}, &now,
 		   "--cap-keep: no capability can be kept over the change of user: the securebits of this "
-		   "process "
-		   "(0x20) forbid it");
+		   "process (0x20) forbid it");
 }
 
-/** Nothing is done, and something else is expected: that it was not done is found. */
+/** Nothing was changed, but the plan expects a change: verifying must find this. */
 static void check_verified(const char *name, const struct credentials *target, const char *want) {
 	struct priv_plan plan = {.target = *target};
 	struct err err = {""};
@@ -372,7 +356,7 @@ static void check_verifies(void) {
 	other = now;
 	other.groups = group;
 	other.n_groups = 1;
-	check_verified("groups", &other, "the supplementary groups are others");
+	check_verified("groups", &other, "the supplementary groups differ");
 	other = now;
 	other.caps.effective ^= IPC;
 	check_verified("effective", &other, "cap_ipc_lock is ");
@@ -396,8 +380,8 @@ static void check_verifies(void) {
 int main(void) {
 	arena = fixture_arena();
 	check(mkdtemp(root) && mkdir(arena_format(&arena, "%s/etc", root), 0755) == 0);
-	write_file("passwd", "root:x:0:0::/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/sh\n"
-			     "homeless:x:3:4\n1234:x:77:77::/x:\n");
+	write_file("passwd", "root:x:0:0::/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/"
+			     "sh\nhomeless:x:3:4\n1234:x:77:77::/x:\n");
 	write_file("group", "root:x:0:\nvideo:x:44:app\napp:x:1000:\n");
 	check_users();
 	check_caps();
@@ -410,12 +394,12 @@ int main(void) {
 	(void)unlink(arena_format(&arena, "%s/etc/passwd", root));
 	(void)unlink(arena_format(&arena, "%s/etc/group", root));
 	struct credentials now = root_with(KNOWN);
-	check_ids(
-		"app", NULL, &now,
-		"--user='app': there is no user 'app', as there is no file /etc/passwd; a number needs none");
+	check_ids("app", NULL, &now,
+		  "--user='app': there is no user 'app', because there is no file /etc/passwd; a number does "
+		  "not need it");
 	check_ids("5:video", NULL, &now,
-		  "--user='5:video': there is no group 'video', as there is no file /etc/group; a number "
-		  "needs none");
+		  "--user='5:video': there is no group 'video', because there is no file /etc/group; a "
+		  "number does not need it");
 	check_ids("5:6", NULL, &now, "5 6, stay, - /");
 	(void)rmdir(arena_format(&arena, "%s/etc", root));
 	(void)rmdir(root);

@@ -71,12 +71,6 @@ int main(void) {
 	check(process_read(&arena, NULL, &env, &p, &err) == 0);
 	check(p.pid == (uint32_t)getpid() && p.has.uid[ID_REAL] == getuid() && p.memlock > 0);
 
-	check_text(signal_short_name(1), "HUP", "signal 1");
-	check_text(signal_short_name(15), "TERM", "signal 15");
-	check_text(signal_short_name(31), "SYS", "signal 31");
-	check_text(signal_short_name(32), NULL, "signal 32");
-	check_text(signal_short_name(0), NULL, "signal 0");
-
 	arena_done(&arena);
 	return check_done();
 }

@@ -58,7 +58,7 @@ static void check_counts(void) {
 	check_count(RECORDS_LINES, "samples=120\ndone\n", 2, -1);
 	check_count(RECORDS_SAMPLES, "samples=120\ndone\n", 0, 120);
 	check_count(RECORDS_SAMPLES, "samples=1\nsamples=5\ndone\n", 0, 5);
-	// Longer than what is kept of a line.
+	// A line longer than the part that is kept.
 	check_count(RECORDS_LINES, "samples=00000000000000000000000000000000000000000000001\n", 1, -1);
 	check_count(RECORDS_LINES, "samples=0000000000000000000000000000001\n", 1, 1);
 

@@ -30,7 +30,10 @@ static void test_reports(void) {
 	check_report("", -1);
 }
 
-/** Run a relay whose stderr is a file, write @said to it, and look at what arrives, and at what @status becomes. */
+/**
+ * Run a relay with a file as its stderr, write @said to it, and check the output and the resulting
+ * @status.
+ */
 static void check_relay(const char *said, int status, int want) {
 	char path[] = "/tmp/test-relay.XXXXXX", arrived[1000] = "";
 	int file = mkstemp(path), ended = -1;

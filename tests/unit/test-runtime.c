@@ -20,7 +20,9 @@ static const struct runtime *by_name(const char *name) {
 	return NULL;
 }
 
-/** The words of runtime @name for the image "img", the folders @mounts and all the rest that there is. */
+/**
+ * The words of the runtime @name for the image "img", the mounts @mounts, and all other settings.
+ */
 static void check_words(const char *name, const char *mounts, bool full, const char *want) {
 	struct mounts list = {.arena = &arena};
 	struct err err = {""};

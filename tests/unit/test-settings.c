@@ -99,7 +99,10 @@ static void check_words(unsigned command, const char *words, const char *want) {
 	checkf(strcmp(got, want) == 0, "'%s': '%s', and not '%s'", words, got, want);
 }
 
-/** Read @variables, with --some-text given if @given. What is left of them is behind a ';', notes behind another. */
+/**
+ * Read @variables, with --some-text given if @given. The rest of them follows a ';', notes follow
+ * another ';'.
+ */
 static void check_variables(const char *variables, bool given, const char *want) {
 	struct settings s;
 	struct buf taken = BUF(&arena), got = BUF(&arena);

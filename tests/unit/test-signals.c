@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "init/signals.h"
+#include "base/signals.h"
 
 #include "check.h"
 #include "init/init.h"
@@ -20,7 +20,7 @@ static void check_suggestion(const char *text, const char *want) {
 	check_text(got, want, "suggestion for '%s'", text);
 }
 
-/** A name that signal_name() gives is one that signal_read() takes. */
+/** signal_read() reads every name that signal_name() returns. */
 static void check_round_trip(void) {
 	for (int i = 1; i <= SIGNAL_MAX; i++) {
 		struct signal_name name = signal_name(i);
@@ -75,6 +75,10 @@ int main(void) {
 	check_suggestion("sigusr3", "USR1");
 	check_suggestion("nothing", NULL);
 	check_round_trip();
+	check_text(signal_name(1).s, "HUP", "signal 1");
+	check_text(signal_name(15).s, "TERM", "signal 15");
+	check_text(signal_name(31).s, "SYS", "signal 31");
+	check_text(signal_name(32).s, "32", "signal 32");
 
 	check_signals("TERM:INT", SIGTERM, SIGINT);
 	check_signals("TERM:INT", SIGINT, SIGINT);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The surrogate step: its name, what is read from srun, and how its end is told; with an srun of our own in PATH. */
+/**
+ * Tests the surrogate step: its name, the output of srun, and how its end is reported. The srun in
+ * PATH is the test's own.
+ */
 
 #include "slurm/step.h"
 
@@ -76,7 +79,10 @@ static struct step run(const char *script, int status) {
 /** What stands behind srun's options is what runs on the node. */
 #define RUN "while [ \"${1#-}\" != \"$1\" ]; do shift; done; SLURM_STEP_ID=7 \"$@\" "
 
-/** Take what comes until the step is up and has got the signals @wanted. Returns whether it has, within a minute. */
+/**
+ * Read from srun until the step is up and has received the signals @wanted. Returns whether it did
+ * within a minute.
+ */
 static bool await(struct step *step, uint64_t wanted) {
 	for (int i = 0; i < 6000; i++) {
 		struct pollfd fds[2];
@@ -90,12 +96,12 @@ static bool await(struct step *step, uint64_t wanted) {
 	return false;
 }
 
-/** A signal is told, and does not end the step. */
+/** A signal is reported, and does not end the step. */
 static void check_signals(void) {
 	static char *const envp[] = {NULL};
 	struct step step;
 	int how = 0;
-	// The step's shell itself is our child then.
+	// Then the step's shell is our direct child.
 	set_srun("while [ \"${1#-}\" != \"$1\" ]; do shift; done; export SLURM_STEP_ID=7; exec \"$@\"");
 	check(step_start(&step, &arena, "name", "12", envp) == 0);
 	check(await(&step, 0));
@@ -125,13 +131,13 @@ int main(void) {
 	check(step.end == STEP_DONE && strcmp(step.id, "7") == 0);
 	step = run(RUN, 255);
 	check(step.end == STEP_DONE && strstr(step.why.text, "status 255") != NULL);
-	// The script on the node, in its own words: it is lost without a number.
+	// The script on the node, with its own output: without a number, the step is lost.
 	step = run(RUN "</dev/null", -1);
 	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
 	step = run("echo 7x | {\n" RUN "\n}", -1);
 	check(step.end == STEP_GONE && strstr(step.why.text, "status 70") != NULL);
 	check_signals();
-	// Slurm kills the task; srun is killed; srun never comes so far.
+	// Slurm kills the task; srun is killed; srun fails before the step starts.
 	step = run("echo UP 8; exit 137", -1);
 	check(step.end == STEP_CANCELLED);
 	step = run("echo UP 8; kill -KILL $$", -1);
@@ -140,7 +146,7 @@ int main(void) {
 	check(step.end == STEP_NEVER);
 	checkf(strcmp(step.why.text, "srun has ended with status 1: 'job 12 is over'") == 0, "%s",
 	       step.why.text);
-	// Much noise, and lines that are none of ours.
+	// A lot of output that is not part of the protocol.
 	step = run("i=0; while [ $i -lt 500 ]; do echo a line of noise >&2; echo a long line that is much "
 		   "longer than any that the step "
 		   "could ever write; i=$((i + 1)); done; echo srun: last >&2; echo NOSUCH; exit 2",

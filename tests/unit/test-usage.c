@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Against a /proc of files that the test makes, and against the real one. */
+/** Tests against a /proc of files that the test creates, and against the real one. */
 
 #include "measure/usage.h"
 
@@ -43,7 +43,10 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 	return remove(path);
 }
 
-/** The process @pid with one thread, in @state, that has used @ticks and whose reaped children have used @reaped. */
+/**
+ * Create the process @pid with one thread, in @state, which used @ticks, and whose reaped children
+ * used @reaped.
+ */
 static void make_process(int pid, int parent, char state, int ticks, int reaped) {
 	char name[64], text[256];
 	snprintf(text, sizeof(text),
@@ -87,7 +90,7 @@ static void check_fields(void) {
 	check(!usage_read_field(STR(""), "Pss:", &number));
 }
 
-/** 10, we; 11 and 12 below it, 13 below 12, and 20, somebody else's. */
+/** 10 is this process; 11 and 12 are its children, 13 a child of 12. 20 belongs to another tree. */
 static void make_tree(void) {
 	make_process(10, 1, 'S', 1000, 40);
 	make_process(11, 10, 'S', 100, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Waiting: the pauses, the deadline, addresses, and what a wait leaves behind. */
+/** Tests waiting: pauses, deadline, addresses, and that a wait restores the process's state. */
 
 #include "net/backoff.h"
 #include "net/clock.h"
@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** Long enough for any machine; a test that gets there has failed. */
+/** A timeout long enough for any machine; a test that reaches it has failed. */
 #define LONG_MS 60000
 
-// --- pauses -----------------------------------------------------------------------------------------
+// --- pauses --------------------------------------------------------------------------------------
 
 static void check_limits(void) {
 	static const uint32_t limits[] = {100, 200, 400, 800, 1600, 2000, 2000, 2000};
@@ -35,7 +35,7 @@ static void check_limits(void) {
 	}
 }
 
-/** Many processes, each in its tenth pause: each tenth of the upper half must have its share of them. */
+/** Many processes, each in its tenth pause: they must be spread evenly over the upper half. */
 static void check_spread(void) {
 	enum { PROCESSES = 10000, PARTS = 10 };
 	unsigned part[PARTS] = {0}, least = PROCESSES, most = 0;
@@ -55,7 +55,7 @@ static void check_spread(void) {
 	       least, most);
 }
 
-// --- the clock --------------------------------------------------------------------------------------
+// --- the clock -----------------------------------------------------------------------------------
 
 static void check_clock(void) {
 	check(clock_after(5, 7) == 12);
@@ -72,7 +72,7 @@ static void check_clock(void) {
 	check(now > 0 && clock_now_ms() >= now);
 }
 
-// --- addresses --------------------------------------------------------------------------------------
+// --- addresses -----------------------------------------------------------------------------------
 
 /** @text, read as an address and written again. */
 static void check_address(const char *text) {
@@ -106,9 +106,9 @@ static void check_addresses(void) {
 	check_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff");
 }
 
-// --- a server ---------------------------------------------------------------------------------------
+// --- a server ------------------------------------------------------------------------------------
 
-/** A socket bound to a free port of 127.0.0.1, from which nobody listens yet; *@port is set. */
+/** A socket bound to a free port of 127.0.0.1, not listening yet; *@port is set. */
 static int bound(uint16_t *port) {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(address);
@@ -119,7 +119,7 @@ static int bound(uint16_t *port) {
 	return fd;
 }
 
-/** What a wait must leave as it was. */
+/** The state that a wait must not change. */
 struct state {
 	unsigned descriptors;
 	uint64_t mask;
@@ -140,14 +140,14 @@ static struct state state_now(void) {
 	return state;
 }
 
-/** The waited-for's calls. */
+/** The calls by the server. */
 struct heard {
 	unsigned failed;
 	unsigned progress;
 	char failure[200];
-	/** To listen on after the first failure, or -1. */
+	/** The socket to listen on after the first failure, or -1. */
 	int listen_fd;
-	/** To send to ourselves after the first failure, or 0. */
+	/** The signal to send to ourselves after the first failure, or 0. */
 	int signal;
 };
 
@@ -204,7 +204,7 @@ static void check_tcp(void) {
 	check_wait("the same by a name", "localhost", port, LONG_MS, 0, &heard, &end);
 	check_wait("the same as IPv6 has it", "::ffff:127.0.0.1", port, LONG_MS, 0, &heard, &end);
 
-	// What the server sees of each: a connection, and its end.
+	// The server sees of each attempt: a connection, and its end.
 	for (int i = 0; i < 4; i++) {
 		int peer = accept(fd, NULL, NULL);
 		char byte;
@@ -231,21 +231,21 @@ static void check_signals(void) {
 	int fd = bound(&port);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct heard heard = {.listen_fd = -1, .signal = signals[i]};
-		// nohup and jobs in the background start us with some of them ignored.
+		// nohup and background jobs start us with some signals ignored.
 		signal(signals[i], SIG_DFL);
 		check_wait("a signal", "127.0.0.1", port, LONG_MS, -EINTR, &heard, &end);
 		checkf(end.signal == signals[i] && heard.failed == 1, "signal %d ends it: %d", signals[i],
 		       end.signal);
 	}
 
-	// One that was ignored before is not ours to take.
+	// A signal that was ignored at start stays ignored.
 	struct heard heard = {.listen_fd = fd, .signal = SIGINT};
 	signal(SIGINT, SIG_IGN);
 	check_wait("an ignored signal", "127.0.0.1", port, LONG_MS, 0, &heard, &end);
 	signal(SIGINT, SIG_DFL);
 	close(fd);
 
-	// One that comes at the last moment, when the master is up already, is not lost.
+	// A signal at the last moment, when the master is up already, is not lost.
 	uint64_t bits = (uint64_t)1 << (SIGTERM - 1), old;
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bits, &old, sizeof(bits));
 	kill(getpid(), SIGTERM);
@@ -255,7 +255,7 @@ static void check_signals(void) {
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 }
 
-/** A mask with all 64 signals in it, those of the C library too, and a SIGCHLD that stays pending. */
+/** A mask with all 64 signals, also those of the C library, and a SIGCHLD that stays pending. */
 static void check_mask(void) {
 	struct wait_end end;
 	struct heard heard = {.listen_fd = -1};
@@ -282,7 +282,7 @@ static void check_mask(void) {
 	signal(SIGCHLD, SIG_DFL);
 }
 
-// --- where it blocks --------------------------------------------------------------------------------
+// --- where it blocks -----------------------------------------------------------------------------
 
 static void check_watch(void) {
 	struct watch watch;
@@ -299,13 +299,13 @@ static void check_watch(void) {
 	check(watch_cut_short(&watch, "second") == -EAGAIN);
 	check_text(watch.failure.text, "first", "what is cut short covers no reason up");
 
-	// Beyond the deadline nothing is waited for, however late `until` is.
+	// Nothing waits beyond the deadline, however late `until` is.
 	watch.deadline = clock_now_ms();
 	check(watch_poll(&watch, -1, 0, UINT64_MAX) == 0);
 	watch_done(&watch);
 }
 
-/** Addresses that lead nowhere have their share of the time, not all of it. */
+/** Addresses that do not answer get their share of the time, not all of it. */
 static void check_shares(void) {
 	struct watch watch;
 	struct wait_for wait = {"x", 1, (uint64_t)60 * LONG_MS, NULL, NULL, NULL};
@@ -320,7 +320,7 @@ static void check_shares(void) {
 							  .sin_port = htons(i ? port : other),
 							  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	}
-	// With its queue full it drops what comes.
+	// With a full queue, the server drops connections.
 	int fill[8];
 	for (int i = 0; i < 8; i++) {
 		fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -43,7 +43,8 @@ static void test_split(void) {
 		struct err err = {""};
 		checkf(words_split(&words, "X", str_of(refused[i]), &err) == -EINVAL, "refuse <%s>",
 		       refused[i]);
-		check_part(err.text, "no shell reads this", "why <%s> is refused", refused[i]);
+		check_part(err.text, "no shell reads this; use single quotes", "why <%s> is refused",
+			   refused[i]);
 	}
 }
 
@@ -75,14 +76,14 @@ static void test_put(void) {
 	struct buf out = BUF(&arena);
 	words_put(&out, words_vector(&words) + 38);
 	check_text(buf_text(&out), "38 39 'x y' z", "the last words");
-	// A program of such a name, which a shell would take for an assignment.
+	// A program name that a shell would read as an assignment.
 	char program[] = "A=b", *const command[] = {program, program, NULL};
 	out.len = 0;
 	words_put(&out, command);
 	check_text(buf_text(&out), "'A=b' A=b", "a program called A=b");
 }
 
-/** What is shown is split into the same again. */
+/** The printed words are split into the same words again. */
 static void test_round_trip(void) {
 	static const char *const texts[] = {"plain", "", "a b", "it's \"q\"", "$HOME;`x`|&", "\t\n", "\\"};
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

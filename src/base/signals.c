@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "init/signals.h"
+#include "base/signals.h"
 
-#include "base/err.h"
 #include "base/nearest.h"
 #include "base/num.h"
-#include "init/init.h"
 
 #include <errno.h>
 #include <signal.h>
 
-/** The first and last realtime signals that programs see, whatever C library we are built with. */
+/**
+ * The first and the last realtime signal as programs see them. The C library of distinit may keep
+ * other signals for itself.
+ */
 #define RT_FIRST 34
 #define RT_LAST	 SIGNAL_MAX
 
@@ -31,8 +32,8 @@ static const struct {
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
 /**
- * Write @text in upper case, without "SIG", into @upper. Returns its length; 0 if it is too long
- * for a name.
+ * Put @text into @upper in upper case, without "SIG". Returns its length; 0 if it is too long for a
+ * name.
  */
 static size_t plain(struct str text, char upper[16]) {
 	size_t n = text.len < 16 ? text.len : 0;
@@ -47,7 +48,7 @@ static size_t plain(struct str text, char upper[16]) {
 	return n;
 }
 
-/** Find @name. Returns its number; or -EINVAL, with the nearest name in @best. */
+/** Find @name. Returns its number; or -EINVAL, and the nearest name is in @best. */
 static int find(struct str name, struct nearest *best) {
 	for (size_t i = 0; i < N_NAMES; i++) {
 		if (str_is(name, names[i].name)) {
@@ -58,7 +59,7 @@ static int find(struct str name, struct nearest *best) {
 	return -EINVAL;
 }
 
-/** Read the text after RTMIN or RTMAX, whose number is @base: "+N" or "-N". */
+/** Read the offset after RTMIN or RTMAX (@base): "+N" or "-N". */
 static int read_offset(int base, struct str text) {
 	char sign = base == RT_FIRST ? '+' : '-';
 	uint64_t offset;
@@ -106,7 +107,7 @@ struct signal_name signal_name(int signal) {
 		at = 6;
 		rest = (unsigned)(signal - RT_FIRST);
 	}
-	// At most two digits, as there are 64 signals.
+	// At most two digits, since there are 64 signals.
 	num_write(out.s + at, rest % 100);
 	return out;
 }

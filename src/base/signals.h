@@ -5,12 +5,15 @@
 
 #include "base/str.h"
 
+/** The largest signal number. */
+#define SIGNAL_MAX 64
+
 /**
  * Read "TERM", "SIGTERM", "15", "RTMIN", "RTMIN+3" or "RTMAX-1", in upper or lower case. RTMIN is
- * 34, as programs see it. C libraries reserve 32 and 33 for themselves; these have no name.
+ * 34, as programs see it. 32 and 33, which C libraries keep for themselves, have no names.
  *
- * Returns the number, 1 to SIGNAL_MAX; or -EINVAL. Sets @suggestion, if not NULL, to the nearest
- * name or NULL.
+ * Returns the number, 1 to SIGNAL_MAX; or -EINVAL. @suggestion, unless it is NULL, is set to the
+ * nearest name, or to NULL.
  */
 int signal_read(struct str text, const char **suggestion);
 
