@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
-/** An entry's line, or several: @verb, then words. */
+/** One or more lines of an entry: @verb, then words. */
 struct line {
 	struct buf *out;
 	const char *verb;
-	/** 0: nothing is written yet. */
+	/** 0 before the first word. */
 	size_t column;
 };
 
@@ -25,7 +25,7 @@ static void put_word(struct line *line, struct str word) {
 	line->column += 1 + word.len;
 }
 
-/** Write @verb and @words. NULL and "" are none. */
+/** Write @verb and @words. Write nothing if @words is NULL or "". */
 static void put_words(struct buf *out, const char *verb, const char *words) {
 	struct line line = {out, verb, 0};
 	struct str rest = str_of(words), word;
@@ -45,14 +45,14 @@ static void put_reads(struct buf *out, const char *const *names) {
 	buf_putc(out, '\n');
 }
 
-/** Write the head of an entry: its name, and what it is. */
+/** Write the first line of an entry: its name and description. */
 static void put_head(struct buf *out, const char *name, const char *about) {
 	buf_putf(out, "  %-11s %s\n", name, about);
 }
 
 static int refuse_arguments(struct session *s) {
 	struct err err;
-	err_set(&err, EINVAL, "a table takes no argument, not %s", quote(str_of(s->settings.arguments[0])).s);
+	err_set(&err, EINVAL, "unexpected argument %s", quote(str_of(s->settings.arguments[0])).s);
 	return session_fail(s, &err);
 }
 

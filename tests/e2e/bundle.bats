@@ -57,7 +57,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 
 @test "nothing tracked: an empty bundle, which is said" {
 	distinit A=1 -- bundle --output=file
-	warns_with 'nothing is tracked, so the bundle is empty; DISTINIT_TRACK lists the names'
+	warns_with 'no variable is tracked, so the bundle is empty; DISTINIT_TRACK lists the names'
 	worker file A=1 -- env
 	succeeds_with A=1
 }

@@ -405,7 +405,7 @@ laid() {
 	wse --
 	refuses 2 'no command; usage: csrun_wse [OPTION]... COMMAND [ARG]... (see --help)'
 	wse --total-nodes
-	refuses 2 '--total-nodes needs N behind it'
+	refuses 2 '--total-nodes needs N'
 	for word in exec launch; do
 		invoke "$DISTRUN" "$word" --alloc-nodez
 		[[ $status -eq 125 && $stderr == 'distrun: error: unknown option '* ]]

@@ -309,7 +309,7 @@ for v in json.load(sys.stdin)["variables"]:
 		--append-env 'P[;]' z -- env
 	succeeds_with $'A=3\nP=new:old;z\nQ=q'
 	distinit -- --prepend-env 'P[:]'
-	refuses_with '--prepend-env needs a name and a value behind it'
+	refuses_with '--prepend-env needs a name and a value'
 }
 
 @test "PMIx: names of constants and keys are verbs in files" {

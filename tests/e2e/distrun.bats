@@ -114,7 +114,7 @@ says_error() {
 @test "distrun: options have variables, which are not passed on; an unknown one gets a warning" {
 	distrun DISTRUN_JOB_TIME_SEC=1h DISTRUN_GRCE=3 DISTRUN_LOG=warn -- surrogate -- env
 	[[ $status -eq 0 && $output != *DISTRUN_JOB* && $output != *DISTRUN_LOG* && $output == *DISTRUN_GRCE=3* ]]
-	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is no setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
+	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is not a setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
 }
 
 # --- where ------------------------------------------------------------------------------------------

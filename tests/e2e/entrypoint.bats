@@ -277,23 +277,23 @@ status_of() {
 	distinit --
 	refuses_with "no command; $usage"
 	distinit -- --
-	refuses_with "no command behind '--'; $usage"
+	refuses_with "no command after '--'; $usage"
 	distinit -- --set A=1
 	refuses_with "no command; $usage"
 }
 
 @test "a command without -- in front: an error that says how to write it" {
 	distinit -- python x.py --epochs 3
-	refuses_with "'python' is no subcommand; a command follows '--': distinit -- python x.py --epochs 3"
+	refuses_with "'python' is not a subcommand; to run a command: distinit -- python x.py --epochs 3"
 	distinit -- ./train.sh
-	refuses_with "'./train.sh' is no subcommand; a command follows '--': distinit -- ./train.sh"
+	refuses_with "'./train.sh' is not a subcommand; to run a command: distinit -- ./train.sh"
 	distinit -- --set A=1 python x.py
-	refuses_with "a command follows '--', which is not there before 'python'"
+	refuses_with "'--' is missing before the command 'python'"
 }
 
 @test "a mistyped subcommand: an error that names the nearest" {
 	distinit -- explane
-	refuses_with "'explane' is no subcommand; did you mean 'explain'?; a command follows '--': distinit -- explane"
+	refuses_with "'explane' is not a subcommand; did you mean 'explain'?; to run a command: distinit -- explane"
 }
 
 @test "an error in an option: the command does not run" {

@@ -124,7 +124,7 @@ null() {
 
 @test "a removed variable cannot be told by a list, and that is said by name" {
 	distinit A=1 B=2 -- env --unset A --set C=3
-	warns_with "'A' is removed (--unset), which a list of variables cannot tell; --all prints the rest"
+	warns_with "'A' is removed (--unset), which this output cannot show; --all prints what is left"
 	[ "$output" = "C='3'" ]
 	distinit A=1 B=2 -- env --unset A --all
 	succeeds_with "B='2'"

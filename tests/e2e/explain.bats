@@ -165,7 +165,7 @@ readonly STEP=(
 	distinit HF_TOKEN=hunter2 -- -vv --unset HF_TOKEN -- true
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
 	distinit -- write --set API_TOKEN=hunter2 --password hunter2 --db=x://u:hunter2@h
-	refuses_with "'write' is no subcommand; a command follows '--': distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
+	refuses_with "'write' is not a subcommand; to run a command: distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
 	distinit -- --set API_TOKEN hunter2 -- true
 	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
 	distinit -- --unset API_TOKEN=hunter2 -- true

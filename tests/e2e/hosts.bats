@@ -81,7 +81,7 @@ random_lists() {
 
 @test "--nth: beyond the list, or no number, is an error" {
 	distinit -- hosts --nth=3 'n[5-7]'
-	refuses_with '--nth=3: the list has 3, counted from 0'
+	refuses_with '--nth=3: the list has 3 hosts, counted from 0'
 	distinit -- hosts --nth=last 'n[5-7]'
 	fails_like 125 "--nth='last' is not a whole number"
 	distinit -- hosts --nth=-1 'n[5-7]'

@@ -830,7 +830,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit -- --init --pdeathsig=KILLL -- /bin/true
 	refuses_with "--pdeathsig: 'KILLL' is no signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true
-	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
+	refuses_with "'--init=maybe': expected 1 or 0 after '='"
 	distinit -- --init --leftovers=kill -- /bin/true
 	refuses_with "--leftovers='kill': expected one of end, leave"
 	for value in -1 1x 99999999999h " "; do
@@ -844,7 +844,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit DISTINIT_GRACE=soon -- --init -- /bin/true
 	fails_like 125 "DISTINIT_GRACE='soon' is not a duration*"
 	distinit -- --time-limit=0 -- /bin/true
-	refuses_with "--time-limit='0': a limit of nothing would let nothing run"
+	refuses_with "--time-limit='0': more than 0 is expected"
 	distinit -- --init=0 --time-limit=5s -- /bin/true
 	refuses_with "--time-limit needs --init, and contradicts --init=0"
 }
@@ -852,7 +852,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 @test "init: its options without it are refused, and their variables wait for it" {
 	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --leftovers=end --leftovers-grace=1s --pdeathsig=TERM; do
 		distinit -- "$option" -- /bin/true
-		refuses_with "${option%%=*} goes with --init, which is not given"
+		refuses_with "${option%%=*} needs --init"
 	done
 	distinit DISTINIT_GRACE=1s DISTINIT_SIGNAL=TERM:INT DISTINIT_KILL_GROUP=1 -- -- /bin/true
 	succeeds_with ''

@@ -66,7 +66,7 @@ injecting() {
 	before=$(stat -c '%i %Y %Z' dir/distinit)
 	distinit -- install -v dir
 	[ "$status" -eq 0 ]
-	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	[ "$stderr" = 'distinit: info: dir/distinit is up to date' ]
 	after=$(stat -c '%i %Y %Z' dir/distinit)
 	[ "$before" = "$after" ]
 	is_whole dir
@@ -151,7 +151,7 @@ injecting() {
 	distinit -- install ''
 	refuses_with 'install needs the folder to copy to: distinit install DIR'
 	distinit -- install a b
-	refuses_with "install takes one folder, not also 'b'; options stand before it"
+	refuses_with "install takes one folder, not also 'b'; put options first"
 	distinit -- install --force dir
 	fails_like 125 "unknown option '--force'*"
 }
@@ -360,7 +360,7 @@ killed_anywhere() {
 	done
 	distinit -- install -v dir
 	[ "$status" -eq 0 ]
-	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	[ "$stderr" = 'distinit: info: dir/distinit is up to date' ]
 	wait "$pid"
 	is_whole dir
 }

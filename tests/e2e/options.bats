@@ -165,9 +165,9 @@ long_options() {
 
 @test "an option without its value: an error that names what it needs" {
 	distinit -- --master-port
-	refuses_with '--master-port needs PORT behind it'
+	refuses_with '--master-port needs PORT'
 	distinit -- -e
-	refuses_with '--set needs NAME=VALUE behind it'
+	refuses_with '--set needs NAME=VALUE'
 }
 
 @test "flags: on, off, and nothing else" {
@@ -180,9 +180,9 @@ long_options() {
 		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	done
 	distinit -- --lenient=2 -- true
-	refuses_with "'--lenient=2': 1 or 0 is expected behind the '='"
+	refuses_with "'--lenient=2': expected 1 or 0 after '='"
 	distinit -- --clean=1 -- true
-	refuses_with '--clean takes nothing behind it'
+	refuses_with '--clean takes no argument'
 }
 
 @test "--log: what is said" {
@@ -309,13 +309,13 @@ same_by_variable() {
 
 @test "an unknown DISTINIT_ variable: a warning with the nearest, and it is passed on" {
 	distinit DISTINIT_MASTER_PROT=7 -- -- env
-	warns_with "'DISTINIT_MASTER_PROT' is no setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
+	warns_with "'DISTINIT_MASTER_PROT' is not a setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
 	[ "$output" = DISTINIT_MASTER_PROT=7 ]
 }
 
 @test "a directive's name as a DISTINIT_ variable: a warning that says how to write it" {
 	distinit DISTINIT_SET=A=1 -- -- true
-	warns_with "'DISTINIT_SET' is no setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
+	warns_with "'DISTINIT_SET' is not a setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
 }
 
 @test "variables whose names only begin so are nobody's business" {
@@ -333,5 +333,5 @@ same_by_variable() {
 		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	done
 	distinit DISTINIT_LENIENT=maybe -- -- true
-	refuses_with "DISTINIT_LENIENT='maybe': 1 or 0 is expected"
+	refuses_with "DISTINIT_LENIENT='maybe': expected 1 or 0"
 }

@@ -224,7 +224,7 @@ keeps_the_secret() {
 			[[ ${own//-/_} != "$name" ]] || continue
 			distinit PATH="$PATH" "$variable" -- "$option" -- echo ran
 			[[ $output == ran ]]
-			warns_with "$name is not read, as ${option%%=*} is on the command line"
+			warns_with "$name is ignored: ${option%%=*} is on the command line"
 		done
 	done
 	distinit PATH="$PATH" DISTINIT_CAP_KEEP=dac_override -- --user=4321:4321 -- sed -n 's/^CapEff:\t//p' /proc/self/status
@@ -245,10 +245,10 @@ keeps_the_secret() {
 	succeeds_with 1
 	distinit "${cluster[@]}" DISTINIT_LENIENT=maybe DISTINIT_ENV='set X=1' -- --options-from=command-line -- env
 	[[ $output == "PATH=$PATH" ]]
-	warns_with 'DISTINIT_HOSTS is not read, as --options-from=command-line says' \
-		'DISTINIT_NODE_RANK is not read, as --options-from=command-line says' \
-		'DISTINIT_LENIENT is not read, as --options-from=command-line says' \
-		'DISTINIT_ENV is not read, as --options-from=command-line says'
+	warns_with 'DISTINIT_HOSTS is ignored: --options-from=command-line' \
+		'DISTINIT_NODE_RANK is ignored: --options-from=command-line' \
+		'DISTINIT_LENIENT is ignored: --options-from=command-line' \
+		'DISTINIT_ENV is ignored: --options-from=command-line'
 	# No variable turns it off, or on.
 	distinit PATH="$PATH" DISTINIT_OPTIONS_FROM=all DISTINIT_ENV='set X=1' -- --options-from=command-line -- printenv X
 	[[ $status -eq 1 && -z $output ]]
