@@ -61,15 +61,15 @@ int command_sources(struct session *s) {
 		return refuse_arguments(s);
 	}
 	struct buf out = BUF(&s->arena);
-	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
+	buf_puts(&out, "Cluster managers, in the order of checking (--cluster=NAME selects one):\n");
 	for (size_t i = 0; sources[i]; i++) {
 		put_head(&out, sources[i]->name, sources[i]->about);
 		put_words(&out, "known by", source_known_by(&s->arena, sources[i]));
 		put_reads(&out, source_reads(&s->arena, sources[i]));
-		put_words(&out, "leaves alone", sources[i]->leaves);
-		put_words(&out, "is not told", sources[i]->lacks);
+		put_words(&out, "ignores", sources[i]->leaves);
+		put_words(&out, "lacks", sources[i]->lacks);
 	}
-	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
+	buf_puts(&out, "\nLaunchers, which set the rank of a process, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
 		put_head(&out, launchers[i]->name, launchers[i]->about);
 		const char *reads[LAUNCHER_READS];
