@@ -46,7 +46,7 @@ def read(program: str, word: str) -> list[list[Entry]]:
 
 
 def update(path: pathlib.Path, text: str, check: bool) -> bool:
-    """Write @text to @path; with @check only compare. Returns false if @check finds a difference."""
+    """Write @text to @path. With @check only compare, and return false if they differ."""
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return True
     if check:

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun analyze (cs_input_analyzer) without Slurm: its command line, the arguments of srun, and the evaluation of the probes' results. The probes
-# run here too, under a fake srun that starts one task. With a real Slurm: tests/engines/analyze.bats.
+# distrun analyze (cs_input_analyzer) without Slurm: its command line, the arguments of srun, and
+# the evaluation of the probes' results. The probes run here too, under a fake srun that starts one
+# task. With a real Slurm: tests/engines/analyze.bats.
 #
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
@@ -23,7 +24,8 @@ setup() {
 	srun_here
 }
 
-# No process is left with our folder in its environment, and no file in the current folder or in that for temporary files.
+# No process is left with our folder in its environment, and no file in the current folder or in
+# that for temporary files.
 teardown() {
 	local until=$((SECONDS + 20)) left
 	# Ignore failures of grep: a process may have ended meanwhile.
@@ -61,7 +63,8 @@ srun_here() {
 	END
 }
 
-# srun_tells: an srun whose probes report what RESULT contains for a candidate with that many threads.
+# srun_tells: an srun whose probes report what RESULT contains for a candidate with that many
+# threads.
 srun_tells() {
 	tool srun <<-'END'
 		for word; do
@@ -86,7 +89,8 @@ srun_tells() {
 	END
 }
 
-# analyze VAR=VALUE... -- ARG...: invoke it with our replacements for Slurm's programs, without a container.
+# analyze VAR=VALUE... -- ARG...: invoke it with our replacements for Slurm's programs, without a
+# container.
 analyze() {
 	local -a variables arguments
 	split "$@"
@@ -120,7 +124,7 @@ json() {
 	python3 -c 'import json, sys; r = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" <<<"$output"
 }
 
-# --- the command line --------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 @test "analyze: --help has its options; cs_input_analyzer is its name" {
 	ln -s "$DISTRUN" "$BIN/cs_input_analyzer"
@@ -212,7 +216,7 @@ refuses() {
 	prints 'left out: needs 82 CPUs, and a node has 40'
 }
 
-# --- evaluation of the measurements ------------------------------------------------------------------
+# --- evaluation of the measurements ---------------------------------------------------------------
 
 # Of 40 CPUs: 3 workers of 12, busy; 2 of 16, waiting for storage; 2 of 20, which need the memory.
 TOLD=(
@@ -309,7 +313,7 @@ TOLD=(
 	prints "failed: srun failed: 'Unable to allocate resources: Invalid qos specification'"
 }
 
-# --- measurements of a probe -------------------------------------------------------------------------
+# --- measurements of a probe ----------------------------------------------------------------------
 
 # counted UNIT: the only candidate was measured in UNIT.
 counted() {
@@ -372,7 +376,7 @@ counted() {
 	[[ $(json 'r["candidates"][0]["cpu_percent"] > 5') == True ]]
 }
 
-# --- signals ------------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
 # begin ARG...: start it in the background as $PID, and wait until its pipeline runs.
 begin() {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tracked variables: what `distinit bundle` writes, and how a worker's distinit applies it. C1 to C13 are the cases of
-# Cerebras' appliance_environ, which tracks variables for the workers of a job.
+# Tracked variables: what `distinit bundle` writes, and how a worker's distinit applies it. C1 to
+# C13 are the cases of Cerebras' appliance_environ, which tracks variables for the workers of a job.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 
 load helpers
 
@@ -12,7 +12,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# job FILE VAR=VALUE... -- OPTION...: write the bundle of an environment with these variables to FILE, as the start of a job does.
+# job FILE VAR=VALUE... -- OPTION...: write the bundle of an environment with these variables to
+# FILE, as the start of a job does.
 job() {
 	local file=$1
 	local -a variables arguments
@@ -32,7 +33,7 @@ worker() {
 
 readonly OWN='not carried, as each worker has its own from its host or launcher; --force carries it'
 
-# --- writing a bundle -----------------------------------------------------------------------------------
+# --- writing a bundle -----------------------------------------------------------------------------
 
 @test "a bundle: the current values of the tracked names, as 'set' lines" {
 	distinit A=1 B=2 HF_HOME=/h HF_TOKEN=t DISTINIT_TRACK='A:HF_*' -- bundle
@@ -123,7 +124,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- values ---------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 @test "any value arrives unchanged: newlines, quotes, blanks, other bytes, and a line that looks like the end" {
 	local -a hard=(
@@ -177,7 +178,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	refuses_with "a bundle cannot carry 'A B': the name 'A B' has a blank or control character in it"
 }
 
-# --- damaged bundles --------------------------------------------------------------------------------------
+# --- damaged bundles ------------------------------------------------------------------------------
 
 readonly CUT_OFF="file: the bundle is cut off: its last line is not there, or not whole; make it again with 'distinit bundle'"
 readonly CHANGED="file: the bundle was changed after it was made"
@@ -257,7 +258,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	[[ $output == *$'set       A=1\n          by file:2' ]]
 }
 
-# --- the cases ------------------------------------------------------------------------------------------
+# --- the cases ------------------------------------------------------------------------------------
 
 @test "C1, C2: tracked variables arrive, others do not" {
 	job file foo=1 bar=2 DISTINIT_TRACK=foo --
@@ -387,7 +388,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	[ "$n" -gt 20 ]
 }
 
-# --- through the entrypoint -------------------------------------------------------------------------------
+# --- through the entrypoint -----------------------------------------------------------------------
 
 @test "DISTINIT_TRACK reaches the workload, for the jobs that it starts; other settings do not" {
 	distinit A=1 DISTINIT_TRACK=A DISTINIT_LOG=warn DISTINIT_APP=x -- -- env

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders instead of srun and the container runtimes: the arguments of these,
-# and the errors before. tests/engines/csrun.bats runs the real programs.
+# distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders instead of srun and the
+# container runtimes: the arguments of these, and the errors before. tests/engines/csrun.bats runs
+# the real programs.
 #
-# shellcheck disable=SC2154,SC2030,SC2031 # status, output and stderr are what invoke sets, in each test
+# shellcheck disable=SC2154,SC2030,SC2031 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # what is quoted is to stay so
 
 load helpers
@@ -30,7 +31,8 @@ setup() {
 	site SINGULARITY_IMAGE="$IMAGE" DEF_NODES=2 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=2
 }
 
-# recorder NAME: create a program that prints its arguments, each in <>, and the variables that matter.
+# recorder NAME: create a program that prints its arguments, each in <>, and the variables that
+# matter.
 recorder() {
 	cat >"$BIN/$1" <<-'END'
 		#!/bin/sh
@@ -67,7 +69,8 @@ wse() {
 	csrun wse -- "$@"
 }
 
-# ran WORDS: it succeeded, and ran this command. The options for distinit and for its mount are written as DISTINIT and BIND.
+# ran WORDS: it succeeded, and ran this command. The options for distinit and for its mount are
+# written as DISTINIT and BIND.
 ran() {
 	local first=${output%%$'\n'*}
 	first=${first//"<$HERE/distinit:/distinit:ro>"/BIND}
@@ -84,7 +87,7 @@ refuses() {
 	[[ $status -eq $1 && -z $output && $stderr == *": error: $2" && $stderr != *$'\n'* ]]
 }
 
-# --- csrun_cpu ---------------------------------------------------------------------------------------
+# --- csrun_cpu ------------------------------------------------------------------------------------
 
 @test "exec: srun, the runtime, distinit and the command, byte for byte" {
 	cpu python -c 'print("a b")' '' '$(touch x); `y`' "it's" $'two\nlines' '*'
@@ -195,7 +198,7 @@ refuses() {
 	refuses 125 "$SITE: DEF_NODES is not set"
 }
 
-# --- csrun_wse ---------------------------------------------------------------------------------------
+# --- csrun_wse ------------------------------------------------------------------------------------
 
 # laid WORDS: srun got this layout, up to the runtime.
 laid() {
@@ -281,7 +284,7 @@ laid() {
 	[[ $status -eq 0 && $output != *SLURM_NTASKS=* ]]
 }
 
-# --- the site ----------------------------------------------------------------------------------------
+# --- the site -------------------------------------------------------------------------------------
 
 @test "site: an existing csrun_cpu serves as a site file" {
 	cat >"$SITE" <<-END
@@ -345,7 +348,7 @@ laid() {
 	[[ $status -eq 125 && -z $output && $stderr == *"--srun-args='\$(touch x)': '\$' means something to a shell"* ]]
 }
 
-# --- runtimes ----------------------------------------------------------------------------------------
+# --- runtimes -------------------------------------------------------------------------------------
 
 @test "runtime: each gets its own options, and distinit as the first program" {
 	local d=$BATS_TEST_TMPDIR/data i=$BATS_TEST_TMPDIR/dir
@@ -393,7 +396,7 @@ laid() {
 	refuses 125 "--distinit: '/nonexistent/distinit' is no program; --distinit=PATH tells where it is on the nodes, --distinit=none does without"
 }
 
-# --- the command line ---------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 @test "csrun: a wrong command line exits with 2 as csrun_*, and with 125 as distrun" {
 	cpu --alloc-nod=False true

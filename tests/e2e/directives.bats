@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Directives: the operations of PMIx' RFC0022 and ours, on the command line, in files and in variables. Many tests are
-# from problems that users of PRRTE met (its pull requests 2279, 2581, 2683).
+# Directives: the operations of PMIx' RFC0022 and ours, on the command line, in files and in
+# variables. Many tests are from problems that users of PRRTE met (its pull requests 2279, 2581,
+# 2683).
 
 load helpers
 
@@ -38,7 +39,7 @@ file_refused() {
 	[ ! -e ran ]
 }
 
-# --- the operations -------------------------------------------------------------------------------------
+# --- the operations -------------------------------------------------------------------------------
 
 @test "set: overwrites, creates" {
 	distinit FOO=1 -- --set FOO=2 --set NEW= -- env
@@ -183,7 +184,7 @@ file_refused() {
 	refuses_with "'V' would have 131084 bytes, name and NUL included; the kernel takes 131072"
 }
 
-# --- order ----------------------------------------------------------------------------------------------
+# --- order ----------------------------------------------------------------------------------------
 
 @test "order: set, prepend gives both; prepend, set only the last" {
 	distinit -- --set FOO=1 --prepend FOO=x -- env
@@ -236,7 +237,7 @@ for v in json.load(sys.stdin)["variables"]:
     print(v["name"], v["action"], v["by"])' <<<"$output" | sort)" = $'A set one:1\nB set DISTINIT_ENV:1\nC set --set\nD unset --unset' ]
 }
 
-# --- job and application --------------------------------------------------------------------------------
+# --- job and application --------------------------------------------------------------------------
 
 @test "sections: the job level comes first, and an application gets only its own sections" {
 	file 'set A=job' '[app trainer]' 'append A=app' '[app loader]' 'append A=other'
@@ -273,7 +274,7 @@ for v in json.load(sys.stdin)["variables"]:
 	file_refused "file:1:1: unknown section '[app ]'; expected [app NAME]" '[app ]'
 }
 
-# --- other people's spellings ---------------------------------------------------------------------------
+# --- other people's spellings ---------------------------------------------------------------------
 
 @test "separators: one byte or several" {
 	distinit C=-g D=a E=x -- --append 'C[ ]=-O2' --append 'D[;]=b' --prepend 'E[, ]=y' -- env
@@ -341,7 +342,7 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with A=1
 }
 
-# --- names ----------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 @test "names: an empty one is an error that names the option" {
 	distinit -- --set =x -- true
@@ -381,7 +382,7 @@ for v in json.load(sys.stdin)["variables"]:
 	refuses_with "--unset: 'A*B': '*' may only end the name of an unset or pass"
 }
 
-# --- files ----------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 @test "file: every verb" {
 	file 'set A=1' 'add A=2' 'add B=2' 'unset C' 'prepend D=x' 'append D=z' 'first D=old' 'unset E*'
@@ -522,9 +523,10 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with A=1
 }
 
-# --- limits -----------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
-# soon ARG...: invoke distinit with limits of CPU time and memory: many times what it needs, but a fraction of what a quadratic algorithm needs.
+# soon ARG...: invoke distinit with limits of CPU time and memory: many times what it needs, but a
+# fraction of what a quadratic algorithm needs.
 soon() {
 	invoke env -i prlimit --as=700000000 --cpu=2 "$DISTINIT" "$@"
 }
@@ -577,7 +579,8 @@ soon() {
 }
 
 @test "much: names that were chosen to have the same hash" {
-	# Blocks of 16 bytes, in two forms that cancelled each other in an earlier hash without a key.
+	# Blocks of 16 bytes, in two forms that cancelled each other in an earlier hash without a
+	# key.
 	python3 - >file <<-'PYTHON'
 		import itertools, sys
 		forms = (b"aaaaaaaaaaaaaaaa", b"aaaaaaa\xe1aaaaeaa\xe1")
@@ -588,7 +591,7 @@ soon() {
 	succeeds_with ''
 }
 
-# --- variables ------------------------------------------------------------------------------------------
+# --- variables ------------------------------------------------------------------------------------
 
 @test "DISTINIT_ENV: lines as in a file; errors name the variable and line" {
 	distinit P=/bin DISTINIT_ENV=$'set A=1\nprepend P=/x\n# comment\nB=2' -- -- env

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun without Slurm: its command line, and surrogate steps with an srun that runs its command here. With a real Slurm:
-# tests/engines/distrun.bats.
+# distrun without Slurm: its command line, and surrogate steps with an srun that runs its command
+# here. With a real Slurm: tests/engines/distrun.bats.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
 # shellcheck disable=SC2013 # words are meant
@@ -31,7 +31,8 @@ teardown() {
 	done
 }
 
-# distrun VAR=VALUE... -- ARG...: invoke it in an environment of these variables, with our tools first in PATH.
+# distrun VAR=VALUE... -- ARG...: invoke it in an environment of these variables, with our tools
+# first in PATH.
 distrun() {
 	local -a variables arguments
 	split "$@"
@@ -48,7 +49,8 @@ tool() {
 	chmod +x "tools/$1"
 }
 
-# An srun that runs its command here, as step 7, and records its arguments, and the output and status of the command.
+# An srun that runs its command here, as step 7, and records its arguments, and the output and
+# status of the command.
 local_srun() {
 	tool srun <<-END
 		env | grep -E '^(SLURM|SBATCH|SRUN)' | sort >$PWD/srun.env
@@ -66,7 +68,7 @@ says_error() {
 	[[ $status -eq $1 && $stderr == "distrun: error: "$2 && $stderr != *$'\n'* ]]
 }
 
-# --- command line -----------------------------------------------------------------------------------
+# --- command line ---------------------------------------------------------------------------------
 
 @test "distrun: --help lists the subcommands, and each has its own" {
 	distrun -- --help
@@ -117,7 +119,7 @@ says_error() {
 	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is not a setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
 }
 
-# --- where ------------------------------------------------------------------------------------------
+# --- where ----------------------------------------------------------------------------------------
 
 # proc PID PARENT TITLE: a process, as /proc shows it under root/.
 proc() {
@@ -181,7 +183,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $output == 'salloc 12 None squeue True' ]]
 }
 
-# --- surrogate --------------------------------------------------------------------------------------
+# --- surrogate ------------------------------------------------------------------------------------
 
 @test "surrogate: outside a job it prints nothing, and the command runs as without it" {
 	tool srun <<<'echo srun was called >&2'
@@ -304,7 +306,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $status -eq 0 && $output == "$expected" ]]
 }
 
-# --- limits -----------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
 @test "limits: a command that exceeds the limit is ended, with status 124" {
 	distrun -- surrogate --job-time-sec=500ms -- sleep 1000
@@ -384,7 +386,7 @@ used() {
 	[[ ! -e started ]]
 }
 
-# --- documents --------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 @test "distrun's manual and pages have its options and subcommands, and no others" {
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 docs=$BATS_TEST_DIRNAME/../../docs word option

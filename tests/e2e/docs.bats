@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# The manual says what the program does, and the pages mention all of it. Their commands and tables: tests/docs.
+# The manual says what the program does, and the pages mention all of it. Their commands and tables:
+# tests/docs.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 
 load helpers
 

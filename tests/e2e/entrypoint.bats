@@ -21,12 +21,13 @@ script() {
 	chmod +x -- "$name"
 }
 
-# status_of PROGRAM...: print the /proc status of a process started this way, without SigQ, which counts the signals of all processes of this user.
+# status_of PROGRAM...: print the /proc status of a process started this way, without SigQ, which
+# counts the signals of all processes of this user.
 status_of() {
 	env -i "$@" cat /proc/self/status | grep -E '^(Sig[^Q]|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
 }
 
-# --- in place -----------------------------------------------------------------------------------------
+# --- in place -------------------------------------------------------------------------------------
 
 @test "the command is this very process: same pid, same parent" {
 	# shellcheck disable=SC2016 # the inner shells expand it
@@ -113,7 +114,7 @@ status_of() {
 	succeeds_with "$unprivileged"
 }
 
-# --- arguments ----------------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 @test "arguments are passed on byte for byte" {
 	# shellcheck disable=SC1003,SC2016 # a literal text
@@ -140,7 +141,7 @@ status_of() {
 	[ "$(env -i "$DISTINIT" -- printf %s "$big")" = "$big" ]
 }
 
-# --- finding the command --------------------------------------------------------------------------------
+# --- finding the command --------------------------------------------------------------------------
 
 @test "a name is searched in PATH" {
 	mkdir one two
@@ -270,7 +271,7 @@ status_of() {
 	fails_like 126 "*cannot be started: arguments and environment have * bytes, more than the kernel takes (the largest, 'BIG*"
 }
 
-# --- the command line -----------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 @test "no command: an error with the usage" {
 	usage='usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
@@ -308,7 +309,7 @@ status_of() {
 	[ ! -e ran ]
 }
 
-# --- the environment ------------------------------------------------------------------------------------
+# --- the environment ------------------------------------------------------------------------------
 
 @test "without a cluster the environment is passed on byte for byte, and in its order" {
 	# Doubled, without '=', empty, without a name, no UTF-8, a newline.

@@ -20,7 +20,8 @@ readonly DERIVED=(
 	"TF_CONFIG=$TF"
 )
 
-# null VAR=VALUE... -- OPTION...: print the output of --format=null, one entry per line (no value here contains a newline).
+# null VAR=VALUE... -- OPTION...: print the output of --format=null, one entry per line (no value
+# here contains a newline).
 null() {
 	local -a variables arguments
 	split "$@"

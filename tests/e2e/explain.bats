@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit explain: for people, and with --format=json a stable interface for programs. Each case of tests/vectors checks
-# that it agrees with the real run.
+# distinit explain: for people, and with --format=json a stable interface for programs. Each case of
+# tests/vectors checks that it agrees with the real run.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # the inner shells expand the quoted texts
 
 load helpers
@@ -13,8 +13,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# json EXPRESSION VAR=VALUE... -- OPTION...: the JSON of explain is "said", and its variables by name are "v". Fails unless
-# the Python EXPRESSION is true.
+# json EXPRESSION VAR=VALUE... -- OPTION...: the JSON of explain is "said", and its variables by
+# name are "v". Fails unless the Python EXPRESSION is true.
 json() {
 	local expression=$1
 	shift
@@ -34,7 +34,7 @@ readonly STEP=(
 	'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_PROCID=4 SLURM_NODEID=2 SLURM_LOCALID=0
 )
 
-# --- for programs -----------------------------------------------------------------------------------------
+# --- for programs ---------------------------------------------------------------------------------
 
 @test "json: in a cluster all keys exist, with the right types" {
 	# shellcheck disable=SC2178 # a reference, not a string
@@ -141,7 +141,7 @@ readonly STEP=(
 		-- --hosts='n[0-4500].long-name-of-a-cluster.example' --node-rank=3
 }
 
-# --- secrets ----------------------------------------------------------------------------------------------
+# --- secrets --------------------------------------------------------------------------------------
 
 @test "secrets: values of names that look secret are masked" {
 	local -a names=(HF_TOKEN TOKEN_OF_MINE AWS_SECRET_ACCESS_KEY SECRET DB_PASSWORD WANDB_API_KEY DB_PASSWD APIKEY MYSQL_PWD) set=() old=() append=()
@@ -194,7 +194,7 @@ readonly STEP=(
 	succeeds_with HF_TOKEN=hunter2
 }
 
-# --- the user's TF_CONFIG -----------------------------------------------------------------------------------
+# --- the user's TF_CONFIG -------------------------------------------------------------------------
 
 @test "TF_CONFIG of the user: its contents are shown" {
 	json 'v["TF_CONFIG"]["action"] == "kept" and "worker 1 of 3" in v["TF_CONFIG"]["why"]' \
@@ -213,7 +213,7 @@ readonly STEP=(
 		"${SESSION[@]}" "TF_CONFIG=$deep" --
 }
 
-# --- for people -------------------------------------------------------------------------------------------
+# --- for people -----------------------------------------------------------------------------------
 
 @test "text: the manager, what identified it, the cluster, and this node's position" {
 	distinit "${SESSION[@]}" -- explain
@@ -301,7 +301,7 @@ readonly STEP=(
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- the process ------------------------------------------------------------------------------------------
+# --- the process ----------------------------------------------------------------------------------
 
 @test "process: all keys exist, with the right types" {
 	json 'set(said["process"]) >= {"pid", "container", "container_by", "uid", "gid", "groups", "capabilities", "seccomp",

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# What frameworks need besides variables: a host file, and the network interface to the other nodes. The variables
-# are in tests/vectors/frameworks.txt.
+# What frameworks need besides variables: a host file, and the network interface to the other nodes.
+# The variables are in tests/vectors/frameworks.txt.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # the inner shells expand
 # shellcheck disable=SC2054 # the commas belong to distinit's options
 
@@ -14,7 +14,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# --- the host file ----------------------------------------------------------------------------------
+# --- the host file --------------------------------------------------------------------------------
 
 readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
 
@@ -53,9 +53,10 @@ readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
 	fails_like 125 "DISTINIT_HOSTFILE_OUTPUT: '$PWD' cannot be written: *"
 }
 
-# --- the network interface --------------------------------------------------------------------------
+# --- the network interface ------------------------------------------------------------------------
 
-# A private network for a command: eth7, 10.9.0.2/24, leads to the cluster; eth9, 10.8.0.2/24, does not.
+# A private network for a command: eth7, 10.9.0.2/24, leads to the cluster; eth9, 10.8.0.2/24, does
+# not.
 requires_network() {
 	requires ip unshare
 	[[ $EUID -eq 0 ]] || skip "only root can make networks of its own"

@@ -16,8 +16,8 @@ readonly SESSION=(
 	BACKENDAI_CLUSTER_HOST=sub1 BACKENDAI_CLUSTER_LOCAL_RANK=1
 )
 
-# invoke PROGRAM ARG...: run it. The result is in $status, $output and $stderr, and is shown if the test fails.
-# Unlike bats' run it always separates the two streams, and accepts status 127.
+# invoke PROGRAM ARG...: run it. The result is in $status, $output and $stderr, and is shown if the
+# test fails. Unlike bats' run it always separates the two streams, and accepts status 127.
 invoke() {
 	local out=$BATS_TEST_TMPDIR/.stdout err=$BATS_TEST_TMPDIR/.stderr
 	status=0
@@ -31,7 +31,8 @@ invoke() {
 	} | cut -c 1-2000
 }
 
-# split VAR=VALUE... -- ARG...: store the first part in the caller's $variables, and the rest in its $arguments.
+# split VAR=VALUE... -- ARG...: store the first part in the caller's $variables, and the rest in its
+# $arguments.
 split() {
 	variables=()
 	while [[ $1 != -- ]]; do
@@ -77,8 +78,8 @@ fails_like() {
 	[[ $status -eq $1 && -z $output && $stderr != *$'\n'* && $stderr == "distinit: error: "$2 ]]
 }
 
-# raw ENTRY... -- PROGRAM ARG...: exec PROGRAM in an environment of only these entries. Unlike with env(1), entries may be
-# repeated, have no '=', and contain any bytes.
+# raw ENTRY... -- PROGRAM ARG...: exec PROGRAM in an environment of only these entries. Unlike with
+# env(1), entries may be repeated, have no '=', and contain any bytes.
 raw() {
 	python3 -c '
 import ctypes, os, sys
@@ -106,7 +107,8 @@ remove_open_folder() {
 	fi
 }
 
-# as_nobody PROGRAM ARG...: run it as a user without rights; if we have none ourselves, as the current user.
+# as_nobody PROGRAM ARG...: run it as a user without rights; if we have none ourselves, as the
+# current user.
 as_nobody() {
 	if [[ $EUID -eq 0 ]]; then
 		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"

@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit hosts: host lists, expanded and compressed. Single lists are in tests/vectors/hostlist.txt.
+# distinit hosts: host lists, expanded and compressed. Single lists are in
+# tests/vectors/hostlist.txt.
 
 load helpers
 
-# random_lists N SEED: print random host lists, one per line, that scontrol of Slurm 22.05 reads too.
+# random_lists N SEED: print random host lists, one per line, that scontrol of Slurm 22.05 reads
+# too.
 random_lists() {
 	python3 - "$@" <<-'PYTHON'
 		import random, sys
@@ -166,7 +168,7 @@ random_lists() {
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- a file of hosts --------------------------------------------------------------------------------
+# --- a file of hosts ------------------------------------------------------------------------------
 
 @test "--hostfile: its hosts are printed, in their order" {
 	printf '%s\n' 'n2 slots=2' '# none' n10:3 'n1 4' >"$BATS_TEST_TMPDIR/hosts"
