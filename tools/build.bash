@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Meson: setting up build folders, compiling, and the static program with musl, for this processor or another.
+# Sets up build folders with Meson, and compiles; builds the static program with musl, for this
+# processor or another.
 
 readonly PKGS_BUILD="gcc libc6-dev linux-libc-dev musl-tools binutils meson ninja-build dpkg-dev xz-utils"
 
@@ -41,7 +42,7 @@ build_static() {
 	check_static build/distrun
 }
 
-# link_kernel_headers FOLDER INCLUDE ASM: links to the kernel's three folders of headers, and no others.
+# link_kernel_headers FOLDER INCLUDE ASM: link to only the three folders of kernel headers.
 link_kernel_headers() {
 	mkdir -p "$1"
 	ln -sfn "$2/linux" "$1/linux"
@@ -49,7 +50,7 @@ link_kernel_headers() {
 	ln -sfn "$3/asm" "$1/asm"
 }
 
-# configure_musl DIR NAME CPU ARCH: with cross/NAME.ini, and its constants.
+# configure_musl DIR NAME CPU ARCH: set up DIR with cross/NAME.ini and its constants.
 configure_musl() {
 	local constants=$DEPS/$4/constants.ini
 	printf "[constants]\nroot = '%s'\ncpu = '%s'\narch = '%s'\n" "$ROOT" "$3" "$4" >"$constants.new"
@@ -58,7 +59,7 @@ configure_musl() {
 	configure "$1" --cross-file="$constants" --cross-file="cross/$2.ini" --wrap-mode=forcefallback -Dstatic=true
 }
 
-# configure DIR OPTION...: meson setup, unless DIR is set up with these options already.
+# configure DIR OPTION...: run meson setup, unless DIR is set up with these options already.
 configure() {
 	local dir=$1
 	shift
@@ -76,7 +77,7 @@ compile() {
 	shift
 	mkdir -p "$LOGS"
 	if ! ninja -C "$dir" "$@" >"$log" 2>&1 </dev/null; then
-		# Without the command lines and what Meson is glad about.
+		# Leave out command lines and Meson's success messages.
 		grep -E '^FAILED:|^ninja: error|ERROR|error:|warning:|undefined reference|^ +([0-9]+ )?\||: In function' "$log" |
 			head -n 60 >&2 || true
 		die "$dir does not compile (all of it: $log)" "Again, alone: ninja -C $dir"
@@ -84,8 +85,8 @@ compile() {
 	grep -E 'warning:' "$log" >&2 || true
 }
 
-# unpack_again: Meson lays subprojects/packagefiles/ over a tarball when it unpacks it, and never again. Where they have
-# changed since, it has to unpack again.
+# unpack_again: Meson copies subprojects/packagefiles/ over a tarball only when it unpacks the
+# tarball. If these files have changed since, unpack again.
 unpack_again() {
 	local wrap folder patch file
 	for wrap in $WRAPS; do
@@ -98,13 +99,13 @@ unpack_again() {
 				break
 			fi
 		done < <(cd "$patch" && find . -type f)
-		# Build files that were made from the old ones are made again.
+		# Build folders that were set up from the old files are set up again.
 		[[ -d $folder ]] || rm -f build/.dev-options build-a*64/.dev-options
 	done
 }
 
 
-# A program that asks for a loader would not start in an image that has none.
+# A program that needs a loader does not start in an image without one.
 check_static() {
 	if readelf --program-headers "$1" | grep -qE '^ *(INTERP|DYNAMIC) '; then
 		die "$1 is not static: it has a loader or a dynamic section (readelf -l)" \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What all of ./dev's words share: messages, logs, and how one step is run.
+# Shared by all commands of ./dev: messages, logs, and running a step.
 
-# shellcheck disable=SC2034 # for those who source this
+# shellcheck disable=SC2034 # used by the files that source this
 readonly DEPS=build-deps      # what builds need besides our sources: headers, package lists
 readonly LOGS=build-deps/logs # one log per step
 
@@ -11,7 +11,7 @@ say() {
 	printf 'dev: %s\n' "$*" >&2
 }
 
-# die WHAT [ADVICE]...: end, saying what failed and what can be done.
+# die WHAT [ADVICE]...: print what failed and what to do, and exit.
 die() {
 	say "error: $1"
 	shift
@@ -22,7 +22,7 @@ die() {
 	exit 1
 }
 
-# step NAME ADVICE COMMAND...: run a command with its output in a log, shown only if it fails.
+# step NAME ADVICE COMMAND...: run a command with its output in a log. Show the log only on failure.
 step() {
 	local name=$1 advice=$2 log=$LOGS/$1.log
 	shift 2
@@ -33,7 +33,7 @@ step() {
 	fi
 }
 
-# hand_over FILE [ARG]...: become a program of the tree.
+# hand_over FILE [ARG]...: exec a program of the tree.
 hand_over() {
 	[[ -x $1 ]] || die "$1 is not there, or not executable"
 	exec "$@"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# The static program for another processor: Debian's cross compiler, and that processor's musl.
+# Builds the static program for another processor, with Debian's cross compiler and musl.
 
-# build_cross ARCH: build-ARCH/distinit.
+# build_cross ARCH: build build-ARCH/distinit.
 build_cross() {
 	local arch=$1 cpu
 	case $arch in
@@ -21,8 +21,8 @@ build_cross() {
 	check_static "build-$arch/distinit"
 }
 
-# fetch_musl ARCH CPU: the musl-dev of another processor, unpacked, without making that one of the machine's
-# architectures. The .deb is kept in the machine's cache.
+# fetch_musl ARCH CPU: download and unpack musl-dev of another processor, without adding a foreign
+# architecture to the machine. The .deb is kept in the machine's cache.
 fetch_musl() {
 	local arch=$1 here=$ROOT/$DEPS/$1 cache deb
 	cache=$(machine_cache)
@@ -36,7 +36,7 @@ fetch_musl() {
 		[[ -z $cache ]] || keep_source "$deb" "$cache/${deb##*/}"
 		touch "$here/complete"
 	fi
-	# It says where things are: the tree may have been moved.
+	# The file contains paths, so write it each time: the tree may have been moved.
 	sed "s#/usr/\(include\|lib\)/$2-linux-musl#$here&#g" "$here/usr/lib/$2-linux-musl/musl-gcc.specs" >"$here/musl-gcc.specs"
 }
 

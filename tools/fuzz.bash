@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev fuzz: libFuzzer on the parsers.
+# ./dev fuzz: runs libFuzzer on the parsers.
 
 readonly PKGS_FUZZ="$PKGS_BUILD pkg-config libcap-dev clang-14 libclang-rt-14-dev llvm-14"
 
-# fuzz_one NAME SECONDS: its output goes to a log; new inputs to build-fuzz/corpus/NAME.
+# fuzz_one NAME SECONDS: run one target. Output goes to a log, new inputs to build-fuzz/corpus/NAME.
 fuzz_one() {
 	local name=$1 seconds=$2 log=$LOGS/fuzz-$1.log
 	local -a options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
@@ -14,7 +14,7 @@ fuzz_one() {
 	mkdir -p "build-fuzz/corpus/$name" build-fuzz/crashes "tests/fuzz/corpus/$name"
 	build-fuzz/tests/fuzz-"$name" "${options[@]}" "build-fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
 		>"$log" 2>&1 </dev/null &
-	# shellcheck disable=SC2064 # the id of now is meant
+	# shellcheck disable=SC2064 # expand the id now
 	trap "kill $! 2>/dev/null; exit 1" TERM
 	if wait $!; then
 		say "fuzz $name: no crash, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs, $(find "build-fuzz/corpus/$name" -type f | wc -l) inputs of its own"
@@ -29,7 +29,7 @@ fuzz_one() {
 	return 1
 }
 
-# fuzz_merge NAME: take over the inputs found that reach code which the corpus does not.
+# fuzz_merge NAME: add new inputs to the corpus, if they reach code that the corpus does not reach.
 fuzz_merge() {
 	local corpus=tests/fuzz/corpus/$1 before
 	mkdir -p "$corpus" "build-fuzz/corpus/$1"
@@ -64,7 +64,7 @@ word_fuzz() {
 
 	need "$PKGS_FUZZ"
 	fetch_sources
-	# cJSON from its source: what is not instrumented cannot guide the fuzzer.
+	# Build cJSON from source: only instrumented code guides the fuzzer.
 	CC=clang-14 configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
 		-Doptimization=1 -Ddebug=true --force-fallback-for=cjson
 	compile build-fuzz
@@ -78,7 +78,7 @@ word_fuzz() {
 		return
 	fi
 	say "fuzzing ${targets[*]}: $seconds s each, two at a time"
-	# Jobs in the background do not hear Ctrl-C.
+	# Background jobs ignore Ctrl-C.
 	trap 'jobs -p | xargs -r kill 2>/dev/null || true' EXIT
 	for name in "${targets[@]}"; do
 		while (($(jobs -pr | wc -l) >= 2)); do

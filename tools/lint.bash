@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev lint: one function per check.
+# ./dev lint: one function for each check.
 
 readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy"
 
-# Git, also where the tree is somebody else's, as it may be in a container.
+# Runs git, even if another user owns the tree, as may be the case in a container.
 git_here() {
 	git -c safe.directory="$ROOT" "$@"
 }
 
-# files_of PATTERN...: files that git tracks, or would.
+# files_of PATTERN...: print the files that git tracks, and untracked files that are not ignored.
 files_of() {
 	git_here ls-files --cached --others --exclude-standard --deduplicate -- "$@" | while IFS= read -r file; do
 		[[ ! -f $file ]] || printf '%s\n' "$file"
 	done
 }
 
-# Shell scripts by their name or their first line.
+# Prints the shell scripts, by their name or first line.
 shell_files() {
 	files_of '*.sh' '*.bash' '*.bats'
 	files_of | grep -vE '\.[a-z0-9]+$' | while IFS= read -r file; do
@@ -29,7 +29,7 @@ shell_files() {
 
 lint_failed=''
 
-# check NAME COMMAND...: one check of lint; all are made, whatever fails.
+# check NAME COMMAND...: run one check of lint. A failure does not stop the others.
 check() {
 	local name=$1
 	shift
@@ -72,7 +72,7 @@ lint_shell() {
 	shellcheck --external-sources --source-path=SCRIPTDIR "${files[@]}"
 }
 
-# python_files: by their name or their first line.
+# python_files: print the Python files, by their name or first line.
 python_files() {
 	files_of '*.py'
 	files_of | grep -vE '\.[a-z0-9]+$' | while IFS= read -r file; do
@@ -88,7 +88,7 @@ lint_python() {
 	PYTHONPYCACHEPREFIX=$ROOT/$DEPS/pycache python3 -W error -m py_compile "${files[@]}"
 }
 
-# What others import is typed, and so is what shows how it is used.
+# The module that users import has types, and so has the example of its use.
 lint_types() {
 	local -a files
 	mapfile -t files < <(files_of 'python/*.py' 'tests/python/test_*.py')
@@ -102,7 +102,7 @@ lint_manual() {
 	mandoc -T lint -W warning "${files[@]}"
 }
 
-# The tree has to be whole: nothing in it may point out of it.
+# The tree has to be self-contained: no file may mention a path outside it.
 lint_outside() {
 	! git_here grep -nE '\.\./sh[a]red'
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Debian packages: which are missing, and installing them without starting a daemon.
+# Finds missing Debian packages, and installs them without starting a daemon.
 
 readonly POLICY=/usr/sbin/policy-rc.d # maintainer scripts ask it whether they may start a daemon
 
-# missing PACKAGE...: those that are not installed.
+# missing PACKAGE...: print those that are not installed.
 missing() {
 	local installed package
 	installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
@@ -14,13 +14,13 @@ missing() {
 	done
 }
 
-# apt-get as a script needs it: asks nothing, and waits for another one to end.
+# apt-get for scripts: asks no questions, and waits for the lock of another apt.
 apt_quietly() {
 	apt-get -y --no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=120 \
 		-o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
 
-# Package lists may be absent or old: then the first attempt fails, and the second has fresh ones.
+# Package lists may be missing or old. If the first attempt fails, update them and retry.
 apt_install() {
 	apt_quietly install "$@" || { apt_quietly update && apt_quietly install "$@"; }
 }
@@ -40,15 +40,15 @@ need() {
 	step packages "Is the network up? Do /etc/apt's sources name Debian 12?" without_daemons apt_install "${packages[@]}"
 }
 
-# without_daemons COMMAND...: run it while no maintainer script may start a service.
+# without_daemons COMMAND...: run it, while maintainer scripts may not start services.
 without_daemons() {
 	local status=0 saved=''
 	if [[ -e $POLICY || -L $POLICY ]]; then
 		saved=$(mktemp -d)
 		mv "$POLICY" "$saved/"
 	fi
-	# Also on a signal, which ends the script through its EXIT trap.
-	# shellcheck disable=SC2064 # the value of now is meant
+	# A signal also runs the EXIT trap.
+	# shellcheck disable=SC2064 # expand the value now
 	trap "restore_policy '$saved'" EXIT
 	printf '#!/bin/sh\nexit 101\n' >"$POLICY"
 	chmod 755 "$POLICY"

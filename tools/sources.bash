@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# The sources of the libraries that are built in: their tarballs, where Meson looks for them. They come from
-# this machine's cache, from Debian's archive, or from upstream; subprojects/*.wrap says which file it must be.
+# Provides the source tarballs of the linked libraries where Meson looks for them. They come from
+# this machine's cache, from Debian's archive, or from upstream. subprojects/*.wrap has their
+# hashes.
 
 readonly WRAPS="libcap cjson"
 readonly TARBALLS=subprojects/packagecache
 
-# wrap_field WRAP KEY: a value of subprojects/WRAP.wrap.
+# wrap_field WRAP KEY: print a value of subprojects/WRAP.wrap.
 wrap_field() {
 	sed -n "s/^$2 *= *//p" "subprojects/$1.wrap"
 }
 
-# is_source FILE WRAP: is it the tarball that the wrap wants?
+# is_source FILE WRAP: check that FILE is the tarball of the wrap.
 is_source() {
 	[[ -f $1 ]] && echo "$(wrap_field "$2" source_hash)  $1" | sha256sum --check --status
 }
 
-# Tarballs that were fetched once on this machine, for every clone of the tree. Empty: there is no such place.
+# Prints this machine's cache of tarballs, which all clones of the tree share. Prints nothing if
+# there is no place for it.
 machine_cache() {
 	local base=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 	[[ -z $base ]] || printf '%s\n' "$base/distinit"
 }
 
-# fetch_sources: see to it that every tarball is there, or end with what can be done by hand.
+# fetch_sources: provide every tarball, or exit with instructions to do it by hand.
 fetch_sources() {
 	local wrap log=$LOGS/sources.log
 	mkdir -p "$LOGS" "$TARBALLS"
@@ -54,7 +56,7 @@ fetch_source() {
 	[[ -z $kept ]] || keep_source "$tarball" "$kept"
 }
 
-# keep_source TARBALL COPY: for other clones. Where that cannot be written, nothing is lost.
+# keep_source TARBALL COPY: copy it into the cache, for other clones. A failure is ignored.
 keep_source() {
 	cmp -s "$1" "$2" || { mkdir -p "${2%/*}" && cp "$1" "$2"; } 2>/dev/null || true
 }
@@ -69,16 +71,17 @@ die_without_source() {
 		"SHA-256: $(wrap_field "$wrap" source_hash)"
 }
 
-# private_apt DIR: options for apt in PRIVATE_APT. Package lists of its own in DIR leave the machine's as they are, and
-# what is installed on the machine does not matter: asked for a source, apt would choose the installed version's.
+# private_apt DIR: set PRIVATE_APT, options for apt to keep its own package lists in DIR. The
+# machine's lists are not changed. Installed packages do not count: apt would otherwise choose the
+# source of the installed version.
 private_apt() {
 	mkdir -p "$1/lists/partial" "$1/parts"
 	PRIVATE_APT=(-o "Dir::State::lists=$1/lists" -o Dir::State::status=/dev/null -o Dir::Cache::pkgcache=
 		-o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root -o Acquire::Retries=2)
 }
 
-# fetch_from_debian WRAP FILE: the .orig tarball of whichever version has the right one. Several have, and an archive may
-# lack the files of a version that it lists.
+# fetch_from_debian WRAP FILE: fetch the .orig tarball from any version that has the right one.
+# Several versions have it, and an archive may lack the files of a version that it lists.
 fetch_from_debian() {
 	local wrap=$1 file=$2 apt=$ROOT/$DEPS/apt package version
 	package=${file##*/}
@@ -87,7 +90,7 @@ fetch_from_debian() {
 	PRIVATE_APT+=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/parts")
 	if [[ ! -e $apt/updated ]]; then
 		debian_source_entries "$apt/parts"
-		apt-get "${PRIVATE_APT[@]}" update || true # some lists may be had, others not
+		apt-get "${PRIVATE_APT[@]}" update || true # some lists may be available, others not
 		touch "$apt/updated"
 	fi
 	for version in $(versions_with "$package" "$(wrap_field "$wrap" source_hash)"); do
@@ -98,7 +101,8 @@ fetch_from_debian() {
 	return 1
 }
 
-# versions_with PACKAGE HASH: its versions in the lists of PRIVATE_APT that have a file of this SHA-256.
+# versions_with PACKAGE HASH: print the versions, in the lists of PRIVATE_APT, that have a file with
+# this SHA-256.
 versions_with() {
 	apt-cache "${PRIVATE_APT[@]}" showsrc --only-source "$1" |
 		awk -v RS= -v hash="$2" 'index($0, "\n " hash " ") && match($0, /\nVersion: [^\n]*/) {
@@ -107,8 +111,9 @@ versions_with() {
 		}'
 }
 
-# debian_source_entries DIR: the machine's own entries for Debian, asking for sources. "Debian" is what has the release's
-# name as its suite and a component "main"; both forms of sources are read.
+# debian_source_entries DIR: copy the machine's apt entries for Debian, changed to fetch sources. An
+# entry is Debian's if its suite is the release's name and it has a component "main". Both formats
+# of apt sources are read.
 debian_source_entries() {
 	local codename parts=$1
 	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
@@ -121,7 +126,7 @@ debian_source_entries() {
 				sub(/^\n/, "")
 				print
 			}' >"$parts/debian.sources"
-	# sources.list need not exist.
+	# sources.list may not exist.
 	{ find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null || true; } |
 		awk -v name="$codename" '$1 == "deb" && / main( |$)/ && $0 ~ " " name {
 			$1 = "deb-src"
@@ -130,7 +135,7 @@ debian_source_entries() {
 	[[ -s $parts/debian.sources || -s $parts/debian.list ]] || echo "dev: /etc/apt names no archive of Debian $codename"
 }
 
-# fetch_from_upstream WRAP FILE: apt's own downloader checks the hash, and uses the machine's proxy.
+# fetch_from_upstream WRAP FILE: apt's downloader checks the hash, and uses the machine's proxy.
 fetch_from_upstream() {
 	private_apt "$ROOT/$DEPS/apt"
 	/usr/lib/apt/apt-helper "${PRIVATE_APT[@]}" download-file "$(wrap_field "$1" source_url)" "$2" \

@@ -7,12 +7,12 @@ import pathlib
 import re
 import subprocess
 
-LABELS = ("known by", "reads", "leaves alone", "lacks", "sets")
+LABELS = ("known by", "reads", "ignores", "lacks", "sets")
 
 
 @dataclasses.dataclass
 class Entry:
-    """One manager, launcher or framework: its name, what it is, and what follows each label."""
+    """One manager, launcher or framework: its name, its description, and the text of each label."""
 
     name: str
     about: str
@@ -20,7 +20,7 @@ class Entry:
 
 
 def parse(text: str) -> list[list[Entry]]:
-    """The groups of entries. A line that begins with a letter is the headline of a group."""
+    """Split @text into groups of entries. A line that begins with a letter is a group's heading."""
     groups: list[list[Entry]] = []
     label = ""
     for line in text.splitlines():
@@ -40,13 +40,13 @@ def parse(text: str) -> list[list[Entry]]:
 
 
 def read(program: str, word: str) -> list[list[Entry]]:
-    """Ask the program for one of its tables."""
+    """Run the program, and read one of its tables."""
     shown = subprocess.run([program, word], env={}, capture_output=True, text=True, check=True)
     return parse(shown.stdout)
 
 
 def update(path: pathlib.Path, text: str, check: bool) -> bool:
-    """Write @text to @path, or only look whether it is there already. Returns whether all is well."""
+    """Write @text to @path. With @check only compare, and return false if they differ."""
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return True
     if check:
@@ -57,7 +57,7 @@ def update(path: pathlib.Path, text: str, check: bool) -> bool:
 
 
 def as_code(text: str) -> str:
-    """Names of variables, options and files in @text, as Markdown code."""
+    """Format the names of variables, options and files in @text as Markdown code."""
     option, path = r"--[a-z][a-z-]+(?:=[a-z]+)?", r"(?<![\w/])/[\w./-]+\w"
     variable = r"\b_?[A-Z][A-Z0-9]*_[A-Za-z0-9_*]*|\bJOB-[\w.-]+|\b(?:RANK|ARC|[A-Z]{5,})\b"
     return re.sub(f"{option}|{path}|{variable}", r"`\g<0>`", text).replace("|", "\\|")

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Add up what the tests of some build folders said, after "meson test".
+"""Add up the test results of build folders, after "meson test".
 
     tally.py [--strict=SUITE]... BUILD...
 
-Lists each failure and each skip with its reason, and prints last "N passed, N failed, N skipped".
-Counted are single TAP tests; a program that crashed, ran out of time or broke off its plan is one
-failure more. A build without tests in its log has failed. --strict: what that suite skips has failed. Exit 1 if
-anything failed, or nothing passed.
+Lists each failure and each skip with its reason. The last line is "N passed, N failed, N skipped".
+Single TAP tests are counted. A program that crashed, timed out or did not complete its plan adds one
+failure. A build without tests in its log has failed. --strict: skips in that suite are failures. The
+exit status is 1 if anything failed, or nothing passed.
 
-A program that failed and was run again (meson test --logbase=again) counts as it did then; those that
-passed only then are named. --failed: print just the names of the programs that failed.
+For a program that failed and ran again (meson test --logbase=again), the second run counts; programs
+that passed only then are named. --failed: print only the names of the programs that failed.
 """
 
 import argparse
@@ -44,7 +44,7 @@ class Tally:
 
 
 def read_tap(text, name, tally, strict):
-    """Count one program's TAP. Returns what is wrong with it as a whole, or None."""
+    """Count one program's TAP. Returns what is wrong with the program as a whole, or None."""
     plan = None
     ran = 0
     for line in text.splitlines():
@@ -97,7 +97,7 @@ def count_program(run, build, tally, strict_suites):
 
 
 def show_program(run, name):
-    """What a program that failed said, without the tests that passed."""
+    """Print the output of a failed program, without the tests that passed."""
     lines = [line for line in (run.get("stdout") or "").splitlines() if not re.match(r"ok\b|1\.\.", line)]
     lines += (run.get("stderr") or "").splitlines()
     print(f"--- {name}: {' '.join(run['command'])}")

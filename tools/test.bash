@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev test: everything that "meson test" runs, and the tally of it.
+# ./dev test: runs "meson test", and adds up the results.
 
 readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev bats python3 procps util-linux strace iproute2"
 readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables catatonit busybox-static iproute2 docker.io charliecloud-runtime podman-compose python3-yaml"
 readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost $PKGS_CONTAINERS"
 
-# run_tests DIR OPTION...: whatever fails is told by the tally, from the log that Meson leaves. What failed runs once
-# more, alone: real engines on a busy machine run out of time now and then. The tally names what passed only then.
+# run_tests DIR OPTION...: run the tests. The tally reports failures, from Meson's log. Failed tests
+# run once more, alone, because real engines sometimes time out on a busy machine. The tally names
+# those that passed only then.
 run_tests() {
 	local dir=$1 log=$LOGS/test-${1##*/}.log
 	shift
@@ -42,7 +43,7 @@ word_test() {
 
 	need "$PKGS_TEST${all:+ $PKGS_ENGINES}"
 	build_static
-	# In a process of its own: where it fails, for want of a network say, its tests are skipped and tell so.
+	# In a subshell: if the build fails, for example without a network, its tests are skipped.
 	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64) || say "no build for arm64"
 	configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
 	compile build meson-test-prereq

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The command line, and what values may be. */
+/** Parses the command line, and checks values. */
 
 #include "common/options.h"
 
@@ -67,7 +67,7 @@ static bool is_name(const struct option_table *table, struct str word, const cha
 	return true;
 }
 
-/** Find the option that @word is. *@value is what stands in the same word, or NULL. */
+/** Find the option that @word names. *@value is its argument in the same word, or NULL. */
 static const struct option *find_option(const struct option_table *table, unsigned command, const char *word,
 					const char **value) {
 	struct str name = str_of(word + 2);
@@ -88,30 +88,33 @@ static const struct option *find_option(const struct option_table *table, unsign
 	return NULL;
 }
 
-/** Hand @o to the table's take(). *@argv is behind its argument. */
+/** Pass @o to the table's take(). *@argv points after its argument. */
 static int hand_over(const struct settings *out, const struct option *o, const char *value, char ***argv,
 		     void *context, struct err *err) {
 	if (o->takes == TAKES_FLAG && value) {
-		return err_set(err, EINVAL, "--%s takes nothing behind it", o->name);
+		return err_set(err, EINVAL, "--%s takes no argument", o->name);
 	}
 	const char *next = **argv;
 	if (o->takes == TAKES_PAIR) {
 		if (!next) {
-			return err_set(err, EINVAL, "--%s needs a name and a value behind it", o->name);
+			return err_set(err, EINVAL, "--%s needs a name and a value", o->name);
 		}
 		(*argv)++;
 	}
 	return out->table->take(context, o, value ? value : "", next, err);
 }
 
-/** Take the option @o of @word with its argument @value, where it has one; *@argv is behind it. */
+/**
+ * Store the option @o of @word. @value is its argument in @word, or NULL; *@argv points after
+ * @word.
+ */
 static int take_option(struct settings *out, const struct option *o, const char *word, const char *value,
 		       char ***argv, void *context, struct err *err) {
 	bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
 	if (needs_value && !value) {
 		value = **argv;
 		if (!value) {
-			return err_set(err, EINVAL, "--%s needs %s behind it", o->name,
+			return err_set(err, EINVAL, "--%s needs %s", o->name,
 				       o->argument ? o->argument : "an argument");
 		}
 		(*argv)++;
@@ -122,11 +125,10 @@ static int take_option(struct settings *out, const struct option *o, const char 
 	int r = settings_set(out, o, value);
 	out->given[o->id] = o;
 	out->verbose += o->id == out->table->verbose && settings_on(out, o->id);
-	return r < 0 ? err_set(err, EINVAL, "%s: 1 or 0 is expected behind the '='", quote(str_of(word)).s)
-		     : 0;
+	return r < 0 ? err_set(err, EINVAL, "%s: expected 1 or 0 after '='", quote(str_of(word)).s) : 0;
 }
 
-/** Read the option at *@argv, and go on behind it. */
+/** Read the option at *@argv, and advance *@argv past it. */
 static int read_option(struct settings *out, unsigned command, char ***argv, void *context, struct err *err) {
 	const char *word = *(*argv)++;
 	const char *value;
@@ -136,7 +138,7 @@ static int read_option(struct settings *out, unsigned command, char ***argv, voi
 	}
 	bool letters = word[1] != '-' && o->takes == TAKES_FLAG && value;
 	if (letters) {
-		// -vv: the same letter again, and nothing else.
+		// -vv: only the same letter may be repeated.
 		for (; *value == o->letter; value++) {
 			out->verbose += o->id == out->table->verbose;
 		}

@@ -4,11 +4,11 @@
 
 #include "common/options.h"
 
-/** Column in which the help texts begin, and their last. */
+/** The column in which help texts begin, and the last column. */
 #define HELP_COLUMN 26
 #define HELP_WIDTH  80
 
-/** Write @text from HELP_COLUMN on, broken at blanks. */
+/** Write @text from HELP_COLUMN on, with lines broken at spaces. */
 static void put_wrapped(struct buf *out, struct str text) {
 	while (text.len) {
 		size_t width = HELP_WIDTH - HELP_COLUMN;
@@ -28,7 +28,7 @@ static void put_wrapped(struct buf *out, struct str text) {
 	}
 }
 
-/** What stands between the name of @o and its argument. */
+/** What separates the name of @o from its argument. */
 static const char *joint(const struct option_table *table, const struct option *o) {
 	if (!o->argument) {
 		return "";

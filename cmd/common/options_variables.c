@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The variables that stand for options. */
+/** Reads the variables of options. */
 
 #include "common/options.h"
 
@@ -8,17 +8,17 @@
 
 #include <errno.h>
 
-/** What the variable is named after. */
+/** The name in lower case that the variable's name is made from. */
 static const char *variable_name(const struct option_table *table, const struct option *option) {
 	return option->name ? option->name : table->unnamed;
 }
 
-/** A letter of an option's name, as its variable has it. */
+/** Turn a character of an option's name into that of the variable's name. */
 static char as_variable(char c) {
 	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-/** Whether @suffix, what stands behind the prefix, is the variable of @option. */
+/** Whether the prefix and @suffix are the name of @option's variable. */
 static bool variable_matches(const struct option_table *table, const struct option *option,
 			     struct str suffix) {
 	const char *name = variable_name(table, option);
@@ -55,7 +55,7 @@ const char *settings_label(const struct settings *settings, unsigned id) {
 	return settings->table->program;
 }
 
-/** Say that @name is no setting, with what may have been meant. */
+/** Note that @name is unknown, with the most similar name. */
 static void note_unknown(const struct settings *settings, struct str name, struct notes *notes) {
 	const struct option_table *table = settings->table;
 	size_t prefix = strlen(table->prefix);
@@ -64,7 +64,7 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 		bool is_taken = o->id >= table->n_values && o->help && table->unnamed;
 		if (is_taken && variable_matches(table, o, best.word)) {
 			struct option lines = {.commands = 1};
-			notes_add(notes, "%s is no setting of %s; write %s='%s%s%s'", quote(name).s,
+			notes_add(notes, "%s is not a setting of %s; write %s='%s%s%s'", quote(name).s,
 				  table->program, option_variable(settings->arena, table, &lines), o->name,
 				  o->argument ? " " : "", o->argument ? o->argument : "");
 			return;
@@ -73,17 +73,19 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 			nearest_try(&best, option_variable(settings->arena, table, o) + prefix);
 		}
 	}
-	notes_add(notes, "%s is no setting of %s%s", quote(name).s, table->program,
+	notes_add(notes, "%s is not a setting of %s%s", quote(name).s, table->program,
 		  nearest_hint(&best, table->prefix).s);
 }
 
-/** Whether @entry is a variable of ours by its name's beginning, @prefix. All of the environment is asked: this is to be quick. */
+/**
+ * Whether the name of @entry begins with @prefix. Runs for every variable, so it has to be fast.
+ */
 static inline bool has_prefix(const struct env_entry *entry, struct str prefix) {
 	return entry->name_len > prefix.len && entry->text[0] == prefix.p[0] &&
 	       memcmp(entry->text, prefix.p, prefix.len) == 0;
 }
 
-/** The option whose variable @entry, which has the prefix, is; or NULL. */
+/** Find the option whose variable is @entry, which has the prefix; or NULL. */
 static const struct option *find_variable(const struct option_table *table, const struct env_entry *entry) {
 	struct str suffix = str_from(env_entry_name(entry), strlen(table->prefix));
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
@@ -94,7 +96,10 @@ static const struct option *find_variable(const struct option_table *table, cons
 	return NULL;
 }
 
-/** Take the value of @entry for @o, unless the command line has told it. Of a doubled variable the first counts, as everywhere. */
+/**
+ * Set @o to the value of @entry, unless the command line has set it. If the environment contains a
+ * name twice, the first entry counts, as for getenv().
+ */
 static int read_variable(struct settings *settings, const struct option *o, const struct env *env,
 			 const struct env_entry *entry, struct notes *notes, struct err *err) {
 	const struct option_table *table = settings->table;
@@ -104,21 +109,20 @@ static int read_variable(struct settings *settings, const struct option *o, cons
 	}
 	const char *why_not = table->refuses ? table->refuses(settings, o) : NULL;
 	if (why_not) {
-		// What is as much the workload's as ours reaches the one that it is meant for.
+		// A variable that is passed on still reaches the workload, so it needs no note.
 		if (o->id != table->passed_on) {
-			notes_add(notes, "%.*s is not read, as %s", (int)entry->name_len, entry->text,
-				  why_not);
+			notes_add(notes, "%.*s is ignored: %s", (int)entry->name_len, entry->text, why_not);
 		}
 		return 0;
 	}
 	if (settings_set(settings, o, value) == 0) {
 		return 0;
 	}
-	return err_set(err, EINVAL, "%.*s=%s: 1 or 0 is expected", (int)entry->name_len, entry->text,
+	return err_set(err, EINVAL, "%.*s=%s: expected 1 or 0", (int)entry->name_len, entry->text,
 		       quote(str_of(value)).s);
 }
 
-/** Take the variables of the options out of @env. */
+/** Remove the variables of the options from @env. */
 static void remove_variables(const struct option_table *table, struct env *env, struct str prefix) {
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];

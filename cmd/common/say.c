@@ -12,7 +12,7 @@ void say_line(const struct speaker *speaker, enum log_level level, const char *t
 		buf_putf(&line, "%s: %s: ", speaker->program, names[level]);
 		buf_put_plain(&line, str_of(text));
 		buf_putc(&line, '\n');
-		// One write: lines of several processes do not mix.
+		// One write, so that lines of several processes do not mix.
 		write_all(2, buf_str(&line));
 	}
 }

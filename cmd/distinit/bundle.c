@@ -17,7 +17,7 @@ static size_t add_names(const char **out, const char *const *names) {
 	return n;
 }
 
-/** What the managers and launchers are read from: all of it is some host's or rank's own. */
+/** The variables that managers and launchers are read from. They belong to one host or rank. */
 static const char *const *own_variables(struct session *s) {
 	size_t n = 1;
 	for (size_t i = 0; sources[i]; i++) {
@@ -54,7 +54,7 @@ static int write_bundle(struct session *s, struct buf *out, struct err *err) {
 	};
 	if (!names) {
 		notes_add(&s->notes,
-			  "nothing is tracked, so the bundle is empty; DISTINIT_TRACK lists the names");
+			  "no variable is tracked, so the bundle is empty; DISTINIT_TRACK lists the names");
 	}
 	return bundle_write(&request, &s->env, out, &s->notes, err);
 }
@@ -78,7 +78,7 @@ int command_bundle(struct session *s) {
 	if (!path) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	// For those alone who run the workers: there may be tokens in it.
+	// Only for the user who starts the workers: the bundle may contain tokens.
 	r = file_write(&s->arena, "--output", path, buf_str(&out), 0600, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** The subcommands, each in a file of its name. All return the status to exit with. */
+/** The subcommands, each in a file of its name. All return the exit status. */
 
 #include "distinit/session.h"
 #include "init/init.h"
@@ -10,17 +10,17 @@ struct subcommand {
 	/** NULL for the entrypoint. */
 	const char *name;
 	enum command command;
-	/** What follows the options, for the usage line. */
+	/** The arguments after the options, for the usage line. */
 	const char *arguments;
 	/** One line for --help. */
 	const char *about;
 	int (*run)(struct session *s);
 };
 
-/** The entrypoint first; ended by an entry of zeros. */
+/** The entrypoint is first; an entry of zeros is last. */
 extern const struct subcommand subcommands[];
 
-/** Derive, override, and become the workload. */
+/** Derive the variables, apply the directives, and become the workload. */
 int command_run(struct session *s);
 int command_env(struct session *s);
 int command_explain(struct session *s);
@@ -32,19 +32,21 @@ int command_sources(struct session *s);
 int command_frameworks(struct session *s);
 
 /**
- * --wait: wait for the master, if that was asked for and there is one to wait for; after session_derive().
- * Returns 0 to go on; the status to exit with otherwise, once the reason was said. Where a signal ended the wait, it ends this process
- * too.
+ * Wait for the master, if --wait is given and there is a master to wait for. Call session_derive()
+ * first. Returns 0 to go on; otherwise the exit status, after printing the reason. A signal that
+ * ends the wait also ends this process.
  */
 int session_wait(struct session *s);
 
 /**
- * Turn the settings into the plan of --init. *@wanted: whether to stay at all; the options are checked in any case.
- * Returns 0; -EINVAL.
+ * Make the plan of --init from the settings. *@wanted: whether to stay as the parent. The options
+ * are checked in both cases. Returns 0; -EINVAL.
  */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
-/** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
+/**
+ * Print the help of @of, a subcommand or the entrypoint. The entrypoint's is that of the program.
+ */
 int print_help(struct session *s, const struct subcommand *of);
 
 struct process_report;
@@ -53,12 +55,18 @@ struct process_report;
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);
 void explain_json(struct session *s, const struct process_report *process, struct buf *out);
 
-/** What `explain` tells of the process, before the flow. Returns 0 or a negative errno. */
+/**
+ * Collect what `explain` shows of the process. Call it before the flow. Returns 0 or a negative
+ * errno.
+ */
 int explain_process(struct session *s, struct process_report **out, struct err *err);
 
-/** And of the workload, behind the flow. That it cannot be started is told, and no failure. */
+/**
+ * Add what `explain` shows of the workload. Call it after the flow. If the workload cannot be
+ * started, the report says so; that is not a failure.
+ */
 void explain_workload(struct session *s, struct process_report *report);
 
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
-/** An object, behind its key. */
+/** Write the report as a JSON object, after its key. */
 void explain_process_json(const struct process_report *report, struct buf *out);

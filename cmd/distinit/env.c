@@ -17,7 +17,7 @@ static int find_format(struct session *s, const struct format **out, struct err 
 	return 0;
 }
 
-/** Say of what directives removed that a list of variables cannot tell it. */
+/** Warn that the output cannot show which variables directives removed. */
 static void note_removed(struct session *s) {
 	const struct env_entry *first = NULL;
 	uint32_t n = 0;
@@ -31,13 +31,13 @@ static void note_removed(struct session *s) {
 	}
 	if (first) {
 		notes_add(&s->notes,
-			  "%s%s removed (%s), which a list of variables cannot tell; --all prints the rest",
+			  "%s%s removed (%s), which this output cannot show; --all prints what is left",
 			  quote(env_entry_name(first)).s, n > 1 ? " and others are" : " is",
 			  first->removed_by->by);
 	}
 }
 
-/** Write the variables that were added or changed, or all of them, into @out. */
+/** Write the variables that were added or changed, or with --all all variables, into @out. */
 static int write_variables(struct session *s, const struct format *format, struct buf *out, struct err *err) {
 	bool all = settings_on(&s->settings, OPT_ALL);
 	uint32_t n = 0;
@@ -45,7 +45,7 @@ static int write_variables(struct session *s, const struct format *format, struc
 	for (uint32_t i = 0; i < s->env.n; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
 		bool wanted = all ? entry->state == ENV_LIVE : env_entry_changed(&s->env, entry);
-		// An entry without '=' is no variable.
+		// An entry without '=' is not a variable.
 		if (!wanted || entry->text[entry->name_len] != '=') {
 			continue;
 		}
@@ -87,7 +87,7 @@ int command_env(struct session *s) {
 	if (!path) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	// For whichever user the next container runs as.
+	// Readable for all: the next container may run as any user.
 	r = file_write(&s->arena, "--output", path, buf_str(&out), 0444, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }

@@ -4,20 +4,21 @@
 
 static const char entrypoint_end[] =
 	"\n"
-	"Each option but -v, --help and --version may also be told by a variable:\n"
-	"--master-port by DISTINIT_MASTER_PORT, directives by the lines of DISTINIT_ENV.\n"
-	"These variables are not passed on to the command, unless --keep-config is given.\n"
+	"Most options can also be set by a variable: DISTINIT_MASTER_PORT for\n"
+	"--master-port. DISTINIT_ENV holds directives, one per line. These variables are\n"
+	"not passed on to the command, unless --keep-config is given.\n"
 	"\n"
-	"Exit status: the command's; 127 not found, 126 found but not runnable, 125 an\n"
-	"error of distinit's own, before the command was started; 124 the time limit\n"
-	"ended it, or the master could not be reached in time (--wait).\n";
+	"Exit status: the command's; 127: command not found; 126: found, but not\n"
+	"executable; 125: an error of distinit, before the command was started; 124: the\n"
+	"time limit ended it, or the master could not be reached in time (--wait).\n";
 
 static void help_of_entrypoint(struct buf *out) {
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"
 		      "       distinit SUBCOMMAND [OPTION]...\n"
 		      "\n"
-		      "Turn what a cluster manager says into what training frameworks read\n"
-		      "(MASTER_ADDR, PET_*, TF_CONFIG, ...), apply overrides, and become COMMAND.\n"
+		      "Derive the variables that training frameworks read (MASTER_ADDR, PET_*,\n"
+		      "TF_CONFIG, ...) from those of the cluster manager, apply directives, and become\n"
+		      "COMMAND.\n"
 		      "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {

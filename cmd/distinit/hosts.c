@@ -19,7 +19,7 @@ static int read_hosts(struct session *s, struct hosts *out, struct err *err) {
 	say_notes(&s->speaker, &s->notes);
 	if (!s->flow.has_cluster || s->flow.cluster.place.hosts.n == 0) {
 		return err_set(err, ENOENT,
-			       "no cluster here tells its hosts; give a HOSTLIST, such as n[1-4]");
+			       "no hosts of a cluster are known here; give a HOSTLIST, such as n[1-4]");
 	}
 	*out = s->flow.cluster.place.hosts;
 	return 0;
@@ -30,7 +30,7 @@ static void put_line(struct buf *out, struct str host) {
 	buf_putc(out, '\n');
 }
 
-/** The host that --first or --nth asks for. */
+/** Print the host that --first or --nth selects. */
 static int put_one(struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
 	const char *nth = s->settings.value[OPT_NTH];
 	uint32_t n = 0;
@@ -38,7 +38,7 @@ static int put_one(struct session *s, const struct hosts *hosts, struct buf *out
 		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote(str_of(nth)).s);
 	}
 	if (n >= hosts->n) {
-		return err_set(err, EINVAL, "%s%s%s: the list has %u, counted from 0",
+		return err_set(err, EINVAL, "%s%s%s: the list has %u hosts, counted from 0",
 			       nth ? "--nth" : "--first", nth ? "=" : "", nth ? nth : "", hosts->n);
 	}
 	put_line(out, hosts_at(hosts, n));
@@ -50,18 +50,17 @@ static int check_usage(struct session *s, struct err *err) {
 	char **arguments = s->settings.arguments;
 	if (arguments[0] && arguments[1]) {
 		return err_set(err, EINVAL,
-			       "hosts takes one host list, not also %s; options stand before it, and lists "
-			       "are joined by commas",
+			       "hosts takes one host list, not also %s; put options first, and join lists by "
+			       "commas",
 			       quote(str_of(arguments[1])).s);
 	}
 	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
-		return err_set(err, EINVAL,
-			       "only one of --count, --first, --nth and --compress can be printed");
+		return err_set(err, EINVAL, "--count, --first, --nth and --compress exclude each other");
 	}
 	return 0;
 }
 
-/** What is asked for of @hosts. */
+/** Write what the options select of @hosts. */
 static int put_hosts(struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
 	const char *const *value = s->settings.value;
 	if (value[OPT_FIRST] || value[OPT_NTH]) {
@@ -89,7 +88,7 @@ int command_hosts(struct session *s) {
 	int r = check_usage(s, &err);
 	if (r == 0 && list && !value[OPT_COUNT] && !value[OPT_FIRST] && !value[OPT_NTH] &&
 	    !value[OPT_COMPRESS]) {
-		// As it comes from the list: nothing else has to be known of each name.
+		// Fast path: print the list as it expands, without storing each host.
 		struct str lines;
 		uint32_t n;
 		r = hostlist_lines(&s->arena, "HOSTLIST", str_of(list), &lines, &n, &err);

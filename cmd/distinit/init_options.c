@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** From the settings to the plan of --init. */
+/** Makes the plan of --init from the settings. */
 
 #include "distinit/commands.h"
 
 #include <errno.h>
 
-/** Options that say how --init does it, and mean nothing without; but for the last two, which turn it on. */
+/** The options of --init. They need --init, except the last two, which turn it on. */
 static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	OPT_MAP_EXIT,
 					 OPT_GRACE,	 OPT_LEFTOVERS, OPT_LEFTOVERS_GRACE,
 					 OPT_PDEATHSIG,	 OPT_INIT,	OPT_TIME_LIMIT};
@@ -19,14 +19,14 @@ static const char *label(struct session *s, enum option_id id) {
 }
 
 /**
- * A variable may stand in an image for those who use --init, and says nothing about this run; an option is meant. Without --init
- * it would be dropped in silence.
+ * Without --init, an option on the command line would be ignored silently, so it is an error. A
+ * variable may be part of an image, for runs with --init, so it is not.
  */
 static int check_unused(struct session *s, struct err *err) {
 	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
 		enum option_id id = of_init[i];
 		if (s->settings.given[id] && settings_on(&s->settings, id)) {
-			return err_set(err, EINVAL, "%s goes with --init, which is not given", label(s, id));
+			return err_set(err, EINVAL, "%s needs --init", label(s, id));
 		}
 	}
 	return 0;
@@ -39,8 +39,8 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 		return r;
 	}
 	if (plan->time_limit_ms == 0) {
-		return err_set(err, EINVAL, "%s=%s: a limit of nothing would let nothing run",
-			       label(s, OPT_TIME_LIMIT), quote(str_of(value)).s);
+		return err_set(err, EINVAL, "%s=%s: more than 0 is expected", label(s, OPT_TIME_LIMIT),
+			       quote(str_of(value)).s);
 	}
 	if (s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT)) {
 		return err_set(err, EINVAL, "%s needs --init, and contradicts --init=0",
@@ -49,7 +49,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 	return 0;
 }
 
-/** Read --grace, which counts for a time limit too. */
+/** Read --grace, which also applies to a time limit. */
 static int read_grace(struct session *s, struct init_plan *plan, struct err *err) {
 	const char *value = s->settings.value[OPT_GRACE];
 	uint64_t ms = GRACE_NEVER;
@@ -58,7 +58,7 @@ static int read_grace(struct session *s, struct init_plan *plan, struct err *err
 	}
 	if (strcmp(value, "never") != 0 && settings_duration(&s->settings, OPT_GRACE, &ms, err) < 0) {
 		struct err cause = *err;
-		return err_set(err, EINVAL, "%s; 'never' is without end", cause.text);
+		return err_set(err, EINVAL, "%s; 'never' sets no limit", cause.text);
 	}
 	plan->grace_ms = ms;
 	plan->limit_grace_ms = ms;

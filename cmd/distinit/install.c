@@ -16,7 +16,7 @@ int command_install(struct session *s) {
 	if (!folder || !*folder) {
 		r = err_set(&err, EINVAL, "install needs the folder to copy to: distinit install DIR");
 	} else if (arguments[1]) {
-		r = err_set(&err, EINVAL, "install takes one folder, not also %s; options stand before it",
+		r = err_set(&err, EINVAL, "install takes one folder, not also %s; put options first",
 			    quote(str_of(arguments[1])).s);
 	}
 	r = r < 0 ? r : install_self(folder, &s->notes, &err);
@@ -26,6 +26,6 @@ int command_install(struct session *s) {
 	say_notes(&s->speaker, &s->notes);
 	say_line(&s->speaker, LOG_INFO,
 		 arena_format(&s->arena, "%s/" INSTALL_NAME " %s", folder,
-			      r ? "is written" : "is there already"));
+			      r ? "is written" : "is up to date"));
 	return 0;
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * distinit: from a cluster's variables to a running workload.
+ * distinit: derives variables from a cluster's environment, and starts the workload.
  *
  *     main.c             the table of subcommands
- *     options.c          the table of options, and what it takes beside plain values: directives, --env-file
- *     session.c          the flow: environment -> cluster -> frameworks -> privileges -> directives
- *     privileges.c       user, groups, capabilities; with whose rights files are opened
- *     run.c              the entrypoint: the flow, then execve(), or, with --init, to stay
- *     init_options.c     from the options to the plan of --init
- *     env.c              prints what would be added or changed
- *     explain.c          who set what, and why: the list; explain_text.c, explain_json.c print it,
- *                        explain_process.c what it says of the process
+ *     options.c          the table of options; handles directives and --env-file
+ *     session.c          reads the options, and passes them to the flow (src/flow)
+ *     run.c              the entrypoint: the flow, then execve(), or --init
+ *     init_options.c     makes the plan of --init from the options
+ *     env.c              prints the variables that would be added or changed
+ *     explain.c          lists what set each variable, and why; explain_text.c and explain_json.c
+ *                        print it; explain_process.c reports on the process
  *     wait.c             waits for the master, as a subcommand and before the workload
- *     install.c          copies this program to where a container finds it
- *     bundle.c           the tracked variables, for workers
+ *     install.c          copies this program into a volume
+ *     bundle.c           writes the tracked variables, for workers
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  *
- * Options and DISTINIT_* are read by cmd/common, which has the messages too and is shared with distrun.
+ * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
  */
 
 #include "distinit/commands.h"
@@ -32,12 +31,12 @@
 #include <stdalign.h>
 
 const struct subcommand subcommands[] = {
-	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "derive, override, run: the entrypoint", command_run},
+	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "", command_run},
 	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
-	{"explain", CMD_EXPLAIN, "", "tell what was recognised, and who set what and why", command_explain},
+	{"explain", CMD_EXPLAIN, "", "show what was recognised, and what set each variable", command_explain},
 	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
 	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
-	{"bundle", CMD_BUNDLE, "", "write the tracked variables, for the workers of a job", command_bundle},
+	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},
@@ -45,10 +44,10 @@ const struct subcommand subcommands[] = {
 	{0},
 };
 
-/** Enough for an ordinary run, so that it asks the kernel for no memory. */
+/** Enough for an ordinary run, which then allocates no memory from the kernel. */
 static alignas(16) char memory[16 * 1024];
 
-/** Write a word of the command line so that it can be pasted into a shell, or at least be shown by a terminal. */
+/** Write a word of the command line. A word with special characters is quoted. */
 static void put_word(struct buf *out, const char *word) {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
@@ -56,7 +55,7 @@ static void put_word(struct buf *out, const char *word) {
 	buf_puts(out, is_plain ? word : quote(str_of(word)).s);
 }
 
-/** Say how the command line should have been written. */
+/** Print an error that shows how to write the command line. */
 static int refuse_word(struct session *s, char **argv) {
 	struct nearest best = {.word = str_of(argv[1])};
 	for (size_t i = 1; subcommands[i].name; i++) {
@@ -70,7 +69,7 @@ static int refuse_word(struct session *s, char **argv) {
 		put_word(&line, secret ? "********" : secret_mask_word(&s->arena, argv[i]));
 	}
 	struct err err;
-	err_set(&err, EINVAL, "%s is no subcommand%s; a command follows '--': distinit --%s",
+	err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
 		quote(str_of(argv[1])).s, nearest_hint(&best, "").s, buf_text(&line));
 	return session_fail(s, &err);
 }
@@ -100,7 +99,8 @@ int main(int argc, char **argv) {
 	if (settings_on(&s.settings, OPT_VERSION)) {
 		return say_result(&s.speaker, STR("distinit " DISTINIT_VERSION "\n"));
 	}
-	// What is said of our own variables helps with the errors that may follow. (explain lists it.)
+	// Print notes on our variables first: they help with errors that may follow. explain lists
+	// them.
 	if (sub->command != CMD_EXPLAIN) {
 		say_notes(&s.speaker, &s.notes);
 	}

@@ -13,7 +13,7 @@
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
-/** Hidden; the argument is for the error. */
+/** Hidden from --help; the argument is for the error message. */
 #define ALIAS(word, letter, verb, takes) \
 	{ word, letter, OPT_VERBS + (verb), takes, DERIVE, false, "NAME[c] VALUE", NULL }
 
@@ -21,107 +21,109 @@ static const struct option options[] = {
 	{"cluster", 0, OPT_CLUSTER, TAKES_TEXT, CLUSTER, true, "NAME",
 	 "the cluster manager: auto, none, or a name of 'distinit sources' (default: auto)"},
 	{"hosts", 0, OPT_HOSTS, TAKES_TEXT, CLUSTER, true, "HOSTLIST",
-	 "a cluster told by hand, such as n[1-4] or a,b"},
+	 "the hosts of the cluster, such as n[1-4] or a,b"},
 	{"hostfile", 0, OPT_HOSTFILE, TAKES_TEXT, CLUSTER, true, "FILE",
-	 "the same from a file: n1, n1 slots=8, n1:8 or n1 8 a line"},
+	 "the hosts, one per line: n1, n1 slots=8, n1:8 or n1 8"},
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
 	 "this node in --hosts or --hostfile, from 0 (default: found by this host's name or address)"},
 	{"nnodes", 0, OPT_NNODES, TAKES_TEXT, CLUSTER, true, "N",
-	 "how many nodes there are, where the manager does not tell it"},
+	 "the number of nodes, if the manager does not set it"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",
-	 "the rendezvous host, before anything derived; a set MASTER_ADDR stays"},
+	 "the rendezvous host; MASTER_ADDR in the environment overrides it"},
 	{"master-port", 0, OPT_MASTER_PORT, TAKES_TEXT, CLUSTER, true, "PORT",
-	 "the rendezvous port, 1 to 65535, before anything derived; a set MASTER_PORT stays"},
+	 "the rendezvous port; MASTER_PORT in the environment overrides it"},
 	{"scope", 0, OPT_SCOPE, TAKES_TEXT, CLUSTER, true, "SCOPE",
-	 "what this process is: auto, node (one of us runs on each node), allocation (a job script, and no "
-	 "rank)"},
+	 "what this process is: auto (default), node (one process per node), allocation (a job script)"},
 	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE, true, "LIST",
-	 "whose variables to derive: all, none, or names of 'distinit frameworks' (default: "
+	 "derive the variables of these: all, none, or names of 'distinit frameworks' (default: "
 	 "torch,torchrun,tensorflow)"},
 	{"ranks", 0, OPT_RANKS, TAKES_TEXT, DERIVE, true, "WHEN",
-	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (where a launcher started this process as "
-	 "a rank), "
-	 "always, never"},
+	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (default: in ranks that a launcher "
+	 "started), always, never"},
 	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE, true, "LIST",
-	 "roles in TF_CONFIG of the first tasks, such as chief:1,ps:2; the rest are workers"},
+	 "roles of the first tasks in TF_CONFIG, such as chief:1,ps:2; the rest are workers"},
 	{"hostfile-output", 0, OPT_HOSTFILE_OUTPUT, TAKES_TEXT, DERIVE, true, "FILE",
-	 "where to write the host file of the frameworks mpi, mpich, horovod, deepspeed"},
+	 "write the host file of the frameworks mpi, mpich, horovod, deepspeed here"},
 	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
-	 "where a manager's variables are broken, warn and derive nothing (default: an error)"},
-	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set, overwriting"),
-	VERB("add", 0, VERB_ADD, "NAME=VALUE", "set, unless it is there (an empty one is)"),
-	VERB("unset", 'u', VERB_UNSET, "NAME", "remove, if there; 'NAME*' removes all that begin so"),
+	 "if a manager's variables are invalid, warn and derive nothing (default: an error)"},
+	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set it, replacing the old value"),
+	VERB("add", 0, VERB_ADD, "NAME=VALUE", "set it, unless it exists, even empty"),
+	VERB("unset", 'u', VERB_UNSET, "NAME", "remove it; 'NAME*' removes all that begin with NAME"),
 	VERB("prepend", 0, VERB_PREPEND, "NAME=VALUE",
-	     "put VALUE and a ':' in front; 'NAME[;]=VALUE': another separator"),
-	VERB("append", 0, VERB_APPEND, "NAME=VALUE", "put a ':' and VALUE behind"),
-	VERB("first", 0, VERB_FIRST, "NAME=VALUE", "make VALUE the first element, once"),
-	{"clean", 0, OPT_VERBS + VERB_CLEAN, TAKES_FLAG, DERIVE, false, NULL, "start from nothing"},
-	VERB("pass", 'x', VERB_PASS, "NAME", "after --clean, let this one through ('NAME*' too)"),
+	     "put VALUE and ':' in front; 'NAME[;]=VALUE' uses the separator ';'"),
+	VERB("append", 0, VERB_APPEND, "NAME=VALUE", "put ':' and VALUE at the end"),
+	VERB("first", 0, VERB_FIRST, "NAME=VALUE",
+	     "make VALUE the first element, and remove its other copies"),
+	{"clean", 0, OPT_VERBS + VERB_CLEAN, TAKES_FLAG, DERIVE, false, NULL,
+	 "start with an empty environment"},
+	VERB("pass", 'x', VERB_PASS, "NAME",
+	     "after --clean, keep it; 'NAME*' keeps all that begin with NAME"),
 	ALIAS("set-env", 0, VERB_SET, TAKES_TEXT),
 	ALIAS("unset-env", 0, VERB_UNSET, TAKES_TEXT),
 	ALIAS("prepend-env", 0, VERB_PREPEND, TAKES_PAIR),
 	ALIAS("append-env", 0, VERB_APPEND, TAKES_PAIR),
 	{"env-file", 0, OPT_ENV_FILE, TAKES_EACH, DERIVE, true, "FILE",
-	 "directives from a file, a line each (DISTINIT_ENV_FILE: several, joined by ':')"},
+	 "read directives from FILE, one per line (DISTINIT_ENV_FILE: files joined by ':')"},
 	{NULL, 0, OPT_ENV_LINES, TAKES_TEXT, DERIVE, true, NULL, NULL},
 	{"bundle", 0, OPT_BUNDLE, TAKES_TEXT, DERIVE, true, "TEXT", NULL},
 	{"app", 0, OPT_APP, TAKES_TEXT, DERIVE, true, "NAME",
-	 "take the [app NAME] sections of those files too"},
+	 "also apply the [app NAME] sections of directive files"},
 	{"keep-config", 0, OPT_KEEP_CONFIG, TAKES_FLAG, DERIVE, true, NULL,
-	 "pass the DISTINIT_* variables on"},
+	 "keep the DISTINIT_* variables in the command's environment"},
 	{"options-from", 0, OPT_OPTIONS_FROM, TAKES_TEXT, CLUSTER, false, "WHERE",
-	 "command-line: read no DISTINIT_* variable; all: those too (default)"},
+	 "all (default), or command-line: ignore DISTINIT_* variables"},
 	{"user", 0, OPT_USER, TAKES_TEXT, DERIVE, true, "USER[:GROUP]",
 	 "run as this user, by name or number; sets HOME, USER, LOGNAME"},
 	{"groups", 0, OPT_GROUPS, TAKES_TEXT, DERIVE, true, "WHICH",
-	 "supplementary groups: init (those of /etc/group), keep, none (default: init, or none with :GROUP)"},
+	 "supplementary groups: init (from /etc/group), keep, none (default: init; with :GROUP, none)"},
 	{"cap-drop", 0, OPT_CAP_DROP, TAKES_LIST, DERIVE, true, "LIST",
-	 "take these capabilities away for good, or all"},
+	 "drop these capabilities, or all, permanently"},
 	{"cap-keep", 0, OPT_CAP_KEEP, TAKES_LIST, DERIVE, true, "LIST",
-	 "keep these, also for a user that is not root: --cap-keep=ipc_lock,sys_nice"},
+	 "keep these capabilities, for users other than root too: ipc_lock,sys_nice"},
 	{"no-new-privs", 0, OPT_NO_NEW_PRIVS, TAKES_FLAG, DERIVE, true, NULL,
-	 "no program that is run gains privileges, by setuid or otherwise"},
+	 "no executed program gains privileges, such as by setuid"},
 	{"wait", 0, OPT_WAIT, TAKES_OPTIONAL, CMD_RUN, true, "DURATION",
-	 "before COMMAND, wait until the master can be reached, at most so long (default: 5m)"},
+	 "before COMMAND, wait until the master can be reached; the timeout is 5m by default"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN, true, "WHAT",
-	 "what to wait for: dns, that its name resolves, or tcp, that its port answers too (default: tcp)"},
+	 "wait until the master's port answers (tcp, default) or its name resolves (dns)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_WAIT, true, "WHAT",
-	 "dns, that the master's name resolves (default), or tcp, that its port answers too"},
+	 "wait until the master's name resolves (dns, default) or its port answers (tcp)"},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
-	 "how long at most (default: 5m, or what DISTINIT_WAIT says)"},
+	 "wait at most this long (default: DISTINIT_WAIT, or 5m)"},
 	{"init", 0, OPT_INIT, TAKES_FLAG, CMD_RUN, true, NULL,
-	 "stay as the command's parent: forward signals, reap orphans, end as it does"},
+	 "stay as the command's parent: forward signals, reap orphans, return its status"},
 	{"kill-group", 0, OPT_KILL_GROUP, TAKES_FLAG, CMD_RUN, true, NULL,
-	 "forward signals to the command's whole process group"},
+	 "forward signals to the command's process group"},
 	{"signal", 0, OPT_SIGNAL, TAKES_LIST, CMD_RUN, true, "FROM:TO",
-	 "forward a signal as another, TERM:INT, or not at all, TERM:0; several, joined by ','"},
+	 "forward one signal as another (TERM:INT), or drop it (TERM:0); join pairs by ','"},
 	{"map-exit", 0, OPT_MAP_EXIT, TAKES_LIST, CMD_RUN, true, "FROM:TO",
-	 "exit with another status than the command, 143:0; several, joined by ','"},
+	 "if the command exits with status FROM, exit with TO (143:0); join pairs by ','"},
 	{"grace", 0, OPT_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
-	 "kill the command so long after the first TERM, or never (default: never; after --time-limit: 30s)"},
+	 "kill the command this long after the first TERM, or never (default: never; after --time-limit: "
+	 "30s)"},
 	{"leftovers", 0, OPT_LEFTOVERS, TAKES_TEXT, CMD_RUN, true, "WHAT",
-	 "processes that the command leaves behind: end or leave (default: end as PID 1, else leave)"},
+	 "end or leave the processes that the command leaves behind (default: end as PID 1, else leave)"},
 	{"leftovers-grace", 0, OPT_LEFTOVERS_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
-	 "kill them so long after they were told to end (default: 2s)"},
+	 "kill these processes this long after TERM (default: 2s)"},
 	{"pdeathsig", 0, OPT_PDEATHSIG, TAKES_TEXT, CMD_RUN, true, "SIGNAL",
-	 "the signal that the command gets if distinit dies"},
+	 "send this signal to the command if distinit is killed"},
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT",
 	 "shell (default), docker, json, null"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
-	 "the whole environment, not only what is new or changed"},
+	 "print all variables, not only new and changed ones"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
-	 "what to write: names joined by ':'; 'NAME*': all that begin so"},
+	 "the variables to write, joined by ':'; 'NAME*' means all that begin with NAME"},
 	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
-	 "also what a worker has from its host or launcher, such as HOSTNAME or RANK"},
+	 "also write variables of a worker's host or rank, such as HOSTNAME or RANK"},
 	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
-	 "of a name that is not set, write that it is to be removed"},
+	 "for a tracked name that is not set, write an 'unset' line"},
 	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
 	 "write to FILE, atomically"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
-	 "do not mask variables whose names look secret"},
+	 "do not mask values that look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
 	{"first", 0, OPT_FIRST, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the first host only"},
 	{"nth", 0, OPT_NTH, TAKES_TEXT, CMD_HOSTS, false, "N", "print host N only, from 0"},
@@ -130,7 +132,7 @@ static const struct option options[] = {
 	{"log", 0, OPT_LOG, TAKES_TEXT, TALK, true, "LEVEL", "error, warn (default), info, debug"},
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, CLUSTER, true, "DIR",
-	 "look for a manager's files under DIR instead of /"},
+	 "read the files of managers, users and groups under DIR instead of /"},
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",
 	 "this host's name (default: the kernel's)"},
 	{"help", 'h', OPT_HELP, TAKES_FLAG, ANY, false, NULL, "print this help"},
@@ -138,7 +140,7 @@ static const struct option options[] = {
 	{0},
 };
 
-/** Take a directive. @next is the word behind it, for pairs and for the hint. */
+/** Add a directive. @next is the word after it, for pairs and for the hint. */
 static int take_directive(struct directives *out, const struct option *o, const char *value, const char *next,
 			  struct err *err) {
 	enum verb verb = (enum verb)(o->id - OPT_VERBS);
@@ -183,11 +185,11 @@ const char *options_fixed_privilege(const struct settings *settings) {
 	return NULL;
 }
 
-/** The command line is the image's; whoever sets variables may be less trusted. */
+/** The command line belongs to the image. Variables may come from a less trusted user. */
 static const char *refuses(const struct settings *settings, const struct option *o) {
 	const char *from = settings->value[OPT_OPTIONS_FROM];
 	if (from && strcmp(from, "command-line") == 0) {
-		return "--options-from=command-line says";
+		return "--options-from=command-line";
 	}
 	const char *fixed =
 		o->id >= OPT_USER && o->id <= OPT_NO_NEW_PRIVS ? options_fixed_privilege(settings) : NULL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** distinit's options: the words that take them, and their ids. The table is in options.c. */
+/** distinit's options: the subcommands that take them, and their ids. The table is in options.c. */
 
 #include "common/options.h"
 #include "env/directive.h"
 
-/** The words that take options; flags, so that an option can belong to several. */
+/** The subcommands, as flags: an option may belong to several. */
 enum command {
 	CMD_RUN = 1,
 	CMD_ENV = 2,
@@ -72,7 +72,7 @@ enum option_id {
 	OPT_COMPRESS,
 	OPT_HELP,
 	OPT_VERSION,
-	/** Those from here on are directives, OPT_VERBS + enum verb. */
+	/** From here on: directives, OPT_VERBS + enum verb. */
 	OPT_VERBS,
 	N_VALUES = OPT_VERBS,
 };
@@ -82,16 +82,16 @@ extern const struct option_table distinit_options;
 /** The first privilege option on the command line, such as "--user"; or NULL. */
 const char *options_fixed_privilege(const struct settings *settings);
 
-/** What of the command line has an order of its own. */
+/** The options whose order on the command line matters. */
 struct overrides {
 	struct directives directives;
-	/** --env-file. What its variable says is a setting. */
+	/** --env-file. The value of its variable is in the settings. */
 	const char **env_files;
 	uint32_t n_env_files;
 };
 
 /**
- * Read the command line of @command behind the subcommand's word: @argv ends with NULL.
+ * Read the command line of @command after the subcommand's name. @argv ends with NULL.
  * Returns 0; -EINVAL.
  */
 int options_read(struct settings *out, struct overrides *overrides, struct arena *arena, enum command command,

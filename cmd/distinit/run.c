@@ -9,22 +9,21 @@
 
 #include <errno.h>
 
-/** Words that an entrypoint was started with although none was asked for, written as they should have been. */
+/** Print an error for a command line without a command or without '--'. */
 static int refuse_command_line(struct session *s) {
 	struct err err;
 	char **words = s->settings.arguments;
 	if (!words[0]) {
 		err_set(&err, EINVAL,
 			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)",
-			s->settings.separated ? " behind '--'" : "");
+			s->settings.separated ? " after '--'" : "");
 	} else {
-		err_set(&err, EINVAL, "a command follows '--', which is not there before %s",
-			quote(str_of(words[0])).s);
+		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(words[0])).s);
 	}
 	return session_fail(s, &err);
 }
 
-/** The one line of --log=info, and a line for each variable of --log=debug. */
+/** Print the line of --log=info, and with --log=debug a line for each variable. */
 static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	struct change *list;
@@ -69,7 +68,7 @@ static void say_what_was_derived(struct session *s) {
 	}
 }
 
-/** Who the program will be. */
+/** Print the user, the group and the capabilities of the workload. */
 static void say_who_it_is(struct session *s) {
 	const struct priv_plan *plan = &s->flow.plan;
 	struct buf line = BUF(&s->arena);
@@ -93,7 +92,8 @@ int command_run(struct session *s) {
 	}
 	s->flow.wants.supervises = stay;
 	if (stay) {
-		// Deriving may look names up, which takes its time.
+		// Deriving may resolve names, which takes time. A signal must not get lost
+		// meanwhile.
 		init_hold_signals(&plan);
 	}
 	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {

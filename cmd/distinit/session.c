@@ -52,7 +52,7 @@ static int read_scope(struct session *s, struct err *err) {
 	return word < 0 ? word : 0;
 }
 
-/** Take from the options what a cluster is read from. */
+/** Copy the options from which a cluster is read. */
 static int read_input(struct session *s, struct err *err) {
 	struct input *in = &s->flow.input;
 	in->root = s->settings.value[OPT_ROOT];
@@ -82,8 +82,8 @@ static int read_ranks(struct session *s, struct err *err) {
 }
 
 /**
- * Where the users' files are looked for. A variable could make any name root this way, so it is
- * ignored where the command line fixes a privilege.
+ * The folder in which /etc/passwd and /etc/group are read. With DISTINIT_ROOT, a variable could
+ * make any name root. So it is ignored if a privilege is fixed on the command line.
  */
 static const char *users_root(struct session *s) {
 	const char *fixed = options_fixed_privilege(&s->settings);

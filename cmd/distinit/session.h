@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** One run of the program: what the command line and our variables say, handed to the flow (flow/flow.h), and what is said. */
+/**
+ * One run of the program: reads options and variables, and passes them to the flow (flow/flow.h).
+ */
 
 #include "common/say.h"
 #include "distinit/options.h"
@@ -18,7 +20,7 @@ struct session {
 	struct speaker speaker;
 };
 
-/** Begin with our own environment. @memory is for the arena. */
+/** Start with our own environment. @memory is for the arena. */
 void session_init(struct session *s, void *memory, size_t size);
 
 /**
@@ -27,13 +29,16 @@ void session_init(struct session *s, void *memory, size_t size);
  */
 int session_options(struct session *s, enum command command, char **argv, struct err *err);
 
-/** Find the cluster. Returns 0, also where there is none; -EINVAL. */
+/** Find the cluster. Returns 0, even if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
-/** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or what a directive file failed with. */
+/**
+ * Derive the variables and apply the directives.
+ * Returns 0; -EINVAL, -E2BIG, or the error of opening or reading a directive file.
+ */
 int session_derive(struct session *s, struct err *err);
 
-/** Print the sentence in @err and return the status to exit with. */
+/** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {
 	return say_failure(&s->speaker, err);
 }

@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
-/** An entry's line, or several: @verb, then words. */
+/** One or more lines of an entry: @verb, then words. */
 struct line {
 	struct buf *out;
 	const char *verb;
-	/** 0: nothing is written yet. */
+	/** 0 before the first word. */
 	size_t column;
 };
 
@@ -25,7 +25,7 @@ static void put_word(struct line *line, struct str word) {
 	line->column += 1 + word.len;
 }
 
-/** Write @verb and @words. NULL and "" are none. */
+/** Write @verb and @words. Write nothing if @words is NULL or "". */
 static void put_words(struct buf *out, const char *verb, const char *words) {
 	struct line line = {out, verb, 0};
 	struct str rest = str_of(words), word;
@@ -45,14 +45,14 @@ static void put_reads(struct buf *out, const char *const *names) {
 	buf_putc(out, '\n');
 }
 
-/** Write the head of an entry: its name, and what it is. */
+/** Write the first line of an entry: its name and description. */
 static void put_head(struct buf *out, const char *name, const char *about) {
 	buf_putf(out, "  %-11s %s\n", name, about);
 }
 
 static int refuse_arguments(struct session *s) {
 	struct err err;
-	err_set(&err, EINVAL, "a table takes no argument, not %s", quote(str_of(s->settings.arguments[0])).s);
+	err_set(&err, EINVAL, "unexpected argument %s", quote(str_of(s->settings.arguments[0])).s);
 	return session_fail(s, &err);
 }
 
@@ -61,15 +61,15 @@ int command_sources(struct session *s) {
 		return refuse_arguments(s);
 	}
 	struct buf out = BUF(&s->arena);
-	buf_puts(&out, "Cluster managers, in the order of asking (--cluster=NAME picks one):\n");
+	buf_puts(&out, "Cluster managers, in the order of checking (--cluster=NAME selects one):\n");
 	for (size_t i = 0; sources[i]; i++) {
 		put_head(&out, sources[i]->name, sources[i]->about);
 		put_words(&out, "known by", source_known_by(&s->arena, sources[i]));
 		put_reads(&out, source_reads(&s->arena, sources[i]));
-		put_words(&out, "leaves alone", sources[i]->leaves);
+		put_words(&out, "ignores", sources[i]->leaves);
 		put_words(&out, "lacks", sources[i]->lacks);
 	}
-	buf_puts(&out, "\nLaunchers, which tell a process its rank, the innermost first:\n");
+	buf_puts(&out, "\nLaunchers, which set the rank of a process, the innermost first:\n");
 	for (size_t i = 0; launchers[i]; i++) {
 		put_head(&out, launchers[i]->name, launchers[i]->about);
 		const char *reads[LAUNCHER_READS];

@@ -19,16 +19,19 @@
 
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
 
-/** Where Kubernetes looks for a container's last words. It makes the file; where there is none, nobody would read it. */
+/**
+ * Kubernetes reads a container's termination message from this file, and creates it. If it does not
+ * exist, nothing reads it.
+ */
 #define TERMINATION_LOG "/dev/termination-log"
 
-/** What is waited for, and on whose behalf. */
+/** What to wait for, and for which session. */
 struct waiting {
 	struct session *session;
 	struct wait_for wait;
-	/** The master as it is called in messages: "main1:29500", or "main1" where its name is enough. */
+	/** The master's name for messages: "main1:29500", or "main1" for dns. */
 	const char *name;
-	/** The option that makes it wait longer. */
+	/** The option that sets the timeout. */
 	const char *longer;
 };
 
@@ -46,7 +49,7 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 	return tcp;
 }
 
-/** How long to wait, as @id says it, where it says more than yes. */
+/** Read the timeout from @id, if its value is a duration and not only a flag. */
 static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
 	const char *value = s->settings.value[id];
 	int r = value && *value ? settings_duration(&s->settings, id, ms, err) : 0;
@@ -57,7 +60,7 @@ static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, stru
 	return r;
 }
 
-/** Find the master. */
+/** Set the host, the port and the name to wait for. */
 static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	struct session *s = w->session;
 	const char *host = NULL;
@@ -97,16 +100,19 @@ static void say_failed(void *context, const char *failure) {
 		 arena_format(&w->session->arena, "waiting for %s: %s", w->name, failure));
 }
 
-/** Leave @err where Kubernetes shows it with the container's state, if there is such a place. */
+/**
+ * Write @err to the termination log, if there is one. Kubernetes shows it with the container's
+ * state.
+ */
 static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
 	struct stat info;
 	struct err ignored;
-	// For good: this is the last that the process does.
+	// The rights are not restored: the process exits after this.
 	if (rights_of_program(&s->flow, &ignored) < 0) {
 		return;
 	}
-	// No symlink: whoever put it there may not be allowed to write to what it leads to.
+	// Follow no symlink: its owner may not be allowed to write to the target.
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
 		struct buf line = BUF(&s->arena);
@@ -126,7 +132,7 @@ static int fail(struct session *s, const struct err *err, int status) {
 	return status;
 }
 
-/** --init blocks all signals before it waits. */
+/** Unblock @signal: --init blocks all signals before the wait. */
 static void unblock(int signal) {
 	sigset_t set;
 	sigemptyset(&set);
@@ -134,7 +140,7 @@ static void unblock(int signal) {
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/** Say how the wait ended. Returns 0 if the master is up; the status to exit with. */
+/** Print how the wait ended. Returns 0 if the master can be reached; otherwise the exit status. */
 static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct session *s = w->session;
 	struct err err;
@@ -150,8 +156,8 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
 			w->name, waited, before, failure);
 		fail(s, &err, 0);
-		// Whoever sent it is to see that this process died of it, as one that does nothing about signals does. In PID 1 that
-		// is ignored, so its status says it.
+		// Die of the same signal, so that the sender sees it as for a process without
+		// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
 		unblock(end->signal);
 		kill(getpid(), end->signal);
 		return 128 + end->signal;
@@ -166,7 +172,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	return fail(s, &err, EXIT_OURS);
 }
 
-/** Wait. @asked: by the subcommand. */
+/** Wait for the master. @asked: by the subcommand, not by --wait. */
 static int wait_for_master(struct session *s, bool asked) {
 	struct err err;
 	struct waiting w = {

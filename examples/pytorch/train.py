@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training script has to know of its cluster: nothing. torchrun tells it all that init_process_group reads.
+"""A training script needs no code for its cluster: init_process_group reads torchrun's variables.
 
-Stands for yours. The ranks add up their numbers, and each says who it is.
+Replace it by yours. The ranks add up their numbers, and each prints its rank and host.
 """
 
 import os

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drop-in for os.environ that tracks what is set through it, for the workers of the jobs that this process starts.
+"""A drop-in for os.environ that tracks the variables set through it, for workers of later jobs.
 
     import os
     import subprocess
     from distinit.environment import appliance_environ
 
-    appliance_environ["HF_HOME"] = "/data/hf"   # as os.environ does, and tracked
+    appliance_environ["HF_HOME"] = "/data/hf"   # sets the variable, and tracks it
     os.environ["HF_HOME"] = "/scratch/hf"       # still tracked: values are read when a job starts
-    os.environ["EDITOR"] = "vi"                 # seen through appliance_environ, but not tracked
+    os.environ["EDITOR"] = "vi"                 # visible in appliance_environ, but not tracked
 
     subprocess.run(["distinit", "bundle", "--output=job.env"], check=True)
     subprocess.run(["srun", "distinit", "--env-file=job.env", "--", "python", "train.py"], check=True)
 
-What is tracked is kept in the environment itself, in DISTINIT_TRACK: names joined by ':', of which a final '*' stands for
-any rest. So whatever this process starts knows it, in any language, and names that the user put there count as well.
+The list of tracked names is in the environment itself, in DISTINIT_TRACK: names joined by ':', in
+which a final '*' matches any rest. So every child process in any language can read the list, and
+names that the user put there count too.
 
-To look a variable up ("in", [], get) is to look into all of the environment. To count or list (len, iteration, items,
-copy, |, ==) is to see what is tracked and set: what a job would get.
+Looking up a variable ("in", [], get) searches the whole environment. Counting and listing (len,
+iteration, items, copy, |, ==) cover only the variables that are tracked and set, which are those
+that a job would get.
 """
 
 from __future__ import annotations
@@ -30,24 +32,24 @@ __all__ = ["ApplianceEnviron", "appliance_environ"]
 
 TRACK = "DISTINIT_TRACK"
 
-# One variable may hold this many bytes: NAME=VALUE and the NUL (the kernel's MAX_ARG_STRLEN).
+# The limit for NAME=VALUE with the NUL, in bytes: the kernel's MAX_ARG_STRLEN.
 VARIABLE_BYTES = 131072
 
-# What os.environ takes in a name, but no list of names or no directive can tell.
+# os.environ accepts these in a name, but a list of names or a directive cannot represent them.
 NOT_IN_A_NAME = re.compile(r"[\x00-\x20\x7f:*,]|\[.*\]\Z", re.DOTALL)
 
 
 def _check(key: str, value: str) -> None:
-    """Refuse what could not travel, before anything is changed."""
+    """Refuse what cannot be passed to workers, before anything is changed."""
     for text in (key, value):
         if not isinstance(text, str):
             raise TypeError(f"str expected, not {type(text).__name__}")
     found = NOT_IN_A_NAME.search(key)
     if found:
-        raise ValueError(f"{key!r} cannot be tracked: {found[0]!r} cannot stand in a name that travels to workers")
+        raise ValueError(f"{key!r} cannot be tracked: names for workers cannot contain {found[0]!r}")
     size = len(os.fsencode(key)) + len(os.fsencode(value)) + 2
     if size > VARIABLE_BYTES:
-        raise ValueError(f"{key!r} would have {size} bytes, name and NUL included; the kernel takes {VARIABLE_BYTES}")
+        raise ValueError(f"{key!r} would have {size} bytes, name and NUL included; the limit is {VARIABLE_BYTES}")
 
 
 def _matches(pattern: str, key: str) -> bool:
@@ -55,15 +57,15 @@ def _matches(pattern: str, key: str) -> bool:
 
 
 class ApplianceEnviron(MutableMapping[str, str]):
-    """The environment, with a list of the names that are tracked. There is one for the process: appliance_environ."""
+    """The environment, with a list of tracked names. Each process has one: appliance_environ."""
 
     def __init__(self) -> None:
-        # A change of the list is a reading and a writing.
+        # To change the list is to read it and to write it, which must not interleave.
         self._lock = threading.RLock()
 
     @staticmethod
     def _names() -> List[str]:
-        """What is tracked: names and patterns, in the order of tracking."""
+        """The tracked names and patterns, in the order in which they were added."""
         return [name for name in os.environ.get(TRACK, "").split(":") if name]
 
     @staticmethod
@@ -91,7 +93,7 @@ class ApplianceEnviron(MutableMapping[str, str]):
             try:
                 self._track(key)
             except ValueError:
-                # The list would outgrow its variable. What cannot be tracked is not set either.
+                # The list would exceed the limit. A variable that cannot be tracked is not set.
                 if before is None:
                     del os.environ[key]
                 else:
@@ -99,7 +101,7 @@ class ApplianceEnviron(MutableMapping[str, str]):
                 raise
 
     def __delitem__(self, key: str) -> None:
-        """Delete it from the environment, and track it no more. (A pattern that it matches stays.)"""
+        """Delete it from the environment, and stop tracking it. A pattern that matches it stays."""
         with self._lock:
             names = self._names()
             if key in names:
@@ -107,7 +109,7 @@ class ApplianceEnviron(MutableMapping[str, str]):
             del os.environ[key]
 
     def __iter__(self) -> Iterator[str]:
-        """The names that are tracked and set. One that was removed behind our back is no key: it has no value."""
+        """The names that are tracked and set, without those removed through os.environ."""
         keys: Dict[str, None] = {}
         for name in self._names():
             if not name.endswith("*"):
@@ -121,14 +123,14 @@ class ApplianceEnviron(MutableMapping[str, str]):
         return sum(1 for _ in self)
 
     def setdefault(self, key: str, value: str) -> str:  # type: ignore[override] # as os.environ has it
-        """Set it unless it is set; tracked it is in either case."""
+        """Set it unless it is set already. Track it in both cases."""
         with self._lock:
             old = os.environ.get(key)
             self[key] = value if old is None else old
             return self[key]
 
     def clear(self) -> None:
-        """Delete all that is tracked, from the environment too, and track nothing more, patterns included."""
+        """Delete all tracked variables from the environment, and all names and patterns."""
         with self._lock:
             for key in self:
                 del self[key]

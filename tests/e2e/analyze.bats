@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun analyze (cs_input_analyzer) without a Slurm: its command line, what srun is called with, and what it makes of what probes tell. The probes
-# themselves run here, too, under an srun that starts one task. With a real Slurm: tests/engines/analyze.bats.
+# distrun analyze (cs_input_analyzer) without Slurm: its command line, the arguments of srun, and
+# the evaluation of the probes' results. The probes run here too, under a fake srun that starts one
+# task. With a real Slurm: tests/engines/analyze.bats.
 #
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
@@ -23,10 +24,11 @@ setup() {
 	srun_here
 }
 
-# Nothing is left running that has our folder in its environment, and no file in the folder we are in, or for temporary ones.
+# No process is left with our folder in its environment, and no file in the current folder or in
+# that for temporary files.
 teardown() {
 	local until=$((SECONDS + 20)) left
-	# What has ended meanwhile is no failure of grep's that counts.
+	# Ignore failures of grep: a process may have ended meanwhile.
 	while left=$(grep -alF "MARK=$BATS_TEST_TMPDIR" /proc/[0-9]*/environ 2>/dev/null || true) && [[ -n $left ]]; do
 		((SECONDS < until)) || { echo "left: $left" && return 1; }
 		sleep 0.1
@@ -35,7 +37,7 @@ teardown() {
 	[[ $left == $'.:\n\n../tmp:' ]] || { echo "left: $left" && return 1; }
 }
 
-# tool NAME <<SCRIPT: a program in the place of Slurm's.
+# tool NAME <<SCRIPT: create a replacement for a program of Slurm.
 tool() {
 	{
 		echo '#!/bin/sh'
@@ -44,7 +46,7 @@ tool() {
 	chmod +x "$BIN/$1"
 }
 
-# node LINE...: what sinfo prints.
+# node LINE...: set the output of sinfo.
 node() {
 	{
 		echo "cat <<'LINES'"
@@ -52,7 +54,7 @@ node() {
 	} | tool sinfo
 }
 
-# srun_here: an srun that writes its words down, and becomes its task, of which there is to be one.
+# srun_here: an srun that records its arguments, and becomes its only task.
 srun_here() {
 	tool srun <<-'END'
 		{ printf '<%s>' "$@"; echo; } >>"$RECORD"
@@ -61,7 +63,8 @@ srun_here() {
 	END
 }
 
-# srun_tells: an srun whose probes tell what RESULT has for a candidate with so many threads.
+# srun_tells: an srun whose probes report what RESULT contains for a candidate with that many
+# threads.
 srun_tells() {
 	tool srun <<-'END'
 		for word; do
@@ -86,7 +89,8 @@ srun_tells() {
 	END
 }
 
-# analyze VAR=VALUE... -- ARG...: invoke it, with our tools in place of Slurm's, without a container.
+# analyze VAR=VALUE... -- ARG...: invoke it with our replacements for Slurm's programs, without a
+# container.
 analyze() {
 	local -a variables arguments
 	split "$@"
@@ -94,12 +98,12 @@ analyze() {
 		"${variables[@]}" "$DISTRUN" analyze --runtime=none --distinit=none "${arguments[@]}"
 }
 
-# one ARG...: the same with a single worker of one thread.
+# one ARG...: the same with a single worker that has one thread.
 one() {
 	analyze -- --threads=1 --workers-per-node=1 --warmup=0 "$@"
 }
 
-# says TEXT: on stderr, among the progress.
+# says TEXT: stderr contains TEXT, besides the progress.
 says() {
 	[[ $stderr == *"$1"* ]] || {
 		printf 'not said: %s\n' "$1"
@@ -107,7 +111,7 @@ says() {
 	}
 }
 
-# prints TEXT: on stdout.
+# prints TEXT: stdout contains TEXT.
 prints() {
 	[[ $output == *"$1"* ]] || {
 		printf 'not printed: %s\n' "$1"
@@ -115,12 +119,12 @@ prints() {
 	}
 }
 
-# json EXPRESSION: of the report r, by Python.
+# json EXPRESSION: evaluate a Python expression on the report r.
 json() {
 	python3 -c 'import json, sys; r = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" <<<"$output"
 }
 
-# --- the command line --------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 @test "analyze: --help has its options; cs_input_analyzer is its name" {
 	ln -s "$DISTRUN" "$BIN/cs_input_analyzer"
@@ -143,12 +147,12 @@ json() {
 	[[ $status -eq 2 && -z $output && $stderr == "cs_input_analyzer: error: no command; usage: cs_input_analyzer "* ]]
 }
 
-# refuses STATUS TEXT: one line of an error, and srun was not called.
+# refuses STATUS TEXT: it printed one error line, and did not call srun.
 refuses() {
 	[[ $status -eq $1 && -z $output && $stderr == "distrun: error: $2" && ! -e $RECORD ]]
 }
 
-@test "analyze: what is wrong is refused before srun is called" {
+@test "analyze: errors are reported before srun is called" {
 	analyze --
 	refuses 125 'no command; usage: distrun analyze [OPTION]... COMMAND [ARG]... (see --help)'
 	analyze -- --unit=line x
@@ -171,7 +175,7 @@ refuses() {
 	[[ $status -eq 125 && -z $output && ! -e $RECORD ]]
 }
 
-@test "analyze: outside of Slurm, or where it does not tell, that is said" {
+@test "analyze: an error outside Slurm, and if Slurm does not describe the node" {
 	rm "$BIN/srun"
 	analyze PATH="$BIN" -- x
 	[[ $status -eq 125 && $stderr == "distrun: error: srun is not in PATH"* ]]
@@ -183,7 +187,7 @@ refuses() {
 	[[ $status -eq 0 ]]
 }
 
-@test "analyze: srun is told one whole node, the candidate, and this program as the probe" {
+@test "analyze: srun gets one whole node, the candidate, and this program as the probe" {
 	one --seconds=500ms --available-nodes=3 --partition=big --srun-args='--qos=low' -- printf '%s\n' 'a b' '$(touch x)' ''
 	[[ $status -eq 0 ]]
 	prints 'csrun_wse --total-nodes=3 --tasks-per-node=1 --cpus-per-task=1'
@@ -193,7 +197,7 @@ refuses() {
 	[[ $line == *"<--partition=big><--qos=low><$DISTRUN><probe><--unit=lines><--warmup=0ms><--seconds=500ms><--><printf><%s\\n><a b><\$(touch x)><>" ]]
 }
 
-@test "analyze: --dry-run shows the commands, and what is left out" {
+@test "analyze: --dry-run shows the commands, and the candidates that are left out" {
 	node 'a|2|64' 'test*|2|14'
 	analyze -- --dry-run cat 'a b'
 	[[ $status -eq 0 && ! -e $RECORD ]]
@@ -204,7 +208,7 @@ refuses() {
 	prints '# 20 threads: left out: needs 20 CPUs, and a node has 14'
 }
 
-@test "analyze: where no candidate fits, it says so and exits with 1" {
+@test "analyze: if no candidate fits, it says so and exits with 1" {
 	analyze -- --threads=41 --workers-per-node=1,2 cat
 	[[ $status -eq 1 && ! -e $RECORD ]]
 	says 'error: no candidate could be measured; the report says why'
@@ -212,7 +216,7 @@ refuses() {
 	prints 'left out: needs 82 CPUs, and a node has 40'
 }
 
-# --- what is made of the measurements ----------------------------------------------------------------
+# --- evaluation of the measurements ---------------------------------------------------------------
 
 # Of 40 CPUs: 3 workers of 12, busy; 2 of 16, waiting for storage; 2 of 20, which need the memory.
 TOLD=(
@@ -269,7 +273,7 @@ TOLD=(
 	[[ $(json 'r["candidates"][3]["why"]') == 'needs 41 CPUs, and a node has 40' ]]
 }
 
-@test "analyze: storage that the nodes would share is named, with what it would have to give" {
+@test "analyze: shared storage is named, with the throughput that all nodes would need" {
 	srun_tells
 	analyze "${TOLD[@]}" -- --threads=16 read_data
 	prints 'Storage limits the best candidate, as far as measured: if the nodes share the storage, more nodes are not faster.'
@@ -280,7 +284,7 @@ TOLD=(
 	[[ $output != *estimate* ]]
 }
 
-@test "analyze: a candidate that fails says so with its exit status, and the others go on" {
+@test "analyze: a failed candidate is reported with its exit status, and the others run" {
 	srun_tells
 	analyze "${TOLD[@]}" 'RESULT_20=ended=1 status=3' -- read_data
 	[[ $status -eq 0 ]]
@@ -302,21 +306,21 @@ TOLD=(
 	says 'warning: the candidates were measured differently'
 }
 
-@test "analyze: an srun that fails is the candidate's failure" {
+@test "analyze: if srun fails, the candidate fails" {
 	tool srun <<<'echo "srun: error: Unable to allocate resources: Invalid qos specification" >&2; exit 1'
 	one x
 	[[ $status -eq 1 ]]
 	prints "failed: srun failed: 'Unable to allocate resources: Invalid qos specification'"
 }
 
-# --- what a probe measures ---------------------------------------------------------------------------
+# --- measurements of a probe ----------------------------------------------------------------------
 
-# counted UNIT: the only candidate was measured, so.
+# counted UNIT: the only candidate was measured in UNIT.
 counted() {
 	[[ $status -eq 0 && $(json '[(c["outcome"], c["unit"], c["per_node"] > 0) for c in r["candidates"]]') == "[('measured', '$1', True)]" ]]
 }
 
-@test "analyze: counts lines, or bytes, or what a last line 'samples=N' tells" {
+@test "analyze: counts lines, bytes, or the N of a last line 'samples=N'" {
 	one --report=json --seconds=30 printf 'a\nb\nc\n'
 	counted lines
 	one --report=json --seconds=30 --unit=bytes printf 'abc'
@@ -328,13 +332,13 @@ counted() {
 	[[ $(json 'r["candidates"][0]["counted_over_whole_run"]') == 1 ]]
 }
 
-@test "analyze: what goes on without end is ended at the limit, with all that it started" {
+@test "analyze: an endless pipeline is ended at the limit, with all processes that it started" {
 	one --report=json --seconds=2 sh -c 'trap "" TERM; (trap "" TERM; sleep 600) & while :; do echo r; sleep 0.02; done'
 	counted lines
 	[[ $(json 'r["candidates"][0]["memory_bytes"] > 10000') == True ]]
 }
 
-@test "analyze: a pipeline that hangs is counted as it is" {
+@test "analyze: a pipeline that hangs is measured up to the limit" {
 	one --seconds=2 sh -c 'echo a; echo b; sleep 600'
 	[[ $status -eq 0 ]]
 	one --seconds=2 --unit=samples sh -c 'trap "echo samples=77; exit" TERM; while :; do sleep 0.02; done'
@@ -342,7 +346,7 @@ counted() {
 	prints 'counted over the whole run, start included; it was ended at the time limit'
 }
 
-@test "analyze: a pipeline that prints nothing is an error that says what is counted" {
+@test "analyze: a pipeline that prints nothing is an error that explains what is counted" {
 	one --seconds=200ms sleep 600
 	[[ $status -eq 1 ]]
 	prints "failed: no lines on stdout; print a line for each record, or a last line 'samples=N', or use --unit=bytes"
@@ -354,7 +358,7 @@ counted() {
 	prints "failed: no line 'samples=N' on stdout; --unit=samples counts only such lines"
 }
 
-@test "analyze: a pipeline that fails tells its status and the last that it said; what cannot be started, too" {
+@test "analyze: the status and last output of a failed pipeline are shown; also if it cannot be started" {
 	one --seconds=30 sh -c 'echo a; echo "no such file: train.tfrecord" >&2; exit 3'
 	[[ $status -eq 1 ]]
 	prints "failed: exit status 3: 'no such file: train.tfrecord'"
@@ -372,7 +376,7 @@ counted() {
 	[[ $(json 'r["candidates"][0]["cpu_percent"] > 5') == True ]]
 }
 
-# --- it is ended --------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
 # begin ARG...: start it in the background as $PID, and wait until its pipeline runs.
 begin() {
@@ -407,9 +411,9 @@ begin() {
 	# teardown waits for it
 }
 
-@test "analyze: messages that a pipeline has forged crash nothing" {
+@test "analyze: forged messages of a pipeline cause no crash" {
 	local forged
-	# Each begins as the result of the one worker, ahead of the true one.
+	# Each begins like the result of the only worker, and arrives before the true result.
 	for forged in unit=99999 'rate=18446744073709551615 unit=77' 'rate=9223372036854775808' "rate=1 status=4294967296"; do
 		tool srun <<-END
 			echo 'distrun-probe ready rank=0 cpus=4 memory_total=10737418240 node=n1'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tracked variables: what `distinit bundle` writes on the user's side, and a worker's distinit makes of it. C1 to C13
-# are the cases of Cerebras' appliance_environ, which tracks variables for the workers of a job.
+# Tracked variables: what `distinit bundle` writes, and how a worker's distinit applies it. C1 to
+# C13 are the cases of Cerebras' appliance_environ, which tracks variables for the workers of a job.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 
 load helpers
 
@@ -12,7 +12,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# job FILE VAR=VALUE... -- OPTION...: what a job's start does in an environment of these variables: the bundle, in FILE.
+# job FILE VAR=VALUE... -- OPTION...: write the bundle of an environment with these variables to
+# FILE, as the start of a job does.
 job() {
 	local file=$1
 	local -a variables arguments
@@ -21,7 +22,7 @@ job() {
 	env -i "${variables[@]}" "$DISTINIT" bundle --output="$file" "${arguments[@]}"
 }
 
-# worker FILE VAR=VALUE... -- COMMAND...: what a worker does that is started with FILE.
+# worker FILE VAR=VALUE... -- COMMAND...: run COMMAND as a worker that is started with FILE.
 worker() {
 	local file=$1
 	local -a variables arguments
@@ -32,7 +33,7 @@ worker() {
 
 readonly OWN='not carried, as each worker has its own from its host or launcher; --force carries it'
 
-# --- what is written ------------------------------------------------------------------------------------
+# --- writing a bundle -----------------------------------------------------------------------------
 
 @test "a bundle: the current values of the tracked names, as 'set' lines" {
 	distinit A=1 B=2 HF_HOME=/h HF_TOKEN=t DISTINIT_TRACK='A:HF_*' -- bundle
@@ -48,21 +49,21 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	[ "$(tail -n 1 file)" = "[end crc32=$crc]" ]
 }
 
-@test "--track, before DISTINIT_TRACK" {
+@test "--track overrides DISTINIT_TRACK" {
 	distinit A=1 B=2 DISTINIT_TRACK=A -- bundle --track=B
 	[ "$(sed '1d; $d' <<<"$output")" = 'set B=2' ]
 	distinit A=1 B=2 -- bundle --track A:B
 	[ "$(sed '1d; $d' <<<"$output")" = $'set A=1\nset B=2' ]
 }
 
-@test "nothing tracked: an empty bundle, which is said" {
+@test "nothing tracked: an empty bundle, with a warning" {
 	distinit A=1 -- bundle --output=file
-	warns_with 'nothing is tracked, so the bundle is empty; DISTINIT_TRACK lists the names'
+	warns_with 'no variable is tracked, so the bundle is empty; DISTINIT_TRACK lists the names'
 	worker file A=1 -- env
 	succeeds_with A=1
 }
 
-@test "what is tracked is asked for, not guessed: a list that is none is refused" {
+@test "a malformed list of tracked names is an error" {
 	distinit DISTINIT_TRACK=A,B -- bundle
 	refuses_with "DISTINIT_TRACK: 'A,B' is not a name; separate names with ':'"
 	distinit -- bundle --track='A B'
@@ -71,14 +72,14 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	refuses_with "--track: 'A=1': expected a name without '='"
 }
 
-@test "takes no command" {
+@test "bundle takes no command" {
 	distinit -- bundle -- true
 	refuses_with "bundle takes no command and no argument, only options, such as --track=NAME; see 'distinit bundle --help'"
 	distinit -- bundle A
 	refuses_with "bundle takes no command and no argument, only options, such as --track=NAME; see 'distinit bundle --help'"
 }
 
-@test "--output: atomic, for the owner only, as there may be tokens in it" {
+@test "--output: atomic, and only for the owner, because it may contain tokens" {
 	(
 		umask 000
 		job file A=1 DISTINIT_TRACK=A --
@@ -123,9 +124,9 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- values ---------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
-@test "any value arrives as it was: newlines, quotes, blanks, other bytes, and a line that looks like the end" {
+@test "any value arrives unchanged: newlines, quotes, blanks, other bytes, and a line that looks like the end" {
 	local -a hard=(
 		$'T_NL=a\nb' $'T_NLS=\n\n' "T_Q=it's" 'T_QQ="x"' "T_SQ='x'" 'T_B=\n\\x' $'T_CR=a\r' $'T_TAB=\ta\t' 'T_BL= a '
 		$'T_BYTES=\xff\xfe\x01\x7f' 'T_U=äöü€😀' 'T_E=' 'T_H=# x' $'T_END=\n[end crc32=00000000]\n' "T_HALF='" 'T_HALF2="a'
@@ -135,7 +136,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	cmp <(env -i "$DISTINIT" --env-file=file -- cat /proc/self/environ | sort -z) <(printf '%s\0' "${hard[@]}" | sort -z)
 }
 
-@test "100 kB, and the most that the kernel takes, of letters and of newlines" {
+@test "values of 100 kB and of the kernel's maximum, of letters and of newlines" {
 	python3 - "$DISTINIT" <<-'PYTHON'
 		import subprocess, sys
 		for name, value in ("KB", "x" * 100_000), ("MOST", "y" * (131072 - 6)), ("LINES", "\n" * (131072 - 7)):
@@ -147,7 +148,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	PYTHON
 }
 
-@test "more than the kernel takes in a variable is refused by name, and nothing is started" {
+@test "a variable above the kernel's limit is refused by name, and nothing is started" {
 	python3 - <<-'PYTHON'
 		import zlib
 		text = b"[distinit bundle 1]\nset A=1\nset BIG=" + b"x" * 131072 + b"\n"
@@ -158,7 +159,7 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	[ ! -e ran ]
 }
 
-@test "more than the kernel takes together is refused, with the largest by name" {
+@test "an environment above the kernel's limit is refused, and the largest variable is named" {
 	ulimit -S -s 8192 || skip 'the limit of the stack, from which this one follows, cannot be set'
 	python3 - "$DISTINIT" <<-'PYTHON'
 		import subprocess, sys
@@ -172,18 +173,18 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 	[ ! -e ran ]
 }
 
-@test "a name that no directive can set is refused, as its worker would lack it" {
+@test "a name that no directive can set is refused, because the worker would lack it" {
 	invoke raw 'A B=1' DISTINIT_TRACK='A*' -- "$DISTINIT" bundle
 	refuses_with "a bundle cannot carry 'A B': the name 'A B' contains a blank or control character"
 }
 
-# --- a bundle that is not as it was written ---------------------------------------------------------------
+# --- damaged bundles ------------------------------------------------------------------------------
 
 readonly CUT_OFF="file: the bundle is cut off: its last line is missing or incomplete; make it again with 'distinit bundle'"
 readonly CHANGED="file: the bundle was changed after it was made"
 readonly AGAIN="; make it again with 'distinit bundle'"
 
-@test "a bundle that was cut off is refused, wherever" {
+@test "a bundle that is truncated anywhere is refused" {
 	job whole A=1 B=$'x\ny' DISTINIT_TRACK=A:B --
 	size=$(stat -c %s whole)
 	for n in 2 5 19 20 21 28 29 "$((size - 20))" "$((size - 3))" "$((size - 2))"; do
@@ -235,7 +236,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	refuses_with "DISTINIT_BUNDLE: the bundle was changed after it was made: its checksum does not match$AGAIN"
 }
 
-@test "in DISTINIT_ENV and DISTINIT_ENV_FILE a bundle is one, too" {
+@test "DISTINIT_ENV and DISTINIT_ENV_FILE may contain a bundle too" {
 	job file A=$'x\ny' DISTINIT_TRACK=A --
 	distinit DISTINIT_ENV="$(<file)" -- -- printenv A
 	succeeds_with $'x\ny'
@@ -251,15 +252,15 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with /cli:/job
 }
 
-@test "explain says that a variable is the bundle's" {
+@test "explain shows that a variable comes from the bundle" {
 	job file A=1 DISTINIT_TRACK=A --
 	distinit -- explain --env-file=file
 	[[ $output == *$'set       A=1\n          by file:2' ]]
 }
 
-# --- the cases ------------------------------------------------------------------------------------------
+# --- the cases ------------------------------------------------------------------------------------
 
-@test "C1, C2: what is tracked arrives, what is not does not" {
+@test "C1, C2: tracked variables arrive, others do not" {
 	job file foo=1 bar=2 DISTINIT_TRACK=foo --
 	worker file -- env
 	succeeds_with foo=1
@@ -273,7 +274,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with 2
 }
 
-@test "C4: a job that runs keeps what it got, its late workers too; the next has the new value" {
+@test "C4: a running job keeps its values, also in late workers; the next job gets the new value" {
 	job job1 foo=1 DISTINIT_TRACK=foo --
 	worker job1 -- printenv foo
 	succeeds_with 1
@@ -284,7 +285,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with 2
 }
 
-@test "C9: one that is tracked but not set is a warning, or with --carry-unset is removed in the workers" {
+@test "C9: a tracked name that is not set is a warning; with --carry-unset it is removed in the workers" {
 	distinit foo=1 DISTINIT_TRACK=foo:gone -- bundle --output=file
 	warns_with "DISTINIT_TRACK: 'gone': not carried, as it is not set; --carry-unset removes it in the workers"
 	worker file gone=here -- env
@@ -295,7 +296,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with foo=1
 }
 
-@test "C11: every job that is given a bundle has what is in it, whatever it does" {
+@test "C11: every job that gets a bundle has its variables" {
 	job file foo=1 DISTINIT_TRACK=foo --
 	for job in compile execute; do
 		distinit -- --app="$job" --env-file=file -- printenv foo
@@ -303,7 +304,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	done
 }
 
-@test "C12: PYTHONPATH is there before Python starts: a module is found" {
+@test "C12: PYTHONPATH is set before Python starts: a module is found" {
 	mkdir modules
 	echo 'print("found")' >modules/only_here.py
 	job file PYTHONPATH="$PWD/modules" DISTINIT_TRACK=PYTHONPATH --
@@ -329,7 +330,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with yes
 }
 
-@test "C12: LD_LIBRARY_PATH is searched by the worker's loader" {
+@test "C12: the worker's loader searches LD_LIBRARY_PATH" {
 	requires cc
 	mkdir libraries
 	echo 'int only_here(void) { return 42; }' >only_here.c
@@ -348,7 +349,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	done
 }
 
-@test "C13: what belongs to a worker's host or rank stays there" {
+@test "C13: variables of a worker's host or rank are left out" {
 	distinit A=1 HOSTNAME=here CUDA_VISIBLE_DEVICES=3 SLURM_JOB_ID=7 SLURM_PROCID=1 RANK=1 LOCAL_RANK=1 WORLD_SIZE=2 \
 		PMI_RANK=1 BACKENDAI_CLUSTER_HOST=sub1 DISTINIT_TRACK='*' -- bundle --output=file
 	warns_with "DISTINIT_TRACK: 'HOSTNAME', 'CUDA_VISIBLE_DEVICES', 'SLURM_JOB_ID', 'SLURM_PROCID', 'RANK', 'LOCAL_RANK', 'WORLD_SIZE', 'PMI_RANK', 'BACKENDAI_CLUSTER_HOST', 'DISTINIT_TRACK': $OWN"
@@ -356,7 +357,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with $'HOSTNAME=there\nCUDA_VISIBLE_DEVICES=0\nRANK=0\nA=1'
 }
 
-@test "C13: unless forced" {
+@test "C13: --force writes variables of a worker's host or rank" {
 	distinit HOSTNAME=here RANK=1 -- bundle --track=HOSTNAME:RANK --output=file
 	warns_with "--track: 'HOSTNAME', 'RANK': $OWN"
 	distinit HOSTNAME=here RANK=1 -- bundle --track=HOSTNAME:RANK --force --output=file
@@ -365,21 +366,21 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	succeeds_with $'HOSTNAME=here\nRANK=1'
 }
 
-@test "C13: words of a table's sentences are no names of variables" {
+@test "C13: words of sentences in a table are not taken for names of variables" {
 	for name in file the and first files of; do
 		distinit "$name=1" -- bundle --track="$name"
 		[[ $status -eq 0 && -z $stderr && $output == *"set $name=1"* ]]
 	done
 }
 
-@test "C13: whatever a manager or launcher is read from is its worker's own" {
+@test "C13: the variables that managers and launchers are read from are left out" {
 	local n=0
-	# The words behind "reads", up to the next label, that are names of variables; VC_*_NUM stands for many.
+	# The names of variables after "reads", up to the next label; VC_*_NUM stands for many.
 	for name in $(env -i "$DISTINIT" sources | awk '
 		match($0, /^ *[a-z]/) && RLENGTH <= 15 { on = RLENGTH == 15 && $1 == "reads" }
 		on' |
 		tr -s ' ,' '\n' | tr '*' X | grep -xE '_?[A-Z][A-Z0-9]*(_[A-Z0-9]+)*' | sort -u); do
-		# Those of distinit's own are settings, which may be wrong where they are set.
+		# DISTINIT_* variables are settings, which would be invalid with this value.
 		distinit "${name/#DISTINIT_/X_}=1" -- bundle --track="$name"
 		[[ $stderr == "distinit: warning: --track: '$name': $OWN" && $output != *set* ]]
 		n=$((n + 1))
@@ -387,19 +388,19 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	[ "$n" -gt 20 ]
 }
 
-# --- through the entrypoint -------------------------------------------------------------------------------
+# --- through the entrypoint -----------------------------------------------------------------------
 
-@test "DISTINIT_TRACK reaches the workload, whose jobs are meant; other settings do not" {
+@test "DISTINIT_TRACK reaches the workload, for the jobs that it starts; other settings do not" {
 	distinit A=1 DISTINIT_TRACK=A DISTINIT_LOG=warn DISTINIT_APP=x -- -- env
 	succeeds_with $'A=1\nDISTINIT_TRACK=A'
-	# The user's process in a container of distinit's, and the bundle that it makes.
+	# The user's process, which distinit started, and the bundle that it writes.
 	distinit A=1 DISTINIT_TRACK=A -- -- "$DISTINIT" bundle
 	[ "$(sed '1d; $d' <<<"$output")" = 'set A=1' ]
 }
 
-@test "a worker in a cluster has its own master and rank, and the bundle's variables" {
+@test "a worker in a cluster gets its own master and rank, and the bundle's variables" {
 	job file MASTER_ADDR=elsewhere HF_HOME=/h DISTINIT_TRACK=HF_HOME:MASTER_ADDR -- --log=error
-	# shellcheck disable=SC2016 # for the worker's shell
+	# shellcheck disable=SC2016 # the worker's shell expands it
 	worker file "${SESSION[@]}" -- sh -c 'echo $MASTER_ADDR $PET_NODE_RANK $HF_HOME'
 	succeeds_with 'main1 1 /h'
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders in place of srun and the container runtimes: what they are called
-# with, and what is refused before. tests/engines/csrun.bats runs them for real.
+# distrun exec (csrun_cpu) and distrun launch (csrun_wse), with recorders instead of srun and the
+# container runtimes: the arguments of these, and the errors before. tests/engines/csrun.bats runs
+# the real programs.
 #
-# shellcheck disable=SC2154,SC2030,SC2031 # status, output and stderr are what invoke sets, in each test
+# shellcheck disable=SC2154,SC2030,SC2031 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # what is quoted is to stay so
 
 load helpers
@@ -30,7 +31,8 @@ setup() {
 	site SINGULARITY_IMAGE="$IMAGE" DEF_NODES=2 DEF_TASKS_PER_NODE=3 DEF_CPUS_PER_TASK=2
 }
 
-# recorder NAME: a program that prints its words, each in <>, with what it was told by variables that matter.
+# recorder NAME: create a program that prints its arguments, each in <>, and the variables that
+# matter.
 recorder() {
 	cat >"$BIN/$1" <<-'END'
 		#!/bin/sh
@@ -58,7 +60,7 @@ csrun() {
 		"$BATS_TEST_TMPDIR/csrun_$name" "${arguments[@]}"
 }
 
-# cpu, wse: the same without variables.
+# cpu, wse: the same, without variables.
 cpu() {
 	csrun cpu -- "$@"
 }
@@ -67,7 +69,8 @@ wse() {
 	csrun wse -- "$@"
 }
 
-# ran WORDS: it ended well, and called this. What distinit is told and bound by is written as DISTINIT and BIND.
+# ran WORDS: it succeeded, and ran this command. The options for distinit and for its mount are
+# written as DISTINIT and BIND.
 ran() {
 	local first=${output%%$'\n'*}
 	first=${first//"<$HERE/distinit:/distinit:ro>"/BIND}
@@ -79,12 +82,12 @@ ran() {
 	}
 }
 
-# refuses STATUS TEXT: one line of an error, and nothing was called.
+# refuses STATUS TEXT: it printed one error line, and called nothing.
 refuses() {
 	[[ $status -eq $1 && -z $output && $stderr == *": error: $2" && $stderr != *$'\n'* ]]
 }
 
-# --- csrun_cpu ---------------------------------------------------------------------------------------
+# --- csrun_cpu ------------------------------------------------------------------------------------
 
 @test "exec: srun, the runtime, distinit and the command, byte for byte" {
 	cpu python -c 'print("a b")' '' '$(touch x); `y`' "it's" $'two\nlines' '*'
@@ -107,7 +110,7 @@ refuses() {
 	refuses 125 "--alloc-node='python': expected True or False"
 }
 
-@test "exec: the node with the special resource is left alone, if there is one" {
+@test "exec: a node with the special resource is excluded" {
 	site SINGULARITY_IMAGE="$IMAGE" GRES_NODE=n9
 	cpu true
 	ran "srun <--nodes=1> <--exclude=n9> <--exclusive> <singularity> <exec> <-B> BIND <$IMAGE> DISTINIT <true>"
@@ -120,7 +123,7 @@ refuses() {
 	[[ $output != *--exclude=* ]]
 }
 
-@test "exec: folders are one clean list" {
+@test "exec: folders are joined into one list, without empty entries" {
 	local d=$BATS_TEST_TMPDIR/data
 	site SINGULARITY_IMAGE="$IMAGE" "MOUNT_DIRS=\"$d/,/tmp\""
 	cpu true
@@ -131,7 +134,7 @@ refuses() {
 	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$d,/tmp,/usr,BIND> <$IMAGE> DISTINIT <true>"
 }
 
-@test "exec: a folder that is not there is named before srun" {
+@test "exec: a missing folder is an error before srun" {
 	cpu --mount-dirs=/tmp,/nonexistent/x true
 	refuses 125 "--mount-dirs: '/nonexistent/x' cannot be mounted: No such file or directory"
 	site SINGULARITY_IMAGE="$IMAGE" '' MOUNT_DIRS=/nonexistent/y
@@ -159,18 +162,18 @@ refuses() {
 	[[ $status -eq 0 && $output == 'srun <--pty> <--nodes=1> '* ]]
 }
 
-@test "exec: what troubles containers is unset, and said; what is tracked is carried" {
+@test "exec: variables that disturb containers are unset, with a message; tracked variables are passed on" {
 	csrun cpu PYTHONPATH=/p LD_LIBRARY_PATH=/l CBCORE= -- true
 	[[ $output != *PYTHONPATH=* && $output != *LD_LIBRARY_PATH=* && $output != *BUNDLE=* ]]
 	[[ $stderr == 'csrun_cpu: warning: unset, as csrun_cpu does: PYTHONPATH, LD_LIBRARY_PATH; '*DISTINIT_TRACK* ]]
 	csrun cpu PYTHONPATH=/p HF_HOME='/h "q"' HF_TOKEN=s3cret DISTINIT_TRACK='PYTHONPATH:HF_*' -- true
 	[[ -z $stderr && $output != *$'\nPYTHONPATH='* ]]
 	[[ $output == *'DISTINIT_BUNDLE=[distinit bundle 1]'*'set PYTHONPATH=/p'*'[end crc32='* ]]
-	# On no command line: others see those.
+	# Not on a command line, which other users can see.
 	[[ ${output%%$'\n'*} != *s3cret* ]]
 }
 
-@test "exec: what is tracked and too large for a variable is refused" {
+@test "exec: tracked variables that exceed the limit of one variable are refused" {
 	printf 'export A=%0100000d B=%0100000d\n' 0 0 >"$BATS_TEST_TMPDIR/large"
 	invoke sh -c '. "$0"; exec "$@"' "$BATS_TEST_TMPDIR/large" \
 		env PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" DISTINIT_TRACK=A:B "$DISTRUN" exec true
@@ -195,9 +198,9 @@ refuses() {
 	refuses 125 "$SITE: DEF_NODES is not set"
 }
 
-# --- csrun_wse ---------------------------------------------------------------------------------------
+# --- csrun_wse ------------------------------------------------------------------------------------
 
-# laid WORDS: srun's layout, up to the runtime.
+# laid WORDS: srun got this layout, up to the runtime.
 laid() {
 	local line=${output%% <singularity>*}
 	line=${line//[<>]/}
@@ -229,7 +232,7 @@ laid() {
 	laid "$layout"
 }
 
-@test "launch: of tasks and CPUs one is enough" {
+@test "launch: the number of tasks or of CPUs is enough" {
 	# 8 CPUs a node: four tasks of two fit, five do not.
 	wse --nodes=1 --tasks-per-node=4 true
 	laid '--exclusive --nodes=1 --tasks-per-node=4 --cpus-per-task=2'
@@ -244,7 +247,7 @@ laid() {
 	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not report how many CPUs a node has'
 }
 
-@test "launch: option, then variable, then site" {
+@test "launch: an option overrides a variable, which overrides the site" {
 	csrun wse CSRUN_NODES=1 CSRUN_TASKS_PER_NODE=2 CSRUN_CPUS_PER_TASK=1 -- true
 	laid '--exclusive --nodes=1 --tasks-per-node=2 --cpus-per-task=1'
 	csrun wse CSRUN_NODES=3 CSRUN_SINGLE_TASK_NODES=1 CSRUN_CYCLIC=1 -- --tasks-per-node=4 --nodes=2 true
@@ -255,7 +258,7 @@ laid() {
 	[[ $stderr == "csrun_wse: warning: 'CSRUN_NODE' is not a setting of distrun; did you mean 'CSRUN_NODES'?" ]]
 }
 
-@test "launch: numbers that are none, or too large" {
+@test "launch: invalid numbers, and numbers that are too large" {
 	wse --nodes=two true
 	refuses 125 "--nodes='two' is not a whole number from 1 to 4294967294"
 	wse --nodes=0 true
@@ -276,14 +279,14 @@ laid() {
 	refuses 125 "the number of tasks is missing; set --tasks-per-node=N, CSRUN_TASKS_PER_NODE, or DEF_TASKS_PER_NODE in the site file"
 }
 
-@test "launch: what sbatch left in the environment does not lay out our step" {
+@test "launch: variables of sbatch do not change the layout of our step" {
 	csrun wse SLURM_NTASKS=99 SLURM_NPROCS=99 SLURM_DISTRIBUTION=cyclic -- true
 	[[ $status -eq 0 && $output != *SLURM_NTASKS=* ]]
 }
 
-# --- the site ----------------------------------------------------------------------------------------
+# --- the site -------------------------------------------------------------------------------------
 
-@test "site: an existing csrun_cpu is one" {
+@test "site: an existing csrun_cpu serves as a site file" {
 	cat >"$SITE" <<-END
 		#!/bin/bash
 		SINGULARITY_IMAGE=$IMAGE
@@ -301,7 +304,7 @@ laid() {
 	ran "srun <--unbuffered> <--kill-on-bad-exit> <--exclusive> <--nodes=1> <--tasks-per-node=2> <--cpus-per-task=4> <singularity> <exec> <-B> </tmp,/usr,BIND> <$IMAGE> DISTINIT <true>"
 }
 
-@test "site: a name that is not known, and a file that is not there" {
+@test "site: an unknown name, and a missing file" {
 	site SINGULARITY_IMAGE="$IMAGE" DEF_NODE=3
 	cpu true
 	refuses 125 "$SITE:2: unknown name 'DEF_NODE'; did you mean 'DEF_NODES'?"
@@ -311,14 +314,14 @@ laid() {
 	[[ $status -eq 125 && $stderr == *CSRUN_SITE*/nonexistent/site.conf*'No such file'* ]]
 }
 
-@test "site: /etc/distinit/site.conf is looked for" {
+@test "site: /etc/distinit/site.conf is read" {
 	mkdir -p "$BATS_TEST_TMPDIR/root/etc/distinit"
 	mv "$SITE" "$BATS_TEST_TMPDIR/root/etc/distinit/site.conf"
 	csrun cpu CSRUN_SITE= -- --root="$BATS_TEST_TMPDIR/root" --def-nodes
 	succeeds_with 2
 }
 
-@test "site: no image is an error that names file and line" {
+@test "site: a missing image is an error that names file and line" {
 	site '# nothing' SINGULARITY_IMAGE=
 	cpu true
 	refuses 125 "$SITE:2: SINGULARITY_IMAGE is empty; set an image with --image=IMAGE, or use --runtime=none"
@@ -345,9 +348,9 @@ laid() {
 	[[ $status -eq 125 && -z $output && $stderr == *"--srun-args='\$(touch x)': '\$' is special in a shell"* ]]
 }
 
-# --- runtimes ----------------------------------------------------------------------------------------
+# --- runtimes -------------------------------------------------------------------------------------
 
-@test "runtime: each gets its own words, and distinit as the first program" {
+@test "runtime: each gets its own options, and distinit as the first program" {
 	local d=$BATS_TEST_TMPDIR/data i=$BATS_TEST_TMPDIR/dir
 	mkdir -p "$i/mnt/0" "$i$d"
 	cd "$d"
@@ -365,7 +368,7 @@ laid() {
 	ran "srun <--nodes=1> <--exclusive> <$HERE/distinit> <--> </bin/true>"
 }
 
-@test "runtime: auto takes what is there and fits the image" {
+@test "runtime: auto selects an installed runtime that supports the image" {
 	mkdir -p "$BATS_TEST_TMPDIR/dir/mnt/0"
 	rm "$BIN/singularity"
 	csrun cpu -- --dry-run --alloc-node=0 true
@@ -382,7 +385,7 @@ laid() {
 	[[ $status -eq 125 && $stderr == *"--runtime='docker' is not a container runtime; expected one of auto, singularity,"* ]]
 }
 
-@test "runtime: distinit elsewhere, none, or missing" {
+@test "runtime: distinit at another path, disabled, or missing" {
 	cp "$DISTINIT" "$BATS_TEST_TMPDIR/other"
 	cpu --distinit="$BATS_TEST_TMPDIR/other" true
 	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$BATS_TEST_TMPDIR/other:/distinit:ro> <$IMAGE> DISTINIT <true>"
@@ -393,9 +396,9 @@ laid() {
 	refuses 125 "--distinit: '/nonexistent/distinit' is not a program; set its path on the nodes with --distinit=PATH, or use --distinit=none"
 }
 
-# --- the command line ---------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
-@test "csrun: a wrong command line is 2 under the others' names, 125 as distrun" {
+@test "csrun: a wrong command line exits with 2 as csrun_*, and with 125 as distrun" {
 	cpu --alloc-nod=False true
 	refuses 2 "unknown option '--alloc-nod=False'; did you mean '--alloc-node'?; see --help"
 	wse --nods=3 true
@@ -405,7 +408,7 @@ laid() {
 	wse --
 	refuses 2 'no command; usage: csrun_wse [OPTION]... COMMAND [ARG]... (see --help)'
 	wse --total-nodes
-	refuses 2 '--total-nodes needs N behind it'
+	refuses 2 '--total-nodes needs N'
 	for word in exec launch; do
 		invoke "$DISTRUN" "$word" --alloc-nodez
 		[[ $status -eq 125 && $stderr == 'distrun: error: unknown option '* ]]
@@ -414,7 +417,7 @@ laid() {
 	done
 }
 
-@test "csrun: --help has the site's settings" {
+@test "csrun: --help shows the site's settings" {
 	cpu --help
 	[[ $status -eq 0 && -z $stderr && $output == 'usage: csrun_cpu [OPTION]... COMMAND [ARG]...'* ]]
 	[[ $output == *"The site's settings ($SITE):"*"SINGULARITY_IMAGE=$IMAGE"*DEF_NODES=2* ]]
@@ -440,7 +443,7 @@ laid() {
 			return 1
 		}
 	done
-	# A shell reads the line as what it stands for.
+	# A shell parses the line into the same words.
 	recorder srun
 	chmod +x "$BIN/srun"
 	PATH=$BIN:$PATH invoke sh -c "$line"
@@ -466,7 +469,7 @@ laid() {
 	refuses 125 "srun is not in PATH ('$BIN'); this host is not part of a Slurm cluster"
 }
 
-@test "csrun: a job that has ended is no place to run in" {
+@test "csrun: a job that has ended is an error" {
 	printf '#!/bin/sh\necho "slurm_load_jobs error: Invalid job id specified" >&2\nexit 1\n' >"$BIN/squeue"
 	csrun cpu SLURM_JOB_ID=99 -- true
 	refuses 125 "SLURM_JOB_ID='99' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
@@ -475,13 +478,13 @@ laid() {
 	refuses 125 "SLURM_JOB_ID='99' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
 	csrun wse SLURM_JOB_ID=abc -- true
 	refuses 125 "SLURM_JOB_ID='abc' is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one with salloc"
-	# What cannot be asked is srun's to say.
+	# If squeue cannot be asked, srun reports the error.
 	printf '#!/bin/sh\necho "Unable to contact slurm controller" >&2\nexit 1\n' >"$BIN/squeue"
 	csrun wse SLURM_JOB_ID=99 -- true
 	laid '--nodes=1 --tasks-per-node=3 --cpus-per-task=2 : --nodes=1 --tasks-per-node=3 --cpus-per-task=2 --exclusive'
 }
 
-@test "csrun: in a job its nodes count, and partition and account are the job's" {
+@test "csrun: in a job, its nodes, partition and account are used" {
 	printf '#!/bin/sh\necho 2\necho 1\n' >"$BIN/squeue"
 	site SINGULARITY_IMAGE="$IMAGE" DEF_TASKS_PER_NODE=1 PARTITION=p ACCOUNT=a
 	csrun wse SLURM_JOB_ID=7 -- true
@@ -502,7 +505,7 @@ laid() {
 }
 
 @test "csrun: leaves no file behind" {
-	# Not in /tmp itself, where others are at work.
+	# Not in /tmp itself, which other processes use.
 	mkdir "$BATS_TEST_TMPDIR/clean" "$BATS_TEST_TMPDIR/tmp"
 	cd "$BATS_TEST_TMPDIR/clean"
 	csrun wse HF_HOME=/x DISTINIT_TRACK=HF_HOME TMPDIR="$BATS_TEST_TMPDIR/tmp" -- --cpus-per-task=2 true

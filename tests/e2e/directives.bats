@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Directives: the operations of PMIx' RFC0022 and ours, on the command line, in files and in variables. Many a test is
-# what users of PRRTE met (its pull requests 2279, 2581, 2683).
+# Directives: the operations of PMIx' RFC0022 and ours, on the command line, in files and in
+# variables. Many tests are from problems that users of PRRTE met (its pull requests 2279, 2581,
+# 2683).
 
 load helpers
 
@@ -14,12 +15,12 @@ teardown() {
 	remove_open_folder
 }
 
-# file LINE...: these lines, in "file".
+# file LINE...: write these lines to "file".
 file() {
 	printf '%s\n' "$@" >file
 }
 
-# file_gives EXPECTED LINE...: a file of these lines makes this of an empty environment.
+# file_gives EXPECTED LINE...: a file of these lines turns an empty environment into EXPECTED.
 file_gives() {
 	local expected=$1
 	shift
@@ -38,19 +39,19 @@ file_refused() {
 	[ ! -e ran ]
 }
 
-# --- what each does -------------------------------------------------------------------------------------
+# --- the operations -------------------------------------------------------------------------------
 
 @test "set: overwrites, creates" {
 	distinit FOO=1 -- --set FOO=2 --set NEW= -- env
 	succeeds_with $'FOO=2\nNEW='
 }
 
-@test "add: only where it is not there" {
+@test "add: only if the variable does not exist" {
 	distinit FOO=1 -- --add FOO=2 --add NEW=3 -- env
 	succeeds_with $'FOO=1\nNEW=3'
 }
 
-@test "add: an empty one is there" {
+@test "add: an empty variable exists" {
 	distinit FOO= -- --add FOO=2 -- env
 	succeeds_with FOO=
 }
@@ -60,12 +61,12 @@ file_refused() {
 	succeeds_with BAR=2
 }
 
-@test "unset: an absent name is fine, and nothing is said" {
+@test "unset: an absent name is ignored, without a message" {
 	distinit BAR=2 -- --unset FOO --unset 'NO*' -- env
 	succeeds_with BAR=2
 }
 
-@test "unset NAME*: all that begin so, also two in a row" {
+@test "unset NAME*: all names that begin with NAME, also two in a row" {
 	distinit A=0 AB=1 AC=2 BA=3 AD=4 -- --unset 'A*' -- env
 	succeeds_with BA=3
 	distinit NCCL_DEBUG=x SLURM_A=1 SLURM_B=2 X=3 -- --unset NCCL_DEBUG --unset 'SLURM_*' -- env
@@ -87,13 +88,13 @@ file_refused() {
 	succeeds_with $'P=/usr/bin:/opt/bin\nQ=/q'
 }
 
-@test "prepend, append: no stray separator on an empty variable" {
-	# One in PATH or LD_LIBRARY_PATH would mean the working folder.
+@test "prepend, append: no separator is added to an empty variable" {
+	# In PATH or LD_LIBRARY_PATH it would mean the working folder.
 	distinit E= F= G= -- --prepend E=/x --append F=/x --first G=/x -- env
 	succeeds_with $'E=/x\nF=/x\nG=/x'
 }
 
-@test "prepend, append, first: an empty value does nothing, and that is said" {
+@test "prepend, append, first: an empty value does nothing, with a warning" {
 	distinit P=/bin -- --prepend P= -- env
 	warns_with "prepend 'P': the value is empty, so nothing changes"
 	[ "$output" = P=/bin ]
@@ -103,12 +104,12 @@ file_refused() {
 	[ -z "$output" ]
 }
 
-@test "prepend: a variable whose name only begins so is another" {
+@test "prepend: a variable whose name only begins with NAME is not changed" {
 	distinit PATHEXT=.exe P=/bin -- --prepend PATH=/x --prepend P=/y -- /usr/bin/env
 	succeeds_with $'PATHEXT=.exe\nP=/y:/bin\nPATH=/x'
 }
 
-@test "prepend: once, however often the value is there" {
+@test "prepend: adds the value even if it is there already" {
 	distinit P=old -- --prepend P=x -- env
 	succeeds_with P=x:old
 	distinit P=x:old -- --prepend P=x -- env
@@ -126,7 +127,7 @@ file_refused() {
 	succeeds_with $'P=/bin:/usr/bin\nQ=/q'
 }
 
-@test "first: other elements stay as they are, empty ones too" {
+@test "first: other elements are not changed, not even empty ones" {
 	distinit P=a::b:x -- --first P=x -- env
 	succeeds_with P=x:a::b
 	distinit 'P[;]=x' 'Q=a, b, c' -- --first 'Q[, ]=c' -- env
@@ -134,22 +135,22 @@ file_refused() {
 	[ "$(grep ^Q <<<"$output")" = 'Q=c, a, b' ]
 }
 
-@test "clean and pass: from nothing, and what is let through" {
+@test "clean and pass: an empty environment, and the variables that are kept" {
 	distinit PATH=/usr/bin:/bin NCCL_A=1 NCCL_B=2 X=3 -- --clean --pass 'NCCL_*' --pass PATH -- env
 	succeeds_with $'PATH=/usr/bin:/bin\nNCCL_A=1\nNCCL_B=2'
 }
 
-@test "clean: takes the derived variables too, and pass brings them back" {
+@test "clean: removes the derived variables too, and pass restores them" {
 	distinit "${SESSION[@]}" -- --clean --pass MASTER_ADDR -- env
 	succeeds_with MASTER_ADDR=main1
 }
 
-@test "clean: what is set behind it stays" {
+@test "clean: variables that are set after it stay" {
 	distinit X=1 -- --set A=1 --clean --set B=2 -- env
 	succeeds_with B=2
 }
 
-@test "pass: a name that is not there is said" {
+@test "pass: an absent name is a warning" {
 	distinit -- --clean --pass NOPE --pass 'NO*' -- env
 	warns_with "pass 'NOPE': there is no such variable"
 }
@@ -163,8 +164,8 @@ file_refused() {
 	succeeds_with $'FOO=1:3\nBAR=x'
 }
 
-@test "values: any bytes, as they are" {
-	# shellcheck disable=SC2016 # it is meant literally
+@test "values: any bytes, unchanged" {
+	# shellcheck disable=SC2016 # a literal text
 	for value in 'a=b=c' ' blanks ' $'two\nlines' 'äöü€' $'\xff\xfe' "it's" '"quoted"' '$HOME' '\n' 'a#b'; do
 		cmp <(env -i "$DISTINIT" --set V="$value" -- cat /proc/self/environ) <(printf 'V=%s\0' "$value")
 	done
@@ -176,14 +177,14 @@ file_refused() {
 	[ "$(env -i V=a "$DISTINIT" --append V="$big" -- printenv V)" = "a:$big" ]
 }
 
-@test "values: more than the kernel takes in one variable is refused" {
+@test "values: a variable above the kernel's limit is refused" {
 	big=$(head -c 131000 /dev/zero | tr '\0' x)
 	distinit V=12345678901234567890123456789012345678901234567890123456789012345678901234567890 -- \
 		--append V="$big" -- true
 	refuses_with "'V' would have 131084 bytes, name and NUL included; the kernel takes 131072"
 }
 
-# --- order ----------------------------------------------------------------------------------------------
+# --- order ----------------------------------------------------------------------------------------
 
 @test "order: set, prepend gives both; prepend, set only the last" {
 	distinit -- --set FOO=1 --prepend FOO=x -- env
@@ -204,7 +205,7 @@ file_refused() {
 	succeeds_with ''
 }
 
-@test "order: every one of several of a kind counts, the first too" {
+@test "order: all directives of one kind are applied, the first too" {
 	distinit -- -x A=1 -x B=2 -x C=3 -- env
 	succeeds_with $'A=1\nB=2\nC=3'
 	distinit -- -x X=1 -x X=2 -- env
@@ -227,7 +228,7 @@ file_refused() {
 	succeeds_with A=2:1
 }
 
-@test "order: explain tells who set what" {
+@test "order: explain shows what set each variable" {
 	echo 'set A=file' >one
 	distinit D=4 DISTINIT_ENV='set B=env' -- explain --env-file one --set C=option --unset D --format=json
 	[ "$status" -eq 0 ]
@@ -236,9 +237,9 @@ for v in json.load(sys.stdin)["variables"]:
     print(v["name"], v["action"], v["by"])' <<<"$output" | sort)" = $'A set one:1\nB set DISTINIT_ENV:1\nC set --set\nD unset --unset' ]
 }
 
-# --- job and application --------------------------------------------------------------------------------
+# --- job and application --------------------------------------------------------------------------
 
-@test "sections: job level comes first, and no application gets another's" {
+@test "sections: the job level comes first, and an application gets only its own sections" {
 	file 'set A=job' '[app trainer]' 'append A=app' '[app loader]' 'append A=other'
 	distinit -- --env-file file --app trainer -- env
 	succeeds_with A=job:app
@@ -264,16 +265,16 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with X=1:3
 }
 
-@test "sections: an error in another application's is an error in the file" {
+@test "sections: an error in a section of another application is an error" {
 	file_refused "file:2:1: unknown verb 'sett'; did you mean 'set'?" '[app other]' 'sett A=1'
 }
 
-@test "sections: one that is no [app NAME] is an error" {
+@test "sections: a heading other than [app NAME] is an error" {
 	file_refused "file:1:1: unknown section '[trainer]'; expected [app NAME]" '[trainer]'
 	file_refused "file:1:1: unknown section '[app ]'; expected [app NAME]" '[app ]'
 }
 
-# --- other people's spellings ---------------------------------------------------------------------------
+# --- other people's spellings ---------------------------------------------------------------------
 
 @test "separators: one byte or several" {
 	distinit C=-g D=a E=x -- --append 'C[ ]=-O2' --append 'D[;]=b' --prepend 'E[, ]=y' -- env
@@ -285,19 +286,19 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with $'A=1=2\nB=1]2'
 }
 
-@test "separators: an empty one is an error, and so is one where none belongs" {
+@test "separators: an empty one is an error, and so is one for a verb that takes none" {
 	distinit -- --append 'A[]=1' -- true
 	refuses_with "--append: 'A'[]: the separator between the brackets is empty"
 	distinit -- --set 'A[;]=1' -- true
 	refuses_with "--set: 'A': only prepend, append and first take a [separator]"
 }
 
-@test "letters: -e, -u and -x, with the value behind or in the same word" {
+@test "letters: -e, -u and -x, with the value in the next or in the same word" {
 	distinit A=1 B=2 -- -e A=3 -uB -eC=4 -x D=5 -- env
 	succeeds_with $'A=3\nC=4\nD=5'
 }
 
-@test "mpirun: -x NAME=VALUE sets, -x NAME passes, -x of an absent name is said" {
+@test "mpirun: -x NAME=VALUE sets, -x NAME passes, -x of an absent name is a warning" {
 	distinit A=1 -- -x B=2 -x A -- env
 	succeeds_with $'A=1\nB=2'
 	distinit -- -x MISSING -- true
@@ -309,7 +310,7 @@ for v in json.load(sys.stdin)["variables"]:
 		--append-env 'P[;]' z -- env
 	succeeds_with $'A=3\nP=new:old;z\nQ=q'
 	distinit -- --prepend-env 'P[:]'
-	refuses_with '--prepend-env needs a name and a value behind it'
+	refuses_with '--prepend-env needs a name and a value'
 }
 
 @test "PMIx: names of constants and keys are verbs in files" {
@@ -323,25 +324,25 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with $'D=old:x:z\nA=1\nB=2'
 }
 
-@test "PRRTE's habit: NAME and VALUE in two words is an error that says how to write it" {
+@test "PRRTE's style: NAME and VALUE in two words is an error that shows how to write it" {
 	distinit -- --prepend PATH /x -- true
 	refuses_with "--prepend: 'PATH' has no '='; NAME=VALUE is expected; write --prepend PATH=/x"
 }
 
 @test "docker: a file of NAME=VALUE lines, as for --env-file" {
-	# shellcheck disable=SC2016 # it is meant literally
+	# shellcheck disable=SC2016 # a literal text
 	file '# comment' '' 'A=1' 'B=two words ' 'C="quoted"' "D='quoted'" 'E=' 'F=a#b' '  # indented' 'G=$A'
 	distinit A=0 -- --env-file file -- env
 	succeeds_with $'A=1\nB=two words \nC=quoted\nD=quoted\nE=\nF=a#b\nG=$A'
 }
 
-@test "docker: a NAME alone lets it through" {
+@test "docker: a NAME alone keeps the variable" {
 	file clean A
 	distinit A=1 B=2 -- --env-file file -- env
 	succeeds_with A=1
 }
 
-# --- names ----------------------------------------------------------------------------------------------
+# --- names ----------------------------------------------------------------------------------------
 
 @test "names: an empty one is an error that names the option" {
 	distinit -- --set =x -- true
@@ -369,19 +370,19 @@ for v in json.load(sys.stdin)["variables"]:
 	refuses_with "--set: the name 'A\\x1b[2J' contains a blank or control character"
 }
 
-@test "names: one with a blank that is there can be removed" {
+@test "names: an existing name with a blank can be removed" {
 	distinit 'A B=1' C=2 -- --unset 'A B' -- env
 	succeeds_with C=2
 }
 
-@test "names: '*' only at the end, and not to set" {
+@test "names: '*' only at the end, and not in set" {
 	distinit -- --set 'A*=1' -- true
 	refuses_with "--set: 'A*': '*' is allowed only at the end of a name, in unset and pass"
 	distinit -- --unset 'A*B' -- true
 	refuses_with "--unset: 'A*B': '*' is allowed only at the end of a name, in unset and pass"
 }
 
-# --- files ----------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 @test "file: every verb" {
 	file 'set A=1' 'add A=2' 'add B=2' 'unset C' 'prepend D=x' 'append D=z' 'first D=old' 'unset E*'
@@ -389,7 +390,7 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with $'D=old:x:z\nA=1\nB=2'
 }
 
-@test "file: values in quotes, from end to end" {
+@test "file: values that are wholly in quotes" {
 	file_gives $'A=a b\nB=tab\there "and" \\ back\nC=$x \\n\nD="half\nE=\'a\' \'b\'\nF=\nG=\'\nH=\\x' \
 		"A='a b'" 'B="tab\there \"and\" \\ back"' "C='\$x \\n'" 'D="half' "E='a' 'b'" "F=''" "G='" 'H="\x"'
 }
@@ -408,7 +409,7 @@ for v in json.load(sys.stdin)["variables"]:
 	cmp <(env -i "$DISTINIT" --env-file file -- cat /proc/self/environ) <(printf 'A=1\0B=2\0C=3\0')
 }
 
-@test "file: an empty one does nothing, which is said" {
+@test "file: an empty one does nothing, with a warning" {
 	: >file
 	distinit A=1 -- --env-file file -- env
 	warns_with "the directive file 'file' is empty"
@@ -417,7 +418,7 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with A=1
 }
 
-@test "file: lines without end and lines by the thousand" {
+@test "file: very long lines, and thousands of lines" {
 	{
 		printf '#'
 		head -c 1000000 /dev/zero | tr '\0' x
@@ -447,14 +448,14 @@ for v in json.load(sys.stdin)["variables"]:
 	[ ! -e ran ]
 }
 
-@test "file: a bad verb on line 7 is told with file, line and column" {
+@test "file: an unknown verb on line 7 is reported with file, line and column" {
 	file 'A=1' '' '# comment' 'B=2' 'unset C' 'prepend P=/x' '   prepned P=/y' 'D=4'
 	distinit -- --env-file file -- touch ran
 	refuses_with "file:7:4: unknown verb 'prepned'; did you mean 'prepend'?"
 	[ ! -e ran ]
 }
 
-@test "file: what is wrong is told with its column" {
+@test "file: errors are reported with their column" {
 	file_refused "file:1:7: 'A' has no '='; NAME=VALUE is expected" 'set  A'
 	file_refused "file:1:5: the variable's name is empty; a name is expected before the '='" 'set =1'
 	file_refused "file:1:8: 'A=1': expected a name without '='" 'unset A=1'
@@ -464,7 +465,7 @@ for v in json.load(sys.stdin)["variables"]:
 	file_refused "file:1:1: unknown verb 'xyzzy'; expected NAME=VALUE, or one of: set add unset prepend append first clean pass" 'xyzzy A=1'
 }
 
-@test "file: nothing is applied before all of it is read" {
+@test "file: nothing is applied before the whole file is read" {
 	file 'PATH=/nowhere' 'bad line here'
 	distinit -- --env-file file -- touch ran
 	[ "$status" -eq 125 ]
@@ -499,7 +500,7 @@ for v in json.load(sys.stdin)["variables"]:
 	[ ! -e ran ]
 }
 
-@test "file: one that may not be read is refused" {
+@test "file: an unreadable one is refused" {
 	requires setpriv
 	open_folder
 	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
@@ -509,7 +510,7 @@ for v in json.load(sys.stdin)["variables"]:
 	refuses_with "the directive file '$OPEN_FOLDER/file' cannot be read: Permission denied"
 }
 
-@test "file: a FIFO that nobody writes to does not hang the start" {
+@test "file: a FIFO without a writer does not block the start" {
 	mkfifo fifo
 	invoke timeout 20 env -i "$DISTINIT" --env-file fifo -- true
 	[ "$status" -ne 124 ]
@@ -522,14 +523,15 @@ for v in json.load(sys.stdin)["variables"]:
 	succeeds_with A=1
 }
 
-# --- how much ---------------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
-# soon ARG...: invoke distinit with a limit of CPU time and memory: many times what it needs, a fraction of what each line times each would need.
+# soon ARG...: invoke distinit with limits of CPU time and memory: many times what it needs, but a
+# fraction of what a quadratic algorithm needs.
 soon() {
 	invoke env -i prlimit --as=700000000 --cpu=2 "$DISTINIT" "$@"
 }
 
-@test "much: a list that grows line by line has a limit, with a way out" {
+@test "much: a list that grows line by line has a limit, and the error shows an alternative" {
 	yes 'append X=a' | head -n 60000 >file
 	soon --env-file file -- touch ran
 	refuses_with "append 'X': the directives so far process more than 128 MiB of lists and variables; set a long list in one directive"
@@ -576,8 +578,9 @@ soon() {
 	[ "$(grep -c '^unset *A$' <<<"$output")" -eq 1 ]
 }
 
-@test "much: names that were chosen to have one hash" {
-	# Blocks of 16 bytes of which two forms cancelled each other in the hash without a key that there was once.
+@test "much: names that were chosen to have the same hash" {
+	# Blocks of 16 bytes, in two forms that cancelled each other in an earlier hash without a
+	# key.
 	python3 - >file <<-'PYTHON'
 		import itertools, sys
 		forms = (b"aaaaaaaaaaaaaaaa", b"aaaaaaa\xe1aaaaeaa\xe1")
@@ -588,9 +591,9 @@ soon() {
 	succeeds_with ''
 }
 
-# --- variables ------------------------------------------------------------------------------------------
+# --- variables ------------------------------------------------------------------------------------
 
-@test "DISTINIT_ENV: lines as in a file, told by its name and line" {
+@test "DISTINIT_ENV: lines as in a file; errors name the variable and line" {
 	distinit P=/bin DISTINIT_ENV=$'set A=1\nprepend P=/x\n# comment\nB=2' -- -- env
 	succeeds_with $'P=/x:/bin\nA=1\nB=2'
 	distinit DISTINIT_ENV=$'A=1\nsett B=2' -- -- touch ran
@@ -605,7 +608,7 @@ soon() {
 	succeeds_with A=1:2
 }
 
-@test "directives win over what was derived and over what the user had" {
+@test "directives override derived variables and the user's variables" {
 	distinit "${SESSION[@]}" MASTER_PORT=1 -- --set MASTER_ADDR=x --set MASTER_PORT=2 --unset TF_CONFIG \
 		--unset 'PET_*' --unset 'BACKENDAI_*' -- env
 	succeeds_with $'MASTER_PORT=2\nMASTER_ADDR=x'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun without a Slurm: its command line, and surrogate steps with an srun that runs its command here. What a real Slurm makes of
-# it is in tests/engines/distrun.bats.
+# distrun without Slurm: its command line, and surrogate steps with an srun that runs its command
+# here. With a real Slurm: tests/engines/distrun.bats.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # a test is a subshell
 # shellcheck disable=SC2013 # words are meant
@@ -20,7 +20,7 @@ setup() {
 	NO_PROC=$PWD/nowhere
 }
 
-# Nobody is left who has our folder in its environment or command line.
+# No process is left with our folder in its environment or command line.
 teardown() {
 	local process until=$((SECONDS + 20))
 	for process in /proc/[0-9]*; do
@@ -31,7 +31,8 @@ teardown() {
 	done
 }
 
-# distrun VAR=VALUE... -- ARG...: in an environment of these variables, and with our tools before others.
+# distrun VAR=VALUE... -- ARG...: invoke it in an environment of these variables, with our tools
+# first in PATH.
 distrun() {
 	local -a variables arguments
 	split "$@"
@@ -39,7 +40,7 @@ distrun() {
 		"$DISTRUN" "${arguments[@]}"
 }
 
-# tool NAME <<SCRIPT: a program in the place of Slurm's.
+# tool NAME <<SCRIPT: create a replacement for a program of Slurm.
 tool() {
 	{
 		echo '#!/bin/sh'
@@ -48,7 +49,8 @@ tool() {
 	chmod +x "tools/$1"
 }
 
-# An srun that runs its command here, as step 7, and keeps what it was given. What its command says and exits with, too.
+# An srun that runs its command here, as step 7, and records its arguments, and the output and
+# status of the command.
 local_srun() {
 	tool srun <<-END
 		env | grep -E '^(SLURM|SBATCH|SRUN)' | sort >$PWD/srun.env
@@ -66,7 +68,7 @@ says_error() {
 	[[ $status -eq $1 && $stderr == "distrun: error: "$2 && $stderr != *$'\n'* ]]
 }
 
-# --- command line -----------------------------------------------------------------------------------
+# --- command line ---------------------------------------------------------------------------------
 
 @test "distrun: --help lists the subcommands, and each has its own" {
 	distrun -- --help
@@ -82,7 +84,7 @@ says_error() {
 	[[ $status -eq 0 && $output == 'distrun '[0-9]* ]]
 }
 
-@test "distrun: what is wrong is said in one line, with the nearest right word" {
+@test "distrun: an error is one line, with the most similar valid word" {
 	distrun --
 	says_error 125 'no subcommand; usage: distrun SUBCOMMAND \[OPTION\]... (see --help)' ||
 		says_error 125 'no subcommand; *'
@@ -111,13 +113,13 @@ says_error() {
 	says_error 125 "--format='jsn': expected one of text, json; did you mean 'json'?"
 }
 
-@test "distrun: options have variables, which are not passed on; an unknown one gets a warning" {
+@test "distrun: options have variables, which are not passed on; an unknown variable is a warning" {
 	distrun DISTRUN_JOB_TIME_SEC=1h DISTRUN_GRCE=3 DISTRUN_LOG=warn -- surrogate -- env
 	[[ $status -eq 0 && $output != *DISTRUN_JOB* && $output != *DISTRUN_LOG* && $output == *DISTRUN_GRCE=3* ]]
-	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is no setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
+	[[ $stderr == "distrun: warning: 'DISTRUN_GRCE' is not a setting of distrun; did you mean 'DISTRUN_GRACE'?" ]]
 }
 
-# --- where ------------------------------------------------------------------------------------------
+# --- where ----------------------------------------------------------------------------------------
 
 # proc PID PARENT TITLE: a process, as /proc shows it under root/.
 proc() {
@@ -126,7 +128,7 @@ proc() {
 	printf '%s\0' "$3" >"root/proc/$1/cmdline"
 }
 
-# place VAR=VALUE... : the first word of "where", and why.
+# place VAR=VALUE... : print the first word of "where", and why.
 place() {
 	distrun "$@" -- where --root="$PWD/root"
 	[[ $status -eq 0 && -z $stderr ]]
@@ -147,12 +149,12 @@ place() {
 	[[ $(place SLURM_JOB_ID=11 SLURM_HET_SIZE=2 SLURM_JOB_ID_HET_GROUP_1=12) == *step ]]
 	proc 20 10 'slurmstepd: [12.interactive]'
 	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=4294967290) == *interactive ]]
-	# As ssh into a job with pam_slurm_adopt has it.
+	# As after ssh into a job with pam_slurm_adopt.
 	proc 20 10 'slurmstepd: [12.extern]'
 	[[ $(place SLURM_JOB_ID=12) == *salloc ]]
 }
 
-@test "where: else the cgroup does, else the variables" {
+@test "where: otherwise the cgroup decides, and then the variables" {
 	mkdir -p root/proc/self
 	proc self 1 distrun
 	echo '0::/system.slice/slurmstepd.scope/job_12/step_3/user/task_0' >root/proc/self/cgroup
@@ -166,7 +168,7 @@ place() {
 	[[ $(place A=1) == *none ]]
 }
 
-@test "where: a step that only a variable tells of has to be one that squeue lists, and no surrogate" {
+@test "where: a step that only a variable names counts if squeue lists it, and if it is not a surrogate" {
 	tool squeue <<<'[ "$*" = "--noheader --format=%i %j --steps=12.3" ] && cat listed'
 	echo '12.3 train' >listed
 	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=3) == *step ]]
@@ -181,9 +183,9 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $output == 'salloc 12 None squeue True' ]]
 }
 
-# --- surrogate --------------------------------------------------------------------------------------
+# --- surrogate ------------------------------------------------------------------------------------
 
-@test "surrogate: in no job it says nothing, and the command is as without it" {
+@test "surrogate: outside a job it prints nothing, and the command runs as without it" {
 	tool srun <<<'echo srun was called >&2'
 	distrun -- surrogate -- sh -c 'echo out; echo err >&2; exit 3'
 	[[ $status -eq 3 && $output == out && $stderr == err ]]
@@ -208,14 +210,14 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 		grep -qxe "$word" srun.argv
 	done
 	grep -xE -e '--job-name=wsjob-[a-z0-9]{22}-csx2' srun.argv
-	# Whatever is started, its name is another.
+	# Each run has another job name.
 	cp srun.argv before
 	distrun SLURM_JOB_ID=12 -- surrogate -- true
 	[[ $status -eq 0 && -z $stderr && $(cat step.status) == 0 ]]
 	run ! cmp -s srun.argv before
 }
 
-@test "surrogate: no variable of the job's steers srun" {
+@test "surrogate: variables of the job do not change the srun call" {
 	local_srun
 	distrun SLURM_JOB_ID=12 SLURM_JOBID=12 SLURM_CONF=/c SLURM_JOB_NODELIST='n[1-2]' SLURM_NODELIST='n[1-2]' SLURM_NTASKS=7 \
 		SLURM_MPI_TYPE=pmix SBATCH_RESERVATION=x SRUN_CPUS_PER_TASK=3 SLURM_CONSTRAINT=zz -- surrogate -- \
@@ -224,7 +226,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $(cat srun.env) == $'SLURM_CONF=/c\nSLURM_JOBID=12\nSLURM_JOB_ID=12\nSLURM_JOB_NODELIST=n[1-2]\nSLURM_NODELIST=n[1-2]' ]]
 }
 
-@test "surrogate: no srun, or one that fails, is one warning; with --require nothing is started" {
+@test "surrogate: a missing or failing srun is one warning; with --require nothing is started" {
 	local why
 	for why in missing failing; do
 		[[ $why == missing ]] || tool srun <<<'echo "srun: error: Unable to confirm allocation for job 12: no" >&2; exit 1'
@@ -238,14 +240,14 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $stderr == *"srun has ended with status 1: 'Unable to confirm allocation for job 12: no'" ]]
 }
 
-@test "surrogate: with --require the step is up before the command" {
+@test "surrogate: with --require the step runs before the command starts" {
 	local_srun
 	sed -i "2i sleep 0.5; touch $PWD/srun.began" tools/srun
 	distrun SLURM_JOB_ID=12 -- surrogate --require -- test -e srun.began
 	[[ $status -eq 0 && -z $stderr && $(cat step.status) == 0 ]]
 }
 
-@test "surrogate: what the step gets, the command gets; cancelled, it ends" {
+@test "surrogate: signals to the step reach the command; if the step is cancelled, the command ends" {
 	local_srun
 	local signal
 	for signal in TERM USR1 USR2; do
@@ -264,8 +266,8 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	grep -x 'distrun: info: step 12.7 was cancelled: the command is asked to end' <<<"$stderr"
 }
 
-@test "surrogate: what the step got last reaches the command, although srun has ended by then" {
-	# We are stopped while both happen, and so see them at once.
+@test "surrogate: the step's last signal reaches the command, although srun has ended by then" {
+	# distrun is stopped while both happen, so that it sees both at once.
 	tool srun <<-END
 		echo UP 7
 		until [ -e $PWD/up ]; do sleep 0.05; done
@@ -278,7 +280,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $status -eq 9 ]]
 }
 
-@test "surrogate: killed, it leaves neither command nor step" {
+@test "surrogate: if it is killed, command and step end" {
 	local_srun
 	env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
 		"$DISTRUN" surrogate -v -- sleep 1000 2>log &
@@ -288,14 +290,14 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $(cat step.status) == 70 ]]
 }
 
-@test "surrogate: an srun that hangs is waited for at the end, and not for ever" {
+@test "surrogate: at the end it waits for an srun that hangs, with a timeout" {
 	tool srun <<<'echo "srun: error: waiting for nobody" >&2; exec sleep 1000'
 	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'exit 4'
 	[[ $status -eq 4 ]]
 	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: distrun stops waiting for it; srun said: 'waiting for nobody'" ]]
 }
 
-@test "surrogate: the command has no descriptor of ours, and no signal blocked" {
+@test "surrogate: the command inherits no descriptor of distrun, and no blocked signal" {
 	local_srun
 	local look='for fd in /proc/$$/fd/*; do echo ${fd##*/}; done; grep -E "^Sig(Blk|Ign)" /proc/self/status' expected
 	invoke sh -c "$look"
@@ -304,12 +306,12 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $status -eq 0 && $output == "$expected" ]]
 }
 
-# --- limits -----------------------------------------------------------------------------------------
+# --- limits ---------------------------------------------------------------------------------------
 
-@test "limits: a command that has run for so long is ended, with status 124" {
+@test "limits: a command that exceeds the limit is ended, with status 124" {
 	distrun -- surrogate --job-time-sec=500ms -- sleep 1000
 	[[ $status -eq 124 ]]
-	# On a machine that is busy, it may be more than half a second.
+	# On a busy machine it may take more than half a second.
 	[[ $stderr == 'distrun: error: the time limit of 0.5s is reached ('[0-9]*'s used): the command is asked to end, and killed 30s later' ]]
 	distrun -- surrogate --job_time_sec 200ms --grace=100ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
 	[[ $status -eq 124 && $stderr == *'distrun: warning: sh did not end within the grace period of 0.1s: it is killed'* ]]
@@ -318,7 +320,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $status -eq 124 && $(cat step.status) == 124 ]]
 }
 
-# used FILE: milliseconds.
+# used FILE: print the used milliseconds.
 used() {
 	sed -n 's/^used //p' "$1"
 }
@@ -327,7 +329,7 @@ used() {
 	distrun -- surrogate --job-time-sec=1s --job-time-budget=budget -- sleep 0.6
 	[[ $status -eq 0 && -z $stderr ]]
 	((600 <= $(used budget)))
-	# The limit is in the file by now.
+	# Now the file contains the limit.
 	distrun -- surrogate --job-time-budget=budget -- sleep 1000
 	[[ $status -eq 124 && $stderr == 'distrun: error: the time limit of 1s is reached ('*"by this run; the budget is '$PWD/budget'): the command "* ]]
 	distrun -- surrogate --job-time-budget=budget -- touch started
@@ -337,7 +339,7 @@ used() {
 	[[ $status -eq 0 && -e started ]]
 }
 
-@test "limits: runs at once count once; of one that was killed, what it had used counts" {
+@test "limits: the time of simultaneous runs counts once; the time of a killed run counts" {
 	local pids=() i before
 	for i in 1 2 3 4; do
 		env -i PATH="$PATH" "$DISTRUN" surrogate --job-time-sec=1h --job-time-budget=budget -- \
@@ -354,7 +356,7 @@ used() {
 	[[ $(grep -c ^run budget) == 0 ]]
 	# Four seconds of runs, and little more than one by the clock.
 	(($(used budget) - before >= 1000 && $(used budget) - before < 3000)) || { cat budget && return 1; }
-	# One that is killed alone.
+	# A run that is killed alone.
 	before=$(used budget)
 	env -i PATH="$PATH" "$DISTRUN" surrogate --job-time-budget=budget -- sleep 1000 &
 	until (($(used budget) >= before + 2000)); do sleep 0.05; done
@@ -365,7 +367,7 @@ used() {
 	(($(used budget) >= before + 2000 && $(used budget) < before + 30000))
 }
 
-@test "limits: a file that is no budget is refused with its line, and nothing is started" {
+@test "limits: an invalid budget file is refused with its line, and nothing is started" {
 	distrun -- surrogate --job-time-budget=budget -- touch started
 	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is given; set it with --job-time-sec"
 	echo hello >budget
@@ -384,7 +386,7 @@ used() {
 	[[ ! -e started ]]
 }
 
-# --- documents --------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 @test "distrun's manual and pages have its options and subcommands, and no others" {
 	local manual=$BATS_TEST_DIRNAME/../../cmd/distrun/distrun.1 docs=$BATS_TEST_DIRNAME/../../docs word option
@@ -402,13 +404,13 @@ used() {
 			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" analyze "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
 	done
-	# Each variable that the manual names is one.
+	# Each variable that the manual names exists.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do
 		[[ $(env -i "$word=" "$DISTRUN" where 2>&1) != *' setting of '* ]] || { echo "manual: $word" && return 1; }
 	done
 }
 
-@test "surrogate: a squeue that prints without end is ended, and takes no memory" {
+@test "surrogate: a squeue that prints endlessly is ended, and uses no memory" {
 	tool squeue <<<'exec yes "99.9 something"'
 	local_srun
 	split SLURM_JOB_ID=12 SLURM_STEP_ID=3 -- surrogate -- sleep 0.5

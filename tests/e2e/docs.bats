@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# The manual says what the program does, and the pages mention all of it. Their commands and tables: tests/docs.
+# The manual says what the program does, and the pages mention all of it. Their commands and tables:
+# tests/docs.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 
 load helpers
 
@@ -16,7 +17,7 @@ requires_text() {
 	[[ -s $1 ]] || skip "$1 is not written yet"
 }
 
-# names WORD: the first words of the entries of a table.
+# names WORD: print the first words of the entries of a table.
 names() {
 	env -i "$DISTINIT" "$1" | sed -n 's/^  \([a-z0-9_]*\)\*\{0,1\} .*/\1/p' | sort -u
 }
@@ -34,7 +35,7 @@ names() {
 	done
 }
 
-@test "the manual has no option that there is not" {
+@test "the manual has no option that does not exist" {
 	requires_text "$MANUAL"
 	while read -r option; do
 		for word in '' env explain wait install bundle hosts; do
@@ -73,7 +74,7 @@ names() {
 	done
 }
 
-@test "sources tells of every manager what it is known by and what it reads" {
+@test "sources shows for every manager what identifies it and what is read" {
 	env -i "$DISTINIT" sources | awk '
 		/^Launchers/ { exit }
 		/^  [a-z]/ { managers++; name = $1 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit -- COMMAND: it becomes the command, and nothing but the environment is another.
+# distinit -- COMMAND: it becomes the command, and changes only the environment.
 
 load helpers
 
@@ -13,7 +13,7 @@ teardown() {
 	remove_open_folder
 }
 
-# script NAME LINE...: an executable file of these lines.
+# script NAME LINE...: create an executable file of these lines.
 script() {
 	local name=$1
 	shift
@@ -21,15 +21,16 @@ script() {
 	chmod +x -- "$name"
 }
 
-# status_of PROGRAM...: what /proc says of a process that runs so. Not SigQ, which counts the signals of all processes of this user.
+# status_of PROGRAM...: print the /proc status of a process started this way, without SigQ, which
+# counts the signals of all processes of this user.
 status_of() {
 	env -i "$@" cat /proc/self/status | grep -E '^(Sig[^Q]|Shd|Cap|Umask|NoNewPrivs|Groups|Uid|Gid)'
 }
 
-# --- in place -----------------------------------------------------------------------------------------
+# --- in place -------------------------------------------------------------------------------------
 
 @test "the command is this very process: same pid, same parent" {
-	# shellcheck disable=SC2016 # for the inner shells
+	# shellcheck disable=SC2016 # the inner shells expand it
 	invoke sh -c 'echo $$ $PPID; exec "$DISTINIT" -- sh -c "echo \$\$ \$PPID"'
 	[ "$status" -eq 0 ]
 	mapfile -t lines <<<"$output"
@@ -46,13 +47,13 @@ status_of() {
 	[ "$status" -eq 255 ]
 }
 
-@test "a command that a signal ends is seen to end by it" {
-	# shellcheck disable=SC2016 # for the inner shell
+@test "if a signal ends the command, the parent sees that signal" {
+	# shellcheck disable=SC2016 # the inner shell expands it
 	distinit -- -- sh -c 'kill -TERM $$'
 	[ "$status" -eq 143 ]
 }
 
-@test "signal mask, dispositions, ids, capabilities and umask are as they were" {
+@test "signal mask, dispositions, ids, capabilities and umask are unchanged" {
 	(
 		trap '' HUP USR1
 		umask 027
@@ -60,12 +61,12 @@ status_of() {
 		status_of "$DISTINIT" -- >with
 	)
 	diff without with
-	# HUP is the first bit, USR1 the tenth; who runs this may ignore others.
+	# HUP is the first bit, USR1 the tenth; the caller of this test may ignore others.
 	ignored=$(sed -n 's/^SigIgn:[[:space:]]*/0x/p' with)
 	[ "$((ignored & 0x201))" -eq "$((0x201))" ]
 }
 
-@test "the working folder is as it was" {
+@test "the working folder is unchanged" {
 	mkdir 'a folder'
 	cd 'a folder'
 	distinit -- -- pwd
@@ -90,7 +91,7 @@ status_of() {
 			fd=${fd##*/}
 			((fd < 3)) || eval "exec $fd>&-"
 		done
-		# 3 is the listing's own; 7 was there.
+		# 3 belongs to the listing; 7 was open before.
 		env -i "${SESSION[@]}" DISTINIT_ENV_FILE=directives \
 			"$DISTINIT" --env-file directives -- ls /proc/self/fd 7</dev/null >listing
 	)
@@ -102,7 +103,7 @@ status_of() {
 	[ "$(cat out)" = "done" ]
 }
 
-@test "works the same without being root" {
+@test "works the same as a user other than root" {
 	requires setpriv
 	open_folder
 	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
@@ -113,20 +114,20 @@ status_of() {
 	succeeds_with "$unprivileged"
 }
 
-# --- arguments ----------------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 @test "arguments are passed on byte for byte" {
-	# shellcheck disable=SC1003,SC2016 # it is meant literally
+	# shellcheck disable=SC1003,SC2016 # a literal text
 	local -a words=('' ' ' 'a b' $'line\nbreak' $'tab\t' '*' "'" '"' '\' '--' '-x' '--help' $'\xff\xfe' 'ä' '$HOME')
 	cmp <(env -i "$DISTINIT" -- printf '<%s>\0' "${words[@]}") <(printf '<%s>\0' "${words[@]}")
 }
 
-@test "options behind the command are the command's" {
+@test "options after the command belong to the command" {
 	distinit -- -- printf '%s ' --set A=1 --master-port http --
 	succeeds_with '--set A=1 --master-port http -- '
 }
 
-@test "the command may be called as an option or a subcommand is" {
+@test "the command may have the name of an option or a subcommand" {
 	script ./--help '#!/bin/sh' 'echo called'
 	script env '#!/bin/sh' 'echo mine'
 	distinit PATH="$PWD" -- -- --help
@@ -140,9 +141,9 @@ status_of() {
 	[ "$(env -i "$DISTINIT" -- printf %s "$big")" = "$big" ]
 }
 
-# --- finding the command --------------------------------------------------------------------------------
+# --- finding the command --------------------------------------------------------------------------
 
-@test "a name is looked for in PATH" {
+@test "a name is searched in PATH" {
 	mkdir one two
 	script two/tool '#!/bin/sh' 'echo two'
 	distinit PATH="$PWD/one:$PWD/two" -- -- tool
@@ -152,7 +153,7 @@ status_of() {
 	succeeds_with one
 }
 
-@test "the PATH is that which directives leave" {
+@test "directives change the PATH that is searched" {
 	mkdir new old
 	script new/tool '#!/bin/sh' 'echo new'
 	script old/tool '#!/bin/sh' 'echo old'
@@ -165,21 +166,21 @@ status_of() {
 	succeeds_with new
 }
 
-@test "without a PATH it is the system's usual one" {
+@test "without a PATH the system's default is searched" {
 	distinit -- -- printf found
 	succeeds_with found
 	distinit PATH=/nowhere -- --unset PATH -- printf found
 	succeeds_with found
 }
 
-@test "a command that is nowhere: 127, with the PATH that was searched" {
+@test "a command that is not found: 127, with the PATH that was searched" {
 	distinit PATH=/nowhere:/never -- -- no-such-tool
 	fails_with 127 "'no-such-tool' was not found in PATH='/nowhere:/never'"
 	distinit PATH=/nowhere -- --set PATH=/changed -- no-such-tool
 	fails_with 127 "'no-such-tool' was not found in PATH='/changed'"
 }
 
-@test "a path that is not there: 127" {
+@test "a path that does not exist: 127" {
 	distinit -- -- ./no-such-tool
 	fails_with 127 "'./no-such-tool' was not found"
 	echo >file
@@ -192,7 +193,7 @@ status_of() {
 	fails_with 127 'the command is an empty word'
 }
 
-@test "a file that may not be run: 126" {
+@test "a file that is not executable: 126" {
 	echo 'echo ran' >tool
 	distinit -- -- ./tool
 	fails_with 126 "'./tool' cannot be started: Permission denied"
@@ -200,7 +201,7 @@ status_of() {
 	fails_with 126 "'$PWD/tool' cannot be started: Permission denied"
 }
 
-@test "a folder in PATH whose network file system is gone does not hide one behind it" {
+@test "a folder in PATH whose network file system is gone does not hide later folders" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
 	mkdir gone there
@@ -213,7 +214,7 @@ status_of() {
 	done
 }
 
-@test "a file that may not be run does not hide one behind it in PATH" {
+@test "a file that is not executable does not hide a later one in PATH" {
 	mkdir one two
 	echo 'echo one' >one/tool
 	script two/tool '#!/bin/sh' 'echo two'
@@ -227,8 +228,8 @@ status_of() {
 	fails_with 126 "'./tool' cannot be started: Permission denied"
 }
 
-@test "a script without #! is run by the shell, as from a shell" {
-	# shellcheck disable=SC2016 # for the script
+@test "the shell runs a script without #!, as if it were started from a shell" {
+	# shellcheck disable=SC2016 # the script expands it
 	script tool 'echo "$0 has $#: $1, $2"'
 	distinit -- -- ./tool 'a b' c
 	succeeds_with './tool has 2: a b, c'
@@ -238,14 +239,14 @@ status_of() {
 }
 
 @test "a program for another machine: 126, and no shell tries to read it" {
-	# An ELF header of a machine that there is not.
+	# An ELF header of a machine that does not exist.
 	printf '\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xfe\xfe\x01\0\0\0\necho ran\n' >tool
 	chmod +x tool
 	distinit -- -- ./tool
 	fails_like 126 "'./tool' cannot be started: *"
 }
 
-@test "an interpreter that is not there: 126, and it is said what is missing" {
+@test "a missing interpreter: 126, and the message names it" {
 	script tool '#!/no/such/interpreter' 'echo ran'
 	distinit -- -- ./tool
 	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter ('#!' line or dynamic loader) does not"
@@ -253,14 +254,14 @@ status_of() {
 	fails_like 126 "'$PWD/tool' cannot be started: the file exists, but its interpreter*"
 }
 
-@test "#! with Windows' line ends: 126, and it is said what is missing" {
+@test "#! with Windows' line ends: 126, and the message shows the cause" {
 	printf '#!/bin/sh\r\necho ran\r\n' >tool
 	chmod +x tool
 	distinit -- -- ./tool
 	fails_like 126 '*the file exists, but its interpreter*'
 }
 
-@test "more than the kernel takes: 126, and the largest is named" {
+@test "more than the kernel's limit: 126, and the largest is named" {
 	for i in $(seq 30); do
 		printf 'BIG%s=' "$i"
 		head -c 120000 /dev/zero | tr '\0' x
@@ -270,30 +271,30 @@ status_of() {
 	fails_like 126 "*cannot be started: arguments and environment have * bytes, more than the kernel takes (the largest, 'BIG*"
 }
 
-# --- the command line -----------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 @test "no command: an error with the usage" {
 	usage='usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
 	distinit --
 	refuses_with "no command; $usage"
 	distinit -- --
-	refuses_with "no command behind '--'; $usage"
+	refuses_with "no command after '--'; $usage"
 	distinit -- --set A=1
 	refuses_with "no command; $usage"
 }
 
-@test "a command without -- in front: an error that says how to write it" {
+@test "a command without --: an error that shows how to write it" {
 	distinit -- python x.py --epochs 3
-	refuses_with "'python' is no subcommand; a command follows '--': distinit -- python x.py --epochs 3"
+	refuses_with "'python' is not a subcommand; to run a command: distinit -- python x.py --epochs 3"
 	distinit -- ./train.sh
-	refuses_with "'./train.sh' is no subcommand; a command follows '--': distinit -- ./train.sh"
+	refuses_with "'./train.sh' is not a subcommand; to run a command: distinit -- ./train.sh"
 	distinit -- --set A=1 python x.py
-	refuses_with "a command follows '--', which is not there before 'python'"
+	refuses_with "'--' is missing before the command 'python'"
 }
 
-@test "a mistyped subcommand: an error that names the nearest" {
+@test "a mistyped subcommand: an error that names the most similar" {
 	distinit -- explane
-	refuses_with "'explane' is no subcommand; did you mean 'explain'?; a command follows '--': distinit -- explane"
+	refuses_with "'explane' is not a subcommand; did you mean 'explain'?; to run a command: distinit -- explane"
 }
 
 @test "an error in an option: the command does not run" {
@@ -308,7 +309,7 @@ status_of() {
 	[ ! -e ran ]
 }
 
-# --- the environment ------------------------------------------------------------------------------------
+# --- the environment ------------------------------------------------------------------------------
 
 @test "without a cluster the environment is passed on byte for byte, and in its order" {
 	# Doubled, without '=', empty, without a name, no UTF-8, a newline.
@@ -320,7 +321,7 @@ status_of() {
 		<(printf '%s\0' "${entries[@]}")
 }
 
-@test "in a cluster the inherited entries stay as they are, and what is new stands behind" {
+@test "in a cluster the inherited entries are unchanged, and new ones follow" {
 	local -a entries=(Z=1 A=2 A=3 noequals '' '=noname' $'LATIN=\xff' "${SESSION[@]}")
 	local -a derived=(
 		MASTER_ADDR=main1 MASTER_PORT=29500 PET_NNODES=2 PET_NODE_RANK=1 PET_MASTER_ADDR=main1
@@ -336,8 +337,8 @@ status_of() {
 	succeeds_with ''
 }
 
-@test "a doubled variable counts by its first, as for getenv()" {
-	# shellcheck disable=SC2016 # for the inner shell
+@test "if a name occurs twice, the first entry counts, as for getenv()" {
+	# shellcheck disable=SC2016 # the inner shell expands it
 	invoke raw MASTER_ADDR=first MASTER_ADDR=second "${SESSION[@]}" -- \
 		"$DISTINIT" --frameworks=torch -- /bin/sh -c 'tr "\0" "\n" </proc/$$/environ'
 	[ "$status" -eq 0 ]
@@ -358,7 +359,7 @@ status_of() {
 	PYTHON
 }
 
-@test "a TF_CONFIG of exactly 128 KiB is passed, one of a byte more is left out" {
+@test "a TF_CONFIG of exactly 128 KiB is passed, one byte more is left out" {
 	python3 - "$DISTINIT" <<-'PYTHON'
 		import subprocess, sys
 		LIMIT = 131072  # of "TF_CONFIG=...", with its NUL

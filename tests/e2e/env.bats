@@ -13,21 +13,22 @@ teardown() {
 	remove_open_folder
 }
 
-# What SESSION gives.
+# The variables derived from SESSION.
 readonly TF='{"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}'
 readonly DERIVED=(
 	MASTER_ADDR=main1 MASTER_PORT=29500 PET_NNODES=2 PET_NODE_RANK=1 PET_MASTER_ADDR=main1 PET_MASTER_PORT=29500
 	"TF_CONFIG=$TF"
 )
 
-# null VAR=VALUE... -- OPTION...: what --format=null prints, an entry a line (no value of these tests has a newline).
+# null VAR=VALUE... -- OPTION...: print the output of --format=null, one entry per line (no value
+# here contains a newline).
 null() {
 	local -a variables arguments
 	split "$@"
 	env -i "${variables[@]}" "$DISTINIT" env --format=null "${arguments[@]}" | tr '\0' '\n'
 }
 
-@test "shell is the default: one NAME='value' a line" {
+@test "shell is the default: one NAME='value' per line" {
 	distinit "${SESSION[@]}" -- env --frameworks=torch
 	succeeds_with $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\''
 	distinit "${SESSION[@]}" -- env --frameworks=torch --format=shell
@@ -36,36 +37,36 @@ null() {
 
 @test "shell: a POSIX shell reads the same values" {
 	requires dash
-	# shellcheck disable=SC2016 # it is meant literally
+	# shellcheck disable=SC2016 # a literal text
 	local -a hard=('A=$HOME `id` \ "x" #y' $'B= two\nlines ' 'C=' 'D=äöü' $'E=\xff' 'F=*' 'G=!x' $'H=\ttab')
 	local -a options=()
 	for entry in "${hard[@]}"; do
 		options+=(--set "$entry")
 	done
 	env -i "${SESSION[@]}" "$DISTINIT" env "${options[@]}" >file
-	# shellcheck disable=SC2016 # for dash
+	# shellcheck disable=SC2016 # dash expands it
 	cmp <(env -i dash -c 'set -a; . ./file; exec /usr/bin/env -0' | sort -z | grep -azv ^PWD=) \
 		<(printf '%s\0' "${hard[@]}" "${DERIVED[@]}" | sort -z)
 }
 
-@test "shell: a quote cannot be carried, and is refused by name" {
+@test "shell: a value with a quote is refused by name" {
 	distinit -- env --set "QUOTE=it's"
 	refuses_with "--format=shell cannot carry 'QUOTE': a value in single quotes cannot hold a single quote; --format=null carries anything"
 }
 
-@test "shell: a name that is none of the shell's is refused" {
+@test "shell: a name that is not valid in a shell is refused" {
 	distinit -- env --set 'a.b=1'
 	refuses_with "--format=shell cannot carry 'a.b': in a shell, a name consists of letters, digits and '_', and does not begin with a digit; --format=null carries anything"
 	distinit -- env --set '1A=1'
 	refuses_with "--format=shell cannot carry '1A': in a shell, a name consists of letters, digits and '_', and does not begin with a digit; --format=null carries anything"
 }
 
-@test "docker: NAME=value a line, nothing quoted" {
+@test "docker: one NAME=value per line, without quotes" {
 	distinit "${SESSION[@]}" -- env --format=docker --set "Q=it's \"x\" "
 	succeeds_with "$(printf '%s\n' "${DERIVED[@]}" "Q=it's \"x\" ")"
 }
 
-@test "docker: a newline cannot be carried, and is refused by name" {
+@test "docker: a value with a newline is refused by name" {
 	distinit -- env --format=docker --set $'LINES=a\nb'
 	refuses_with "--format=docker cannot carry 'LINES': a value in this format cannot contain a line break; --format=null carries anything"
 	distinit -- env --format=docker --set $'CR=a\r'
@@ -74,13 +75,13 @@ null() {
 	refuses_with "--format=docker cannot carry '#A': docker would read the line as a comment; --format=null carries anything"
 }
 
-@test "docker: is a directive file of ours again" {
+@test "docker: the output is also a valid directive file" {
 	env -i "${SESSION[@]}" "$DISTINIT" env --format=docker >file
 	distinit -- --env-file file -- env
 	succeeds_with "$(printf '%s\n' "${DERIVED[@]}")"
 }
 
-@test "json: an object that programs read" {
+@test "json: one object" {
 	env -i "${SESSION[@]}" "$DISTINIT" env --format=json --set 'A="\/' --set $'B=a\nb\t\x01' --set C=äöü€😀 --set D= >file
 	python3 - "${DERIVED[@]}" <<-'PYTHON'
 		import json, sys
@@ -91,21 +92,21 @@ null() {
 	PYTHON
 }
 
-@test "json: nothing to say is an empty object" {
+@test "json: no variables are an empty object" {
 	env -i "$DISTINIT" env --format=json >file
 	python3 -c 'import json; assert json.load(open("file")) == {}'
 }
 
-@test "json: bytes that are no UTF-8 are refused by name" {
+@test "json: a value that is not UTF-8 is refused by name" {
 	distinit -- env --format=json --set $'LATIN=\xe9'
 	refuses_with "--format=json cannot carry 'LATIN': JSON can hold UTF-8 only; --format=null carries anything"
 }
 
-@test "null: carries anything" {
+@test "null: represents any value" {
 	cmp <(env -i "$DISTINIT" env --format=null --set $'A=\xff\n\'"' --set 'a.b=1') <(printf '%s\0' $'A=\xff\n\'"' a.b=1)
 }
 
-@test "what the command would see: the same as env prints" {
+@test "the command sees the variables that env prints" {
 	for options in '' '--ranks=always' '--frameworks=tensorflow' '--set MASTER_PORT=7' '--clean --set A=1'; do
 		# shellcheck disable=SC2086 # several words
 		cmp <(env -i "${SESSION[@]}" "$DISTINIT" env --all --format=null $options) \
@@ -113,7 +114,7 @@ null() {
 	done
 }
 
-@test "only what is new or changed, unless --all" {
+@test "only new and changed variables, unless --all" {
 	[ "$(null A=1 B=2 -- --set A=1 --set B=3 --set C=4)" = $'B=3\nC=4' ]
 	[ "$(null A=1 B=2 -- --set A=1 --set B=3 --set C=4 --all)" = $'A=1\nB=3\nC=4' ]
 	[ "$(null A=1 B=2 -- --unset A)" = '' ]
@@ -122,15 +123,15 @@ null() {
 	succeeds_with ''
 }
 
-@test "a removed variable cannot be told by a list, and that is said by name" {
+@test "the output cannot show a removed variable, which is a warning that names it" {
 	distinit A=1 B=2 -- env --unset A --set C=3
-	warns_with "'A' is removed (--unset), which a list of variables cannot tell; --all prints the rest"
+	warns_with "'A' is removed (--unset), which this output cannot show; --all prints what is left"
 	[ "$output" = "C='3'" ]
 	distinit A=1 B=2 -- env --unset A --all
 	succeeds_with "B='2'"
 }
 
-@test "--all leaves the variables of distinit itself out" {
+@test "--all leaves out the DISTINIT_* variables" {
 	[ "$(null A=1 DISTINIT_MASTER_PORT=1 -- --all)" = A=1 ]
 	[ "$(null A=1 DISTINIT_MASTER_PORT=1 -- --all --keep-config)" = $'A=1\nDISTINIT_MASTER_PORT=1' ]
 }
@@ -151,7 +152,7 @@ null() {
 	[ "$(cat file)" = "A='2'" ]
 }
 
-@test "--output: a device is written into, and stays one; so is what a symlink to one leads to" {
+@test "--output: a device is written to, not replaced; also through a symlink" {
 	mknod null c 1 3 2>/dev/null && true >null || skip 'no device can be made here'
 	ln -s null link
 	local path
@@ -166,7 +167,7 @@ null() {
 	[[ -c full ]]
 }
 
-@test "--output: a FIFO is written into; so is a symlink to one" {
+@test "--output: a FIFO is written to; also through a symlink" {
 	mkfifo fifo
 	ln -s fifo link
 	local path
@@ -179,8 +180,8 @@ null() {
 	done
 }
 
-@test "--output: what /dev/stdout is a link to, whatever that is: a pipe, a file, a socket" {
-	# Not /dev/stdout itself: this was once replaced, and tests run as root.
+@test "--output: the target of /dev/stdout is written to: a pipe, a file, a socket" {
+	# Not /dev/stdout itself: it was replaced once, and tests run as root.
 	ln -s /proc/self/fd/1 stdout
 	[ "$(env -i "$DISTINIT" env --set A=1 -o stdout | cat)" = "A='1'" ]
 	env -i "$DISTINIT" env --set A=1 -o stdout >got
@@ -194,7 +195,7 @@ null() {
 	[[ -L stdout && $(ls) == $'got\nstdout' ]]
 }
 
-@test "--output: a symlink to a file is replaced, its target is not touched; a folder is an error" {
+@test "--output: a symlink to a file is replaced, its target is not changed; a folder is an error" {
 	echo old >target
 	ln -s target link
 	distinit -- env --set A=1 -o link
@@ -206,7 +207,7 @@ null() {
 	[[ $(ls) == $'folder\nlink\ntarget' ]]
 }
 
-@test "--output: readable by all, whatever the umask, as the next container may run as another user" {
+@test "--output: readable by all, whatever the umask, because the next container may run as another user" {
 	(
 		umask 077
 		env -i "$DISTINIT" env --set A=1 --output=open
@@ -214,14 +215,14 @@ null() {
 	[[ $(stat -c %a open) == 444 ]]
 }
 
-@test "--output: a leftover of one that was killed is in nobody's way" {
+@test "--output: a leftover of a killed run does no harm" {
 	touch file.1.tmp "file.$$.tmp" file.tmp
 	distinit -- env --set A=1 --output=file
 	succeeds_with ''
 	[[ $(<file) == "A='1'" ]]
 }
 
-@test "--output: atomic, so that one who reads meanwhile sees the old or the new" {
+@test "--output: atomic: a concurrent reader sees the old or the new file" {
 	echo "A='1'" >file
 	exec 8<file
 	distinit -- env --set A=2 --output=file
@@ -240,7 +241,7 @@ null() {
 	[ "$(ls -A)" = $'.stderr\n.stdout\nfile' ]
 }
 
-@test "--output: a folder that is not there is refused" {
+@test "--output: a missing folder is refused" {
 	distinit -- env --output=no/such/file
 	refuses_with "--output: 'no/such/file' cannot be written: No such file or directory"
 	mkdir folder
@@ -249,7 +250,7 @@ null() {
 	[ -z "$(ls -A folder)" ]
 }
 
-@test "--output: a folder that may not be written to is refused" {
+@test "--output: a folder without write permission is refused" {
 	requires setpriv
 	open_folder
 	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
@@ -275,19 +276,19 @@ null() {
 	[ "$message" = 'distinit: error: cannot write to stdout: Bad file descriptor' ]
 }
 
-@test "an unknown format is refused with those there are" {
+@test "an unknown format is refused, and the error lists the formats" {
 	distinit -- env --format=yaml
 	refuses_with "--format='yaml': expected shell, docker, json or null"
 }
 
-@test "takes no command" {
+@test "env takes no command" {
 	distinit -- env -- true
 	refuses_with "env takes no command and no argument, only options; see 'distinit env --help'"
 	distinit -- env A=1 true
 	refuses_with "env takes no command and no argument, only options; see 'distinit env --help'"
 }
 
-@test "warnings go to stderr, so that the output is still one" {
+@test "warnings go to stderr, so that the output stays valid" {
 	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 -- env --frameworks=torch
 	warns_with "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts: 1 is used"
 	[ "$output" = $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\'' ]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit explain: for people, and with --format=json a stable interface for programs. That it says the same as what
-# happens is checked for each case of tests/vectors.
+# distinit explain: for people, and with --format=json a stable interface for programs. Each case of
+# tests/vectors checks that it agrees with the real run.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2016 # what is quoted is for the inner shells
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # the inner shells expand the quoted texts
 
 load helpers
 
@@ -13,8 +13,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# json EXPRESSION VAR=VALUE... -- OPTION...: explain in JSON, as "said"; its variables by name are "v". Fails unless
-# EXPRESSION, in Python, is true.
+# json EXPRESSION VAR=VALUE... -- OPTION...: the JSON of explain is "said", and its variables by
+# name are "v". Fails unless the Python EXPRESSION is true.
 json() {
 	local expression=$1
 	shift
@@ -34,9 +34,9 @@ readonly STEP=(
 	'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_PROCID=4 SLURM_NODEID=2 SLURM_LOCALID=0
 )
 
-# --- for programs -----------------------------------------------------------------------------------------
+# --- for programs ---------------------------------------------------------------------------------
 
-@test "json: all keys are there, and of their kind, in a cluster" {
+@test "json: in a cluster all keys exist, with the right types" {
 	# shellcheck disable=SC2178 # a reference, not a string
 	for which in SESSION STEP; do
 		local -n variables=$which
@@ -77,7 +77,7 @@ readonly STEP=(
 		BACKENDAI_CLUSTER_SIZE=1 BACKENDAI_CLUSTER_HOST=main1 --
 }
 
-@test "json: a child of torchrun is left alone" {
+@test "json: in a child of torchrun nothing is derived" {
 	json 'said["launcher"] == "torchrun" and said["cluster"] is None and said["variables"] == []' \
 		"${STEP[@]}" TORCHELASTIC_RUN_ID=x RANK=0 WORLD_SIZE=2 --
 }
@@ -86,7 +86,7 @@ readonly STEP=(
 	json "said['version'] == '$("$DISTINIT" --version | cut -d ' ' -f 2)'" --
 }
 
-@test "json: who set what" {
+@test "json: what set each variable" {
 	json 'v["MASTER_ADDR"] | {"why": 0} == {"name": "MASTER_ADDR", "value": "main1", "action": "set", "by": "torch", "why": 0}' \
 		"${SESSION[@]}" --
 	json '(v["PET_NNODES"]["by"], v["TF_CONFIG"]["by"]) == ("torchrun", "tensorflow")' "${SESSION[@]}" --
@@ -96,13 +96,13 @@ readonly STEP=(
 	json '(v["A"]["by"], v["A"]["value"]) == ("--append", "x:1")' A=x -- --append A=1
 }
 
-@test "json: what the user had set is kept" {
+@test "json: variables of the user are kept" {
 	json '(v["MASTER_PORT"]["action"], v["MASTER_PORT"]["by"], v["MASTER_PORT"]["value"]) == ("kept", "user", "7")' \
 		"${SESSION[@]}" MASTER_PORT=7 --
 	json '(v["RANK"]["action"], v["RANK"]["value"]) == ("kept", "9")' "${STEP[@]}" RANK=9 --
 }
 
-@test "json: what was left out, and why" {
+@test "json: variables that were left out, and why" {
 	json '(v["RANK"]["action"], v["RANK"]["value"]) == ("left-out", None) and "torchrun" in v["RANK"]["why"]' "${SESSION[@]}" --
 	json 'v["TF_CONFIG"]["action"] == "left-out" and "port" in v["TF_CONFIG"]["why"]' "${SESSION[@]}" MASTER_PORT=65535 \
 		-- --log=error
@@ -110,28 +110,28 @@ readonly STEP=(
 		PET_RDZV_BACKEND=c10d --
 }
 
-@test "json: what was removed" {
+@test "json: removed variables" {
 	json '(v["A"]["action"], v["A"]["value"], v["A"]["by"]) == ("unset", None, "--unset")' A=1 -- --unset A
 	json '(v["A"]["action"], v["B"]["action"]) == ("unset", "set")' A=1 -- --clean --set B=1
 	json '"NOPE" not in v' A=1 -- --unset NOPE
 }
 
-@test "json: a directive has the last word on a derived variable" {
+@test "json: a directive overrides a derived variable" {
 	json '(v["MASTER_PORT"]["value"], v["MASTER_PORT"]["by"]) == ("9", "--set")' "${SESSION[@]}" -- --set MASTER_PORT=9
 	json '[x["name"] for x in said["variables"]].count("MASTER_PORT") == 1' "${SESSION[@]}" -- --set MASTER_PORT=9
 	json '"TF_CONFIG" not in v or v["TF_CONFIG"]["action"] != "set"' "${SESSION[@]}" -- --unset TF_CONFIG
 }
 
-@test "json: what does not change is not listed" {
+@test "json: unchanged variables are not listed" {
 	json 'v == {}' A=1 B=2 -- --set A=1
 }
 
-@test "json: warnings are in it, not on stderr" {
+@test "json: warnings are in the JSON, not on stderr" {
 	json 'said["warnings"] == ["BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST=\x27sub1\x27 is number 1 of the hosts: 1 is used"]' \
 		"${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=0 --
 }
 
-@test "json: whatever bytes there are, it is JSON" {
+@test "json: valid JSON with any bytes in the environment" {
 	json 'v["A"]["value"] == "\ufffd\"\\\n\t\x01\x7fä"' -- --set $'A=\xff"\\\n\t\x01\x7fä'
 	json 'v["B\ufffd"]["value"] == ""' -- --set $'B\xff='
 }
@@ -141,9 +141,9 @@ readonly STEP=(
 		-- --hosts='n[0-4500].long-name-of-a-cluster.example' --node-rank=3
 }
 
-# --- secrets ----------------------------------------------------------------------------------------------
+# --- secrets --------------------------------------------------------------------------------------
 
-@test "secrets: values of names that look so are masked" {
+@test "secrets: values of names that look secret are masked" {
 	local -a names=(HF_TOKEN TOKEN_OF_MINE AWS_SECRET_ACCESS_KEY SECRET DB_PASSWORD WANDB_API_KEY DB_PASSWD APIKEY MYSQL_PWD) set=() old=() append=()
 	for name in "${names[@]}"; do
 		set+=(--set "$name=hunter2")
@@ -159,20 +159,20 @@ readonly STEP=(
 	done
 }
 
-@test "secrets: not in messages either" {
+@test "secrets: values are masked in messages too" {
 	distinit -- -vv --set HF_TOKEN=hunter2 --unset NOPE -- true
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
 	distinit HF_TOKEN=hunter2 -- -vv --unset HF_TOKEN -- true
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
 	distinit -- write --set API_TOKEN=hunter2 --password hunter2 --db=x://u:hunter2@h
-	refuses_with "'write' is no subcommand; a command follows '--': distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
+	refuses_with "'write' is not a subcommand; to run a command: distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
 	distinit -- --set API_TOKEN hunter2 -- true
 	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
 	distinit -- --unset API_TOKEN=hunter2 -- true
 	refuses_with "--unset: 'API_TOKEN': expected a name without '='"
 }
 
-@test "secrets: others are shown" {
+@test "secrets: other values are shown" {
 	json 'len(v) == 5 and all(x["value"] == "hunter2" for x in v.values())' -- --set KEYBOARD=hunter2 \
 		--set MONKEYS=hunter2 --set TOKE=hunter2 --set PASSWOR=hunter2 --set KEY_ID=hunter2
 }
@@ -189,33 +189,33 @@ readonly STEP=(
 	[[ $output == *HF_TOKEN=hunter2* ]]
 }
 
-@test "secrets: the command gets them as they are" {
+@test "secrets: the command gets them unchanged" {
 	distinit -- --set HF_TOKEN=hunter2 -- env
 	succeeds_with HF_TOKEN=hunter2
 }
 
-# --- the user's TF_CONFIG -----------------------------------------------------------------------------------
+# --- the user's TF_CONFIG -------------------------------------------------------------------------
 
-@test "TF_CONFIG of the user: what it says" {
+@test "TF_CONFIG of the user: its contents are shown" {
 	json 'v["TF_CONFIG"]["action"] == "kept" and "worker 1 of 3" in v["TF_CONFIG"]["why"]' \
 		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a:1","b:2","c:3"]},"task":{"type":"worker","index":1}}' --
 }
 
-@test "TF_CONFIG of the user: that it is no JSON is worth a warning, with the place" {
+@test "TF_CONFIG of the user: invalid JSON is a warning that shows the place" {
 	json 'len(said["warnings"]) == 1 and "is not JSON (line 1, column 28)" in said["warnings"][0]' \
 		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a"]}' --
 	json 'v["TF_CONFIG"]["action"] == "kept" and v["TF_CONFIG"]["value"] == "{"' "${SESSION[@]}" 'TF_CONFIG={' --
 }
 
-@test "TF_CONFIG of the user: one that is nested without end is worth a warning, and no crash" {
+@test "TF_CONFIG of the user: very deep nesting is a warning, and causes no crash" {
 	deep=$(head -c 60000 /dev/zero | tr '\0' '[')
 	json 'len(said["warnings"]) == 1 and "nested more than 32 deep" in said["warnings"][0]' \
 		"${SESSION[@]}" "TF_CONFIG=$deep" --
 }
 
-# --- for people -------------------------------------------------------------------------------------------
+# --- for people -----------------------------------------------------------------------------------
 
-@test "text: which manager, by what, the cluster, and this one's place" {
+@test "text: the manager, what identified it, the cluster, and this node's position" {
 	distinit "${SESSION[@]}" -- explain
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
@@ -224,7 +224,7 @@ readonly STEP=(
 	[[ $output == *'main1 (the host of rank 0), port 29500 (the default)'* ]]
 }
 
-@test "text: each variable with who set it and why, kept and left out" {
+@test "text: each variable with what set it and why; kept and left-out ones" {
 	distinit "${SESSION[@]}" MASTER_PORT=7 OLD=1 -- explain --set A=1 --unset OLD
 	[[ $output == *$'set       MASTER_ADDR=main1\n          by torch: '* ]]
 	[[ $output == *$'kept      MASTER_PORT=7\n          by user: '* ]]
@@ -238,7 +238,7 @@ readonly STEP=(
 	[[ $output == *"Slurm's srun"*'rank 4 of 6, on its node rank 0 of 2 (scope task)'*'3: n[1-3]'*'2 of 3, n3'* ]]
 }
 
-@test "text: a job script, with slots that are no ranks" {
+@test "text: a job script, with slots that are not ranks" {
 	printf '%s\n' n1 n1 n2 n2 n3 >nodefile
 	invoke env -i PBS_JOBID=7.server PBS_NODEFILE="$PWD/nodefile" "$DISTINIT" explain --hostname=n2
 	[ "$status" -eq 0 ]
@@ -248,13 +248,13 @@ readonly STEP=(
 	[[ $output == *"this node      rank 1 of 3, n2"* ]]
 }
 
-@test "text: without a cluster, one is told so" {
+@test "text: without a cluster, it says so" {
 	distinit -- explain
 	succeeds_with "$output"
 	[[ $output == 'No cluster manager is recognised here'* ]]
 }
 
-@test "text: an index alone is no cluster, and what to pass is told" {
+@test "text: an index alone is not a cluster, and it shows what to pass" {
 	distinit NOMAD_ALLOC_INDEX=2 -- explain
 	succeeds_with "$output"
 	[[ $output == *'nomad: Nomad allocation (recognised by NOMAD_ALLOC_INDEX)'*'this node      rank 2'* ]]
@@ -265,30 +265,30 @@ readonly STEP=(
 @test "text: nothing in it moves the terminal's cursor" {
 	distinit -- explain --set $'A=\e[2J\rx\xff'
 	[ "$status" -eq 0 ]
-	# shellcheck disable=SC2028 # meant literally
+	# shellcheck disable=SC2028 # a literal text
 	[[ $output == *'A=\x1b[2J\x0dx\xff'* ]]
 }
 
-@test "text: a long value is cut, and its size told" {
+@test "text: a long value is cut, and its size is shown" {
 	distinit -- explain --set "A=$(head -c 5000 /dev/zero | tr '\0' x)"
 	[ "$status" -eq 0 ]
 	[ "${#output}" -lt 1000 ]
 	[[ $output == *'... (5000 bytes)'* ]]
 }
 
-@test "what is broken is an error here too" {
+@test "invalid variables are an error here too" {
 	distinit BACKENDAI_CLUSTER_SIZE=x -- explain
 	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	distinit BACKENDAI_CLUSTER_SIZE=x -- explain --format=json
 	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 }
 
-@test "an unknown format is refused with those there are" {
+@test "an unknown format is refused, and the error lists the formats" {
 	distinit -- explain --format=yaml
 	refuses_with "--format='yaml': expected text or json"
 }
 
-@test "takes no command" {
+@test "explain takes no command" {
 	distinit -- explain -- true
 	refuses_with "explain takes no command and no argument, only options; see 'distinit explain --help'"
 }
@@ -301,9 +301,9 @@ readonly STEP=(
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- the process ------------------------------------------------------------------------------------------
+# --- the process ----------------------------------------------------------------------------------
 
-@test "process: all keys are there, and of their kind" {
+@test "process: all keys exist, with the right types" {
 	json 'set(said["process"]) >= {"pid", "container", "container_by", "uid", "gid", "groups", "capabilities", "seccomp",
 			"no_new_privs", "user_namespace", "root_read_only", "signals_ignored", "signals_blocked", "memlock",
 			"workload", "workload_error"}
@@ -315,14 +315,14 @@ readonly STEP=(
 		and said['process']['workload']['uid'] == $(id -u)" --
 }
 
-@test "process: PID 1 is told" {
+@test "process: PID 1 is shown" {
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'this machine makes no PID namespaces for us'
 	invoke unshare --pid --fork --mount-proc env -i "$DISTINIT" explain
 	[[ $output == *$'\nprocess        PID 1, uid '* ]]
 	[[ $output == *'container '*"the PID namespace is not the machine's"* || $output == *'container '*' (by '* ]]
 }
 
-@test "process: signals that are ignored or blocked from birth are told" {
+@test "process: signals that were ignored or blocked at start are shown" {
 	requires python3
 	invoke python3 -c 'import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -336,7 +336,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *'"signals_ignored": [1,'*'"signals_blocked": [10, 40]'* ]]
 }
 
-@test "process: no_new_privs, and which container, by a file or a variable" {
+@test "process: no_new_privs, and the kind of container, by a file or a variable" {
 	requires setpriv
 	invoke setpriv --no-new-privs env -i "$DISTINIT" explain
 	[[ $output == *$'\nrestrictions   no_new_privs'* ]]
@@ -344,13 +344,13 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	mkdir -p root/run
 	json 'said["process"]["container"] == "kubernetes" and said["process"]["container_by"] == "KUBERNETES_SERVICE_HOST"' \
 		KUBERNETES_SERVICE_HOST=10.0.0.1 -- --root=root
-	# Also where a directive takes that variable away from the workload.
+	# Also if a directive removes that variable for the workload.
 	json 'said["process"]["container"] == "kubernetes"' KUBERNETES_SERVICE_HOST=10.0.0.1 -- --root=root --clean
 	touch root/run/.containerenv
 	json 'said["process"]["container"] == "podman"' container=podman -- --root=root
 }
 
-@test "process: a user that is not root has no capabilities, and may lock little memory" {
+@test "process: a user other than root has no capabilities, and may lock little memory" {
 	requires setpriv
 	invoke as_nobody sh -c 'ulimit -l 64 && exec env -i "$0" explain --root=/nowhere' "$DISTINIT" 2>/dev/null
 	if [ "$status" -ne 0 ]; then
@@ -376,8 +376,8 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *'/ is read-only'* ]]
 }
 
-@test "explain: a name that a terminal might obey is shown, not obeyed" {
-	# \x9b begins a control sequence, too.
+@test "explain: control characters in a name are shown as text" {
+	# \x9b begins a control sequence too.
 	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
 	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
 }

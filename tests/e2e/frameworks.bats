@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# What frameworks need beside variables: a host file, and the network interface to the other nodes. The variables
-# are tests/vectors/frameworks.txt.
+# What frameworks need besides variables: a host file, and the network interface to the other nodes.
+# The variables are in tests/vectors/frameworks.txt.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # the inner shells expand
-# shellcheck disable=SC2054 # the commas are distinit's
+# shellcheck disable=SC2054 # the commas belong to distinit's options
 
 load helpers
 
@@ -14,27 +14,27 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# --- the host file ----------------------------------------------------------------------------------
+# --- the host file --------------------------------------------------------------------------------
 
 readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
 
-@test "the host file is there before the program runs, readable for all" {
+@test "the host file exists before the program runs, readable for all" {
 	distinit PET_NPROC_PER_NODE=2 PATH="$PATH" -- "${TWO[@]}" --hostfile-output="$PWD/hosts" -- \
 		sh -c 'cat "$OMPI_MCA_orte_default_hostfile"; stat -c %a "$PRTE_MCA_prte_default_hostfile"'
 	succeeds_with $'a slots=2\nb slots=2\n444'
 }
 
-@test "the host file replaces one that is there, and leaves nothing beside it" {
+@test "the host file replaces an old one, and no other file is left" {
 	mkdir folder
 	echo old >folder/hosts
 	exec 7<folder/hosts
 	distinit -- env "${TWO[@]}" --hostfile-output="$PWD/folder/hosts"
 	[[ $status -eq 0 && $(<folder/hosts) == $'a\nb' && $(ls folder) == hosts ]]
-	# Whoever has the old one open still reads that.
+	# A process that has the old file open still reads the old contents.
 	[[ $(cat <&7) == old ]]
 }
 
-@test "explain tells of the host file and writes none" {
+@test "explain mentions the host file, and does not write it" {
 	distinit -- explain "${TWO[@]}" --hostfile-output="$PWD/hosts"
 	[[ $status -eq 0 && ! -e hosts && $output == *"host file      $PWD/hosts, to be written: 2 lines, the first a"* ]]
 	distinit -- explain --format=json "${TWO[@]}" --hostfile-output="$PWD/hosts"
@@ -53,9 +53,10 @@ readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
 	fails_like 125 "DISTINIT_HOSTFILE_OUTPUT: '$PWD' cannot be written: *"
 }
 
-# --- the network interface --------------------------------------------------------------------------
+# --- the network interface ------------------------------------------------------------------------
 
-# A network of its own for a command: eth7 to the cluster, 10.9.0.2/24, eth9 to nowhere of it, 10.8.0.2/24.
+# A private network for a command: eth7, 10.9.0.2/24, leads to the cluster; eth9, 10.8.0.2/24, does
+# not.
 requires_network() {
 	requires ip unshare
 	[[ $EUID -eq 0 ]] || skip "only root can make networks of its own"
@@ -90,18 +91,18 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth7\'\nGLOO_SOCKET_IFNAME=\'eth7\''
 }
 
-@test "on the master's node it is the one that leads to another node, whatever its own name resolves to" {
+@test "on the master's node it is the one that leads to another node, whatever the master's name resolves to" {
 	requires_network
 	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=self,far --node-rank=0
 	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
 	in_network "$DISTINIT" "${INTERFACES[@]}" --hosts=self,near --node-rank=0 --master-addr=10.9.0.2
 	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth7\'\nGLOO_SOCKET_IFNAME=\'eth7\''
-	# Its own address, where nothing is known of another node.
+	# Its own address, if no other node is known.
 	in_network OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 "$DISTINIT" "${INTERFACES[@]}" --master-addr=10.8.0.2
 	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
 }
 
-@test "no interface is guessed: names that do not resolve, or to the loopback, no way" {
+@test "no interface is guessed if a name does not resolve or is the loopback's, or without a route" {
 	requires_network
 	in_network "$DISTINIT" "${INTERFACES[@]}" --frameworks=gloo --hosts=self,localhost --node-rank=0
 	[[ $status -eq 0 && -z $output ]]
@@ -114,7 +115,7 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 	warns_with "GLOO_SOCKET_IFNAME is left out: there is no route to '10.7.0.1'"
 }
 
-@test "looking for the interface sends nothing; without being asked, nothing is looked for" {
+@test "finding the interface sends nothing; unless requested, no name is resolved" {
 	requires strace
 	invoke strace -f -o trace -e trace=network env -i "$DISTINIT" "${INTERFACES[@]}" --hosts=127.0.0.9,127.0.0.1 --node-rank=1
 	[[ $status -eq 0 ]] || skip "strace cannot trace here"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What the tests of the binary share. DISTINIT is its path; by default the one of ./dev build.
+# Shared by the tests of the binary. DISTINIT is its path; the default is that of ./dev build.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,15 +9,15 @@ bats_require_minimum_version 1.5.0
 DISTINIT=$(realpath "$DISTINIT")
 export DISTINIT
 
-# A session of two containers of Backend.AI, seen by the second: for tests that need some cluster.
-# shellcheck disable=SC2034,SC2054 # used by those who load this; the comma is the list's
+# The second container of a Backend.AI session of two: for tests that need any cluster.
+# shellcheck disable=SC2034,SC2054 # used by files that load this; the comma belongs to the list
 readonly SESSION=(
 	BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=main1,sub1
 	BACKENDAI_CLUSTER_HOST=sub1 BACKENDAI_CLUSTER_LOCAL_RANK=1
 )
 
-# invoke PROGRAM ARG...: run it. What came of it is in $status, $output and $stderr, and shown where the test fails.
-# (Unlike bats' run it keeps the two streams apart without being asked, and takes 127 for an answer.)
+# invoke PROGRAM ARG...: run it. The result is in $status, $output and $stderr, and is shown if the
+# test fails. Unlike bats' run it always separates the two streams, and accepts status 127.
 invoke() {
 	local out=$BATS_TEST_TMPDIR/.stdout err=$BATS_TEST_TMPDIR/.stderr
 	status=0
@@ -31,7 +31,8 @@ invoke() {
 	} | cut -c 1-2000
 }
 
-# split VAR=VALUE... -- ARG...: the first into $variables, the rest into $arguments, both the caller's.
+# split VAR=VALUE... -- ARG...: store the first part in the caller's $variables, and the rest in its
+# $arguments.
 split() {
 	variables=()
 	while [[ $1 != -- ]]; do
@@ -42,26 +43,26 @@ split() {
 	arguments=("$@")
 }
 
-# distinit VAR=VALUE... -- ARG...: invoke it in an environment of these variables and no others.
+# distinit VAR=VALUE... -- ARG...: invoke it in an environment of only these variables.
 distinit() {
 	local -a variables arguments
 	split "$@"
 	invoke env -i "${variables[@]}" "$DISTINIT" "${arguments[@]}"
 }
 
-# succeeds_with TEXT: it ended well, said TEXT on stdout and nothing on stderr.
+# succeeds_with TEXT: it succeeded, with TEXT on stdout and nothing on stderr.
 succeeds_with() {
 	[[ $status -eq 0 && $output == "$1" && -z $stderr ]]
 }
 
-# warns_with TEXT...: it ended well, and these are its warnings, in this order.
+# warns_with TEXT...: it succeeded, with these warnings in this order.
 warns_with() {
 	local expected
 	expected=$(printf 'distinit: warning: %s\n' "$@")
 	[[ $status -eq 0 && $stderr == "$expected" ]]
 }
 
-# refuses_with TEXT: it ended as an error of its own, said just this, and the command did not run.
+# refuses_with TEXT: it failed with status 125 and this error only, and the command did not run.
 refuses_with() {
 	fails_with 125 "$1"
 }
@@ -71,14 +72,14 @@ fails_with() {
 	[[ $status -eq $1 && -z $output && $stderr == "distinit: error: $2" ]]
 }
 
-# fails_like STATUS PATTERN: the same, in one line that is like this.
+# fails_like STATUS PATTERN: the same, with one line that matches PATTERN.
 fails_like() {
 	# shellcheck disable=SC2053 # a pattern is meant
 	[[ $status -eq $1 && -z $output && $stderr != *$'\n'* && $stderr == "distinit: error: "$2 ]]
 }
 
-# raw ENTRY... -- PROGRAM ARG...: become PROGRAM in an environment of just these entries, which may be doubled, have no
-# '=' or be any bytes: what env(1) cannot do.
+# raw ENTRY... -- PROGRAM ARG...: exec PROGRAM in an environment of only these entries. Unlike with
+# env(1), entries may be repeated, have no '=', and contain any bytes.
 raw() {
 	python3 -c '
 import ctypes, os, sys
@@ -94,7 +95,7 @@ sys.exit("cannot run " + repr(argv))
 ' "$@"
 }
 
-# A folder that any user may look into, unlike bats' own; removed by remove_open_folder.
+# Creates a folder that any user may read, unlike bats' own; remove_open_folder removes it.
 open_folder() {
 	OPEN_FOLDER=$(mktemp -d)
 	chmod 755 "$OPEN_FOLDER"
@@ -106,7 +107,8 @@ remove_open_folder() {
 	fi
 }
 
-# as_nobody PROGRAM ARG...: run it as a user without rights; as who we are, where we have none ourselves.
+# as_nobody PROGRAM ARG...: run it as a user without rights; if we have none ourselves, as the
+# current user.
 as_nobody() {
 	if [[ $EUID -eq 0 ]]; then
 		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"

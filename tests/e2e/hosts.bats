@@ -1,11 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit hosts: host lists, expanded and compressed. Single lists are in tests/vectors/hostlist.txt.
+# distinit hosts: host lists, expanded and compressed. Single lists are in
+# tests/vectors/hostlist.txt.
 
 load helpers
 
-# random_lists N SEED: host lists by chance, one a line; what scontrol of Slurm 22.05 reads too.
+# random_lists N SEED: print random host lists, one per line, that scontrol of Slurm 22.05 reads
+# too.
 random_lists() {
 	python3 - "$@" <<-'PYTHON'
 		import random, sys
@@ -40,7 +42,7 @@ random_lists() {
 	PYTHON
 }
 
-@test "a list is expanded, one host a line" {
+@test "a list is expanded, one host per line" {
 	distinit -- hosts 'n[1-3],login,gpu[08-10]'
 	succeeds_with $'n1\nn2\nn3\nlogin\ngpu08\ngpu09\ngpu10'
 }
@@ -79,9 +81,9 @@ random_lists() {
 	succeeds_with n7
 }
 
-@test "--nth: beyond the list, or no number, is an error" {
+@test "--nth: beyond the list, or not a number, is an error" {
 	distinit -- hosts --nth=3 'n[5-7]'
-	refuses_with '--nth=3: the list has 3, counted from 0'
+	refuses_with '--nth=3: the list has 3 hosts, counted from 0'
 	distinit -- hosts --nth=last 'n[5-7]'
 	fails_like 125 "--nth='last' is not a whole number"
 	distinit -- hosts --nth=-1 'n[5-7]'
@@ -99,14 +101,14 @@ random_lists() {
 	succeeds_with 'n[09-10,1]'
 }
 
-@test "--compress: keeps the order, and doubles" {
+@test "--compress: keeps the order, and repeated names" {
 	distinit -- hosts --compress 'n3,n1,n2,n2'
 	succeeds_with 'n[3,1-2,2]'
 	distinit -- hosts --compress 'a1,b1,a2'
 	succeeds_with 'a1,b1,a2'
 }
 
-@test "compressed and expanded again: the same, for 300 lists by chance" {
+@test "compressed and expanded again: the same, for 300 random lists" {
 	random_lists 300 1 >"$BATS_TEST_TMPDIR/lists"
 	python3 - "$DISTINIT" "$BATS_TEST_TMPDIR/lists" <<-'PYTHON'
 		import subprocess, sys
@@ -122,7 +124,7 @@ random_lists() {
 	PYTHON
 }
 
-@test "the same as scontrol show hostnames, for 100 lists by chance" {
+@test "the same as scontrol show hostnames, for 100 random lists" {
 	requires scontrol
 	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$BATS_TEST_TMPDIR/slurm.conf"
 	export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
@@ -141,12 +143,12 @@ random_lists() {
 	succeeds_with $'-n1\n-n2'
 }
 
-@test "a list that is none: an error with the column" {
+@test "a malformed list: an error with the column" {
 	distinit -- hosts 'n[1-3],m[2-1]'
 	refuses_with "HOSTLIST='n[1-3],m[2-1]', column 10: the range ends before it begins"
 }
 
-@test "a list beyond all bounds is refused before it takes the memory" {
+@test "a list that is too large is refused before it uses memory" {
 	distinit -- hosts 'n[1-65536][1-65536]'
 	refuses_with "HOSTLIST='n[1-65536][1-65536]' stands for more than 1048576 hosts"
 	distinit -- hosts 'n[1-1000][1-1000][1-1000][1-1000][1-1000][1-1000][1-1000][1-1000]'
@@ -166,7 +168,7 @@ random_lists() {
 	[ "$message" = 'distinit: error: cannot write to stdout: No space left on device' ]
 }
 
-# --- a file of hosts --------------------------------------------------------------------------------
+# --- a file of hosts ------------------------------------------------------------------------------
 
 @test "--hostfile: its hosts are printed, in their order" {
 	printf '%s\n' 'n2 slots=2' '# none' n10:3 'n1 4' >"$BATS_TEST_TMPDIR/hosts"
@@ -180,7 +182,7 @@ random_lists() {
 	succeeds_with 100000
 }
 
-@test "--hostfile: one that is larger than any job's is refused, and so is what is no file" {
+@test "--hostfile: one that is larger than any job's is refused, and so is anything but a file" {
 	truncate --size=17M "$BATS_TEST_TMPDIR/hosts"
 	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR/hosts"
 	refuses_with "--hostfile '$BATS_TEST_TMPDIR/hosts' has more than 16777216 bytes"

@@ -3,11 +3,11 @@
 #
 # --init: staying as the workload's parent, as PID 1 and as any process.
 #
-# Nothing here depends on how fast the machine is: a workload says that it is ready by a file, and what is waited for is
-# waited for with a limit that only a failure reaches.
+# These tests do not depend on the speed of the machine: a workload creates a file when it is ready,
+# and each wait has a timeout that only a failure reaches.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # the shells of the workloads expand the quoted texts
 # shellcheck disable=SC2030,SC2031 # each test has its own pid and list of what it started
 
 load helpers
@@ -15,7 +15,7 @@ load helpers
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	STARTED=()
-	# What is left behind: it says that it was told, takes its time, and finishes.
+	# A leftover process: it reports TERM, takes some time, and finishes.
 	cat >slow <<-'END'
 		trap 'echo told >>told; sleep 0.5; echo finished >>told; exit' TERM
 		touch ready
@@ -30,7 +30,7 @@ teardown() {
 	done
 }
 
-# until_true COMMAND...: wait until it succeeds, at most 30 s.
+# until_true COMMAND...: wait until it succeeds, for at most 30 s.
 until_true() {
 	local i
 	for ((i = 0; i < 1500; i++)); do
@@ -43,15 +43,15 @@ until_true() {
 	return 1
 }
 
-# start ARG...: distinit in the background, its pid in $pid. What it says goes to the files out and err. (A shell starts what
-# runs in the background with INT and QUIT ignored.)
+# start ARG...: start distinit in the background, with its pid in $pid and its output in the files
+# out and err. (A shell starts background processes with INT and QUIT ignored.)
 start() {
 	env -i --default-signal=INT,QUIT PATH="$PATH" "$DISTINIT" "$@" >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")
 }
 
-# ends_with STATUS: the one in the background ends so.
+# ends_with STATUS: wait for the background process; it exits with STATUS.
 ends_with() {
 	local code=0
 	wait "$pid" || code=$?
@@ -69,7 +69,8 @@ as_pid1() {
 	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@"
 }
 
-# start_pid1 ARG...: the same in the background. $pid is that of unshare, $init that of distinit, as we see it.
+# start_pid1 ARG...: the same in the background. $pid is that of unshare, $init that of distinit in
+# our namespace.
 start_pid1() {
 	env -i --default-signal=INT,QUIT PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@" >out 2>err 3>&- &
 	pid=$!
@@ -89,7 +90,7 @@ gone() {
 	[[ ! -e /proc/$1 || $(<"/proc/$1/stat") == *') Z '* ]]
 }
 
-# --- how it ends --------------------------------------------------------------------------------------
+# --- exit status ----------------------------------------------------------------------------------
 
 @test "init: exits as the command did" {
 	for code in 0 1 7 127 255; do
@@ -98,7 +99,7 @@ gone() {
 	done
 }
 
-@test "init: exits with 128+N where signal N ended the command" {
+@test "init: exits with 128+N if signal N ended the command" {
 	for signal in HUP INT QUIT KILL USR1 TERM; do
 		distinit -- --init -- /bin/sh -c "kill -$signal \$\$"
 		[[ $status -eq $((128 + $(kill -l "$signal"))) && -z $stderr ]]
@@ -115,7 +116,7 @@ gone() {
 	succeeds_with 1
 }
 
-@test "init: what cannot be started is told apart, in one line" {
+@test "init: commands that cannot be started get different statuses, and one error line" {
 	echo text >text
 	distinit PATH=/usr/bin:/bin -- --init -- nosuch
 	fails_with 127 "'nosuch' was not found in PATH='/usr/bin:/bin'"
@@ -125,14 +126,14 @@ gone() {
 	fails_with 127 "'/no/such' was not found"
 }
 
-@test "init: a script without '#!' is run by /bin/sh" {
+@test "init: /bin/sh runs a script without '#!'" {
 	echo 'echo "ran $1"; exit 9' >script
 	chmod +x script
 	distinit -- --init -- ./script it
 	[[ $status -eq 9 && $output == 'ran it' ]]
 }
 
-@test "init: by its variable too, which is not passed on" {
+@test "init: DISTINIT_INIT turns it on too, and is not passed on" {
 	distinit DISTINIT_INIT=1 -- -- /usr/bin/env
 	succeeds_with ''
 	distinit DISTINIT_INIT=0 -- -- /bin/sh -c 'exec cat /proc/$$/comm'
@@ -140,12 +141,12 @@ gone() {
 	[ "$(env -i DISTINIT_INIT=1 "$DISTINIT" -- /bin/sh -c 'cat /proc/$PPID/comm')" = distinit ]
 }
 
-@test "init: derives as without" {
+@test "init: derives the same variables as without it" {
 	distinit "${SESSION[@]}" -- --init --frameworks=torch -- /bin/sh -c 'echo $MASTER_ADDR'
 	succeeds_with main1
 }
 
-@test "init: --map-exit remaps the command's status, the last pair counts, and nothing of ours is touched" {
+@test "init: --map-exit maps the command's status, the last pair counts, and distinit's own statuses stay" {
 	distinit -- --init --map-exit=143:0,7:1 -- /bin/sh -c 'kill -TERM $$'
 	succeeds_with ''
 	distinit -- --init --map-exit=7:1 --map-exit=7:2,1:5 -- /bin/sh -c 'exit 7'
@@ -156,9 +157,9 @@ gone() {
 	[ "$status" -eq 127 ]
 }
 
-# --- what is inherited --------------------------------------------------------------------------------
+# --- inheritance ----------------------------------------------------------------------------------
 
-# born_with CODE PROGRAM ARG...: become PROGRAM after these lines of Python.
+# born_with CODE PROGRAM ARG...: run these lines of Python, then exec PROGRAM.
 born_with() {
 	python3 -c "
 import ctypes, os, signal, sys
@@ -178,7 +179,7 @@ signals_seen() {
 	grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
 }
 
-@test "init: the command gets mask and ignored signals exactly as we got them, all 64" {
+@test "init: the command inherits the signal mask and the ignored signals exactly, all 64" {
 	for code in 'pass' 'block(0xfffffffffffbfeff)' 'block(0x7fffffff00000000)' \
 		'[ignore(n) for n in range(1, 65) if n not in (9, 19)]' \
 		'ignore(1); ignore(17); ignore(32); ignore(33); ignore(34); ignore(64); block(1 << 33 | 1 << 9)' \
@@ -189,12 +190,12 @@ signals_seen() {
 	done
 }
 
-@test "init: born with SIGCHLD ignored it ends with the command, and does not hang" {
+@test "init: started with SIGCHLD ignored, it ends with the command, and does not hang" {
 	invoke timeout 60 bash -c 'trap "" CHLD; exec "$@"' - "$DISTINIT" --init -- sh -c '(sleep 0.1 & ) ; exit 5'
 	[ "$status" -eq 5 ]
 }
 
-@test "init: born with every signal blocked it still forwards them" {
+@test "init: started with every signal blocked, it still forwards them" {
 	(exec 3>&-; born_with 'block(0xffffffffffffffff)' "$DISTINIT" --init -- python3 -c '
 import signal
 import os
@@ -211,7 +212,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	[ "$(<out)" = 10 ]
 }
 
-@test "init: born with descriptors 0 to 2 closed" {
+@test "init: started with descriptors 0 to 2 closed" {
 	code='ls /proc/self/fd >seen; exit 4'
 	bash -c 'exec "$@" <&- >&- 2>&-' - sh -c "$code" || mv seen bare
 	invoke bash -c 'exec "$@" <&- >&- 2>&-' - "$DISTINIT" --init -- sh -c "$code"
@@ -219,7 +220,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	diff bare seen
 }
 
-@test "init: it holds no descriptor above 2 and no folder, and the command gets both" {
+@test "init: it keeps no descriptor above 2 and no folder open, and the command inherits both" {
 	exec 7</dev/null
 	start --init -- sh -c 'ls /proc/$$/fd >fds; pwd >cwd; touch ready; exec sleep 1000'
 	exec 7<&-
@@ -263,7 +264,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	fi
 }
 
-@test "init: LISTEN_PID is the command's, where it was ours" {
+@test "init: a LISTEN_PID of distinit is changed to the command's" {
 	code='import os, sys
 os.environ.update(LISTEN_PID=sys.argv[1] if sys.argv[1] != "own" else str(os.getpid()), LISTEN_FDS="1", LISTEN_PIDFDID="5")
 os.execv(sys.argv[2], sys.argv[2:])'
@@ -273,10 +274,10 @@ os.execv(sys.argv[2], sys.argv[2:])'
 	[ "$output" = $'999999\nLISTEN_PIDFDID=5' ]
 }
 
-# --- signals ------------------------------------------------------------------------------------------
+# --- signals --------------------------------------------------------------------------------------
 
-# A workload that says which signal it got, and ends at TERM. (By sigwait(): what comes just before pause() is heard of only with the
-# next one.)
+# A workload that prints each signal that it gets, and ends at TERM. It uses sigwait(), because
+# pause() would miss a signal that arrives just before it.
 readonly TELLS='
 import os, signal, sys
 told = {n for n in range(1, 65) if n not in (9, 17, 19, 32, 33)}
@@ -307,7 +308,7 @@ while True:
 	[ "$(grep -cvx 18 out)" -eq $((${#all[@]} + 1)) ]
 }
 
-@test "init: likewise behind orphans, once the kernel may reap them" {
+@test "init: the same after orphans, when the kernel may reap them" {
 	start --init -- sh -c '(sleep 0.01 &); (sleep 0.01 &); exec "$@"' - python3 -c "$TELLS"
 	until_true test -e ready
 	until_true eval '[ "$(wc -w <"/proc/$pid/task/$pid/children")" -eq 1 ]'
@@ -319,7 +320,7 @@ while True:
 	ends_with 3
 }
 
-@test "init: as PID 1 too, from within and from without" {
+@test "init: as PID 1 too, from inside and outside the namespace" {
 	requires_pidns
 	start_pid1 --init -- python3 -c "$TELLS"
 	until_true test -e ready
@@ -373,7 +374,7 @@ for i in range(200):
 	[ "$(<out)" = $'12\n35\n15' ]
 }
 
-@test "init: --signal=TERM:INT ends a command that listens to INT only" {
+@test "init: --signal=TERM:INT ends a command that handles only INT" {
 	start --init --signal=TERM:INT -- sh -c 'trap "" TERM; trap "exit 8" INT; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
@@ -400,7 +401,7 @@ for i in range(200):
 }
 
 @test "init: signals that come while the command is being started are not lost" {
-	# Pending and blocked at birth, as a signal is that came a moment ago.
+	# Pending and blocked at start, like a signal that has just arrived.
 	invoke born_with 'block(1 << 14); os.kill(os.getpid(), 15)' "$DISTINIT" --init --grace=60s -- python3 -c '
 import signal
 signal.pthread_sigmask(signal.SIG_UNBLOCK, {15})
@@ -408,7 +409,7 @@ signal.pause()'
 	[ "$status" -eq 143 ]
 }
 
-# --- orphans and what is left -------------------------------------------------------------------------
+# --- orphans and leftovers ------------------------------------------------------------------------
 
 @test "init: orphans are reaped, as PID 1 and as a subreaper" {
 	requires_pidns
@@ -426,7 +427,7 @@ exit 1'
 	succeeds_with ''
 }
 
-@test "init: nothing left, nothing waited for" {
+@test "init: without leftovers there is no wait" {
 	distinit -- --init --leftovers=end --leftovers-grace=1h -- /bin/true
 	succeeds_with ''
 	requires_pidns
@@ -434,7 +435,7 @@ exit 1'
 	succeeds_with ''
 }
 
-@test "init: what the command leaves behind is told TERM and may finish" {
+@test "init: leftovers get TERM and may finish" {
 	code='sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
@@ -444,7 +445,7 @@ exit 1'
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
-@test "init: its grandchildren too, and those in sessions of their own" {
+@test "init: grandchildren too, and processes in sessions of their own" {
 	requires setsid
 	code='setsid sh -c "sh slow & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
@@ -455,7 +456,7 @@ exit 1'
 	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
-@test "init: what does not end within the grace is killed, and said so" {
+@test "init: leftovers that do not end within the grace period are killed, with a message" {
 	code='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"
 	[[ $status -eq 4 && $stderr == 'distinit: warning: processes that sh left behind have not ended in 0.2s: they are killed' ]]
@@ -466,7 +467,7 @@ exit 1'
 	[[ $status -eq 4 && $stderr == *'they are killed' ]]
 }
 
-@test "init: one that forks for ever while it is being ended" {
+@test "init: a leftover that forks endlessly while it is being ended" {
 	code='trap "" TERM; (trap "" TERM; while :; do sleep 0.02 & done) & exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=300ms -- sh -c "$code"
 	[ "$status" -eq 4 ]
@@ -475,7 +476,7 @@ exit 1'
 	[ "$status" -eq 4 ]
 }
 
-@test "init: TERM reaches the command first, and what is left when it has ended" {
+@test "init: TERM reaches the command first, and the leftovers when it has ended" {
 	start --init --leftovers=end --leftovers-grace=60s -- sh -c '
 		trap "sleep 0.3; echo command >>order; exit 6" TERM
 		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
@@ -486,7 +487,7 @@ exit 1'
 	[ "$(cat order)" = $'command\nleft' ]
 }
 
-@test "init: --grace kills a command that does not end after TERM, also where TERM is rewritten" {
+@test "init: --grace kills a command that does not end after TERM, also if TERM is rewritten" {
 	for option in --kill-group=0 --signal=TERM:INT; do
 		rm -f ready
 		start --init --grace=200ms "$option" -- sh -c 'trap "" TERM INT; touch ready; while :; do sleep 0.02; done'
@@ -497,7 +498,7 @@ exit 1'
 	done
 }
 
-@test "init: other signals start no grace" {
+@test "init: other signals do not begin the grace period" {
 	start --init --grace=100ms -- sh -c 'trap "touch got" USR1; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -USR1 "$pid"
@@ -508,7 +509,7 @@ exit 1'
 	ends_with 143
 }
 
-@test "init: a TERM that it was born with as ignored starts no grace either" {
+@test "init: TERM that was ignored at start does not begin the grace period either" {
 	env -i --default-signal=INT,QUIT --ignore-signal=TERM PATH="$PATH" "$DISTINIT" --init --grace=100ms -- \
 		python3 -c '
 import signal
@@ -528,7 +529,7 @@ signal.pause()' >out 2>err 3>&- &
 	ends_with 130
 }
 
-@test "init: INT starts no grace: a command may answer it and go on" {
+@test "init: INT does not begin the grace period: a command may handle it and go on" {
 	start --init --grace=100ms -- sh -c 'trap "touch got" INT; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -INT "$pid"
@@ -573,12 +574,12 @@ signal.pause()' >out 2>err 3>&- &
 	[ "$(<out)" = $'15\n10' ]
 }
 
-# --- what is left, by --leftovers -----------------------------------------------------------------------
+# --- --leftovers ----------------------------------------------------------------------------------
 
-# A command that leaves something behind which ignores TERM.
+# A command that leaves behind a process that ignores TERM.
 readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
 
-@test "init: outside of PID 1, what the command leaves behind goes on, unless --leftovers=end" {
+@test "init: if it is not PID 1, leftovers keep running, unless --leftovers=end" {
 	distinit PATH="$PATH" -- --init -- sh -c "exec </dev/null >/dev/null 2>&1 3>&-; $LEAVES"
 	[[ $status -eq 4 && -z $stderr ]]
 	kill -0 "$(cat left)"
@@ -588,13 +589,13 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	gone "$(cat left)"
 }
 
-@test "init: --leftovers=leave, as PID 1: nobody is told, nobody is waited for" {
+@test "init: --leftovers=leave, as PID 1: leftovers get no signal, and there is no wait" {
 	requires_pidns
 	as_pid1 --init --leftovers=leave --leftovers-grace=1h -- sh -c 'sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
 	[[ $status -eq 4 && -z $stderr && ! -e told ]]
 }
 
-@test "init: as PID 1, what ignores TERM costs 2 s by default, and not the time of --grace" {
+@test "init: as PID 1, a leftover that ignores TERM costs 2 s by default, not the time of --grace" {
 	requires_pidns
 	local before=${EPOCHREALTIME/./} took
 	as_pid1 --init --grace=1h -- sh -c "$LEAVES"
@@ -603,7 +604,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	((took >= 2000000 && took < 20000000))
 }
 
-@test "init: TERM or INT ends the wait for what is left, and the status stays the command's" {
+@test "init: TERM or INT ends the wait for leftovers, and the status stays the command's" {
 	requires_pidns
 	local signal
 	for signal in TERM INT; do
@@ -624,7 +625,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	done
 }
 
-@test "init: as PID 1, those who read the output see its end and may write what they have" {
+@test "init: as PID 1, readers of the output see its end and may write their data" {
 	requires_pidns
 	local i
 	for i in 1 2 3 4 5; do
@@ -634,13 +635,13 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	done
 }
 
-@test "init: what is killed is said although stderr is a pipe whose readers were shown its end" {
+@test "init: a kill is reported even if stderr is a pipe whose readers have seen its end" {
 	requires_pidns
 	unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers-grace=100ms -- sh -c "$LEAVES" 2>&1 | cat >out
 	[[ $(<out) == *'have not ended in 0.1s: they are killed' ]]
 }
 
-@test "init: as PID 1, a shell that came in from outside delays the end by a moment only" {
+@test "init: as PID 1, a shell that came from outside delays the end only briefly" {
 	requires_pidns
 	requires nsenter
 	start_pid1 --init --leftovers-grace=1h -- sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; exit 4'
@@ -653,7 +654,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	[ ! -s err ]
 }
 
-@test "init: as PID 1, what came in from outside is told TERM before the end" {
+@test "init: as PID 1, processes that came from outside get TERM before the end" {
 	requires_pidns
 	requires nsenter
 	start_pid1 --init -- sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; exit 4'
@@ -666,7 +667,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	[ "$(cat told)" = told ]
 }
 
-@test "init: with no more descriptors than three, what is left is told all the same" {
+@test "init: with a limit of three descriptors, leftovers still get TERM" {
 	requires prlimit
 	start --init --leftovers=end --leftovers-grace=60s -- sh -c 'sh slow & until [ -e go ]; do sleep 0.02; done; exit 4'
 	until_true test -e ready
@@ -676,7 +677,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	[[ ! -s err && -e told ]]
 }
 
-@test "init: where /proc is another namespace's, it is said that what is left cannot be found" {
+@test "init: if /proc belongs to another namespace, a warning says that leftovers cannot be found" {
 	requires_pidns
 	invoke unshare --pid --fork sh -c '"$@"; echo "status $?"' - "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -v -- \
 		sh -c 'sleep 60 & exit 4'
@@ -684,7 +685,7 @@ readonly LEAVES='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; don
 	[[ $stderr != *'asked to end'* ]]
 }
 
-@test "init: a process with the number that the command had does not change the status" {
+@test "init: another process that gets the command's PID does not change the status" {
 	requires_pidns
 	[ -w /proc/sys/kernel/ns_last_pid ] || skip 'the next number cannot be set here'
 	as_pid1 --init --leftovers-grace=60s -- python3 -c '
@@ -692,7 +693,7 @@ import os, signal, time
 its = os.getpid()
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.fork() == 0:
-    # A number is free only when no group has it either.
+    # A PID is free only if no process group has it either.
     os.setsid()
     while os.getppid() == its:
         time.sleep(0.01)
@@ -710,12 +711,12 @@ os._exit(4)'
 	[ "$status" -eq 4 ]
 }
 
-@test "init: as PID 1, TERM during a look-up of names is not lost" {
+@test "init: as PID 1, TERM while names are resolved is not lost" {
 	requires_pidns
 	requires python3
 	unshare --net --mount true 2>/dev/null || skip 'network namespaces cannot be made here'
 	echo $'nameserver 127.0.0.1\noptions timeout:2 attempts:1' >resolv
-	# A name server that takes what is asked, and never answers.
+	# A name server that accepts queries, and never answers.
 	cat >scene <<-'END'
 		mount --bind resolv /etc/resolv.conf && ip link set lo up || exit 99
 		python3 -c '
@@ -740,7 +741,7 @@ os._exit(4)'
 	[ "$status" -eq 143 ]
 }
 
-@test "init: with --user, a command that becomes another user is forwarded to and killed" {
+@test "init: with --user, a command that changes its user gets signals and can be killed" {
 	[ "$EUID" -eq 0 ] || skip 'only root can make a setuid program'
 	requires setpriv
 	open_folder
@@ -754,14 +755,14 @@ os._exit(4)'
 	kill -TERM "$pid"
 	ends_with 137
 	[[ $(cat uid) -eq 0 && -e got && $(<err) == *'it is killed' ]]
-	# The command itself has nothing of what the parent keeps.
+	# The command itself does not have the capability that the parent keeps.
 	distinit PATH="$PATH" -- --init --user=65534:65534 --cap-drop=all -- sh -c 'grep -E "^Cap(Prm|Eff|Amb|Inh)" /proc/self/status | cut -f 2 | sort -u'
 	succeeds_with 0000000000000000
 	cd /
 	remove_open_folder
 }
 
-@test "init: LISTEN_PID twice is the command's twice" {
+@test "init: if LISTEN_PID occurs twice, both are changed to the command's" {
 	invoke python3 -c '
 import ctypes, os, sys
 words = lambda *all: (ctypes.c_char_p * (len(all) + 1))(*all, None)
@@ -782,7 +783,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	until_true test -e told
 }
 
-# --- the time limit -----------------------------------------------------------------------------------
+# --- the time limit -------------------------------------------------------------------------------
 
 @test "time limit: ends the command with 124 and says so" {
 	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
@@ -791,7 +792,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	[[ $status -eq 124 && $stderr == *'the time limit of 0.3s: it is asked to end' ]]
 }
 
-@test "time limit: KILL after the grace, for what ignores TERM" {
+@test "time limit: KILL after the grace period, for a command that ignores TERM" {
 	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
 	[[ $status -eq 124 && $stderr == *'sh did not end within the grace period of 0.2s: it is killed' ]]
 }
@@ -803,7 +804,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	[[ $status -eq 3 && -z $stderr ]]
 }
 
-@test "time limit: 124 whatever the command makes of TERM" {
+@test "time limit: 124 whatever the command does at TERM" {
 	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=124:0 -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
 	[ "$status" -eq 124 ]
 }
@@ -814,9 +815,9 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	[[ $stderr != *'it is killed' ]]
 }
 
-# --- bad input ----------------------------------------------------------------------------------------
+# --- invalid input --------------------------------------------------------------------------------
 
-@test "init: bad values are refused, by the option's or the variable's name" {
+@test "init: invalid values are refused, with the name of the option or variable" {
 	distinit -- --init --signal=TREM:INT -- /bin/true
 	refuses_with "--signal: 'TREM' is not a signal; did you mean 'TERM'?; 'kill -l' lists them"
 	distinit DISTINIT_SIGNAL=TERM -- --init -- /bin/true
@@ -830,7 +831,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit -- --init --pdeathsig=KILLL -- /bin/true
 	refuses_with "--pdeathsig: 'KILLL' is not a signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true
-	refuses_with "'--init=maybe': 1 or 0 is expected behind the '='"
+	refuses_with "'--init=maybe': expected 1 or 0 after '='"
 	distinit -- --init --leftovers=kill -- /bin/true
 	refuses_with "--leftovers='kill': expected one of end, leave"
 	for value in -1 1x 99999999999h " "; do
@@ -844,15 +845,15 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit DISTINIT_GRACE=soon -- --init -- /bin/true
 	fails_like 125 "DISTINIT_GRACE='soon' is not a duration*"
 	distinit -- --time-limit=0 -- /bin/true
-	refuses_with "--time-limit='0': a limit of nothing would let nothing run"
+	refuses_with "--time-limit='0': more than 0 is expected"
 	distinit -- --init=0 --time-limit=5s -- /bin/true
 	refuses_with "--time-limit needs --init, and contradicts --init=0"
 }
 
-@test "init: its options without it are refused, and their variables wait for it" {
+@test "init: its options without --init are refused, and their variables are ignored" {
 	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --leftovers=end --leftovers-grace=1s --pdeathsig=TERM; do
 		distinit -- "$option" -- /bin/true
-		refuses_with "${option%%=*} goes with --init, which is not given"
+		refuses_with "${option%%=*} needs --init"
 	done
 	distinit DISTINIT_GRACE=1s DISTINIT_SIGNAL=TERM:INT DISTINIT_KILL_GROUP=1 -- -- /bin/true
 	succeeds_with ''

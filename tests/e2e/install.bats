@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distinit install DIR: what an init container does.
+# distinit install DIR, as in an init container.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # scripts for another shell
 # shellcheck disable=SC2030,SC2031 # each test has its own status
 
@@ -18,19 +18,20 @@ teardown() {
 	remove_open_folder
 }
 
-# is_whole DIR: the program is there, as it has to be, and nothing else.
+# is_whole DIR: the folder contains the complete program, and nothing else.
 is_whole() {
 	[[ $(ls -A "$1") == distinit && ! -L $1/distinit && $(stat -c %a "$1/distinit") == 555 ]] &&
 		cmp "$DISTINIT" "$1/distinit"
 }
 
-# in_mounts SCRIPT ARG...: invoke a shell script in a mount namespace of its own.
+# in_mounts SCRIPT ARG...: invoke a shell script in its own mount namespace.
 in_mounts() {
 	unshare --mount true 2>/dev/null || skip 'no mount namespaces here'
 	invoke env -i DISTINIT="$DISTINIT" PATH="$PATH" unshare --mount sh -ec "mount --make-rprivate /; $1" sh "${@:2}"
 }
 
-# injecting RULE... -- ARG...: invoke distinit under strace, which tampers with its system calls.
+# injecting RULE... -- ARG...: invoke distinit under strace, which changes the results of its system
+# calls.
 injecting() {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
@@ -60,19 +61,19 @@ injecting() {
 	is_whole next
 }
 
-@test "install: again is fine, and writes nothing" {
+@test "install: a second time succeeds, and writes nothing" {
 	distinit -- install dir
 	local before after
 	before=$(stat -c '%i %Y %Z' dir/distinit)
 	distinit -- install -v dir
 	[ "$status" -eq 0 ]
-	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	[ "$stderr" = 'distinit: info: dir/distinit is up to date' ]
 	after=$(stat -c '%i %Y %Z' dir/distinit)
 	[ "$before" = "$after" ]
 	is_whole dir
 }
 
-@test "install: what is there by that name is replaced: another file, a short one, a wrong mode, a link" {
+@test "install: an existing file is replaced: another file, a short one, a wrong mode, a link" {
 	echo other >dir/distinit
 	distinit -- install -v dir
 	[ "$stderr" = 'distinit: info: dir/distinit is written' ]
@@ -101,7 +102,7 @@ injecting() {
 	cp "$(command -v sleep)" dir/distinit
 	dir/distinit 1000 3>&- &
 	local pid=$!
-	# Until it is that program, and not this shell.
+	# Wait until the process runs that program, instead of this shell.
 	until [[ $(readlink /proc/$pid/exe) == */dir/distinit ]]; do sleep 0.01; done
 	distinit -- install dir
 	local after=$status
@@ -123,14 +124,14 @@ injecting() {
 	succeeds_with ''
 	[ "$(stat -c %a tools/distinit)" = 555 ]
 	cmp program tools/distinit
-	# A folder on a read-only file system, in which it is already, is fine.
+	# A folder on a read-only file system works if it contains the program already.
 	cd "$BATS_TEST_TMPDIR"
 	distinit -- install dir
 	in_mounts 'mount --bind dir dir; mount -o remount,bind,ro dir; "$DISTINIT" install dir'
 	succeeds_with ''
 }
 
-@test "install: nothing but itself is run, and nothing of the system is needed but /proc" {
+@test "install: runs no other program, and needs only /proc" {
 	requires strace
 	in_mounts 'mount -t tmpfs none dir; cd dir; mkdir proc tools; cp "$DISTINIT" program; mount -t proc none proc
 		chroot . /program install /tools; cmp program tools/distinit; stat -c %a tools/distinit; ls -A tools'
@@ -140,7 +141,7 @@ injecting() {
 	[ "$(grep -cE 'execve|fork|clone' trace)" -eq 1 ]
 }
 
-@test "install: without /proc it says what can be done" {
+@test "install: without /proc, an error says what to do" {
 	in_mounts 'mount -t tmpfs none dir; cd dir; mkdir tools; cp "$DISTINIT" program; chroot . /program install /tools'
 	refuses_with 'this program cannot read itself from /proc/self/exe: No such file or directory; mount /proc, or copy the file when the image is built'
 }
@@ -151,12 +152,12 @@ injecting() {
 	distinit -- install ''
 	refuses_with 'install needs the folder to copy to: distinit install DIR'
 	distinit -- install a b
-	refuses_with "install takes one folder, not also 'b'; options stand before it"
+	refuses_with "install takes one folder, not also 'b'; put options first"
 	distinit -- install --force dir
 	fails_like 125 "unknown option '--force'*"
 }
 
-@test "install: a folder that is none" {
+@test "install: the target is not a folder" {
 	distinit -- install none
 	refuses_with "the folder 'none' cannot be opened: No such file or directory; create it first, or mount a volume there"
 	echo x >file
@@ -166,7 +167,7 @@ injecting() {
 	fails_like 125 '*Not a directory*'
 }
 
-@test "install: a folder in its way" {
+@test "install: a folder with the name of the program" {
 	mkdir dir/distinit
 	distinit -- install dir
 	refuses_with "distinit cannot be written in 'dir': Is a directory; a folder with that name exists"
@@ -179,7 +180,7 @@ injecting() {
 	[ -z "$(ls -A dir)" ]
 }
 
-@test "install: a folder that is not ours to write to" {
+@test "install: a folder without write permission" {
 	open_folder
 	cp "$DISTINIT" "$OPEN_FOLDER/program"
 	mkdir "$OPEN_FOLDER/tools"
@@ -195,7 +196,7 @@ injecting() {
 		"nothing can be run from 'dir', which is mounted noexec; mount it without noexec where it is used"
 }
 
-@test "install: a full disk is an error, and what was there stays whole" {
+@test "install: a full disk is an error, and the old file stays complete" {
 	in_mounts 'mount -t tmpfs -o size=64k none dir; "$DISTINIT" install dir || echo "status $?"; ls -A dir'
 	[ "$output" = 'status 125' ]
 	[ "$stderr" = "distinit: error: distinit cannot be written in 'dir': No space left on device" ]
@@ -204,7 +205,7 @@ injecting() {
 	[ "$output" = $'status 125\ndistinit\nold' ]
 }
 
-@test "install: where the kernel does not copy, it does itself" {
+@test "install: if the kernel cannot copy the file, it copies the data itself" {
 	injecting copy_file_range:error=EXDEV -- install dir
 	succeeds_with ''
 	is_whole dir
@@ -215,7 +216,7 @@ injecting() {
 	is_whole dir
 }
 
-@test "install: a disk that is full only in the middle, or only in the end" {
+@test "install: a disk that becomes full in the middle, or only at the end" {
 	local call
 	for call in copy_file_range fsync fchmod; do
 		echo old >dir/distinit
@@ -228,8 +229,9 @@ injecting() {
 	[[ $(ls -A dir) == distinit && $(cat dir/distinit) == old ]]
 }
 
-# killed_anywhere OLD RULE...: kill it at each system call in turn, with OLD there before, if that is not empty. Each time there must be the old one or the whole new one, and the next
-# run makes it whole and removes what was left. Counts in $leftovers how often there was anything left.
+# killed_anywhere OLD RULE...: kill it at each system call in turn, with the old file OLD, unless
+# that is empty. Each time the folder must contain the old file or the complete new one, and the
+# next run completes it and removes leftovers. Counts in $leftovers how often there were any.
 killed_anywhere() {
 	local call number old=$1
 	shift
@@ -241,7 +243,7 @@ killed_anywhere() {
 	while read -r call; do
 		number=$((${seen[$call]-0} + 1))
 		seen[$call]=$number
-		# A rule of the caller's is the only one for its call.
+		# If the caller has a rule for a call, it is the only one for it.
 		[[ $call != execve && $* != *"$call:"* ]] || continue
 		rm -f dir/distinit
 		[[ -z $old ]] || echo "$old" >dir/distinit
@@ -260,24 +262,24 @@ killed_anywhere() {
 	[[ -n ${seen[fsync]-} ]]
 }
 
-@test "install: killed anywhere, it leaves nothing or the whole one, and the next run tidies up" {
+@test "install: killed anywhere, it leaves nothing or the complete file, and the next run cleans up" {
 	killed_anywhere ''
 	[ "$leftovers" -gt 0 ]
 }
 
-@test "install: killed anywhere while it replaces another, it leaves that or the whole new one, and the next run tidies up" {
+@test "install: killed anywhere during a replacement, it leaves the old or the complete new file, and the next run cleans up" {
 	killed_anywhere old
 	[ "$leftovers" -gt 0 ]
 }
 
-@test "install: likewise where the kernel does not copy" {
+@test "install: the same if the kernel cannot copy" {
 	killed_anywhere old copy_file_range:error=EXDEV
 	[ "$leftovers" -gt 0 ]
 }
 
-# --- others in the folder ----------------------------------------------------------------------------------
+# --- other processes in the folder ----------------------------------------------------------------
 
-@test "install: a folder or file of another at the new one's name is in nobody's way" {
+@test "install: a folder or file of another user with the temporary name does no harm" {
 	mkdir dir/.distinit.new
 	distinit -- install dir
 	succeeds_with ''
@@ -296,7 +298,7 @@ killed_anywhere() {
 	[ "$(ls -A "$OPEN_FOLDER")" = $'.distinit.new\ndistinit\nprogram' ]
 }
 
-@test "install: a lock that another holds delays it, and no more" {
+@test "install: a lock that another process holds only delays it" {
 	flock dir sleep 1000 3>&- &
 	local pid=$!
 	until ! flock -n dir true; do sleep 0.01; done
@@ -307,7 +309,7 @@ killed_anywhere() {
 	is_whole dir
 }
 
-@test "install: an identical copy of another user's, in a folder where each keeps his own, is not taken for ours" {
+@test "install: in a sticky folder, an identical copy of another user is not trusted" {
 	[[ $EUID -eq 0 ]] || skip 'no other user is to be had'
 	open_folder
 	chmod 1777 "$OPEN_FOLDER"
@@ -317,12 +319,12 @@ killed_anywhere() {
 	distinit -- install "$OPEN_FOLDER"
 	succeeds_with ''
 	[ "$(stat -c %u "$OPEN_FOLDER/distinit")" = 0 ]
-	# Who may not replace it is told.
+	# A user who may not replace it gets an error.
 	chown 1234 "$OPEN_FOLDER/distinit"
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
 	refuses_with "distinit cannot be written in '$OPEN_FOLDER': Operation not permitted; does the existing file belong to another user?"
 	[ "$(ls -A "$OPEN_FOLDER")" = distinit ]
-	# Root's is trusted; and in a folder of one's own, whoever wrote it.
+	# A copy of root is trusted, and in one's own folder a copy of any user.
 	chown 0 "$OPEN_FOLDER/distinit"
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
 	succeeds_with ''
@@ -332,10 +334,10 @@ killed_anywhere() {
 	succeeds_with ''
 }
 
-@test "install: from the moment that it is there it can be started" {
+@test "install: the file can be started as soon as it exists" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
-	# Held at that moment: nobody may have it open for writing any more.
+	# Stopped at that moment: no process may still have it open for writing.
 	env -i strace -o trace -e inject=renameat:delay_exit=2s "$DISTINIT" install dir 3>&- &
 	local pid=$!
 	until [[ -e dir/distinit ]]; do
@@ -347,11 +349,11 @@ killed_anywhere() {
 	wait "$pid"
 }
 
-@test "install: a second one waits for the first to end" {
+@test "install: a second run waits until the first ends" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
 	echo old >dir/distinit
-	# Held between its two last steps, where the other could take its file for one that was left behind.
+	# Stopped between its last two steps, where the other could take its file for a leftover.
 	env -i strace -o trace -e inject=renameat:delay_enter=2s "$DISTINIT" install dir 3>&- &
 	local pid=$!
 	until [[ -e dir/.distinit.new ]]; do
@@ -360,12 +362,12 @@ killed_anywhere() {
 	done
 	distinit -- install -v dir
 	[ "$status" -eq 0 ]
-	[ "$stderr" = 'distinit: info: dir/distinit is there already' ]
+	[ "$stderr" = 'distinit: info: dir/distinit is up to date' ]
 	wait "$pid"
 	is_whole dir
 }
 
-@test "install: many at once leave one whole" {
+@test "install: many simultaneous runs leave one complete file" {
 	local old pid
 	for old in '' old; do
 		rm -f dir/distinit

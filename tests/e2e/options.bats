@@ -3,7 +3,7 @@
 #
 # The options, their DISTINIT_* variables, and --help.
 
-# shellcheck disable=SC2030,SC2031,SC2154 # status, output and stderr are what invoke sets
+# shellcheck disable=SC2030,SC2031,SC2154 # invoke sets status, output and stderr
 
 load helpers
 
@@ -13,12 +13,13 @@ setup() {
 
 readonly SUBCOMMANDS=(env explain wait install bundle hosts sources frameworks)
 
-# long_options WORD...: the long options that its --help lists, as --name or, with an argument, --name=ARG.
+# long_options WORD...: print the long options of its --help, as --name or, with an argument,
+# --name=ARG.
 long_options() {
 	env -i "$DISTINIT" "$@" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
 }
 
-# --- help -------------------------------------------------------------------------------------------------
+# --- help -----------------------------------------------------------------------------------------
 
 @test "--help: on stdout, with status 0, and nothing on stderr" {
 	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'install --help' 'bundle --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
@@ -45,7 +46,7 @@ long_options() {
 		grep -E "^  $word +[a-z]" <<<"$output"
 		[[ $(env -i "$DISTINIT" "$word" --help) == "usage: distinit $word "* ]]
 	done
-	# And no other.
+	# And no other subcommand.
 	[ "$(grep -cE '^  [a-z]+ +[a-z]' <<<"$output")" -eq "${#SUBCOMMANDS[@]}" ]
 }
 
@@ -69,7 +70,7 @@ long_options() {
 	done
 }
 
-@test "--help: every option that it lists exists" {
+@test "--help: every listed option exists" {
 	for word in '' "${SUBCOMMANDS[@]}"; do
 		# shellcheck disable=SC2086 # none or one
 		for option in $(long_options $word | sed 's/[= ].*//'); do
@@ -80,7 +81,7 @@ long_options() {
 	done
 }
 
-@test "--help: is told even where the manager's variables are broken" {
+@test "--help: is printed even if the manager's variables are invalid" {
 	distinit BACKENDAI_CLUSTER_SIZE=x -- --help
 	[ "$status" -eq 0 ]
 }
@@ -117,35 +118,35 @@ long_options() {
 	done
 }
 
-@test "sources: each that is listed can be named" {
+@test "sources: every listed name is valid" {
 	for name in $(env -i "$DISTINIT" sources | sed -n '/^$/q; s/^  \([a-z]*\) .*/\1/p'); do
 		distinit -- --cluster="$name" -- true
 		[[ $stderr == "distinit: error: --cluster=$name: its variables are not set here; "* ]]
 	done
 }
 
-@test "frameworks: each that is listed can be named" {
+@test "frameworks: every listed name is valid" {
 	for name in $(env -i "$DISTINIT" frameworks | sed -n 's/^  \([a-z]*\)\*\{0,1\} .*/\1/p') all none; do
 		distinit -- --frameworks="$name" -- true
 		succeeds_with ''
 	done
 }
 
-# --- reading them -----------------------------------------------------------------------------------------
+# --- reading them ---------------------------------------------------------------------------------
 
-@test "the value behind '=' or in the next word" {
+@test "the value after '=' or in the next word" {
 	distinit -- --hosts=a,b --node-rank=1 --frameworks=torch -- env
 	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=29500'
 	distinit -- --hosts a,b --node-rank 1 --frameworks torch -- env
 	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=29500'
 }
 
-@test "the last of several counts" {
+@test "if an option is repeated, the last one counts" {
 	distinit -- --hosts=a,b --node-rank=1 --frameworks=all --frameworks=torch --master-port=1 --master-port=2 -- env
 	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
 }
 
-@test "an unknown option: one line, with the nearest" {
+@test "an unknown option: one line, with the most similar option" {
 	distinit -- --master-prt=1 -- true
 	refuses_with "unknown option '--master-prt=1'; did you mean '--master-port'?; see --help"
 	distinit -- --xyzzy -- true
@@ -163,11 +164,11 @@ long_options() {
 	fails_like 125 "unknown option '--all'*"
 }
 
-@test "an option without its value: an error that names what it needs" {
+@test "an option without its value: an error that names the argument" {
 	distinit -- --master-port
-	refuses_with '--master-port needs PORT behind it'
+	refuses_with '--master-port needs PORT'
 	distinit -- -e
-	refuses_with '--set needs NAME=VALUE behind it'
+	refuses_with '--set needs NAME=VALUE'
 }
 
 @test "flags: on, off, and nothing else" {
@@ -180,12 +181,12 @@ long_options() {
 		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	done
 	distinit -- --lenient=2 -- true
-	refuses_with "'--lenient=2': 1 or 0 is expected behind the '='"
+	refuses_with "'--lenient=2': expected 1 or 0 after '='"
 	distinit -- --clean=1 -- true
-	refuses_with '--clean takes nothing behind it'
+	refuses_with '--clean takes no argument'
 }
 
-@test "--log: what is said" {
+@test "--log: which messages are printed" {
 	broken=(BACKENDAI_CLUSTER_SIZE=x -- --lenient)
 	distinit "${broken[@]}" --log=error -- true
 	succeeds_with ''
@@ -199,22 +200,23 @@ long_options() {
 	[ "$stderr" = "$info" ]
 	distinit -- --log=loud -- true
 	refuses_with "--log='loud': expected one of error, warn, info, debug"
-	# An error is said in any case.
+	# Errors are always printed.
 	distinit BACKENDAI_CLUSTER_SIZE=x -- --log=error -- true
 	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 }
 
-@test "choices: a wrong one is told with those there are, and the nearest" {
+@test "choices: an error lists the valid ones, and the most similar" {
 	distinit "${SESSION[@]}" -- --ranks=allways -- true
 	refuses_with "--ranks='allways': expected one of auto, always, never; did you mean 'always'?"
 	distinit "${SESSION[@]}" DISTINIT_RANKS=allways -- -- true
 	refuses_with "DISTINIT_RANKS='allways': expected one of auto, always, never; did you mean 'always'?"
 }
 
-# --- their variables ----------------------------------------------------------------------------------------
+# --- their variables ------------------------------------------------------------------------------
 
-# same_by_variable VARIABLE OPTION [VAR=VALUE...] -- WORD...: the option, and the variable with the option's value, do the
-# same, and not the same as without both. (Messages that name the option are not for this.)
+# same_by_variable VARIABLE OPTION [VAR=VALUE...] -- WORD...: the option, and the variable with the
+# option's value, have the same effect, which differs from that without both. (This cannot check
+# messages that name the option.)
 same_by_variable() {
 	local name=$1 option=$2
 	shift 2
@@ -237,7 +239,7 @@ same_by_variable() {
 	[ "$by_option" != "$without" ]
 }
 
-@test "every option that may be told by a variable is" {
+@test "every option with a variable can be set by it" {
 	printf 'A=1\n[app x]\nB=2\n' >file
 	same_by_variable DISTINIT_CLUSTER --cluster=none "${SESSION[@]}" --
 	same_by_variable DISTINIT_HOSTS --hosts=a,b -- --node-rank=1
@@ -254,7 +256,7 @@ same_by_variable() {
 }
 
 @test "every option of --help with a value has a variable" {
-	# But for the one that says whether there are variables.
+	# Except the option that says whether variables are read.
 	for option in $(long_options | sed -n 's/^--\([a-z-]*\)=.*/\1/p' | grep -vx options-from) lenient keep-config wait; do
 		name=DISTINIT_$(tr 'a-z-' 'A-Z_' <<<"$option")
 		distinit "$name=" -- -- env
@@ -262,7 +264,7 @@ same_by_variable() {
 	done
 }
 
-@test "an option beats its variable" {
+@test "an option overrides its variable" {
 	distinit DISTINIT_HOSTS=c,d DISTINIT_NODE_RANK=0 DISTINIT_MASTER_PORT=1 DISTINIT_FRAMEWORKS=all \
 		-- --hosts=a,b --node-rank=1 --master-port=2 --frameworks=torch -- env
 	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
@@ -270,12 +272,12 @@ same_by_variable() {
 	refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	distinit DISTINIT_LOG=info -- --log=warn -- true
 	succeeds_with ''
-	# Even where the variable is broken.
+	# Even if the variable is invalid.
 	distinit DISTINIT_MASTER_PORT=http -- --hosts=a,b --node-rank=1 --master-port=2 --frameworks=torch -- env
 	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
 }
 
-@test "DISTINIT_ROOT, --root: where a manager's files are looked for" {
+@test "DISTINIT_ROOT, --root: the folder in which a manager's files are read" {
 	arbitrary=(
 		SLURM_JOB_ID=1 'SLURM_STEP_NODELIST=n[1-3]' SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=1 SLURM_NODEID=0
 		SLURM_LOCALID=0 SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE=/hosts
@@ -302,28 +304,28 @@ same_by_variable() {
 	succeeds_with A=1
 }
 
-@test "DISTINIT_* that a directive sets are the user's, and passed on" {
+@test "DISTINIT_* variables that a directive sets are passed on" {
 	distinit -- --set DISTINIT_MASTER_PORT=7 -- env
 	succeeds_with DISTINIT_MASTER_PORT=7
 }
 
-@test "an unknown DISTINIT_ variable: a warning with the nearest, and it is passed on" {
+@test "an unknown DISTINIT_ variable: a warning with the most similar, and it is passed on" {
 	distinit DISTINIT_MASTER_PROT=7 -- -- env
-	warns_with "'DISTINIT_MASTER_PROT' is no setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
+	warns_with "'DISTINIT_MASTER_PROT' is not a setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
 	[ "$output" = DISTINIT_MASTER_PROT=7 ]
 }
 
-@test "a directive's name as a DISTINIT_ variable: a warning that says how to write it" {
+@test "a directive's name as a DISTINIT_ variable: a warning that shows how to write it" {
 	distinit DISTINIT_SET=A=1 -- -- true
-	warns_with "'DISTINIT_SET' is no setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
+	warns_with "'DISTINIT_SET' is not a setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
 }
 
-@test "variables whose names only begin so are nobody's business" {
+@test "variables with similar names, but without the prefix, are ignored" {
 	distinit DISTINITX=1 DISTINIT=2 distinit_hosts=3 -- -- env
 	succeeds_with $'DISTINITX=1\nDISTINIT=2\ndistinit_hosts=3'
 }
 
-@test "flags by variable: 1 and 0, and a clear word on anything else" {
+@test "flags by variable: 1 and 0, and a clear error for anything else" {
 	for on in 1 yes true on; do
 		distinit BACKENDAI_CLUSTER_SIZE=x "DISTINIT_LENIENT=$on" -- -- true
 		warns_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number; nothing is derived (--lenient)"
@@ -333,5 +335,5 @@ same_by_variable() {
 		refuses_with "BACKENDAI_CLUSTER_SIZE='x' is not a whole number"
 	done
 	distinit DISTINIT_LENIENT=maybe -- -- true
-	refuses_with "DISTINIT_LENIENT='maybe': 1 or 0 is expected"
+	refuses_with "DISTINIT_LENIENT='maybe': expected 1 or 0"
 }

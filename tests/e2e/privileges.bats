@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Users, groups and capabilities: what the workload finds of itself in /proc, and that what cannot be done is refused before anything
-# runs. Here in this machine's own capabilities, by setpriv and in user namespaces; tests/engines/runc.bats does it in containers.
+# Users, groups and capabilities: what the workload sees of itself in /proc, and that impossible
+# changes are refused before anything runs. Here with this machine's capabilities, by setpriv and in
+# user namespaces; tests/engines/runc.bats does it in containers.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2016 # what is quoted is for the inner shells
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # the inner shells expand the quoted texts
 
 load helpers
 
@@ -36,7 +37,7 @@ teardown() {
 	remove_open_folder
 }
 
-# Who may change nothing cannot test it.
+# These tests need the right to change users and capabilities.
 requires_root() {
 	[[ $EUID -eq 0 ]] || skip 'only root can change users'
 	((0x$(field CapPrm /proc/self/status) & 0x1c0)) || skip 'there are no capabilities to change users with'
@@ -46,12 +47,12 @@ requires_userns() {
 	unshare --user --map-root-user true 2>/dev/null || skip 'this machine makes no user namespaces for us'
 }
 
-# field NAME FILE: its line of a status file.
+# field NAME FILE: print this line of a status file.
 field() {
 	sed -n "s/^$1:[[:space:]]*//p" "$2"
 }
 
-# finds NAME VALUE...: what the workload said of itself (SHOW).
+# finds NAME VALUE...: the workload printed these values (SHOW).
 finds() {
 	local value
 	while (($#)); do
@@ -64,13 +65,14 @@ finds() {
 	done
 }
 
-# What the workload says of itself.
+# The workload prints its own status.
 readonly SHOW=(sh -c 'cat /proc/self/status; echo "HOME: ${HOME-unset}"; echo "USER: ${USER-unset}"; echo "LOGNAME: ${LOGNAME-unset}"')
 readonly NO_CAPS=0000000000000000
 # ipc_lock and sys_nice.
 readonly TWO_CAPS=0000000000804000
 
-# with_caps SET VAR... -- ARG...: distinit with just the capabilities of SET, as setpriv has them ("+ipc_lock,+setuid").
+# with_caps SET VAR... -- ARG...: invoke distinit with only the capabilities of SET, in setpriv's
+# syntax ("+ipc_lock,+setuid").
 with_caps() {
 	local caps=$1
 	shift
@@ -79,9 +81,9 @@ with_caps() {
 	invoke env -i "${variables[@]}" setpriv --bounding-set="-all,$caps" --inh-caps=-all -- "$DISTINIT" "${arguments[@]}"
 }
 
-# --- users ------------------------------------------------------------------------------------------------
+# --- users ----------------------------------------------------------------------------------------
 
-@test "user: ids, groups and home are those of the container's files" {
+@test "user: ids, groups and home come from the container's files" {
 	requires_root
 	distinit HOME=/root USER=root LOGNAME=root PATH="$PATH" -- "$ROOT" --user=app -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
@@ -91,7 +93,7 @@ with_caps() {
 		CapEff $NO_CAPS CapPrm $NO_CAPS CapInh $NO_CAPS CapAmb $NO_CAPS NoNewPrivs 0
 }
 
-@test "user: a number, with and without a line in /etc/passwd" {
+@test "user: a number, with and without an entry in /etc/passwd" {
 	requires_root
 	distinit PATH="$PATH" -- "$ROOT" --user=1000 -- "${SHOW[@]}"
 	finds Uid '1000 1000 1000 1000' Gid '1000 1000 1000 1000' Groups '44 109 1000' HOME /home/app USER app
@@ -112,14 +114,14 @@ with_caps() {
 	finds Uid '0 0 0 0' Gid '44 44 44 44' HOME unset
 }
 
-@test "user: --groups=keep keeps those that the container was given, as a device's" {
+@test "user: --groups=keep keeps the groups of the container, such as a device's" {
 	requires_root
 	invoke env -i PATH="$PATH" setpriv --groups=7,9 "$DISTINIT" "$ROOT" --user=app --groups=keep -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds Uid '1000 1000 1000 1000' Groups '7 9'
 }
 
-@test "user: root's own groups do not stay" {
+@test "user: root's own groups are dropped" {
 	requires_root
 	invoke env -i PATH="$PATH" setpriv --groups=0,7 "$DISTINIT" "$ROOT" --user=app -- "${SHOW[@]}"
 	finds Groups '44 109 1000'
@@ -141,38 +143,38 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	succeeds_with ''
 }
 
-@test "user: what the user has set of HOME, USER and LOGNAME stays; root's does not" {
+@test "user: HOME, USER and LOGNAME stay if the user has set them; root's do not" {
 	requires_root
 	distinit HOME=/data USER=me PATH="$PATH" LOGNAME= -- "$ROOT" --user=app -- "${SHOW[@]}"
 	finds HOME /data USER me LOGNAME app
 	distinit HOME=/ PATH="$PATH" -- "$ROOT" --user=app -- "${SHOW[@]}"
 	finds HOME /home/app USER app LOGNAME app
-	# Directives come after, and win.
+	# Directives are applied later, and override them.
 	distinit HOME=/root PATH="$PATH" -- "$ROOT" --user=app --set HOME=/scratch --unset LOGNAME -- "${SHOW[@]}"
 	finds HOME /scratch USER app LOGNAME unset
 }
 
-@test "user: one without a home gets /" {
+@test "user: a user without a home gets /" {
 	requires_root
 	distinit HOME=/root PATH="$PATH" -- "$ROOT" --user=homeless -- "${SHOW[@]}"
 	finds HOME / USER homeless Uid '1003 1003 1003 1003'
 }
 
-@test "user: explain tells who set HOME, and what the user kept" {
+@test "user: explain shows what set HOME, and which variables the user kept" {
 	requires_root
 	distinit HOME=/root USER=me -- explain "$ROOT" --user=app
 	[[ $output == *"set       HOME=/home/app"*"by --user: that of app, uid 1000"* ]]
 	[[ $output == *"kept      USER=me"* ]]
 }
 
-@test "user: a name made of digits is a number, and that is said" {
+@test "user: a name of digits is a number, with a warning" {
 	requires_root
 	distinit PATH="$PATH" -- "$ROOT" --user=4711:4711 -- id -u
 	warns_with "--user='4711:4711': '4711' is taken as a number; the user of that name in $OPEN_FOLDER/root/etc/passwd is uid 12"
 	[ "$output" = 4711 ]
 }
 
-@test "user: whoever is that user already starts, without any right" {
+@test "user: a process that has that user already needs no rights" {
 	invoke as_nobody env -i PATH="$PATH" "$DISTINIT" --user="$(as_nobody id -u):$(as_nobody id -g)" -- id -u
 	succeeds_with "$(as_nobody id -u)"
 	requires_root
@@ -185,7 +187,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	succeeds_with 0
 }
 
-@test "user: unknown ones are refused, with the nearest" {
+@test "user: unknown ones are refused, with the most similar" {
 	distinit PATH="$PATH" -- "$ROOT" --user=aap -- echo ran
 	refuses_with "--user='aap': there is no user 'aap' in $OPEN_FOLDER/root/etc/passwd; did you mean 'app'?"
 	distinit PATH="$PATH" -- "$ROOT" --user=app:vidoe -- echo ran
@@ -202,7 +204,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	refuses_with "--groups='al': expected one of init, keep, none"
 }
 
-@test "user: who may not change users is told why" {
+@test "user: without the right to change users, the error says why" {
 	requires_root
 	invoke as_nobody env -i PATH="$PATH" "$DISTINIT" --user=0 -- echo ran
 	fails_like 125 "--user='0': this process already runs as uid 65534, and without cap_setuid it cannot change its user; start the container as root*"
@@ -210,29 +212,29 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	fails_like 125 "--user='app': this process is root, but lacks cap_setuid*docker run --cap-add=setuid*"
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=app -- echo ran
 	fails_like 125 "--user='app': this process is root, but lacks cap_setgid*its group*"
-	# The group is ours already: it is the other groups that need it.
+	# The group is the current one: only the supplementary groups need the capability.
 	with_caps +setuid PATH="$PATH" -- "$ROOT" --user=4321:0 --groups=keep -- id -u
 	succeeds_with 4321
 }
 
-# --- user namespaces --------------------------------------------------------------------------------------
+# --- user namespaces ------------------------------------------------------------------------------
 
-@test "user namespace: an id that it has not is named" {
+@test "user namespace: an id that is not mapped is named" {
 	requires_userns
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" --user=12345:0 -- echo ran
 	fails_like 125 "--user='12345:0': there is no uid 12345 in this user namespace (it is not in /proc/self/uid_map)*"
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" --user=0:12345 -- echo ran
 	fails_like 125 "--user='0:12345': there is no gid 12345 in this user namespace*"
-	# Subcommands tell it, or do without.
+	# Subcommands show it, or do not need it.
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" explain --user=12345:0
 	[[ $status -eq 0 && $output == *"cannot be started: --user='12345:0': there is no uid 12345"* ]]
 	invoke unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" env --user=12345:0
 	succeeds_with "HOME='/'"
 }
 
-@test "user namespace: where setgroups is denied, --groups=keep is the way" {
+@test "user namespace: if setgroups is denied, --groups=keep works" {
 	requires_userns
-	# As a user: the groups that it has are no part of the namespace, and may not be laid down.
+	# As a user: its groups are not mapped in the namespace, and cannot be dropped.
 	invoke as_nobody unshare --user --map-root-user env -i PATH="$PATH" "$DISTINIT" --groups=init --root=/nowhere -- echo ran
 	fails_like 125 '--groups=init: uid 0 has no name*'
 	if [[ $EUID -eq 0 ]]; then
@@ -253,9 +255,9 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	finds CapEff $TWO_CAPS CapPrm $TWO_CAPS CapBnd $TWO_CAPS CapAmb $TWO_CAPS CapInh $TWO_CAPS
 }
 
-# --- capabilities -----------------------------------------------------------------------------------------
+# --- capabilities ---------------------------------------------------------------------------------
 
-@test "capabilities: kept ones reach a user that is not root, and no other" {
+@test "capabilities: only the kept ones reach a user other than root" {
 	requires_root
 	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-drop=all --cap-keep=ipc_lock,sys_nice --no-new-privs -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
@@ -264,9 +266,9 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 		CapEff $TWO_CAPS CapPrm $TWO_CAPS CapBnd $TWO_CAPS CapAmb $TWO_CAPS CapInh $TWO_CAPS
 }
 
-@test "capabilities: they are of use" {
+@test "capabilities: they take effect" {
 	requires_root
-	# "nice -n" is relative, and the tests may run under a nice of their own.
+	# "nice -n" is relative, and the tests may run with a niceness of their own.
 	renice --priority 0 "$BASHPID" >/dev/null || skip 'this machine lets us set no priority'
 	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-keep=sys_nice -- nice -n -5 nice
 	[ "$output" = -5 ]
@@ -291,7 +293,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	finds CapEff $TWO_CAPS CapBnd $TWO_CAPS
 }
 
-@test "capabilities: what an engine has made ambient stays, unless it is dropped" {
+@test "capabilities: ambient capabilities from an engine stay, unless they are dropped" {
 	requires_root
 	local two='-all,+ipc_lock,+sys_nice'
 	local -a as_podman=(setpriv --reuid=1000 --regid=1000 --clear-groups "--inh-caps=$two" "--ambient-caps=$two"
@@ -304,20 +306,21 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	finds CapEff 0000000000004000 CapPrm 0000000000004000 CapAmb 0000000000004000
 }
 
-@test "capabilities: a user that the container gave nothing is told of Docker's way, and of the way out" {
+@test "capabilities: the error for a user without any explains Docker's behaviour and the way out" {
 	requires_root
 	invoke setpriv --reuid=1000 --regid=1000 --clear-groups --inh-caps=-all --bounding-set=-all,+ipc_lock \
 		env -i PATH="$PATH" "$DISTINIT" --cap-keep=ipc_lock -- echo ran
 	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the container has it*Docker and Kubernetes*start the container as root, and change the user with --user=1000'
 }
 
-@test "capabilities: one that the container has not is named" {
+@test "capabilities: one that the container does not have is named" {
 	requires_root
 	with_caps +setuid,+setgid,+setpcap PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock -- echo ran
 	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it (it is not in the bounding set); add it with docker run --cap-add=ipc_lock*'
 	distinit PATH="$PATH" -- --cap-keep=cap_62 -- echo ran
 	fails_like 125 '--cap-keep: this kernel has no cap_62; its last capability is cap_*'
-	# What the kernel has not need not be dropped: a list may be older or newer than it.
+	# Unknown capabilities are ignored in --cap-drop: the list may be older or newer than the
+	# kernel.
 	distinit PATH="$PATH" -- --cap-drop=cap_62 -- echo ran
 	succeeds_with ran
 }
@@ -330,7 +333,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 		"${SHOW[@]}"
 	warns_with '--cap-drop: the bounding set keeps cap_setgid and others, because this process lacks cap_setpcap; with no_new_privs, no program can regain capabilities from it'
 	finds Uid '1000 1000 1000 1000' CapEff 0000000000004000 NoNewPrivs 1
-	# The same as root: it gets nothing back.
+	# The same as root, which does not regain any.
 	with_caps +kill,+ipc_lock PATH="$PATH" -- --cap-drop=kill --no-new-privs -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds Uid '0 0 0 0' CapEff 0000000000004000 CapBnd 0000000000004020
@@ -347,7 +350,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	refuses_with 'cap_kill is both in --cap-drop and in --cap-keep; use one of them'
 }
 
-@test "no_new_privs is set, for any user, and stays where it is" {
+@test "no_new_privs is set for any user, and stays set" {
 	invoke as_nobody env -i PATH="$PATH" "$DISTINIT" --no-new-privs -- "${SHOW[@]}"
 	finds NoNewPrivs 1
 	distinit PATH="$PATH" DISTINIT_NO_NEW_PRIVS=1 -- -- "${SHOW[@]}"
@@ -356,7 +359,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	finds NoNewPrivs 1
 }
 
-@test "no_new_privs keeps a user from what a setuid program would give, and ambient capabilities stay" {
+@test "no_new_privs prevents a setuid program from raising privileges, and ambient capabilities stay" {
 	requires_root
 	cp /usr/bin/id "$OPEN_FOLDER/id"
 	chmod 4755 "$OPEN_FOLDER/id"
@@ -366,7 +369,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	succeeds_with 1000
 }
 
-@test "privileges: securebits that forbid ambient capabilities are told of before anything is changed" {
+@test "privileges: securebits that forbid ambient capabilities are an error before anything is changed" {
 	requires_root
 	requires capsh
 	invoke env -i PATH="$PATH" capsh --secbits=0xc0 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-keep=kill -- echo ran
@@ -383,24 +386,24 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock -- "$OPEN_FOLDER/cat" /proc/self/status
 	[[ $output == *$'\nUid:\t1000\t4321\t'* ]] || skip 'setuid programs gain nothing in this folder'
 	finds CapAmb $NO_CAPS CapEff $NO_CAPS
-	# Under no_new_privs it is a program as any other, and they stay.
+	# Under no_new_privs it runs like any other program, and they stay.
 	distinit PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock --no-new-privs -- "$OPEN_FOLDER/cat" /proc/self/status
 	finds Uid '1000 1000 1000 1000' CapAmb 0000000000004000 CapEff 0000000000004000
 }
 
-@test "privileges: --log=info says who the workload is" {
+@test "privileges: --log=info shows the workload's user and capabilities" {
 	requires_root
 	distinit PATH="$PATH" -- "$ROOT" -v --user=app --cap-keep=ipc_lock,kill --no-new-privs -- true
 	[ "$status" -eq 0 ]
 	[[ $stderr == *'distinit: info: runs as uid 1000, gid 1000, with cap_kill cap_ipc_lock, no_new_privs' ]]
 }
 
-# --- the rest ---------------------------------------------------------------------------------------------
+# --- the rest -------------------------------------------------------------------------------------
 
 @test "privileges: a subcommand changes nothing" {
 	distinit HOME=/root -- env "$ROOT" --user=app --cap-keep=cap_62
 	succeeds_with $'HOME=\'/home/app\'\nUSER=\'app\'\nLOGNAME=\'app\'' || {
-		# HOME=/root is only root's.
+		# HOME=/root belongs only to root.
 		[ "$EUID" -ne 0 ]
 		succeeds_with $'USER=\'app\'\nLOGNAME=\'app\''
 	}
@@ -409,7 +412,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	[[ $output == *'workload       cannot be started: --cap-keep: this kernel has no cap_62'* ]]
 }
 
-@test "privileges: all work without /proc" {
+@test "privileges: all options work without /proc" {
 	requires_root
 	unshare --mount true 2>/dev/null || skip 'this machine makes no mount namespaces for us'
 	invoke env -i PATH="$PATH" unshare --mount sh -c '
@@ -417,7 +420,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	succeeds_with 1000
 }
 
-@test "privileges: securebits that forbid to keep capabilities do not hinder a change of user without them" {
+@test "privileges: securebits that forbid keeping capabilities do not prevent a change of user without them" {
 	requires_root
 	requires capsh
 	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" explain "$ROOT" --user=app
@@ -425,13 +428,13 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	invoke env -i PATH="$PATH" capsh --secbits=0x20 -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds Uid '1000 1000 1000 1000' Groups '44 109 1000' CapEff $NO_CAPS CapPrm $NO_CAPS CapAmb $NO_CAPS
-	# With the lock on what keeps them all, they do go.
+	# With the locked bit that keeps all capabilities, they are still dropped.
 	invoke env -i PATH="$PATH" capsh --secbits=0x2c -- -c '"$0" "$@"' "$DISTINIT" "$ROOT" --user=app --cap-keep=kill -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds Uid '1000 1000 1000 1000' CapEff 0000000000000020 CapPrm 0000000000000020
 }
 
-@test "privileges: securebits that forbid ambient capabilities do not hinder who has them already" {
+@test "privileges: securebits that forbid ambient capabilities do not matter if they are set already" {
 	requires_root
 	requires capsh
 	local caps='-all,+setuid,+setgid,+setpcap,+kill'
@@ -443,7 +446,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	invoke "${as_user[@]}" --user=4321:4321 --cap-keep=kill -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds Uid '4321 4321 4321 4321' CapAmb 0000000000000020 CapEff 0000000000000020
-	# What they have not would have to be raised.
+	# Others would have to be raised.
 	invoke "${as_user[@]}" --cap-drop=kill -- "${SHOW[@]}"
 	[ "$status" -eq 0 ]
 	finds CapAmb 00000000000001c0

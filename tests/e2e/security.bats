@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# Who may what, as SECURITY.md has it. The command line is the image's; variables, and the folders that they name, may be
-# somebody else's.
+# The rights in SECURITY.md. The command line belongs to the image; variables, and the folders that
+# they name, may come from another user.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2054 # the commas are the lists'
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2054 # the commas belong to the lists
 
 load helpers
 
@@ -15,11 +15,11 @@ setup() {
 	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
 	DISTINIT=$OPEN_FOLDER/distinit
 	cd "$OPEN_FOLDER" || return
-	# A volume that somebody else has filled.
+	# A volume with the files of another user.
 	mkdir -p vol/etc vol/dev vol/opt/ml/input/config theirs
 	printf 'nobody:x:0:0::/root:/bin/sh\n' >vol/etc/passwd
 	printf 'root:x:0:nobody\n' >vol/etc/group
-	# What only root may read.
+	# A file that only root may read.
 	printf 'hunter2-of-root\n' >secret
 	chmod 600 secret
 	chown 4321 theirs 2>/dev/null || true
@@ -35,7 +35,7 @@ requires_root() {
 	setpriv --reuid=4321 --regid=4321 --clear-groups true 2>/dev/null || skip 'users cannot be changed here'
 }
 
-# Who may change ids without being asked for it: here setuid programs gain what they should.
+# These tests need setuid programs to take effect.
 requires_setuid() {
 	requires_root
 	cp /usr/bin/id id
@@ -43,7 +43,7 @@ requires_setuid() {
 	[[ $(as_nobody ./id -u) == 0 ]] || skip 'setuid programs gain nothing in this folder'
 }
 
-# It ended with an error of ours, before anything ran, and nothing of the secret was shown.
+# It failed with status 125, before anything ran, and did not show the secret.
 keeps_the_secret() {
 	[[ $status -eq 125 && -z $output && $stderr == *'distinit: error: '* && $stderr != *hunter2* ]]
 }
@@ -58,7 +58,7 @@ keeps_the_secret() {
 	[[ $(wc -w <../../SECURITY.md) -lt 600 ]]
 }
 
-# --- what a variable names is opened with the rights of the workload's user ------------------------------
+# --- files that a variable names are opened with the rights of the workload's user ----------------
 
 # SECURITY.md: A variable opens no file that the workload could not open.
 @test "security: a directive file that a variable names is read with the rights of --user" {
@@ -66,18 +66,18 @@ keeps_the_secret() {
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
 	keeps_the_secret
 	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; a file that a variable names is opened with the rights of the workload, uid 4321, gid 4321"
-	# Nor by a group that root is in, or a capability that root has and the user has not.
+	# Nor with a group of root, or with a capability that root has and the user does not have.
 	chmod 640 secret
 	invoke setpriv --groups=0 env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" --user=4321:4321 -- echo ran
 	keeps_the_secret
-	# Those that the user has count.
+	# The user's own groups and capabilities count.
 	chgrp 4321 secret
 	echo 'FOO=group' >secret
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- printenv FOO
 	succeeds_with group
 }
 
-@test "security: what the command line names is read with all rights" {
+@test "security: files that the command line names are read with all rights" {
 	requires_root
 	echo 'FOO=mine' >secret
 	distinit PATH="$PATH" -- --user=4321:4321 --env-file=secret -- printenv FOO
@@ -85,23 +85,23 @@ keeps_the_secret() {
 	printf 'n0\nn1\n' >secret
 	distinit PATH="$PATH" -- --user=4321:4321 --hostfile="$PWD/secret" --node-rank=1 -- printenv PET_NODE_RANK
 	succeeds_with 1
-	# The one beside the other.
+	# Both together.
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 --hostfile="$PWD/secret" --node-rank=1 -- echo ran
 	keeps_the_secret
 }
 
-@test "security: without capabilities there is nothing that only they may read, for root as well" {
+@test "security: without capabilities root cannot read files that need them either" {
 	requires_root
 	chown 4321 secret
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --cap-drop=all -- echo ran
 	keeps_the_secret
-	# A capability that is kept is the user's.
+	# The user has the capabilities that are kept.
 	echo 'FOO=kept' >secret
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4322:4322 --cap-keep=dac_override -- printenv FOO
 	succeeds_with kept
 }
 
-@test "security: the user of a variable opens the files as well" {
+@test "security: with DISTINIT_USER, files are opened with that user's rights too" {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_USER=4321:4321 DISTINIT_ENV_FILE="$PWD/secret" -- -- echo ran
 	keeps_the_secret
@@ -123,7 +123,7 @@ keeps_the_secret() {
 		"LOADL_STEP_ID=x.7.0 LOADL_HOSTFILE=$PWD/secret" \
 		"LSB_JOBID=7 LSB_DJOB_HOSTFILE=$PWD/secret" \
 		"JOB_ID=7 SGE_ROOT=/x ARC=x PE_HOSTFILE=$PWD/secret"; do
-		# shellcheck disable=SC2086 # several words
+		# shellcheck disable=SC2086 # split into words
 		distinit PATH="$PATH" $variables -- --user=4321:4321 -- echo ran
 		keeps_the_secret
 		[[ $stderr == *'Permission denied'* ]]
@@ -141,7 +141,7 @@ keeps_the_secret() {
 }
 
 # SECURITY.md: A variable writes no file that the workload could not write.
-@test "security: a host file is written with the rights of --user where a variable names it" {
+@test "security: a host file that a variable names is written with the rights of --user" {
 	requires_root
 	local -a two=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi)
 	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/vol/hosts" -- --user=4321:4321 -- echo ran
@@ -162,12 +162,12 @@ keeps_the_secret() {
 		distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- "$subcommand" --user=4321:4321
 		keeps_the_secret
 	done
-	# Also where the workload could not be started.
+	# Also if the workload could not be started.
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- env --user=4321:4321 --cap-keep=cap_62
 	keeps_the_secret
 }
 
-@test "security: what was opened with less leaves no trace in what the workload has" {
+@test "security: opening files with fewer rights does not change the workload's rights" {
 	requires_root
 	echo 'FOO=bar' >open
 	local show='printenv FOO; grep -E "^(Uid|Gid|Groups|Cap)" /proc/self/status'
@@ -199,20 +199,20 @@ keeps_the_secret() {
 	[[ $status -eq 124 && -s vol/dev/termination-log ]]
 }
 
-# --- privileges that are fixed on the command line --------------------------------------------------------
+# --- privileges that are fixed on the command line ------------------------------------------------
 
 @test "security: the users of --user are those of the image, not of DISTINIT_ROOT" {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ROOT="$PWD/vol" -- --user=nobody -- sh -c 'id -u; id -G'
 	[[ $status -eq 0 && $output == "$(id -u nobody)"$'\n'"$(id -G nobody)" ]]
 	warns_with "DISTINIT_ROOT is not where users and groups are looked up, as --user is on the command line"
-	# --root is the command line's own.
+	# --root is on the command line.
 	distinit PATH="$PATH" -- --root="$PWD/vol" --user=nobody -- id -u
 	succeeds_with 0
 }
 
 # SECURITY.md: A privilege on the command line is fixed.
-@test "security: where one privilege is on the command line, no variable changes another" {
+@test "security: if one privilege is on the command line, no variable changes another" {
 	requires_root
 	local option variable
 	for option in --user=4321:4321 --groups=none --cap-drop=chown --cap-keep=kill --no-new-privs; do
@@ -224,20 +224,20 @@ keeps_the_secret() {
 			[[ ${own//-/_} != "$name" ]] || continue
 			distinit PATH="$PATH" "$variable" -- "$option" -- echo ran
 			[[ $output == ran ]]
-			warns_with "$name is not read, as ${option%%=*} is on the command line"
+			warns_with "$name is ignored: ${option%%=*} is on the command line"
 		done
 	done
 	distinit PATH="$PATH" DISTINIT_CAP_KEEP=dac_override -- --user=4321:4321 -- sed -n 's/^CapEff:\t//p' /proc/self/status
 	[[ $output == 0000000000000000 ]]
 	distinit PATH="$PATH" DISTINIT_USER=0 -- --cap-drop=all -- printenv DISTINIT_USER
 	[[ $status -eq 1 && -z $output ]]
-	# Without one, variables may say all of it.
+	# Otherwise variables may set all of them.
 	distinit PATH="$PATH" DISTINIT_USER=4321:4321 DISTINIT_CAP_KEEP=kill -- -- id -u
 	succeeds_with 4321
 }
 
 # SECURITY.md: A closed command line stays closed.
-@test "security: --options-from=command-line reads no variable of ours" {
+@test "security: --options-from=command-line ignores all DISTINIT_* variables" {
 	local -a cluster=(PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=1)
 	distinit "${cluster[@]}" -- -- printenv PET_NODE_RANK
 	succeeds_with 1
@@ -245,11 +245,11 @@ keeps_the_secret() {
 	succeeds_with 1
 	distinit "${cluster[@]}" DISTINIT_LENIENT=maybe DISTINIT_ENV='set X=1' -- --options-from=command-line -- env
 	[[ $output == "PATH=$PATH" ]]
-	warns_with 'DISTINIT_HOSTS is not read, as --options-from=command-line says' \
-		'DISTINIT_NODE_RANK is not read, as --options-from=command-line says' \
-		'DISTINIT_LENIENT is not read, as --options-from=command-line says' \
-		'DISTINIT_ENV is not read, as --options-from=command-line says'
-	# No variable turns it off, or on.
+	warns_with 'DISTINIT_HOSTS is ignored: --options-from=command-line' \
+		'DISTINIT_NODE_RANK is ignored: --options-from=command-line' \
+		'DISTINIT_LENIENT is ignored: --options-from=command-line' \
+		'DISTINIT_ENV is ignored: --options-from=command-line'
+	# No variable turns it on or off.
 	distinit PATH="$PATH" DISTINIT_OPTIONS_FROM=all DISTINIT_ENV='set X=1' -- --options-from=command-line -- printenv X
 	[[ $status -eq 1 && -z $output ]]
 	distinit PATH="$PATH" -- --options-from=comand-line -- echo ran
@@ -257,9 +257,9 @@ keeps_the_secret() {
 }
 
 # SECURITY.md: A change of privileges is never half done.
-@test "security: what cannot be done of the privileges leaves nothing done, and nothing run" {
+@test "security: if a change of privileges is impossible, nothing is changed and nothing runs" {
 	requires_root
-	# A host file that a variable names is not even written.
+	# A host file that a variable names is not written either.
 	invoke env -i PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi \
 		DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" setpriv --bounding-set=-setgid --inh-caps=-all "$DISTINIT" \
 		--user=4321:4321 -- sh -c 'echo ran'
@@ -269,7 +269,7 @@ keeps_the_secret() {
 	fails_like 125 '--cap-keep: this kernel has no cap_62*'
 }
 
-# --- setuid, setgid, capabilities of the file -------------------------------------------------------------
+# --- setuid, setgid, file capabilities ------------------------------------------------------------
 
 # SECURITY.md: A setuid or setgid copy does not run.
 @test "security: a setuid or setgid copy refuses to run" {
@@ -283,14 +283,14 @@ keeps_the_secret() {
 	chmod 2755 distinit
 	invoke as_nobody env -i PATH="$PATH" ./distinit explain
 	fails_like 125 'the real gid 65534 and the effective gid 7 differ*setgid*chmod ug-s*'
-	# Where the bit has no effect, there is nothing to refuse.
+	# If the bit has no effect, it is not refused.
 	invoke as_nobody setpriv --no-new-privs env -i PATH="$PATH" ./distinit -- echo ran
 	succeeds_with ran
 }
 
-# with_ids RUID EUID RGID EGID ARG...: distinit, started by a process with these.
+# with_ids RUID EUID RGID EGID ARG...: invoke distinit from a process with these ids.
 with_ids() {
-	# shellcheck disable=SC2016 # python's
+	# shellcheck disable=SC2016 # a program in Python
 	invoke python3 -c 'import os, sys
 ruid, euid, rgid, egid = map(int, sys.argv[1:5])
 os.setgroups([])
@@ -299,11 +299,11 @@ os.setresuid(ruid, euid, euid)
 os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "$DISTINIT" "${@:5}"
 }
 
-@test "security: real and effective ids that differ are refused, whoever made them so" {
+@test "security: real and effective ids that differ are refused, whatever the cause" {
 	requires_root
 	local -a what
 	for what in '--no-new-privs -- echo ran' '--cap-drop=all -- echo ran' explain; do
-		# shellcheck disable=SC2206 # several words
+		# shellcheck disable=SC2206 # split into words
 		what=($what)
 		with_ids 1000 1000 1000 50 "${what[@]}"
 		fails_like 125 'the real gid 1000 and the effective gid 50 differ*'
@@ -313,7 +313,7 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 }
 
 # SECURITY.md: A copy whose file has capabilities changes no ids.
-@test "security: a copy whose file has capabilities runs, but changes no user and opens no file by them" {
+@test "security: a copy whose file has capabilities runs, but changes no user and opens no files by them" {
 	requires_root
 	requires setcap
 	setcap cap_setuid,cap_setgid,cap_dac_override,cap_ipc_lock=ep distinit || skip 'files have no capabilities here'
@@ -324,7 +324,7 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 	succeeds_with 65534
 	local option
 	for option in --user=0 --user=4321:4321 --user=:0 --groups=none; do
-		# That has groups to lose.
+		# This process has groups that it could lose.
 		invoke setpriv --reuid=65534 --regid=65534 --groups=7 env -i PATH="$PATH" ./distinit "$option" -- echo ran
 		fails_like 125 "$option: *file has capabilities*" || fails_like 125 "${option/=/=\'}': *file has capabilities*"
 	done
@@ -336,7 +336,8 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 	keeps_the_secret
 	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/vol"
 	[[ $status -eq 125 && ! -e vol/distinit ]]
-	# Already that user: nothing to do. And it can hand a capability on, which is what it was given it for.
+	# It is that user already, so nothing changes. It can pass a capability on, which is the
+	# purpose of such a copy.
 	invoke as_nobody env -i PATH="$PATH" ./distinit --user=65534:65534 --groups=keep --cap-keep=ipc_lock -- \
 		sed -n 's/^CapEff:\t//p' /proc/self/status
 	succeeds_with 0000000000004000

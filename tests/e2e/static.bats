@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# The binary as a file, and what it asks of the kernel: it has to run in any image, and not to be felt.
+# The binary as a file, and its system calls: it has to run in any image, and to cost little.
 
 load helpers
 
@@ -9,7 +9,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# A build for tests, with sanitizers, is another: these tests are about the one that is shipped.
+# These tests are for the shipped binary, not for a build with sanitizers.
 requires_static() {
 	requires readelf
 	if readelf --dyn-syms -W "$DISTINIT" | grep -Eq '__(asan|ubsan|msan|tsan)_'; then
@@ -17,14 +17,15 @@ requires_static() {
 	fi
 }
 
-# traced FILE VAR=VALUE... -- COMMAND...: the system calls between the start of distinit and that of the command, in FILE.
+# traced FILE VAR=VALUE... -- COMMAND...: write the system calls between the start of distinit and
+# of the command to FILE.
 traced() {
 	local file=$1
 	shift
 	local -a variables arguments
 	split "$@"
 	strace -f -o trace env -i "${variables[@]}" "$DISTINIT" "${arguments[@]}" >/dev/null
-	# From behind the line that starts distinit up to that which starts the command.
+	# From the line after the one that starts distinit, to the one that starts the command.
 	sed -E 's/^[0-9]+ +//' trace | awk '/^execve\(/ { n++; if (n == 3) exit } n == 2 && !/^execve\(/ { sub(/\(.*/, ""); print }' >"$file"
 }
 
@@ -33,7 +34,7 @@ requires_strace() {
 	strace -o /dev/null true || skip 'strace may not trace here'
 }
 
-@test "static: no interpreter, no dynamic section, nothing to relocate" {
+@test "static: no interpreter, no dynamic section, no relocations" {
 	requires_static
 	run readelf -lW "$DISTINIT"
 	[[ $output != *INTERP* && $output != *DYNAMIC* ]]
@@ -41,14 +42,14 @@ requires_strace() {
 	[[ $output == *"no relocations"* ]]
 }
 
-@test "the stack cannot be executed, and nothing is both writable and executable" {
+@test "the stack is not executable, and no segment is both writable and executable" {
 	requires_static
 	readelf -lW "$DISTINIT" >segments
 	grep -E '^ +GNU_STACK .* RW ' segments
 	run ! grep -E '^ +(LOAD|GNU_STACK) .* RWE ' segments
 }
 
-@test "no symbols are left" {
+@test "the binary has no symbols" {
 	requires_static
 	run readelf -sW "$DISTINIT"
 	[ -z "$output" ]
@@ -59,7 +60,7 @@ requires_strace() {
 	[ "$(stat -c %s "$DISTINIT")" -lt 250000 ]
 }
 
-@test "an ordinary start asks the kernel for two things, which are the C library's" {
+@test "an ordinary start makes two system calls, both of the C library" {
 	requires_static
 	requires_strace
 	local hosts=main1,sub1,sub2,sub3,sub4,sub5,sub6,sub7
@@ -69,7 +70,7 @@ requires_strace() {
 	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
 }
 
-@test "without a cluster there is one more, a look for SageMaker's file" {
+@test "without a cluster there is one more, which looks for SageMaker's file" {
 	requires_static
 	requires_strace
 	traced calls PATH=/usr/bin:/bin -- -- /bin/true
@@ -77,7 +78,7 @@ requires_strace() {
 	[ "$(cat calls)" = $'arch_prctl\nset_tid_address\naccess' ]
 }
 
-@test "a step of Slurm, too, is read without a system call" {
+@test "a step of Slurm is read without a system call too" {
 	requires_static
 	requires_strace
 	traced calls SLURM_JOB_ID=55 SLURM_STEP_ID=0 SLURM_STEP_NODELIST='n[1-3]' SLURM_STEP_NUM_NODES=3 \
@@ -87,7 +88,7 @@ requires_strace() {
 	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
 }
 
-@test "privileges ask the kernel for something only where they are asked for" {
+@test "privileges make system calls only if they are requested" {
 	requires_static
 	requires_strace
 	traced calls PATH=/usr/bin:/bin -- --no-new-privs -- /bin/true
@@ -95,7 +96,7 @@ requires_strace() {
 	run ! grep -E '^(open|socket|fork|clone|setuid|setgroups)' calls
 }
 
-@test "nothing is opened but the directive files that were named" {
+@test "only the named directive files are opened" {
 	requires_static
 	requires_strace
 	echo A=1 >file

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# --init on a terminal: Ctrl-C, Ctrl-Z, fg and bg, under a shell and without one. tests/programs/terminal types.
+# --init on a terminal: Ctrl-C, Ctrl-Z, fg and bg, with and without a shell. tests/programs/terminal
+# types the keys.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2016 # the shells of the workloads expand what stands in single quotes
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # the shells of the workloads expand the quoted texts
 
 load helpers
 
@@ -13,7 +14,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	cat >workload <<-'END'
 		#!/usr/bin/env python3
-		# Says which signals it gets, and ends at TERM. By sigwait(): what comes just before pause() is heard of only with the next.
+		# Prints each signal that it gets, and ends at TERM. It uses sigwait(), because
+		# pause() would miss a signal that arrives just before it.
 		import os, signal, sys
 		told = {getattr(signal, "SIG" + name) for name in sys.argv[1:]}
 		signal.pthread_sigmask(signal.SIG_BLOCK, told)
@@ -27,13 +29,13 @@ setup() {
 	chmod +x workload
 }
 
-# typed STEP... -- COMMAND...: on a terminal; fails as the driver does.
+# typed STEP... -- COMMAND...: run it on a terminal; fails if the driver fails.
 typed() {
 	invoke "$BATS_TEST_DIRNAME/../programs/terminal" "$@" 3>&-
 	[ "$status" -eq 0 ]
 }
 
-# shell: an interactive one, without anybody's settings.
+# shell: run an interactive shell without settings.
 readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 
 @test "terminal: the command has the foreground, and Ctrl-C reaches it once" {
@@ -43,7 +45,7 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	[ "$(grep -c 'got SIGQUIT' <<<"$output")" -eq 1 ]
 }
 
-@test "terminal: Ctrl-C ends a command that does not listen, with 130" {
+@test "terminal: Ctrl-C ends a command without a handler, with 130" {
 	typed see=ready type=^C ends=130 -- "$DISTINIT" --init -- sh -c 'echo ready; exec sleep 1000'
 }
 
@@ -59,7 +61,7 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 		unshare --pid --fork --mount-proc "$DISTINIT" --init -- ./workload INT
 }
 
-@test "terminal: under a shell, Ctrl-Z stops the job, fg continues it in front" {
+@test "terminal: under a shell, Ctrl-Z stops the job, and fg continues it in the foreground" {
 	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
 		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
@@ -68,22 +70,23 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	[ "$(grep -c 'got SIGTERM' <<<"$output")" -eq 1 ]
 }
 
-# (A shell that is about to write its prompt when Ctrl-C comes writes none behind it: Enter makes sure of one.)
-@test "terminal: bg continues it behind, and Ctrl-C is the shell's" {
+# (If Ctrl-C arrives just before a shell writes its prompt, the shell writes no prompt after it; so
+# Enter is typed.)
+@test "terminal: bg continues it in the background, and Ctrl-C goes to the shell" {
 	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' type='^C' type='^M' see='$ ' \
 		type='kill %1; wait^M' see='got SIGTERM' see='$ ' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
 	[[ $output != *'got SIGINT'* ]]
 }
 
-@test "terminal: what was continued behind leaves the shell its terminal when it ends" {
+@test "terminal: a job that bg continued leaves the terminal to the shell when it ends" {
 	typed see='$ ' type="$DISTINIT --init -- sh -c 'echo \$PPID >pid; exec ./workload CONT TERM'^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' until='kill -TERM $(cat pid)' \
 		until='! [ -e /proc/$(cat pid) ]' type='echo "still $((40 + 2))"^M' see='still 42' see='$ ' type=exit^M ends=0 -- \
 		"${SHELL_WORDS[@]}"
 }
 
-@test "terminal: in the background, a command that reads stops the job, and fg gives it what is typed" {
+@test "terminal: in the background, a command that reads stops the job, and after fg it reads the input" {
 	typed see='$ ' type="$DISTINIT --init -- sh -c 'read line; echo \"read <\$line>\"' &^M" see='$ ' \
 		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see='read line' type='hello^M' see='read <hello>' \
 		type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
@@ -106,11 +109,11 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 2 ]
 }
 
-@test "terminal: the window's change is told once" {
+@test "terminal: a change of the window's size is forwarded once" {
 	typed see='ready, in front' resize=33 see='got SIGWINCH' type=^C see='got SIGINT' -- \
 		"$DISTINIT" --init -- ./workload WINCH INT
 	[ "$(grep -c 'got SIGWINCH' <<<"$output")" -eq 1 ]
-	# In a script, where both of us are in front.
+	# In a script, where distinit and the command are both in the foreground.
 	echo "\"$DISTINIT\" --init -- ./workload WINCH INT; true" >script
 	typed see='ready, in front' resize=33 see='got SIGWINCH' type=^C see='got SIGINT' -- sh script
 	[ "$(grep -c 'got SIGWINCH' <<<"$output")" -eq 1 ]
@@ -120,13 +123,13 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	typed see=ready hangup ends=129 -- "$DISTINIT" --init -- sh -c 'echo ready; exec sleep 1000'
 }
 
-@test "terminal: what writes from behind with 'stty tostop' stops, and fg continues it" {
+@test "terminal: a background job that writes with 'stty tostop' stops, and fg continues it" {
 	typed see='$ ' type='stty tostop^M' see='$ ' \
 		type="$DISTINIT --init -- sh -c 'sleep 0.2; echo wrote' &^M" see='$ ' \
 		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see=wrote type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
 }
 
-@test "terminal: a terminal on stdin that is not ours is no error" {
+@test "terminal: a terminal on stdin that is not the controlling one is not an error" {
 	requires setsid
 	typed see=ran ends=0 -- setsid --wait "$DISTINIT" --init -- sh -c 'echo ran'
 }

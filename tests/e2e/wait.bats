@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# --wait and distinit wait. What changes while it waits is a scene of tests/programs/scene.py, which goes by what is said and asked, not
-# by time; limits of time are there so that a test which fails ends.
+# --wait and distinit wait. tests/programs/scene.py changes things during the wait; it reacts to
+# messages and queries, not to time. Timeouts only end a test that fails.
 
-# shellcheck disable=SC2154 # status, output and stderr are what invoke sets
-# shellcheck disable=SC2016 # scripts for another shell
-# shellcheck disable=SC2034 # what the helpers use
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+# shellcheck disable=SC2034 # the helpers use these
 
 load helpers
 
 setup() {
 	requires python3
 	cd "$BATS_TEST_TMPDIR" || return
-	# The second container of a session, whose master is the scene's port.
+	# The second container of a session; its master is the scene's port.
 	WORKER=("${SESSION[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT=@PORT@)
 	# The first.
 	MASTER=(BACKENDAI_CLUSTER_SIZE=2 'BACKENDAI_CLUSTER_HOSTS=main1,sub1' BACKENDAI_CLUSTER_HOST=main1
@@ -34,7 +34,7 @@ scene() {
 		"$DISTINIT" "${arguments[@]}"
 }
 
-# own_network: from here on, scenes have a network of their own, in which a name server of theirs is asked, and an /etc/hosts of their own.
+# own_network: from here on, scenes have their own network, name server and /etc/hosts.
 own_network() {
 	unshare --mount --net true 2>/dev/null || skip 'no namespaces for mounts and networks here'
 	mkdir -p etc
@@ -52,18 +52,20 @@ own_network() {
 	NAMESPACE=(unshare --mount --net sh "$PWD/up")
 }
 
-# patient_resolver: let the C library wait for a minute, instead of five seconds, for a name server that does not answer.
+# patient_resolver: let the C library wait for a minute, instead of five seconds, for a silent name
+# server.
 patient_resolver() {
 	echo 'options timeout:60 attempts:1' >>etc/resolv.conf
 }
 
-# fails_at_last STATUS PATTERN: it ended with STATUS, the command did not run, and the last line is an error like this.
+# fails_at_last STATUS PATTERN: it exited with STATUS, the command did not run, and the last line is
+# an error that matches PATTERN.
 fails_at_last() {
 	# shellcheck disable=SC2053 # a pattern is meant
 	[[ $status -eq $1 && $output != *ran* && ${stderr##*$'\n'} == "distinit: error: "$2 ]]
 }
 
-@test "wait: a port that is open is found at once, and the command runs" {
+@test "wait: if the port is open, the command runs at once" {
 	scene --port=open -- "${WORKER[@]}" -- --wait --log=warn -- echo ran
 	[ "$status" -eq 0 ]
 	[ "$output" = $'ran\naccepted 1' ]
@@ -78,13 +80,13 @@ fails_at_last() {
 	[[ $stderr == *'info: 127.0.0.1:'*' can be reached, after '* ]]
 }
 
-@test "wait: a port that refuses to the end is status 124, with the reason" {
+@test "wait: a port that always refuses: status 124, with the reason" {
 	scene --port=closed -- "${WORKER[@]}" -- --wait=500ms -- echo ran
 	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: Connection refused; is it running? --wait=DURATION waits longer'
 	[[ $stderr != *$'\n'* ]]
 }
 
-@test "wait: a port that drops what comes, too, and in time" {
+@test "wait: a port that drops packets: the same, without delay" {
 	scene --port=full -- "${WORKER[@]}" -- --wait=500ms -- echo ran
 	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: no answer; *'
 }
@@ -107,7 +109,7 @@ fails_at_last() {
 	[ "$output" = $'ran\naccepted 1' ]
 }
 
-@test "wait: a master that gets another address meanwhile is found" {
+@test "wait: a master that changes its address is found" {
 	own_network
 	echo '127.0.0.2 main1' >>etc/hosts
 	scene --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
@@ -116,7 +118,7 @@ fails_at_last() {
 	[[ $stderr == *'debug: waiting for main1:'*': 127.0.0.2: Connection refused'* ]]
 }
 
-@test "wait: a name that is in /etc/hosts only later" {
+@test "wait: a name that appears in /etc/hosts later" {
 	own_network
 	scene --dns=unknown --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
 	[ "$status" -eq 0 ]
@@ -124,7 +126,7 @@ fails_at_last() {
 	[[ $stderr == *'debug: waiting for main1:'*': the name does not resolve'* ]]
 }
 
-@test "wait: a name that the name server knows only later" {
+@test "wait: a name that the name server knows later" {
 	own_network
 	scene --dns=later --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
 	[ "$status" -eq 0 ]
@@ -138,7 +140,7 @@ fails_at_last() {
 	fails_at_last 124 'main1:29500 could not be reached within 3 s: the name does not resolve; *'
 }
 
-@test "wait: a name server that does not answer does not hold the deadline up" {
+@test "wait: a name server that does not answer does not delay the deadline" {
 	own_network
 	patient_resolver
 	SECONDS=0
@@ -147,7 +149,7 @@ fails_at_last() {
 	[ "$SECONDS" -lt 50 ]
 }
 
-@test "wait: nor does it hold up a signal, and no child is left" {
+@test "wait: it does not delay a signal either, and no child is left" {
 	own_network
 	patient_resolver
 	SECONDS=0
@@ -166,9 +168,9 @@ fails_at_last() {
 	fails_at_last 143 'SIGTERM ended the wait *'
 }
 
-@test "wait: as PID 1, too, which says it by its status" {
+@test "wait: as PID 1 too, where the status shows it" {
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
-	# A child of PID 1 holds the port, reads what PID 1 says, and sends it the signal.
+	# A child of PID 1 holds the port, reads the messages of PID 1, and sends it the signal.
 	cat >scene.py <<-'END'
 		import os, signal, socket, sys
 		port = socket.socket()
@@ -190,18 +192,18 @@ fails_at_last() {
 }
 
 @test "wait: a signal that was ignored before stays ignored" {
-	# The scene's SIGINT comes first, and does nothing; then the time is over.
+	# The scene's SIGINT comes first, and does nothing; then the deadline passes.
 	scene --signal=INT -- "${WORKER[@]}" sh -c 'trap "" INT; exec "$0" "$@"' -- -vv --wait=500ms -- echo ran
 	fails_at_last 124 '*could not be reached*'
 }
 
-@test "wait: every ten seconds it says what it waits for" {
+@test "wait: every ten seconds a message shows what it waits for" {
 	scene --when='still waiting' --signal=TERM -- "${WORKER[@]}" -- --wait -- echo ran
 	fails_at_last 143 'SIGTERM ended the wait *'
 	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]" s: 127.0.0.1: Connection refused"$'\n'* ]]
 }
 
-@test "wait: distinit wait looks the name up, and for the port only if asked" {
+@test "wait: distinit wait resolves the name, and tries the port only with --for=tcp" {
 	scene --port=closed -- "${WORKER[@]}" -- wait
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
@@ -216,10 +218,10 @@ fails_at_last() {
 	[ "$status" -eq 0 ]
 }
 
-@test "wait: the master is what the directives leave" {
+@test "wait: directives change the master" {
 	scene --port=open -- "${SESSION[@]}" -- --set MASTER_ADDR=127.0.0.1 --set MASTER_PORT=@PORT@ --wait -- echo ran
 	[ "$output" = $'ran\naccepted 1' ]
-	# And the cluster's, where the program gets none.
+	# And it is the cluster's, if the program gets none.
 	scene --port=open -- "${SESSION[@]}" -- --master-addr=127.0.0.1 --master-port=@PORT@ --frameworks=none --wait -- echo ran
 	[ "$output" = $'ran\naccepted 1' ]
 	scene --port=open -- "${WORKER[@]}" -- --unset 'MASTER_*' --wait -- echo ran
@@ -243,7 +245,7 @@ fails_at_last() {
 		MASTER_PORT=@PORT@)
 	distinit "${step[@]}" SLURM_PROCID=0 SLURM_LOCALID=0 MASTER_PORT=1 -- wait -v --for=tcp
 	[[ $status -eq 0 && $stderr == *'info: nothing to wait for: this is rank 0, the master' ]]
-	# The other rank of its node does.
+	# The other rank of its node waits.
 	scene --port=closed -- "${step[@]}" SLURM_PROCID=1 SLURM_LOCALID=1 -- wait --for=tcp --timeout=100ms
 	fails_at_last 124 '*could not be reached*'
 }
@@ -259,14 +261,15 @@ fails_at_last() {
 	[ "$stderr" = 'distinit: info: nothing to wait for: no cluster' ]
 	distinit -- --hosts=a --wait --log=info -- echo ran
 	[[ $output == ran && $stderr == *'nothing to wait for: a cluster of one' ]]
-	# Each pod of an Indexed Job has a number; with an image that waits, a lone one has to start, too.
+	# Each pod of an Indexed Job has a number. In an image that waits, a single pod has to start
+	# too.
 	distinit NOMAD_ALLOC_INDEX=1 -- --wait --log=info -- echo ran
 	[[ $output == ran && $stderr == *"nothing to wait for: only this node's number is known, not the cluster"* ]]
 	distinit SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURMD_NODENAME=n2 -- wait -v
 	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is not a rank, and it starts the master itself' ]]
 }
 
-@test "wait: distinit wait takes a master told by hand" {
+@test "wait: distinit wait accepts a master from the user" {
 	scene --port=open -- MASTER_ADDR=127.0.0.1 MASTER_PORT=@PORT@ -- wait --for=tcp
 	[[ $status -eq 0 && $output == 'accepted 1' ]]
 	scene --port=open -- -- wait --for=tcp --master-addr=127.0.0.1 --master-port=@PORT@
@@ -277,7 +280,7 @@ fails_at_last() {
 	refuses_with "--for=tcp: the master's port is not known: set MASTER_PORT, or pass --master-port"
 }
 
-@test "wait: a master that nobody tells is an error, not a silent start" {
+@test "wait: an unknown master is an error, not a silent start" {
 	distinit PMI_RANK=1 PMI_SIZE=4 MPI_LOCALRANKID=1 MPI_LOCALNRANKS=2 -- --wait -- echo ran
 	[[ $status -eq 125 && -z $output ]]
 	[[ $stderr == *'error: cannot wait for the master, because its address is not known: set MASTER_ADDR, or pass --master-addr or --hosts' ]]
@@ -304,7 +307,7 @@ fails_at_last() {
 	succeeds_with ''
 }
 
-@test "wait: bad durations and words are refused, cluster or not" {
+@test "wait: invalid durations and values are refused, with and without a cluster" {
 	local value
 	for value in -1 1x 5mm; do
 		distinit -- "--wait=$value" -- echo ran
@@ -328,7 +331,7 @@ fails_at_last() {
 	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
 }
 
-@test "wait: a failure is left in the termination log, where there is one" {
+@test "wait: a failure is written to the termination log, if there is one" {
 	mkdir -p root/dev
 	scene -- "${WORKER[@]}" -- --wait=100ms --root=root -- echo ran
 	[ "$status" -eq 124 ]
@@ -340,11 +343,11 @@ fails_at_last() {
 	: >root/dev/termination-log
 	scene --signal=TERM -- "${WORKER[@]}" -- wait --for=tcp -vv --root=root
 	[ "$(cat root/dev/termination-log)" = "${stderr##*$'\n'}" ]
-	# One that waits well leaves nothing.
+	# A successful wait writes nothing.
 	: >root/dev/termination-log
 	scene --port=open -- "${WORKER[@]}" -- --wait --root=root -- echo ran
 	[ ! -s root/dev/termination-log ]
-	# A pipe or a device is no log.
+	# Nothing is written to a pipe or a device.
 	rm root/dev/termination-log
 	mkfifo root/dev/termination-log
 	exec 5<>root/dev/termination-log
@@ -354,10 +357,10 @@ fails_at_last() {
 	exec 5>&-
 }
 
-@test "wait: the command gets signals, descriptors and children as if there had been no wait" {
+@test "wait: the command inherits signals, descriptors and children as without a wait" {
 	own_network
 	echo '127.0.0.1 main1' >>etc/hosts
-	# What a program sees of itself.
+	# The program prints its own state.
 	local look='grep -E "^(Sig[PBIC]|Shd|Threads)" /proc/self/status; ls /proc/self/fd; ps -o stat=,comm= --ppid $$'
 	scene --port=open -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -- sh -c "$look"
 	local without=$output
@@ -374,9 +377,9 @@ fails_at_last() {
 	[ "$status" -eq 124 ]
 }
 
-@test "wait: a connection with oneself is none" {
+@test "wait: a connection to itself does not count" {
 	own_network
-	# In this network the only port that a connection can come from is the one that it goes to.
+	# In this network the only possible source port is the destination port.
 	cat >alone <<-'END'
 		echo '29999 29999' >/proc/sys/net/ipv4/ip_local_port_range
 		exec "$@"
@@ -386,9 +389,9 @@ fails_at_last() {
 	fails_at_last 124 '127.0.0.1:29999 could not be reached within 0.3 s: 127.0.0.1: Connection refused; *'
 }
 
-# --- the child that looks a name up ---------------------------------------------------------------------
+# --- the child that resolves a name ---------------------------------------------------------------
 
-@test "wait: a look-up's child is ours until it is reaped, also where SIGCHLD is ignored" {
+@test "wait: the child that resolves a name stays until it is reaped, also if SIGCHLD is ignored" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
 	cat >ignoring.py <<-'PYTHON'
@@ -399,20 +402,20 @@ fails_at_last() {
 	invoke env -i PATH="$PATH" strace -o trace -e trace=kill,wait4,execve python3 ignoring.py "$DISTINIT" wait --cluster=none \
 		--master-addr=localhost --timeout=5s
 	[ "$status" -eq 0 ]
-	# Else another process could have had its number when it was killed.
+	# Otherwise another process could have its PID when it is killed.
 	grep -qE '^kill\(([0-9]+), SIGKILL\) += 0' trace
 	grep -qE '^wait4\(([0-9]+), NULL, 0, NULL\) += \1' trace
-	# What is ignored stays so for the command.
+	# The signal stays ignored for the command.
 	invoke env -i PATH="$PATH" python3 ignoring.py "$DISTINIT" --wait=5s --for=dns --master-addr=localhost --hosts=localhost,b --node-rank=1 \
 		-- grep SigIgn /proc/self/status
 	[[ $status -eq 0 && $((0x${output##*[[:space:]]} >> 16 & 1)) -eq 1 ]]
 }
 
-@test "wait: an answer of the child that does not hold together is no answer" {
+@test "wait: an inconsistent answer of the child is rejected" {
 	requires strace
 	strace -o /dev/null -e inject=read:poke_exit=@arg2=00:when=1000 true || skip 'strace cannot change what is read here'
 	local bytes
-	# No error, and 4 thousand million addresses; one address that is as long.
+	# No error and 4,000,000,000 addresses; one address of that length.
 	for bytes in 0000000000000000ffffffff "00000000000000000100000002000000$(printf '%048d' 0)ffff0000"; do
 		invoke env -i strace -o trace -e inject=read:poke_exit=@arg2=$bytes:when=1 "$DISTINIT" wait -vv --cluster=none \
 			--master-addr=localhost --timeout=5s

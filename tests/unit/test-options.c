@@ -177,14 +177,14 @@ static void check_errors(void) {
 	check_wrong(CMD_RUN, "--hosts\x1b",
 		    "unknown option '--hosts\\x1b'; did you mean '--hosts'?; see --help");
 	check_wrong(CMD_HOSTS, "--set|A=1", "unknown option '--set'; see --help");
-	check_wrong(CMD_RUN, "--hosts", "--hosts needs HOSTLIST behind it");
-	check_wrong(CMD_RUN, "--set", "--set needs NAME=VALUE behind it");
-	check_wrong(CMD_RUN, "-e", "--set needs NAME=VALUE behind it");
-	check_wrong(CMD_RUN, "--prepend-env", "--prepend-env needs NAME[c] VALUE behind it");
-	check_wrong(CMD_RUN, "--prepend-env|PATH", "--prepend-env needs a name and a value behind it");
-	check_wrong(CMD_RUN, "--lenient=maybe", "'--lenient=maybe': 1 or 0 is expected behind the '='");
-	check_wrong(CMD_RUN, "--lenient=", "'--lenient=': 1 or 0 is expected behind the '='");
-	check_wrong(CMD_RUN, "--clean=1", "--clean takes nothing behind it");
+	check_wrong(CMD_RUN, "--hosts", "--hosts needs HOSTLIST");
+	check_wrong(CMD_RUN, "--set", "--set needs NAME=VALUE");
+	check_wrong(CMD_RUN, "-e", "--set needs NAME=VALUE");
+	check_wrong(CMD_RUN, "--prepend-env", "--prepend-env needs NAME[c] VALUE");
+	check_wrong(CMD_RUN, "--prepend-env|PATH", "--prepend-env needs a name and a value");
+	check_wrong(CMD_RUN, "--lenient=maybe", "'--lenient=maybe': expected 1 or 0 after '='");
+	check_wrong(CMD_RUN, "--lenient=", "'--lenient=': expected 1 or 0 after '='");
+	check_wrong(CMD_RUN, "--clean=1", "--clean takes no argument");
 
 	check_wrong(CMD_RUN, "--set|=x",
 		    "--set: the variable's name is empty; a name is expected before the '='");
@@ -251,23 +251,23 @@ static void check_all_variables(void) {
 
 	// An unknown variable stays, with a warning.
 	check_variables("DISTINIT_HOST=a", "", "", "DISTINIT_HOST=a",
-			"'DISTINIT_HOST' is no setting of distinit; did you mean 'DISTINIT_HOSTS'?");
+			"'DISTINIT_HOST' is not a setting of distinit; did you mean 'DISTINIT_HOSTS'?");
 	check_variables("DISTINIT_XYZZYXYZZY=a|DISTINIT_HOSTS=a", "", "hosts=a", "DISTINIT_XYZZYXYZZY=a",
-			"'DISTINIT_XYZZYXYZZY' is no setting of distinit");
+			"'DISTINIT_XYZZYXYZZY' is not a setting of distinit");
 	check_variables("DISTINIT_VERBOSE=1", "", "", "DISTINIT_VERBOSE=1",
-			"'DISTINIT_VERBOSE' is no setting of distinit");
+			"'DISTINIT_VERBOSE' is not a setting of distinit");
 	check_variables(
 		"DISTINIT_PREPEND=A=1", "", "", "DISTINIT_PREPEND=A=1",
-		"'DISTINIT_PREPEND' is no setting of distinit; write DISTINIT_ENV='prepend NAME=VALUE'");
+		"'DISTINIT_PREPEND' is not a setting of distinit; write DISTINIT_ENV='prepend NAME=VALUE'");
 	check_variables("DISTINIT_CLEAN=1", "", "", "DISTINIT_CLEAN=1",
-			"'DISTINIT_CLEAN' is no setting of distinit; write DISTINIT_ENV='clean'");
+			"'DISTINIT_CLEAN' is not a setting of distinit; write DISTINIT_ENV='clean'");
 
 	struct read read;
 	struct env env;
 	struct notes notes;
 	struct err err = {"no error"};
 	check(read_variables("DISTINIT_LENIENT=maybe", "", &read, &env, &notes, &err) == -EINVAL);
-	check_text(err.text, "DISTINIT_LENIENT='maybe': 1 or 0 is expected", "a flag that is neither");
+	check_text(err.text, "DISTINIT_LENIENT='maybe': expected 1 or 0", "a flag that is neither");
 }
 
 static void check_labels(void) {

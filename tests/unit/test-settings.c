@@ -173,11 +173,11 @@ int main(void) {
 	check_words(CMD_A, "--file=a|--set=b|--file|c|--pair|d|e|--clean|-ef",
 		    " file(a) set(b) file(c) pair(d,e) clean() set(f)" + 1);
 	check_words(CMD_A, "-vv|--verbose", "verbose= v3");
-	check_words(CMD_A, "--flag=maybe", "!'--flag=maybe': 1 or 0 is expected behind the '='");
-	check_words(CMD_A, "--clean=1", "!--clean takes nothing behind it");
-	check_words(CMD_A, "--pair|a", "!--pair needs a name and a value behind it");
-	check_words(CMD_A, "--pair", "!--pair needs an argument behind it");
-	check_words(CMD_A, "--some-text", "!--some-text needs TEXT behind it");
+	check_words(CMD_A, "--flag=maybe", "!'--flag=maybe': expected 1 or 0 after '='");
+	check_words(CMD_A, "--clean=1", "!--clean takes no argument");
+	check_words(CMD_A, "--pair|a", "!--pair needs a name and a value");
+	check_words(CMD_A, "--pair", "!--pair needs an argument");
+	check_words(CMD_A, "--some-text", "!--some-text needs TEXT");
 	check_words(CMD_A, "--set=bad", "!--set: refused");
 	check_words(CMD_A, "--some-txt=a",
 		    "!unknown option '--some-txt=a'; did you mean '--some-text'?; see --help");
@@ -193,11 +193,11 @@ int main(void) {
 	check_variables("PROG_KEEP=1|PROG_LIST=a", false, "list=a keep=; PROG_KEEP=1 PROG_LIST=a");
 	check_variables("PROG_SHARED=a|PROG_LIST=a", false, "list=a shared=a; PROG_SHARED=a");
 	check_variables("PROG_LIST=|PROG_LIST=a", false, ";");
-	check_variables("PROG_FLAG=maybe", false, "!PROG_FLAG='maybe': 1 or 0 is expected");
+	check_variables("PROG_FLAG=maybe", false, "!PROG_FLAG='maybe': expected 1 or 0");
 	check_variables("PROG_FLG=1", false,
-			"; PROG_FLG=1; 'PROG_FLG' is no setting of prog; did you mean 'PROG_FLAG'?");
+			"; PROG_FLG=1; 'PROG_FLG' is not a setting of prog; did you mean 'PROG_FLAG'?");
 	check_variables("PROG_SET=x", false,
-			"; PROG_SET=x; 'PROG_SET' is no setting of prog; write PROG_LINES='set NAME'");
+			"; PROG_SET=x; 'PROG_SET' is not a setting of prog; write PROG_LINES='set NAME'");
 	check_variables("PROG_=x", false, "; PROG_=x");
 	check_labels();
 	check_help();

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A workload of the demo: as many processes as the session has nodes meet, and add up their squares.
+"""A workload of the demo: one process per node connects, and they add up their squares.
 
-Rank 0 listens on MASTER_ADDR:MASTER_PORT, the others connect to it, each from the address that TF_CONFIG
-has for it. Each sends a number, gets the sum back, and checks it. Nothing is configured here: whatever it
-knows of the cluster was in its environment.
+Rank 0 listens on MASTER_ADDR:MASTER_PORT. The others connect to it, each from its address in
+TF_CONFIG. Each sends a number, gets the sum back, and checks it. All information on the cluster comes
+from the environment.
 """
 
 import json
@@ -26,7 +26,7 @@ def receive(connection):
 
 
 def gather(master, others, own):
-    """Rank 0: everyone's numbers come in, their sum goes out."""
+    """Rank 0: receive the numbers of all others, and send them the sum."""
     with socket.create_server(master, backlog=others) as server:
         connections = [server.accept()[0] for _ in range(others)]
     total = own + sum(receive(connection) for connection in connections)
@@ -37,7 +37,7 @@ def gather(master, others, own):
 
 
 def contribute(master, address, own):
-    """The others; rank 0 may not be up yet."""
+    """The other ranks: send the number, and receive the sum. Retry until rank 0 listens."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A workload of the demo: PyTorch's ranks find each other through env://, and add up their squares."""
+"""A workload of the demo: PyTorch's ranks connect by env://, and add up their squares."""
 
 import datetime
 import os
