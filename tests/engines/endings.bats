@@ -16,7 +16,7 @@ readonly NEAR=300
 setup_file() {
 	podman_up tini dumb-init
 	[[ -z $NO_PODMAN ]] || return 0
-	"$TOOLS/podman-private" debian "$ENGINE"
+	"$PROGRAMS/podman-private" debian "$ENGINE"
 }
 
 teardown_file() {
@@ -87,8 +87,8 @@ save() {
 open_shell() {
 	start "$1" bash -c 'trap "date +%s%N >/out/told; exit 5" TERM; echo ready; while :; do sleep 0.1; done'
 	rm -f "$BATS_TEST_TMPDIR/ended"
-	"$TOOLS/terminal" see='# ' type='touch /out/open^M' until="[ -e $BATS_TEST_TMPDIR/ended ]" -- \
-		"$TOOLS/podman-private" on "$ENGINE" exec -it --env PS1='# ' ending bash --norc --noprofile -i >/dev/null 2>&1 3>&- &
+	"$PROGRAMS/terminal" see='# ' type='touch /out/open^M' until="[ -e $BATS_TEST_TMPDIR/ended ]" -- \
+		"$PROGRAMS/podman-private" on "$ENGINE" exec -it --env PS1='# ' ending bash --norc --noprofile -i >/dev/null 2>&1 3>&- &
 	until_true test -e "$BATS_TEST_TMPDIR/out/open"
 	pod stop --time 20 ending >/dev/null
 	touch "$BATS_TEST_TMPDIR/ended"
