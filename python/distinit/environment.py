@@ -49,7 +49,7 @@ def _check(key: str, value: str) -> None:
         raise ValueError(f"{key!r} cannot be tracked: names for workers cannot contain {found[0]!r}")
     size = len(os.fsencode(key)) + len(os.fsencode(value)) + 2
     if size > VARIABLE_BYTES:
-        raise ValueError(f"{key!r} would have {size} bytes, name and NUL included; the limit is {VARIABLE_BYTES}")
+        raise ValueError(f"{key!r} would have {size} bytes, name and NUL included; the kernel takes {VARIABLE_BYTES}")
 
 
 def _matches(pattern: str, key: str) -> bool:
