@@ -96,7 +96,7 @@ static void put_signals(struct buf *out, const char *what, uint64_t set, const c
 	if (!set) {
 		return;
 	}
-	buf_putf(out, "%s%s at birth:", *before, what);
+	buf_putf(out, "%s%s at start:", *before, what);
 	for (unsigned number = 1; number <= 64; number++) {
 		if (set >> (number - 1) & 1) {
 			buf_putc(out, ' ');

@@ -93,8 +93,8 @@ static const char *users_root(struct session *s) {
 	}
 	if (settings_on(&s->settings, OPT_USER) || settings_on(&s->settings, OPT_GROUPS)) {
 		notes_add(&s->notes,
-			  "DISTINIT_ROOT is not where users and groups are looked up, as %s is on the "
-			  "command line",
+			  "users and groups are looked up in /etc, not under DISTINIT_ROOT, because %s is on "
+			  "the command line",
 			  fixed);
 	}
 	return NULL;

@@ -27,6 +27,9 @@ static void put_word(struct line *line, struct str word) {
 
 /** Write @verb and @words. Write nothing if @words is NULL or "". */
 static void put_words(struct buf *out, const char *verb, const char *words) {
+	if (!words || !*words) {
+		return;
+	}
 	struct line line = {out, verb, 0};
 	struct str rest = str_of(words), word;
 	while (str_cut(&rest, ' ', &word)) {

@@ -109,7 +109,7 @@ static void log_termination(struct session *s, const struct err *err) {
 	struct stat info;
 	struct err ignored;
 	// The rights are not restored: the process exits after this.
-	if (rights_of_program(&s->flow, &ignored) < 0) {
+	if (rights_lower_to_program(&s->flow, &ignored) < 0) {
 		return;
 	}
 	// Follow no symlink: its owner may not be allowed to write to the target.
@@ -186,7 +186,7 @@ static int wait_for_master(struct session *s, bool asked) {
 	if (tcp < 0) {
 		return fail(s, &err, EXIT_OURS);
 	}
-	const char *why = master_pointless(&s->flow, asked);
+	const char *why = master_why_not(&s->flow, asked);
 	if (why) {
 		say_line(&s->speaker, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
 		return 0;

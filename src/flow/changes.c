@@ -26,7 +26,7 @@ static const char *judge_tf_config(struct flow *f, const char *value) {
 	struct err err;
 	if (json_read("TF_CONFIG", value, &json, &err) < 0) {
 		notes_add(f->notes, "%s, and is passed on as it is", err.text);
-		return "it was set already; it is no JSON";
+		return "it was set already; it is not JSON";
 	}
 	const cJSON *cluster = cJSON_GetObjectItemCaseSensitive(json, "cluster");
 	const cJSON *task = cJSON_GetObjectItemCaseSensitive(json, "task");

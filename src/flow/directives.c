@@ -25,7 +25,7 @@ static int read_file(struct flow *f, const char *path, struct err *err) {
 /** Files that a variable names are opened with the rights of the program. */
 static int read_variable_files(struct flow *f, struct err *err) {
 	struct str paths = str_of(f->wants.variable_files), path;
-	int r = paths.len ? rights_of_program(f, err) : 0;
+	int r = paths.len ? rights_lower_to_program(f, err) : 0;
 	if (r < 0 || paths.len == 0) {
 		return r;
 	}
@@ -34,7 +34,7 @@ static int read_variable_files(struct flow *f, struct err *err) {
 			r = read_file(f, arena_text(f->arena, path.p, path.len), err);
 		}
 	}
-	return rights_of_ours(f, r, err);
+	return rights_restore_ours(f, r, err);
 }
 
 int directives_read(struct flow *f, struct err *err) {

@@ -31,8 +31,8 @@ static int recognise(struct flow *f, struct err *err) {
 	if (told_by_option(&f->input.hostfile)) {
 		return recognise_cluster(&f->input, &f->cluster, err);
 	}
-	int r = rights_of_program(f, err);
-	return r < 0 ? r : rights_of_ours(f, recognise_cluster(&f->input, &f->cluster, err), err);
+	int r = rights_lower_to_program(f, err);
+	return r < 0 ? r : rights_restore_ours(f, recognise_cluster(&f->input, &f->cluster, err), err);
 }
 
 int flow_find_cluster(struct flow *f, struct err *err) {
@@ -52,7 +52,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 }
 
 /** Check the settings of single frameworks, even if nothing is derived. */
-static int read_own_wants(struct flow *f, struct err *err) {
+static int read_framework_wants(struct flow *f, struct err *err) {
 	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
 	if (path->value && path->value[0] != '/') {
 		return err_set(err, EINVAL,
@@ -78,7 +78,7 @@ static int run_frameworks(struct flow *f, struct err *err) {
 		.notes = f->notes,
 		.ranks = f->wants.ranks,
 	};
-	r = read_own_wants(f, err);
+	r = read_framework_wants(f, err);
 	if (r < 0 || !f->has_cluster || cluster_is_single(&f->cluster)) {
 		return r;
 	}
@@ -116,7 +116,7 @@ int flow_write_hostfile(struct flow *f, struct err *err) {
 		return 0;
 	}
 	bool trusted = told_by_option(output);
-	int r = trusted ? 0 : rights_of_program(f, err);
+	int r = trusted ? 0 : rights_lower_to_program(f, err);
 	r = r < 0 ? r : file_write(f->arena, output->from, file->path, file->text, 0444, err);
-	return trusted ? r : rights_of_ours(f, r, err);
+	return trusted ? r : rights_restore_ours(f, r, err);
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-const char *master_pointless(const struct flow *f, bool asked) {
+const char *master_why_not(const struct flow *f, bool asked) {
 	const struct cluster *c = &f->cluster;
 	if (!f->has_cluster) {
 		bool told = env_value(f->env, "MASTER_ADDR") || f->input.master_addr.value;

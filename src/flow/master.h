@@ -9,7 +9,7 @@
  * Why there is nothing to wait for: a clause; or NULL. @asked: the user asked only for the wait, so
  * it is enough that the user gave the master.
  */
-const char *master_pointless(const struct flow *flow, bool asked);
+const char *master_why_not(const struct flow *flow, bool asked);
 
 /**
  * Find the master's host: the value that the program will read, else the cluster's, else the

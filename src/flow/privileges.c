@@ -93,7 +93,7 @@ int privileges_plan(struct flow *f, struct err *err) {
 	return r < 0 ? r : plan_change(f, err);
 }
 
-int rights_of_program(struct flow *f, struct err *err) {
+int rights_lower_to_program(struct flow *f, struct err *err) {
 	if (!f->has_more_rights) {
 		return 0;
 	}
@@ -107,7 +107,7 @@ int rights_of_program(struct flow *f, struct err *err) {
 	return r;
 }
 
-int rights_of_ours(struct flow *f, int r, struct err *err) {
+int rights_restore_ours(struct flow *f, int r, struct err *err) {
 	if (!f->has_more_rights) {
 		return r;
 	}

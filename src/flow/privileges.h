@@ -19,18 +19,18 @@ int privileges_plan(struct flow *flow, struct err *err);
 void privileges_set_identity(struct flow *flow);
 
 /**
- * From here until rights_of_ours(), open files only with the rights of the program: the person who
+ * From here until rights_restore_ours(), open files only with the rights of the program: the person who
  * sets a variable is trusted less than the person who writes the command line.
  * Returns 0; a negative errno.
  */
-int rights_of_program(struct flow *flow, struct err *err);
+int rights_lower_to_program(struct flow *flow, struct err *err);
 
 /**
  * Restore all rights. @r is the result of the work done meanwhile. For -EACCES, @err then also says
  * with whose rights the file was opened.
  * Returns @r, or a negative errno if restoring fails.
  */
-int rights_of_ours(struct flow *flow, int r, struct err *err);
+int rights_restore_ours(struct flow *flow, int r, struct err *err);
 
 /**
  * Change the privileges as planned. This cannot be undone.

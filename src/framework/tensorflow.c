@@ -177,7 +177,7 @@ static const char *not_possible(const struct cluster *c) {
 		return "this process is no rank, and a worker's index would reach every task";
 	}
 	if (c->place.hosts.n == 0) {
-		return "nobody tells the hosts";
+		return "the hosts are not known";
 	}
 	if (c->scope == SCOPE_TASK && !c->place.tasks_per_node) {
 		return "which rank runs on which host is not told";

@@ -328,7 +328,7 @@ readonly STEP=(
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, 40})
 os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain
-	[[ $output == *'ignored at birth: HUP'* && $output == *'blocked at birth: USR1 40'* ]]
+	[[ $output == *'ignored at start: HUP'* && $output == *'blocked at start: USR1 40'* ]]
 	invoke python3 -c 'import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGUSR1, 40})

@@ -205,7 +205,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ROOT="$PWD/vol" -- --user=nobody -- sh -c 'id -u; id -G'
 	[[ $status -eq 0 && $output == "$(id -u nobody)"$'\n'"$(id -G nobody)" ]]
-	warns_with "DISTINIT_ROOT is not where users and groups are looked up, as --user is on the command line"
+	warns_with "users and groups are looked up in /etc, not under DISTINIT_ROOT, because --user is on the command line"
 	# --root is on the command line.
 	distinit PATH="$PATH" -- --root="$PWD/vol" --user=nobody -- id -u
 	succeeds_with 0

@@ -215,7 +215,7 @@ static void check_changes(void) {
 
 static const char *pointless(const char *env, bool asked) {
 	struct outcome *out = run(&(struct given){.env = env});
-	return out->r == 0 ? master_pointless(&out->flow, asked) : "an error";
+	return out->r == 0 ? master_why_not(&out->flow, asked) : "an error";
 }
 
 static void check_master(void) {
@@ -253,8 +253,8 @@ static void check_identity(void) {
 	out = run(&(struct given){.wants = nothing});
 	check(out->r == 0 && !out->flow.wishes.any && !out->flow.has_more_rights);
 	check(privileges_drop(&out->flow, &out->err) == 0);
-	check(rights_of_program(&out->flow, &out->err) == 0);
-	check(rights_of_ours(&out->flow, -ENOENT, &out->err) == -ENOENT);
+	check(rights_lower_to_program(&out->flow, &out->err) == 0);
+	check(rights_restore_ours(&out->flow, -ENOENT, &out->err) == -ENOENT);
 	struct wants nobody = {.privileges = {.user = option("no-such-user", "--user")}};
 	out = run(&(struct given){.wants = nobody});
 	check(out->r == -EINVAL);
