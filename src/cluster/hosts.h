@@ -28,8 +28,6 @@ struct hosts {
 	struct span *spans;
 	uint32_t n;
 	uint32_t size;
-	/** What separates them in the text. 0: there is only one. */
-	char separator;
 	/** Some name has a ':' in it: an IPv6 address. Known once hosts_check() has passed. */
 	bool ipv6;
 };
