@@ -56,7 +56,7 @@ configure_musl() {
 	printf "[constants]\nroot = '%s'\ncpu = '%s'\narch = '%s'\n" "$ROOT" "$3" "$4" >"$constants.new"
 	cmp -s "$constants.new" "$constants" || cp "$constants.new" "$constants"
 	rm "$constants.new"
-	configure "$1" --cross-file="$constants" --cross-file="cross/$2.ini" --wrap-mode=forcefallback -Dstatic=true
+	configure "$1" --cross-file="$constants" --cross-file="cross/$2.ini" --wrap-mode=forcefallback -Dstatic=true -Db_lto=true
 }
 
 # configure DIR OPTION...: run meson setup, unless DIR is set up with these options already.

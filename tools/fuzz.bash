@@ -3,17 +3,23 @@
 #
 # ./dev fuzz: runs libFuzzer on the parsers.
 
-readonly PKGS_FUZZ="$PKGS_BUILD pkg-config libcap-dev clang-14 libclang-rt-14-dev llvm-14"
+readonly PKGS_FUZZ="$PKGS_BUILD pkg-config libcap-dev clang-14 libclang-rt-14-dev llvm-14 python3"
 
-# fuzz_one NAME SECONDS: run one target. Output goes to a log, new inputs to build-fuzz/corpus/NAME.
+# fuzz_one NAME SECONDS: run one target. Output goes to a log, new inputs to build-fuzz/corpus/NAME. A target that has a
+# tests/fuzz/seed-NAME.py gets the inputs and the dictionary that it makes.
 fuzz_one() {
-	local name=$1 seconds=$2 log=$LOGS/fuzz-$1.log
+	local name=$1 seconds=$2 log=$LOGS/fuzz-$1.log seeds=build-fuzz/seeds/$1
+	local -a folders=("build-fuzz/corpus/$name" "tests/fuzz/corpus/$name")
 	local -a options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
 		-artifact_prefix="build-fuzz/crashes/$name-")
-	[[ ! -f tests/fuzz/$name.dict ]] || options+=(-dict="tests/fuzz/$name.dict")
-	mkdir -p "build-fuzz/corpus/$name" build-fuzz/crashes "tests/fuzz/corpus/$name"
-	build-fuzz/tests/fuzz-"$name" "${options[@]}" "build-fuzz/corpus/$name" "tests/fuzz/corpus/$name" \
-		>"$log" 2>&1 </dev/null &
+	mkdir -p "${folders[@]}" build-fuzz/crashes
+	if [[ -f tests/fuzz/seed-$name.py ]]; then
+		rm -rf "$seeds"
+		python3 "tests/fuzz/seed-$name.py" "$seeds" "$seeds.dict"
+		options+=(-dict="$seeds.dict")
+		folders+=("$seeds")
+	fi
+	build-fuzz/tests/fuzz-"$name" "${options[@]}" "${folders[@]}" >"$log" 2>&1 </dev/null &
 	# shellcheck disable=SC2064 # expand the id now
 	trap "kill $! 2>/dev/null; exit 1" TERM
 	if wait $!; then

@@ -7,13 +7,21 @@
  */
 
 #include "base/str.h"
-#include "base/word.h"
+
+#include <stdint.h>
 
 /** The key: random once hash_begin() was called, the same for the life of the process. */
 extern uint64_t hash_key;
 
 /** Take a key from the random bytes that the kernel gives each program. Asks the kernel for nothing. */
 void hash_begin(void);
+
+/** The @n bytes at @p as a number, at most 8, the rest zero. */
+static inline uint64_t word_load(const char *p, size_t n) {
+	uint64_t word = 0;
+	memcpy(&word, p, n);
+	return word;
+}
 
 /** Both halves of the product, so that no bit of @a passes it without the key. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t key) {

@@ -2,7 +2,7 @@
 
 #include "cluster/hostlist.h"
 
-#include "base/counter.h"
+#include "base/num.h"
 
 #include <errno.h>
 
@@ -35,13 +35,18 @@ struct cursor {
 	struct str bracket;
 	/** The ranges behind the present one. */
 	struct str rest;
-	uint64_t number;
-	uint64_t last;
-	size_t width;
+	struct digits digits;
+	/** How many more numbers this range has. */
+	uint64_t left;
 };
 
-/** What is copied of a short text in any case: one instruction, instead of a call. */
-#define WIDE 16
+/** A range such as 08-12. */
+struct range {
+	uint64_t first;
+	uint64_t last;
+	/** At least so many digits. */
+	size_t width;
+};
 
 /** The names under construction, each with a newline behind it. */
 struct builder {
@@ -58,44 +63,41 @@ static int refuse(const struct reader *in, const char *at, const char *why) {
 		       (size_t)(at - in->text.p) + 1, why);
 }
 
-/** Read "a" or "a-b" into the cursor. Returns what is wrong with it, or NULL. */
-static const char *read_range(struct str range, struct cursor *cursor) {
-	size_t dash = str_find(range, '-');
-	struct str first = {range.p, dash};
-	struct str last = dash < range.len ? str_from(range, dash + 1) : first;
+/** Read "a" or "a-b". Returns what is wrong with it, or NULL. */
+static const char *read_range(struct str text, struct range *range) {
+	size_t dash = str_find(text, '-');
+	struct str first = {text.p, dash};
+	struct str last = dash < text.len ? str_from(text, dash + 1) : first;
 	if (first.len > DIGITS_MAX || last.len > DIGITS_MAX) {
 		return "a number of more than 18 digits";
 	}
-	if (num_read(first, UINT64_MAX, &cursor->number) < 0 ||
-	    num_read(last, UINT64_MAX, &cursor->last) < 0) {
+	if (num_read(first, UINT64_MAX, &range->first) < 0 || num_read(last, UINT64_MAX, &range->last) < 0) {
 		return "a number or a range such as 1-4 is expected between the brackets";
 	}
-	if (cursor->last < cursor->number) {
+	if (range->last < range->first) {
 		return "the range ends before it begins";
 	}
-	if (cursor->last - cursor->number >= HOSTLIST_RANGE_MAX) {
+	if (range->last - range->first >= HOSTLIST_RANGE_MAX) {
 		return "the range has more than 65536 numbers";
 	}
-	cursor->width = first.len;
+	range->width = first.len;
 	return NULL;
 }
 
 /** Check the ranges of a bracket and count their numbers. */
 static int measure_bracket(const struct reader *in, struct str bracket, uint64_t *count, size_t *longest) {
-	struct str rest = bracket, range;
+	struct str rest = bracket, text;
 	*count = 0;
 	*longest = 0;
-	while (str_cut(&rest, ',', &range)) {
-		struct cursor cursor;
-		const char *wrong = read_range(range, &cursor);
+	while (str_cut(&rest, ',', &text)) {
+		struct range range;
+		const char *wrong = read_range(text, &range);
 		if (wrong) {
-			return refuse(in, range.p, wrong);
+			return refuse(in, text.p, wrong);
 		}
-		char digits[NUM_DIGITS];
-		size_t len = num_write(digits, cursor.last);
-		len = len < cursor.width ? cursor.width : len;
+		size_t len = digits_of(range.last, range.width).len;
 		*longest = len > *longest ? len : *longest;
-		*count += cursor.last - cursor.number + 1;
+		*count += range.last - range.first + 1;
 	}
 	return 0;
 }
@@ -163,150 +165,75 @@ static int read_name(struct reader *in, struct name *name) {
 	return 0;
 }
 
+/** Go to the first number of the next range. Returns false behind the last one. */
+static bool cursor_next_range(struct cursor *cursor) {
+	struct str text;
+	struct range range = {0};
+	if (!str_cut(&cursor->rest, ',', &text)) {
+		return false;
+	}
+	read_range(text, &range);
+	cursor->digits = digits_of(range.first, range.width);
+	cursor->left = range.last - range.first;
+	return true;
+}
+
 static void cursor_start(struct cursor *cursor, struct str bracket) {
-	struct str range;
 	cursor->bracket = cursor->rest = bracket;
-	str_cut(&cursor->rest, ',', &range);
-	read_range(range, cursor);
+	cursor_next_range(cursor);
 }
 
 /** Go to the next number. Returns false behind the last one. */
 static bool cursor_next(struct cursor *cursor) {
-	struct str range;
-	if (cursor->number < cursor->last) {
-		cursor->number++;
-		return true;
+	if (cursor->left == 0) {
+		return cursor_next_range(cursor);
 	}
-	if (!str_cut(&cursor->rest, ',', &range)) {
-		return false;
-	}
-	read_range(range, cursor);
+	cursor->left--;
+	digits_next(&cursor->digits);
 	return true;
 }
 
-static size_t cursor_write(const struct cursor *cursor, char *at) {
-	char digits[NUM_DIGITS];
-	size_t n = num_write(digits, cursor->number);
-	size_t zeros = n < cursor->width ? cursor->width - n : 0;
-	memset(at, '0', zeros);
-	memcpy(at + zeros, digits, n);
-	return zeros + n;
+/** Go to the next name. The last bracket changes first, then the others from the first on: Slurm's order. */
+static bool cursors_next(struct cursor *cursors, uint32_t n) {
+	for (uint32_t turn = 0; turn < n; turn++) {
+		struct cursor *cursor = &cursors[turn ? turn - 1 : n - 1];
+		if (cursor_next(cursor)) {
+			return true;
+		}
+		cursor_start(cursor, cursor->bracket);
+	}
+	return false;
 }
 
-/** Note the name from @begin to @end, and close it. */
-static inline char *add_name(struct builder *out, char *begin, char *end) {
+static char *put_text(char *at, const char *text, size_t len) {
+	return len ? mempcpy(at, text, len) : at;
+}
+
+/** Write the name that the cursors stand at, and a newline. There is room for it. */
+static void add_name(struct builder *out, const struct name *name, const struct cursor *cursors) {
+	char *begin = out->text.p + out->text.len;
+	char *at = begin;
+	for (uint32_t i = 0; i < name->brackets; i++) {
+		at = put_text(at, name->literal[i].p, name->literal[i].len);
+		at = put_text(at, cursors[i].digits.text, cursors[i].digits.len);
+	}
+	at = put_text(at, name->literal[name->brackets].p, name->literal[name->brackets].len);
 	if (out->with_spans) {
-		out->spans[out->n] = (struct span){(uint32_t)(begin - out->text.p), (uint32_t)(end - begin)};
+		out->spans[out->n] = (struct span){(uint32_t)out->text.len, (uint32_t)(at - begin)};
 	}
 	out->n++;
-	*end = '\n';
-	return end + 1;
-}
-
-/** A text that is written many times: of a short one there is a copy with room for a WIDE load. */
-struct piece {
-	char copy[WIDE];
-	struct str text;
-};
-
-static char *put_text(char *at, struct str text) {
-	return text.len ? mempcpy(at, text.p, text.len) : at;
-}
-
-static struct piece piece_of(struct str text) {
-	struct piece piece = {.text = text};
-	if (text.len) {
-		memcpy(piece.copy, text.p, text.len < WIDE ? text.len : WIDE);
-	}
-	return piece;
-}
-
-static inline char *put_piece(char *at, const struct piece *piece) {
-	if (piece->text.len <= WIDE) {
-		memcpy(at, piece->copy, WIDE);
-		return at + piece->text.len;
-	}
-	return put_text(at, piece->text);
-}
-
-/** Write the names of one range. There is room for 2 * WIDE bytes more than they take. */
-static void write_range(struct builder *all, const struct cursor *range, const struct piece *head,
-			const struct piece *tail) {
-	// A copy that nobody else sees can stay in registers while text is written.
-	struct builder out = *all;
-	struct counter number = counter_of(range->number, (uint32_t)range->width);
-	char *at = out.text.p + out.text.len;
-	for (uint64_t left = range->last - range->number + 1; left; left--) {
-		char *begin = at;
-		at = put_piece(at, head);
-		at = counter_put(&number, at);
-		counter_next(&number);
-		at = add_name(&out, begin, put_piece(at, tail));
-	}
-	out.text.len = (size_t)(at - out.text.p);
-	*all = out;
-}
-
-/** The same where a number is too long for a counter. */
-static void write_long_range(struct builder *out, struct cursor range, const struct piece *head,
-			     const struct piece *tail) {
-	for (;; range.number++) {
-		char *begin = out->text.p + out->text.len;
-		char *at = put_piece(begin, head);
-		at += cursor_write(&range, at);
-		at = add_name(out, begin, put_piece(at, tail));
-		out->text.len += (size_t)(at - begin);
-		if (range.number == range.last) {
-			return;
-		}
-	}
-}
-
-/** Write the names that differ in their last bracket only; @head is what stands in front of it. */
-static void write_run(struct builder *out, const struct name *name, struct str head) {
-	struct piece before = piece_of(head), behind = piece_of(name->literal[name->brackets]);
-	struct str rest = name->bracket[name->brackets - 1], text;
-	while (str_cut(&rest, ',', &text)) {
-		struct cursor range = {0};
-		read_range(text, &range);
-		if (range.width > COUNTER_DIGITS || range.last >= COUNTER_END) {
-			write_long_range(out, range, &before, &behind);
-		} else {
-			write_range(out, &range, &before, &behind);
-		}
-	}
+	*at++ = '\n';
+	out->text.len += (size_t)(at - begin);
 }
 
 static void write_name(struct builder *out, const struct name *name) {
-	if (name->brackets == 0) {
-		char *begin = out->text.p + out->text.len;
-		char *end = put_text(begin, name->literal[0]);
-		out->text.len += (size_t)(add_name(out, begin, end) - begin);
-		return;
+	struct cursor cursors[HOSTLIST_BRACKETS_MAX];
+	for (uint32_t i = 0; i < name->brackets; i++) {
+		cursor_start(&cursors[i], name->bracket[i]);
 	}
-	uint32_t outer = name->brackets - 1;
-	struct cursor cursor[HOSTLIST_BRACKETS_MAX];
-	for (uint32_t i = 0; i < outer; i++) {
-		cursor_start(&cursor[i], name->bracket[i]);
-	}
-	for (;;) {
-		char head[HOST_NAME_BYTES];
-		size_t len = 0;
-		for (uint32_t i = 0; i <= outer; i++) {
-			len = (size_t)(put_text(head + len, name->literal[i]) - head);
-			len += i < outer ? cursor_write(&cursor[i], head + len) : 0;
-		}
-		write_run(out, name, (struct str){head, len});
-
-		uint32_t turn = 0;
-		while (turn < outer && !cursor_next(&cursor[turn])) {
-			cursor_start(&cursor[turn], cursor[turn].bracket);
-			turn++;
-		}
-		if (turn == outer) {
-			return;
-		}
-	}
+	do {
+		add_name(out, name, cursors);
+	} while (cursors_next(cursors, name->brackets));
 }
 
 /** Read the next name of the list. Returns 1; 0 at the end; -EINVAL, -E2BIG. */
@@ -334,7 +261,7 @@ static int measure(struct reader *in, struct builder *out) {
 				       quote(in->text).s, HOSTS_MAX);
 		}
 	}
-	buf_reserve(&out->text, size + 2 * WIDE);
+	buf_reserve(&out->text, size);
 	if (out->with_spans) {
 		out->spans = arena_array(out->arena, n, sizeof(*out->spans));
 	}
@@ -365,8 +292,7 @@ int hostlist_expand(struct arena *arena, const char *what, struct str text, stru
 		*out = (struct hosts){.text = builder.text.p,
 				      .spans = builder.spans,
 				      .n = builder.n,
-				      .size = (uint32_t)builder.text.len,
-				      .separator = '\n'};
+				      .size = (uint32_t)builder.text.len};
 	}
 	return r;
 }
@@ -402,10 +328,8 @@ static struct numbered split_number(struct str name) {
 /** Whether @next is what a range that began with @first, and stands at @last, would go on with. */
 static bool continues(const struct numbered *first, const struct numbered *last,
 		      const struct numbered *next) {
-	char digits[NUM_DIGITS];
-	size_t natural = num_write(digits, next->number);
-	size_t width = natural > first->digits.len ? natural : first->digits.len;
-	return next->number == last->number + 1 && next->digits.len == width &&
+	return next->number == last->number + 1 &&
+	       next->digits.len == digits_of(next->number, first->digits.len).len &&
 	       next->number - first->number < HOSTLIST_RANGE_MAX;
 }
 

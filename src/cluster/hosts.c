@@ -3,68 +3,39 @@
 #include "cluster/hosts.h"
 
 #include "base/hash.h"
-#include "base/word.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <strings.h>
 
-static uint32_t count_bytes(struct str text, char c) {
-	uint32_t n = 0;
-	for (; text.len >= 8; text = str_from(text, 8)) {
-		n += word_count(word_bytes_equal(word_load(text.p, 8), c));
+/** How many pieces @separator cuts @text into. */
+static size_t count_pieces(struct str text, char separator) {
+	size_t n = 1;
+	for (size_t i = 0; i < text.len; i++) {
+		n += text.p[i] == separator;
 	}
-	// The zeros that fill the word up are no separators.
-	return n + word_count(word_bytes_equal(word_load(text.p, text.len), c));
-}
-
-/** Where the names are put that are cut off a text. */
-struct cutter {
-	const char *text;
-	struct span *spans;
-	uint32_t n;
-	/** Where the present one began. */
-	uint32_t from;
-};
-
-static inline void cut_at(struct cutter *cutter, uint32_t end) {
-	struct span span = {cutter->from, end - cutter->from};
-	cutter->from = end + 1;
-	if (span.len == 0) {
-		return;
-	}
-	const char *name = cutter->text + span.at;
-	if (name[0] == '[' && span.len > 2 && name[span.len - 1] == ']') {
-		span = (struct span){span.at + 1, span.len - 2};
-	}
-	cutter->spans[cutter->n++] = span;
-}
-
-/** Cut at each of @ends, the separators of the word at @at. */
-static inline void cut_word(struct cutter *cutter, uint32_t at, uint64_t ends) {
-	for (; ends; ends &= ends - 1) {
-		cut_at(cutter, at + (uint32_t)__builtin_ctzll(ends) / 8);
-	}
+	return n;
 }
 
 int hosts_split(struct arena *arena, const char *what, const char *text, char separator, struct hosts *out,
 		uint32_t *empty, struct err *err) {
-	struct str whole = str_of(text);
-	uint32_t pieces = whole.len < UINT32_MAX / 2 ? count_bytes(whole, separator) + 1 : HOSTS_MAX + 1;
-	if (pieces > HOSTS_MAX) {
+	struct str rest = str_of(text), name;
+	size_t size = rest.len, pieces = count_pieces(rest, separator);
+	if (pieces > HOSTS_MAX || size > UINT32_MAX / 2) {
 		return err_set(err, E2BIG, "%s lists more than %u hosts", what, HOSTS_MAX);
 	}
-	struct cutter cutter = {.text = text, .spans = arena_array(arena, pieces, sizeof(struct span))};
-	uint32_t size = (uint32_t)whole.len;
-	uint32_t at = 0;
-	for (; size - at >= 8; at += 8) {
-		cut_word(&cutter, at, word_bytes_equal(word_load(text + at, 8), separator));
+	struct span *spans = arena_array(arena, pieces, sizeof(*spans));
+	uint32_t n = 0;
+	while (str_cut(&rest, separator, &name)) {
+		if (name.len > 2 && name.p[0] == '[' && name.p[name.len - 1] == ']') {
+			name = (struct str){name.p + 1, name.len - 2};
+		}
+		if (name.len) {
+			spans[n++] = (struct span){(uint32_t)(name.p - text), (uint32_t)name.len};
+		}
 	}
-	cut_word(&cutter, at, word_bytes_equal(word_load(text + at, size - at), separator));
-	cut_at(&cutter, size);
-	*empty = pieces - cutter.n;
-	*out = (struct hosts){
-		.text = text, .spans = cutter.spans, .n = cutter.n, .size = size, .separator = separator};
+	*empty = (uint32_t)pieces - n;
+	*out = (struct hosts){.text = text, .spans = spans, .n = n, .size = (uint32_t)size};
 	return 0;
 }
 
@@ -134,44 +105,11 @@ static bool is_host_byte(unsigned char c) {
 }
 
 static bool bytes_are_fine(struct str name) {
-	bool fine = true;
-	for (size_t i = 0; i < name.len; i++) {
-		fine &= is_host_byte((unsigned char)name.p[i]);
+	size_t i = 0;
+	while (i < name.len && is_host_byte((unsigned char)name.p[i])) {
+		i++;
 	}
-	return fine;
-}
-
-/** Sixteen bytes; a comparison gives 0xff in each byte where it is true. */
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
-
-static bool any_lane(bytes16 lanes) {
-	uint64_t halves[2];
-	memcpy(halves, &lanes, sizeof(halves));
-	return halves[0] | halves[1];
-}
-
-/**
- * Whether all bytes of @text are fit for host names, or separators. A "no" may be due to brackets that were taken off. *@colon: one
- * is a ':'.
- */
-static bool text_is_fine(struct str text, char separator, bool *colon) {
-	bytes16 unfit = {0}, colons = {0};
-	for (; text.len >= 16; text = str_from(text, 16)) {
-		bytes16 c;
-		memcpy(&c, text.p, 16);
-		bytes16 lower = c | 0x20;
-		colons |= (bytes16)(c == ':');
-		unfit |= (bytes16) ~(((c >= '0') & (c <= ':')) | ((lower >= 'a') & (lower <= 'z')) |
-				     (c == '-') | (c == '.') | (c == '_') | (c == '%') |
-				     (c == (unsigned char)separator));
-	}
-	*colon = any_lane(colons);
-	bool fine = !any_lane(unfit);
-	for (size_t i = 0; i < text.len; i++) {
-		*colon |= text.p[i] == ':';
-		fine &= is_host_byte((unsigned char)text.p[i]) || text.p[i] == separator;
-	}
-	return fine;
+	return i == name.len;
 }
 
 /** Whether a ':' in @name, if there is one, is that of an IPv6 address, which may have a zone: "fe80::1%eth0". */
@@ -211,10 +149,10 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 }
 
 static int check_names(struct hosts *hosts, const char *what, struct err *err) {
-	bool fine = text_is_fine((struct str){hosts->text, hosts->size}, hosts->separator, &hosts->ipv6);
+	hosts->ipv6 = memchr(hosts->text, ':', hosts->size);
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
-		if (name.len > HOST_NAME_BYTES || (!fine && !bytes_are_fine(name)) ||
+		if (name.len > HOST_NAME_BYTES || !bytes_are_fine(name) ||
 		    (hosts->ipv6 && !colon_is_fine(name))) {
 			return host_name_refuse(name, what, err);
 		}
@@ -222,43 +160,23 @@ static int check_names(struct hosts *hosts, const char *what, struct err *err) {
 	return 0;
 }
 
-/** The bytes of a name that stands at the very end of its text. */
-static __attribute__((noinline)) uint64_t load_short(struct str name) {
-	return word_load(name.p, name.len);
-}
-
-/** The first eight bytes of a name, those of a shorter one in front of zeros, as a number that sorts as they do. */
-static inline uint64_t first_word(const struct hosts *hosts, struct span span) {
-	uint32_t n = span.len < 8 ? span.len : 8;
-	// A load of constant size is one instruction; near the end of the text there is no room for it.
-	uint64_t word = hosts->size - span.at >= 8 ? word_load(hosts->text + span.at, 8)
-						   : load_short((struct str){hosts->text + span.at, n});
-	uint32_t spare = 64 - 8 * n;
-	return __builtin_bswap64(word) >> spare << spare;
+/** Whether @a comes before @b: by first letter, then length, then bytes. */
+static bool comes_before(struct str a, struct str b) {
+	if (a.p[0] != b.p[0]) {
+		return a.p[0] < b.p[0];
+	}
+	return a.len == b.len ? memcmp(a.p, b.p, a.len) < 0 : a.len < b.len;
 }
 
 /**
- * Whether each name stands behind its predecessor, in order of first letter, then length, then bytes: as "main1, sub1, sub2, ...,
- * sub10" do. There can be no doubles then, and most lists are like that.
+ * Whether each name comes before the next, as in "main1, sub1, sub2, ..., sub10". There can be no doubles then, and most
+ * lists are like that.
  */
-static bool names_ascend(const struct hosts *list) {
-	const struct hosts hosts = *list;
-	struct span a = hosts.spans[0];
-	uint64_t before = first_word(&hosts, a);
-	for (uint32_t i = 1; i < hosts.n; i++) {
-		struct span b = hosts.spans[i];
-		uint64_t word = first_word(&hosts, b);
-		bool ascends = before < word;
-		if (a.len != b.len && before >> 56 == word >> 56) {
-			ascends = a.len < b.len;
-		} else if (before == word && a.len > 8) {
-			ascends = memcmp(hosts.text + a.at, hosts.text + b.at, a.len) < 0;
-		}
-		if (!ascends) {
+static bool names_ascend(const struct hosts *hosts) {
+	for (uint32_t i = 1; i < hosts->n; i++) {
+		if (!comes_before(hosts_at(hosts, i - 1), hosts_at(hosts, i))) {
 			return false;
 		}
-		before = word;
-		a = b;
 	}
 	return true;
 }

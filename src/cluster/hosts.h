@@ -28,8 +28,6 @@ struct hosts {
 	struct span *spans;
 	uint32_t n;
 	uint32_t size;
-	/** The separator in the text. 0: there is only one name. */
-	char separator;
 	/** Some name contains ':': an IPv6 address. Valid after hosts_check(). */
 	bool ipv6;
 };

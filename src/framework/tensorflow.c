@@ -11,7 +11,7 @@
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
 
-#include "base/counter.h"
+#include "base/num.h"
 #include "framework/framework.h"
 
 #define NAME   "TF_CONFIG"
@@ -23,12 +23,9 @@
 /** What a role's list takes besides its tasks: "evaluator":[], and its name again where the task has it. */
 #define AROUND_ROLE 32
 
-/** What is copied of a short name in any case: one instruction, instead of a call. */
-#define WIDE 16
-
-/** A long name, an IPv6 address, or a name at the very end of its text. Apart, so that the loop needs few registers. */
-static __attribute__((noinline)) char *put_unusual(char *at, struct str host) {
-	bool bracket = str_find(host, ':') < host.len;
+/** Write a worker. Returns the place behind it. */
+static char *put_worker(char *at, struct str host, bool bracket, struct digits *port) {
+	*at++ = '"';
 	if (bracket) {
 		*at++ = '[';
 	}
@@ -36,22 +33,9 @@ static __attribute__((noinline)) char *put_unusual(char *at, struct str host) {
 	if (bracket) {
 		*at++ = ']';
 	}
-	return at;
-}
-
-/** Write a worker at @at, where there is room for WIDE bytes more than it takes. Returns the place behind it. */
-static inline char *put_worker(char *at, const struct hosts *hosts, uint32_t node, struct counter *port) {
-	struct span span = hosts->spans[node];
-	*at++ = '"';
-	if (span.len <= WIDE && hosts->size - span.at >= WIDE && !hosts->ipv6) {
-		memcpy(at, hosts->text + span.at, WIDE);
-		at += span.len;
-	} else {
-		at = put_unusual(at, hosts_at(hosts, node));
-	}
 	*at++ = ':';
-	at = counter_put(port, at);
-	counter_next(port);
+	at = mempcpy(at, port->text, port->len);
+	digits_next(port);
 	*at++ = '"';
 	*at++ = ',';
 	return at;
@@ -106,66 +90,47 @@ static uint32_t walk_next(struct walk *walk) {
 	}
 }
 
-/** Write the lists of all roles but that of the evaluator. Returns the place behind the last one. */
-static char *put_roles(char *at, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
-	const struct hosts hosts = c->place.hosts;
-	struct counter port = counter_of(c->master_port, 1);
-	struct walk walk = {.cluster = c, .cyclic = cyclic};
-	char *begin = at;
-	for (uint32_t i = 0; i < roles->n; i++) {
-		const struct tf_role *role = &roles->list[i];
-		if (!tf_role_is_listed(role)) {
-			for (uint32_t k = 0; k < role->tasks; k++) {
-				walk_next(&walk);
-				counter_next(&port);
-			}
-			continue;
-		}
-		if (at > begin) {
-			*at++ = ',';
-		}
-		*at++ = '"';
-		at = mempcpy(at, role->name, strlen(role->name));
-		at = mempcpy(at, "\":[", 3);
-		for (uint32_t k = 0; k < role->tasks; k++) {
-			at = put_worker(at, &hosts, walk_next(&walk), &port);
-		}
-		at[-1] = ']';
-	}
-	return at;
-}
-
-/** Write all tasks as workers: what walk_next() does, with less to do for each of thousands. Returns the place behind them. */
-static char *put_workers(char *at, const struct cluster *c, bool cyclic) {
-	const struct hosts hosts = c->place.hosts;
-	struct counter port = counter_of(c->master_port, 1);
-	uint32_t left = count_tasks(c);
-	at = mempcpy(at, "\"worker\":[", sizeof("\"worker\":[") - 1);
-	for (uint32_t round = 0; left; round++) {
-		for (uint32_t i = 0; i < hosts.n; i++) {
-			uint32_t tasks = workers_on(c, i);
-			uint32_t n = cyclic ? tasks > round : tasks;
-			for (left -= n; n; n--) {
-				at = put_worker(at, &hosts, i, &port);
-			}
-		}
+/** Write the tasks of a role. Returns the place behind them. */
+static char *put_role(char *at, const struct tf_role *role, struct walk *walk, struct digits *port) {
+	const struct hosts *hosts = &walk->cluster->place.hosts;
+	at = mempcpy(at, "\"", 1);
+	at = mempcpy(at, role->name, strlen(role->name));
+	at = mempcpy(at, "\":[", 3);
+	for (uint32_t i = 0; i < role->tasks; i++) {
+		struct str host = hosts_at(hosts, walk_next(walk));
+		at = put_worker(at, host, hosts->ipv6 && str_find(host, ':') < host.len, port);
 	}
 	at[-1] = ']';
 	return at;
 }
 
+/** Write the lists of all roles but that of the evaluator. Returns the place behind the last one. */
+static char *put_roles(char *at, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
+	struct digits port = digits_of(c->master_port, 1);
+	struct walk walk = {.cluster = c, .cyclic = cyclic};
+	const char *begin = at;
+	for (uint32_t i = 0; i < roles->n; i++) {
+		if (tf_role_is_listed(&roles->list[i])) {
+			*at = ',';
+			at = put_role(at + (at > begin), &roles->list[i], &walk, &port);
+			continue;
+		}
+		for (uint32_t k = 0; k < roles->list[i].tasks; k++) {
+			walk_next(&walk);
+			digits_next(&port);
+		}
+	}
+	return at;
+}
+
 /** Write which task this is: number @index of all, which is a number in its role. Returns the place behind it. */
 static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
-	const char *type = "worker";
-	for (uint32_t i = 0; i < roles->n; i++) {
-		type = roles->list[i].name;
-		if (index < roles->list[i].tasks) {
-			break;
-		}
-		index -= roles->list[i].tasks;
+	const struct tf_role *role = roles->list;
+	while (index >= role->tasks) {
+		index -= role++->tasks;
 	}
 	at = mempcpy(at, MIDDLE, sizeof(MIDDLE) - 1);
-	at = mempcpy(at, type, strlen(type));
+	at = mempcpy(at, role->name, strlen(role->name));
 	at = mempcpy(at, INDEX, sizeof(INDEX) - 1);
 	at += num_write(at, index);
 	return mempcpy(at, TAIL, sizeof(TAIL));
@@ -212,7 +177,6 @@ static int tensorflow_check(struct derivation *d, struct err *err) {
 
 static void tensorflow_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	const struct tf_roles *roles = &d->tf_roles;
 	if (derive_keeps(d, NAME)) {
 		return;
 	}
@@ -232,11 +196,13 @@ static void tensorflow_derive(struct derivation *d) {
 		return;
 	}
 
+	const struct tf_roles all = {.list = {{"worker", workers}}, .n = 1};
+	const struct tf_roles *roles = d->tf_roles.n ? &d->tf_roles : &all;
 	bool cyclic = c->scope == SCOPE_TASK && c->place.layout == LAYOUT_CYCLIC;
 	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE INDEX TAIL) + NUM_DIGITS +
-							(roles->n + 1) * AROUND_ROLE + WIDE);
+							roles->n * AROUND_ROLE);
 	char *at = mempcpy(text, HEAD, sizeof(HEAD) - 1);
-	at = roles->n ? put_roles(at, c, cyclic, roles) : put_workers(at, c, cyclic);
+	at = put_roles(at, c, cyclic, roles);
 	at = put_task(at, roles, index);
 	size_t size = (size_t)(at - text);
 	if (size > ENV_TEXT_MAX) {
@@ -250,11 +216,12 @@ static void tensorflow_derive(struct derivation *d) {
 	}
 	derive_text(
 		d, text, sizeof(NAME) - 1,
-		roles->n ? arena_format(
-				   d->env->arena,
-				   "the tasks in rank order with the roles of %s, and which of them this is",
-				   roles->from)
-			 : "the workers in rank order, and which of them this is");
+		roles->text
+			? arena_format(
+				  d->env->arena,
+				  "the tasks in rank order with the roles of %s, and which of them this is",
+				  roles->from)
+			: "the workers in rank order, and which of them this is");
 }
 
 const struct framework framework_tensorflow = {

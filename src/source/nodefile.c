@@ -106,7 +106,6 @@ void nodes_finish(struct nodes *nodes, struct placement *out) {
 		.spans = spans,
 		.n = nodes->n,
 		.size = (uint32_t)nodes->text.len,
-		.separator = '\n',
 	};
 	out->slots = slots;
 }
