@@ -76,3 +76,14 @@ void *realloc(void *block, size_t size) {
 	}
 	return larger;
 }
+
+/*
+ * Parts of musl, such as posix_spawn_file_actions_adddup2(), call malloc() by names of musl's own. Without these, its
+ * malloc() would be linked, too.
+ */
+#define ALSO(name) __attribute__((copy(name), alias(#name)))
+
+void *__libc_malloc(size_t size) ALSO(malloc);
+void *__libc_calloc(size_t count, size_t size) ALSO(calloc);
+void *__libc_realloc(void *block, size_t size) ALSO(realloc);
+void __libc_free(void *block) ALSO(free);

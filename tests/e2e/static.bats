@@ -60,6 +60,11 @@ requires_strace() {
 	[ "$(stat -c %s "$DISTINIT")" -le 228000 ]
 }
 
+@test "distrun has at most 130,000 bytes" {
+	requires_static
+	[ "$(stat -c %s "$DISTRUN")" -le 130000 ]
+}
+
 @test "an ordinary start makes two system calls, both of the C library" {
 	requires_static
 	requires_strace
