@@ -14,7 +14,11 @@
 
 /** What one variable of a manager tells. */
 enum row_field {
-	/** The hosts, one for each node, in node-rank order, separated by row->separator. */
+	/**
+	 * The hosts, one for each node, in node-rank order, separated by row->separator. Or a
+	 * template of their names, which has braces: "{ACME_JOB}-{i}.{ACME_DOMAIN}". {i} is the
+	 * node's number, from 0 to nnodes - 1; other braces hold variables, which have to be set.
+	 */
 	ROW_HOSTS,
 	/** The path of a file with a host on each line. */
 	ROW_HOSTFILE,
@@ -22,9 +26,9 @@ enum row_field {
 	ROW_NNODES,
 	/** This node's number, from 0. */
 	ROW_NODE_RANK,
-	/** The host of rank 0. */
+	/** The host of rank 0, perhaps with ":PORT". Beside hosts it has to be the first. */
 	ROW_MASTER_ADDR,
-	/** The rendezvous port. */
+	/** The rendezvous port. Of several, separated by ',', the first. */
 	ROW_MASTER_PORT,
 	/**
 	 * Processes to start on each node. What is no number from 1 ("auto", "0.5") is left aside.
@@ -42,7 +46,10 @@ extern const char *const row_field_names[ROW_FIELDS];
 #define ROW_BIT(field) (1u << (field))
 
 struct source_row {
-	/** The variable for each field, or NULL: this manager does not tell it. */
+	/**
+	 * The variable for each field, or NULL: this manager does not tell it. Of several,
+	 * "NNODES|NUM_NODES", the first that is set.
+	 */
 	const char *variables[ROW_FIELDS];
 	/**
 	 * The manager is there if this field's variable is set, and those of `known_with`, a set of
@@ -56,6 +63,11 @@ struct source_row {
 	unsigned optional;
 	/** Between hosts: ',' unless told, which is 0 here. */
 	char separator;
+	/**
+	 * Behind each host stands its number of slots: "n1:8,n2:8". Where all have the same number,
+	 * it is nproc_per_node.
+	 */
+	bool slots;
 	/** A batch manager: the script runs on one of the nodes, and jobs share nodes (batch.h). */
 	bool batch;
 	/**
