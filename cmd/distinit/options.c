@@ -24,8 +24,11 @@ static const struct option options[] = {
 	 "a cluster told by hand, such as n[1-4] or a,b"},
 	{"hostfile", 0, OPT_HOSTFILE, TAKES_TEXT, CLUSTER, true, "FILE",
 	 "the same from a file: n1, n1 slots=8, n1:8 or n1 8 a line"},
+	{"read", 0, OPT_READ, TAKES_TEXT, CLUSTER, true, "FIELDS",
+	 "a manager by its variables: 'hosts=ACME_NODES node-rank=ACME_INDEX'"},
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
-	 "this node in --hosts or --hostfile, from 0 (default: found by this host's name or address)"},
+	 "this node in --hosts, --hostfile or --read, from 0 (default: found by this host's name or "
+	 "address)"},
 	{"nnodes", 0, OPT_NNODES, TAKES_TEXT, CLUSTER, true, "N",
 	 "how many nodes there are, where the manager does not tell it"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",

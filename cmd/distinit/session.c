@@ -60,6 +60,7 @@ static int read_input(struct session *s, struct err *err) {
 	in->cluster = told(s, OPT_CLUSTER);
 	in->hosts = told(s, OPT_HOSTS);
 	in->hostfile = told(s, OPT_HOSTFILE);
+	in->read = told(s, OPT_READ);
 	in->node_rank = told(s, OPT_NODE_RANK);
 	in->nnodes = told(s, OPT_NNODES);
 	in->master_addr = told(s, OPT_MASTER_ADDR);

@@ -127,6 +127,8 @@ struct input {
 	struct told master_port;
 	/** --hostfile: a path. */
 	struct told hostfile;
+	/** --read: what a manager's variables are called (source/read.h). */
+	struct told read;
 	/** --scope: the scope's name, for messages; NULL: what the manager or launcher says. */
 	struct told scope;
 	enum scope scope_told;

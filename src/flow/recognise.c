@@ -85,7 +85,7 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
  * tell which node this is. What the user told by hand stands.
  */
 static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
-	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
+	bool copied = c->launcher && c->launcher->copies_env && !in->node_rank.value &&
 		      place->node_rank != UNKNOWN && place->node_rank_from &&
 		      env_value(in->env, place->node_rank_from);
 	if (!copied) {
@@ -150,7 +150,7 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	in->task = c.task;
 	if (r == 0 && c.source) {
-		r = source_read(in, c.source, c.recognised_by, &c.place, err);
+		r = source_place(in, c.source, c.recognised_by, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		if (r == 0) {

@@ -9,8 +9,8 @@
 const char *source_detect(const struct input *in, const struct source *source);
 
 /** As source->read(). @recognised_by is what source_detect() returned. */
-int source_read(struct input *in, const struct source *source, const char *recognised_by,
-		struct placement *out, struct err *err);
+int source_place(struct input *in, const struct source *source, const char *recognised_by,
+		 struct placement *out, struct err *err);
 
 /** What @source reads, as READS() makes it. */
 const char *const *source_reads(struct arena *arena, const struct source *source);

@@ -15,6 +15,7 @@
 // clang-format off
 SOURCE(manual) // the user's word
 SOURCE(hostfile)
+SOURCE(read)
 SOURCE(backendai) // set by the manager in this very container
 // Clouds and what runs on top of others: unmistakable names, in each container.
 ROW(skypilot)
