@@ -47,11 +47,22 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 /** Print the help on @of: the entrypoint's, which is the program's, or a subcommand's. */
 int print_help(struct session *s, const struct subcommand *of);
 
+/** The variables that managers and launchers are read from, then NULL; names as READS() has them. */
+const char *const *own_variables(struct session *s);
+
 struct process_report;
 
 /** `explain` in its two formats. */
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);
 void explain_json(struct session *s, const struct process_report *process, struct buf *out);
+
+/**
+ * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
+ * addresses are replaced, secrets are left out. Call it instead of session_derive(): it derives
+ * twice, the second time from what it has written. A cluster that is refused makes a case, too.
+ * Returns 0; -EINVAL for options that are wrong.
+ */
+int explain_vector(struct session *s, struct buf *out, struct err *err);
 
 /** What `explain` tells of the process, before the flow. Returns 0 or a negative errno. */
 int explain_process(struct session *s, struct process_report **out, struct err *err);

@@ -112,7 +112,7 @@ static const struct option options[] = {
 	 "end the command after this time, with status 124 (implies --init)"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT",
 	 "shell (default), docker, json, null"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json, vector (a case for the tests, anonymised)"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "the whole environment, not only what is new or changed"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",

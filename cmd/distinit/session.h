@@ -30,6 +30,9 @@ int session_options(struct session *s, enum command command, char **argv, struct
 /** Find the cluster. Returns 0, also where there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
+/** Hand the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
+int session_wants(struct session *s, struct err *err);
+
 /** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or what a directive file failed with. */
 int session_derive(struct session *s, struct err *err);
 

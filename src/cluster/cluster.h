@@ -109,6 +109,13 @@ struct cluster {
 	bool service_link;
 };
 
+/** A manager's file. */
+struct input_file {
+	const char *path;
+	struct str text;
+	const struct input_file *next;
+};
+
 /** What a cluster is read from. */
 struct input {
 	struct arena *arena;
@@ -116,6 +123,10 @@ struct input {
 	struct notes *notes;
 	/** Stands for "/" where a manager's file is looked for; NULL: "/". */
 	const char *root;
+	/** Files that stand for those on the disk; NULL: none. */
+	const struct input_file *files;
+	/** Add each file that is read to `files`, for a report. */
+	bool keeps_files;
 	/** This host's name; NULL: ask the kernel, once it matters. */
 	const char *hostname;
 	/** --cluster: a source's name; NULL: the first that recognises its manager. */

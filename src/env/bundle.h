@@ -50,3 +50,6 @@ int bundle_write(const struct bundle_request *request, const struct env *env, st
  * version: @err says "WHERE: ...".
  */
 int bundle_open(const char *where, struct str *text, struct err *err);
+
+/** Whether @name is @pattern, in which one '*' stands for any text, as in bundle_request.own. */
+bool bundle_is_like(struct str name, struct str pattern);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "cluster/read.h"
 
 #include <errno.h>
 
@@ -249,7 +250,7 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	struct str text;
 	const char *file = file_under_root(in->arena, in->root, path);
 	struct nodes nodes = NODES(in->arena, arena_format(in->arena, "%s=%s", name, file));
-	int r = file_read(in->arena, name, file, NODEFILE_BYTES, &text, err);
+	int r = input_read_file(in, name, path, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
