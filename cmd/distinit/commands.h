@@ -56,6 +56,9 @@ struct process_report;
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);
 void explain_json(struct session *s, const struct process_report *process, struct buf *out);
 
+/** Where nothing is recognised: say which managers nearly are, and what --read could say. */
+void explain_unknown(struct session *s, struct buf *out);
+
 /**
  * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
  * addresses are replaced, secrets are left out. Call it instead of session_derive(): it derives

@@ -88,7 +88,7 @@ static void learn_words(struct report *r) {
 	}
 	buf_puts(&r->known,
 		 "x local svc launcher leader sub parameter server type current interface true false auto "
-		 "block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
+		 "PALS_APID PMI_JOBID block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
 	buf_puts(&r->known, read ? read : "");
 }
 
