@@ -18,6 +18,21 @@ def hostfile(random, n):
     return Cluster("hostfile", n, member, hosts=names, nnodes=n, master=names[0])
 
 
+@manager("read")
+def described(random, n):
+    names = any_names(random, n)
+    separator, told = random.choice([(",", ""), (";", "[;]"), (" ", "[ ]"), ("\\x0a", r"[\n]")])
+    numbered = random.random() < 0.5
+    text = f"hosts{told}=ACME_NODES nnodes=ACME_COUNT job?=ACME_JOB" + " node-rank=ACME_INDEX" * numbered
+    env = {"ACME_NODES": separator.join(names), "ACME_COUNT": str(n)}
+
+    def member(i):
+        index = {"ACME_INDEX": str(i)} if numbered else {}
+        return Member({**env, **index}, names[i], i, [f"--read={text}"], hostname=names[i])
+
+    return Cluster("read", n, member, hosts=names, nnodes=n, master=names[0])
+
+
 def job_script(source, make_env):
     """A batch script: one process, on the first node."""
 
