@@ -42,4 +42,6 @@ struct source {
 	int (*read)(struct input *in, struct placement *out, struct err *err);
 	/** The user told the hosts by an option; what belongs to a manager then does not stand against it. */
 	bool by_hand;
+	/** It tells of nodes, by names that anybody may set: a rank of a launcher is not its own. */
+	bool nodes_only;
 };

@@ -138,6 +138,9 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		return r;
 	}
 	c.launcher = find_launcher(in, c.source);
+	if (c.launcher && c.source && c.source->nodes_only && !in->cluster.value) {
+		c.source = NULL;
+	}
 	in->launcher = c.launcher;
 	if (!c.source && !c.launcher) {
 		note_unused(in);

@@ -10,6 +10,7 @@
 
 // clang-format off
 LAUNCHER(torchrun) // its children are complete
+LAUNCHER(horovod) // its ranks start no other; it may be started by any of the next
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)
 LAUNCHER(pals)

@@ -19,20 +19,33 @@ SOURCE(read)
 SOURCE(backendai) // set by the manager in this very container
 // Clouds and what runs on top of others: unmistakable names, in each container.
 ROW(skypilot)
+ROW(dstack)
+ROW(lepton)
+ROW(ngc)
+ROW(sensecore) // a PyTorch job below, whose own variables count processes
+ROW(volcengine)
+ROW(arnold)
+ROW(taiji) // names that others may set, but three of them
+ROW(googlebatch)
+SOURCE(openpai)
 SOURCE(sagemaker)
 SOURCE(vertex)
+SOURCE(metaflow) // on top of the next, or of an Indexed Job
 SOURCE(awsbatch)
 SOURCE(azureml) // on top of the next
 SOURCE(azurebatch)
 // Set by the controller of this very pod.
 SOURCE(trainjob)
 SOURCE(pytorchjob)
+SOURCE(paddlejob)
 SOURCE(jaxjob)
 SOURCE(xgboostjob)
 SOURCE(lws) // before what counts its TPUs only
+SOURCE(grove) // its leader and workers
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
+SOURCE(ascend) // before others that read RANK: its LOCAL_RANK is a list
 SOURCE(pai)
 SOURCE(mpijob)
 // What leaks inwards.
@@ -43,7 +56,13 @@ SOURCE(pbs)
 SOURCE(gridengine)
 ROW(cobalt)
 ROW(loadleveler)
+ROW(oar)
+ROW(pjm)
 SOURCE(slurm_allocation)
+// Numbered replicas, which may also have nothing to do with each other.
+ROW(brainpp)
+// Names that any user or manager may set, also beside those of all above.
+ROW(plain)
 // No cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)

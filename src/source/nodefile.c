@@ -265,3 +265,20 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	out->nproc_per_node = common_number(&nodes);
 	return 0;
 }
+
+int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,
+		  struct err *err) {
+	struct nodes nodes = NODES(in->arena, name);
+	char *text = arena_text(in->arena, list, strlen(list));
+	for (char *p = text; *p; p++) {
+		*p = *p == separator ? '\n' : *p;
+	}
+	int r = nodefile_parse(&nodes, str_of(text), NODEFILE_ANY, err);
+	if (r < 0) {
+		return -EINVAL;
+	}
+	nodes_finish(&nodes, out);
+	out->hosts_from = name;
+	out->nproc_per_node = common_number(&nodes);
+	return 0;
+}

@@ -57,8 +57,8 @@ struct source_row {
 	 */
 	enum row_field known_by;
 	unsigned known_with;
-	/** known_by's variable has to be a number: others may use its name. */
-	bool known_by_number;
+	/** Of these, the fields that have to be numbers: others may use the names. */
+	unsigned numbers;
 	/** Fields whose variable need not be set. The last two never need to be. */
 	unsigned optional;
 	/** Between hosts: ',' unless told, which is 0 here. */
@@ -88,3 +88,6 @@ const char *row_detect(const struct input *in, const struct source_row *row);
  */
 int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
 	     struct err *err);
+
+/** The variables that @row names, then NULL. */
+const char *const *row_reads(struct arena *arena, const struct source_row *row);
