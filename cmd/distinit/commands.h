@@ -59,6 +59,9 @@ void explain_json(struct session *s, const struct process_report *process, struc
 /** Where nothing is recognised: say which managers nearly are, and what --read could say. */
 void explain_unknown(struct session *s, struct buf *out);
 
+/** Whether @word, letters only, or a variable's name where @name, is one of those in @text, whatever its case. */
+bool explain_has_word(struct str text, struct str word, bool name);
+
 /**
  * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
  * addresses are replaced, secrets are left out. Call it instead of session_derive(): it derives

@@ -13,15 +13,31 @@
 #include "source/ask.h"
 #include "source/row.h"
 
-/** Whether one of @words, with blanks between, is one of the words of @name, which '_' separates. */
+#include <ctype.h>
+#include <strings.h>
+
+/** Whether @c continues a word, or a variable's name where @name. */
+static bool goes_on(char c, bool name) {
+	return isalpha((unsigned char)c) || (name && (c == '_' || isdigit((unsigned char)c)));
+}
+
+bool explain_has_word(struct str text, struct str word, bool name) {
+	for (size_t i = 0; i + word.len <= text.len; i++) {
+		bool starts = i == 0 || !goes_on(text.p[i - 1], name);
+		bool ends = i + word.len == text.len || !goes_on(text.p[i + word.len], name);
+		if (starts && ends && strncasecmp(text.p + i, word.p, word.len) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Whether one of @words, with blanks between, is one of the words of @name. */
 static bool has_word(struct str name, const char *words) {
-	struct str part, word;
-	while (str_cut(&name, '_', &part)) {
-		struct str rest = str_of(words);
-		while (str_cut(&rest, ' ', &word)) {
-			if (str_eq(part, word)) {
-				return true;
-			}
+	struct str rest = str_of(words), word;
+	while (str_cut(&rest, ' ', &word)) {
+		if (explain_has_word(name, word, false)) {
+			return true;
 		}
 	}
 	return false;

@@ -17,7 +17,6 @@
 #include "source/ask.h"
 
 #include <ctype.h>
-#include <strings.h>
 #include <unistd.h>
 
 /** What stands for the root folder in a case. */
@@ -56,23 +55,6 @@ static bool is_digit(char c) {
 	return isdigit((unsigned char)c);
 }
 
-/** Whether @c continues a word, or a variable's name where @name. */
-static bool goes_on(char c, bool name) {
-	return is_letter(c) || (name && (c == '_' || is_digit(c)));
-}
-
-/** Whether @word, a variable's name where @name, is one of those in @text, whatever its case. */
-static bool has_word(struct str text, struct str word, bool name) {
-	for (size_t i = 0; i + word.len <= text.len; i++) {
-		bool starts = i == 0 || !goes_on(text.p[i - 1], name);
-		bool ends = i + word.len == text.len || !goes_on(text.p[i + word.len], name);
-		if (starts && ends && strncasecmp(text.p + i, word.p, word.len) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Take the names in the tables, and the words of values that managers and frameworks go by. */
 static void learn_words(struct report *r) {
 	const char *read = r->s->settings.value[OPT_READ];
@@ -101,7 +83,7 @@ static const char *alias_of(struct report *r, struct str word) {
 	}
 	struct seen *new = arena_alloc(r->arena, sizeof(*new));
 	*new = (struct seen){word, arena_text(r->arena, word.p, word.len), r->seen};
-	if (!has_word(buf_str(&r->known), word, false)) {
+	if (!explain_has_word(buf_str(&r->known), word, false)) {
 		char alias[8] = "x";
 		size_t at = 1;
 		for (unsigned n = r->n++; at < sizeof(alias) - 1 && (n || at == 1); n /= 26) {
@@ -219,7 +201,7 @@ static bool is_read(struct report *r, struct str name) {
 			return true;
 		}
 	}
-	return str_starts(name, STR("PET_")) || has_word(buf_str(&r->known), name, true);
+	return str_starts(name, STR("PET_")) || explain_has_word(buf_str(&r->known), name, true);
 }
 
 /** Write @text so that a line of a case holds it. */

@@ -66,16 +66,12 @@ static bool cut_word(struct str *rest, struct word *out) {
 	return out->text.len > 0;
 }
 
-/** Whether @text is a variable's name or "A|B"; or, where @template, has braces. */
-static bool is_variable(struct str text, bool template) {
+/** Whether @text is a variable's name, or several, "A|B". */
+static bool is_variable(struct str text) {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i], lower = (char)(c | 0x20);
-		bool letter = c == '_' || (lower >= 'a' && lower <= 'z');
-		if (template && c == '{') {
-			return true;
-		}
-		if (!letter && c != '|' && !(i && c >= '0' && c <= '9') &&
-		    !(template && memchr("-.", c, 2))) {
+		bool letter = c == '_' || c == '|' || (lower >= 'a' && lower <= 'z');
+		if (!letter && !(i && c >= '0' && c <= '9')) {
 			return false;
 		}
 	}
@@ -106,7 +102,9 @@ static int take_field(struct arena *arena, const char *from, const struct word *
 	if (row->variables[field]) {
 		return err_set(err, EINVAL, "%s: the field %s is there twice", from, row_field_names[field]);
 	}
-	if (!is_variable(word->variable, field == ROW_HOSTS) || (word->separator && field != ROW_HOSTS)) {
+	bool hosts = field == ROW_HOSTS;
+	bool template = hosts && str_find(word->variable, '{') < word->variable.len;
+	if ((!template && !is_variable(word->variable)) || (word->separator && !hosts)) {
 		return err_set(
 			err, EINVAL,
 			"%s: %s: FIELD=VARIABLE is expected, such as hosts=ACME_NODES, hosts[;]=ACME_NODES "

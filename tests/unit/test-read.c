@@ -82,7 +82,7 @@ int main(void) {
 	check_wrong("hosts[;=A", "FIELD=VARIABLE is expected");
 	check_wrong("hosts[ab]=A", "FIELD=VARIABLE is expected");
 	check_wrong("hosts[", "FIELD=VARIABLE is expected");
-	check_wrong("hosts??=A", "FIELD=VARIABLE is expected");
+	check_wrong("hosts?\?=A", "FIELD=VARIABLE is expected");
 	check_wrong("hosts=A nnodes[;]=N", "'nnodes[;]=N': FIELD=VARIABLE is expected");
 	check_wrong("hosts=A nnodes={N}", "'nnodes={N}': FIELD=VARIABLE is expected");
 	check_wrong("hosts=A-B", "'hosts=A-B': FIELD=VARIABLE is expected");
