@@ -59,7 +59,7 @@ void explain_json(struct session *s, const struct process_report *process, struc
 /** Where nothing is recognised: say which managers nearly are, and what --read could say. */
 void explain_unknown(struct session *s, struct buf *out);
 
-/** Whether @word, letters only, or a variable's name where @name, is one of those in @text, whatever its case. */
+/** Whether @word is one of those in @text: letters only, whatever their case; or, where @name, a variable's name. */
 bool explain_has_word(struct str text, struct str word, bool name);
 
 /**

@@ -25,7 +25,7 @@ bool explain_has_word(struct str text, struct str word, bool name) {
 	for (size_t i = 0; i + word.len <= text.len; i++) {
 		bool starts = i == 0 || !goes_on(text.p[i - 1], name);
 		bool ends = i + word.len == text.len || !goes_on(text.p[i + word.len], name);
-		if (starts && ends && strncasecmp(text.p + i, word.p, word.len) == 0) {
+		if (starts && ends && (name ? strncmp : strncasecmp)(text.p + i, word.p, word.len) == 0) {
 			return true;
 		}
 	}

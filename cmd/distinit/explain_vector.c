@@ -193,7 +193,7 @@ static const char *hidden(struct report *r, struct str text) {
 
 /** Whether the variable @name is read: a table or --read names it, or it tells torchrun what to do. */
 static bool is_read(struct report *r, struct str name) {
-	if (name.len == 0 || secret_name(name) || str_starts(name, STR("DISTINIT_"))) {
+	if (name.len == 0 || str_starts(name, STR("DISTINIT_"))) {
 		return false;
 	}
 	for (const char *const *own = r->own; *own; own++) {
@@ -229,6 +229,10 @@ static void put_environment(struct report *r, struct buf *out) {
 			continue;
 		}
 		const char *text = arena_text(r->arena, name.p, name.len);
+		if (secret_name(name)) {
+			buf_putf(out, "# %s is left out, as its name says that it is secret\n", text);
+			continue;
+		}
 		buf_putf(&r->known, " %s", text);
 		const char *shown = secret_mask(r->arena, text, env_entry_value(entry));
 		kept[n] = arena_format(r->arena, "%s=%s", text, shown);
