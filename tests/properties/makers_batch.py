@@ -21,7 +21,7 @@ def hostfile(random, n):
 @manager("read")
 def described(random, n):
     names = any_names(random, n)
-    separator, told = random.choice([(",", ""), (";", "[;]"), (" ", "[ ]"), ("\\x0a", r"[\n]")])
+    separator, told = random.choice([(",", ""), (";", "[;]"), (" ", "[ ]"), ("\n", r"[\n]")])
     numbered = random.random() < 0.5
     text = f"hosts{told}=ACME_NODES nnodes=ACME_COUNT job?=ACME_JOB" + " node-rank=ACME_INDEX" * numbered
     env = {"ACME_NODES": separator.join(names), "ACME_COUNT": str(n)}
