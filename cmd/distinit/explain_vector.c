@@ -251,7 +251,7 @@ static void put_environment(struct report *r, struct buf *out) {
 	env_init(&r->s->env, r->arena, kept);
 }
 
-/** Write the options that a cluster is found by. What else was asked for is left out, in the second run too. */
+/** Write the options that a cluster is found by. Others are left out, in the second run too. */
 static void put_options(struct report *r, struct buf *out) {
 	struct settings *settings = &r->s->settings;
 	for (unsigned id = 0; id < N_VALUES; id++) {

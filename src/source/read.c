@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * A manager that distinit does not know, described by the user: --read='hosts=ACME_NODES node-rank=ACME_INDEX'
- * (DISTINIT_READ). What it names is read and checked like a row of rows.c. Without node-rank, this
+ * A manager that distinit does not know, described by the user:
+ *
+ *     --read='hosts=ACME_NODES node-rank=ACME_INDEX'      or DISTINIT_READ
+ *
+ * What it names is read and checked like a row of rows.c. Without node-rank, this
  * machine finds itself in the list, as with --hosts.
  */
 
