@@ -158,8 +158,14 @@ static int read_node_rank(struct reading *r, struct err *err) {
 	out->node_rank_from = wanted(r, ROW_NODE_RANK);
 	if (out->node_rank_from) {
 		int x = need_u32(r->in, out->node_rank_from, r->beside, &out->node_rank, err);
-		out->node_rank += x == 0 && p.plus;
-		return x;
+		if (x < 0 || !p.plus) {
+			return x;
+		}
+		out->node_rank++;
+		return out->node_rank < out->nnodes
+			       ? 0
+			       : err_set(err, EINVAL, "%s=%s counts from the second node, but %s=%u",
+					 out->node_rank_from, p.value, out->nnodes_from, out->nnodes);
 	}
 	if (!out->hosts.n || r->row->batch) {
 		return 0;
