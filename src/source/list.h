@@ -30,7 +30,7 @@ ROW(googlebatch)
 SOURCE(openpai)
 SOURCE(sagemaker)
 SOURCE(vertex)
-SOURCE(metaflow) // on top of the next, or of an Indexed Job
+ROW(metaflow) // on top of the next, or of an Indexed Job
 SOURCE(awsbatch)
 SOURCE(azureml) // on top of the next
 SOURCE(azurebatch)
@@ -45,7 +45,7 @@ SOURCE(grove) // its leader and workers
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
-SOURCE(ascend) // before others that read RANK: its LOCAL_RANK is a list
+ROW(ascend) // before others that read RANK: its LOCAL_RANK is a list
 SOURCE(pai)
 SOURCE(mpijob)
 // What leaks inwards.

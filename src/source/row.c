@@ -24,34 +24,37 @@ const char *const row_field_names[ROW_FIELDS] = {
 	[ROW_JOB] = "job",
 };
 
-/**
- * The variable that @names stands for, as messages name it: of several ("NNODES|NUM_NODES") the
- * first that is set, or else all of them. *@value is its value, or NULL.
- */
-static const char *pick(const struct input *in, const char *names, const char **value) {
-	*value = NULL;
-	if (!names) {
-		return NULL;
-	}
-	struct str rest = str_of(names), name;
-	if (str_find(rest, '|') == rest.len) {
-		*value = env_value(in->env, names);
-		return names;
-	}
-	while (str_cut(&rest, '|', &name)) {
-		const char *found = env_find(in->env, name);
-		if (found && *found) {
-			*value = found;
-			return arena_text(in->arena, name.p, name.len);
-		}
-	}
-	return names;
+/** A variable that was picked of a field's. */
+struct picked {
+	/** Its name; where none of several is set, all of them. */
+	const char *name;
+	/** NULL: it is not set. */
+	const char *value;
+	/** There is a "+1" behind it. */
+	bool plus;
+};
+
+/** Take "+1" off @name. */
+static bool cut_plus(struct str *name) {
+	bool plus = name->len > 2 && str_is(str_from(*name, name->len - 2), "+1");
+	name->len -= plus ? 2 : 0;
+	return plus;
 }
 
-static const char *value_of(const struct input *in, const struct source_row *row, enum row_field field) {
-	const char *value;
-	pick(in, row->variables[field], &value);
-	return value;
+/** Pick the first of "A|B" that is set. */
+static struct picked pick(const struct input *in, const char *names) {
+	struct picked out = {names, NULL, false};
+	struct str rest = str_of(names), name;
+	while (str_cut(&rest, '|', &name) && !out.value) {
+		bool whole = name.len && !name.p[name.len];
+		out.plus = cut_plus(&name);
+		const char *value = env_find(in->env, name);
+		if (value && *value) {
+			out.value = value;
+			out.name = whole && !out.plus ? name.p : arena_text(in->arena, name.p, name.len);
+		}
+	}
+	return out;
 }
 
 /** Whether @value is there, and a number if @field has to be one. */
@@ -61,16 +64,16 @@ static bool is_there(const struct source_row *row, enum row_field field, const c
 }
 
 const char *row_detect(const struct input *in, const struct source_row *row) {
-	const char *value, *name = pick(in, row->variables[row->known_by], &value);
-	if (!is_there(row, row->known_by, value)) {
+	struct picked by = pick(in, row->variables[row->known_by]);
+	if (!is_there(row, row->known_by, by.value)) {
 		return NULL;
 	}
 	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
-		if ((row->known_with & ROW_BIT(i)) && !is_there(row, i, value_of(in, row, i))) {
+		if ((row->known_with & ROW_BIT(i)) && !is_there(row, i, pick(in, row->variables[i]).value)) {
 			return NULL;
 		}
 	}
-	return name;
+	return by.name;
 }
 
 /** One reading of a row. */
@@ -84,9 +87,9 @@ struct reading {
 
 /** The variable of @field if it is to be read: the row has it, and it is set or has to be. */
 static const char *wanted(const struct reading *r, enum row_field field) {
-	const char *value, *name = pick(r->in, r->row->variables[field], &value);
+	struct picked p = pick(r->in, r->row->variables[field]);
 	bool optional = r->row->optional & ROW_BIT(field);
-	return optional && !value ? NULL : name;
+	return optional && !p.value ? NULL : p.name;
 }
 
 /** Whether @hosts is a template of names. */
@@ -116,10 +119,27 @@ static int read_hosts(struct reading *r, struct err *err) {
 		       : hosts_split(r->in->arena, hosts, value, separator, &r->out->hosts, &empty, err);
 }
 
+/** Read "A/B". */
+static int read_quotient(struct reading *r, const char *name, size_t slash, uint32_t *out, struct err *err) {
+	const char *first = arena_text(r->in->arena, name, slash), *second = name + slash + 1;
+	uint32_t a, b;
+	int x = need_nnodes(r->in, first, r->beside, &a, err);
+	x = x < 0 ? x : need_nnodes(r->in, second, r->beside, &b, err);
+	if (x < 0 || a % b) {
+		return x < 0 ? x
+			     : err_set(err, EINVAL, "%s=%u is not a multiple of %s=%u", first, a, second, b);
+	}
+	*out = a / b;
+	return 0;
+}
+
 static int read_nnodes(struct reading *r, struct err *err) {
 	const char *name = wanted(r, ROW_NNODES);
 	uint32_t nnodes;
-	int x = name ? need_nnodes(r->in, name, r->beside, &nnodes, err) : 0;
+	size_t slash = str_find(str_of(name), '/');
+	int x = !name	      ? 0
+		: name[slash] ? read_quotient(r, name, slash, &nnodes, err)
+			      : need_nnodes(r->in, name, r->beside, &nnodes, err);
 	if (x < 0 || !name) {
 		return x;
 	}
@@ -134,9 +154,18 @@ static int read_nnodes(struct reading *r, struct err *err) {
 /** This node's number, by its variable; or by this machine's place among the hosts. */
 static int read_node_rank(struct reading *r, struct err *err) {
 	struct placement *out = r->out;
+	struct picked p = pick(r->in, r->row->variables[ROW_NODE_RANK]);
 	out->node_rank_from = wanted(r, ROW_NODE_RANK);
 	if (out->node_rank_from) {
-		return need_u32(r->in, out->node_rank_from, r->beside, &out->node_rank, err);
+		int x = need_u32(r->in, out->node_rank_from, r->beside, &out->node_rank, err);
+		if (x < 0 || !p.plus) {
+			return x;
+		}
+		out->node_rank++;
+		return out->node_rank < out->nnodes
+			       ? 0
+			       : err_set(err, EINVAL, "%s=%s counts from the second node, but %s=%u",
+					 out->node_rank_from, p.value, out->nnodes_from, out->nnodes);
 	}
 	if (!out->hosts.n || r->row->batch) {
 		return 0;
@@ -154,16 +183,16 @@ static int fill_template(const struct input *in, const char *template, struct bu
 		if (!str_cut(&rest, '}', &piece)) {
 			break;
 		}
-		const char *value, *names = arena_text(in->arena, piece.p, piece.len);
 		if (str_is(piece, "i")) {
 			buf_puts(out, "{i}");
 			continue;
 		}
-		*unset = pick(in, names, &value);
-		if (!value) {
+		struct picked p = pick(in, arena_text(in->arena, piece.p, piece.len));
+		if (!p.value) {
+			*unset = p.name;
 			return 1;
 		}
-		buf_puts(out, value);
+		buf_puts(out, p.value);
 	}
 	return 0;
 }
@@ -251,7 +280,8 @@ static int read_master_port(struct reading *r, struct err *err) {
 int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
 	     struct err *err) {
 	struct reading reading = {in, row, recognised_by, out};
-	const char *job = value_of(in, row, ROW_JOB), *nproc = value_of(in, row, ROW_NPROC_PER_NODE);
+	const char *job = pick(in, row->variables[ROW_JOB]).value;
+	const char *nproc = pick(in, row->variables[ROW_NPROC_PER_NODE]).value;
 	uint32_t n;
 	int r = read_hosts(&reading, err);
 	r = r < 0 ? r : read_nnodes(&reading, err);
@@ -272,23 +302,18 @@ int row_read(struct input *in, const struct source_row *row, const char *recogni
 	return 0;
 }
 
-/** Append to @names (n of them) what is between each two @separators of @text; NULL: only count. */
-static size_t add_names(struct arena *arena, struct str text, const char **names, size_t n) {
-	struct str name;
-	while (str_cut(&text, '|', &name)) {
-		if (names) {
-			names[n] = arena_text(arena, name.p, name.len);
+/** Append the variables that @text names to @names, n of them so far; NULL: only count. */
+static size_t add_names(struct arena *arena, const char *text, const char **names, size_t n) {
+	bool inside = !is_template(text);
+	for (size_t len; *text; text += len + (text[len] != '\0')) {
+		len = strcspn(text, "|/+{}");
+		if (inside && len > 1) {
+			if (names) {
+				names[n] = arena_text(arena, text, len);
+			}
+			n++;
 		}
-		n++;
-	}
-	return n;
-}
-
-/** The same for the variables of a template. */
-static size_t add_template(struct arena *arena, struct str text, const char **names, size_t n) {
-	struct str piece;
-	while (str_cut(&text, '{', &piece) && str_cut(&text, '}', &piece)) {
-		n = str_is(piece, "i") ? n : add_names(arena, piece, names, n);
+		inside = text[len] == '{' || (inside && text[len] != '}');
 	}
 	return n;
 }
@@ -296,11 +321,7 @@ static size_t add_template(struct arena *arena, struct str text, const char **na
 static size_t add_row(struct arena *arena, const struct source_row *row, const char **names) {
 	size_t n = 0;
 	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
-		const char *text = row->variables[i];
-		if (text) {
-			n = is_template(text) ? add_template(arena, str_of(text), names, n)
-					      : add_names(arena, str_of(text), names, n);
-		}
+		n = row->variables[i] ? add_names(arena, row->variables[i], names, n) : n;
 	}
 	return n;
 }

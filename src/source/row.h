@@ -22,9 +22,12 @@ enum row_field {
 	ROW_HOSTS,
 	/** The path of a file with a host on each line. */
 	ROW_HOSTFILE,
-	/** The number of nodes. Beside hosts it has to be theirs. */
+	/**
+	 * The number of nodes. Beside hosts it has to be theirs. "WORLD_SIZE/LOCAL_WORLD_SIZE" is
+	 * a quotient.
+	 */
 	ROW_NNODES,
-	/** This node's number, from 0. */
+	/** This node's number, from 0. A variable with "+1" behind counts from the second node. */
 	ROW_NODE_RANK,
 	/** The host of rank 0, perhaps with ":PORT". Beside hosts it has to be the first. */
 	ROW_MASTER_ADDR,

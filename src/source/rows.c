@@ -316,6 +316,85 @@ const struct source source_brainpp = {
 		},
 };
 
+/*
+ * Steps of Metaflow that run on several nodes (@parallel). On Kubernetes, in a JobSet, worker 0 has
+ *
+ *     MF_MASTER_ADDR=js-1a2b-control-0-0.js-1a2b.default.svc.cluster.local   MF_MASTER_PORT=3389
+ *     MF_WORLD_SIZE=3               nodes: the control task, and the workers
+ *     MF_WORKER_REPLICA_INDEX=0     so it is node 1; the control task, node 0, has MF_CONTROL_INDEX=0
+ *
+ * Each is a Job of its own: JOB_COMPLETION_INDEX is 0 in all of them. On AWS Batch, and in what a
+ * step itself starts, there are
+ *
+ *     MF_PARALLEL_MAIN_IP=10.0.0.1   MF_PARALLEL_NUM_NODES=3   MF_PARALLEL_NODE_INDEX=1
+ *
+ * Reference: metaflow/plugins/kubernetes/kubernetes.py, kubernetes_decorator.py,
+ * metaflow/plugins/aws/batch/batch_decorator.py of Metaflow.
+ */
+const struct source source_metaflow = {
+	.name = "metaflow",
+	.about = "Metaflow step on several nodes (@parallel)",
+	.leaves = "JOB_COMPLETION_INDEX, which is 0 on each node",
+	.lacks = "the names of the nodes: --hosts tells them, for TF_CONFIG",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_MASTER_ADDR] = "MF_MASTER_ADDR|MF_PARALLEL_MAIN_IP",
+					[ROW_MASTER_PORT] = "MF_MASTER_PORT",
+					[ROW_NNODES] = "MF_WORLD_SIZE|MF_PARALLEL_NUM_NODES",
+					[ROW_NODE_RANK] = "MF_CONTROL_INDEX|MF_WORKER_REPLICA_INDEX+1|"
+							  "MF_PARALLEL_NODE_INDEX",
+				},
+			.known_by = ROW_NNODES,
+			.known_with = ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_NODE_RANK),
+			.optional = ROW_BIT(ROW_MASTER_PORT),
+		},
+};
+
+static const struct source_row ascend_row = {
+	.variables =
+		{
+			[ROW_MASTER_ADDR] = "MASTER_ADDR",
+			[ROW_MASTER_PORT] = "MASTER_PORT",
+			[ROW_NNODES] = "WORLD_SIZE/LOCAL_WORLD_SIZE",
+			[ROW_NODE_RANK] = "RANK",
+			[ROW_NPROC_PER_NODE] = "LOCAL_WORLD_SIZE",
+		},
+	.known_by = ROW_NPROC_PER_NODE,
+	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR),
+	.optional = ROW_BIT(ROW_MASTER_PORT),
+};
+
+static const char *ascend_detect(const struct input *in) {
+	const char *by = row_detect(in, &ascend_row);
+	return by && str_starts(str_of(env_value(in->env, "LOCAL_RANK")), STR("0,1")) ? by : NULL;
+}
+
+/*
+ * PyTorch jobs of the Ascend operator (MindX, MindCluster). The second pod of two, with eight NPUs
+ * in each:
+ *
+ *     MASTER_ADDR=10.244.3.7   MASTER_PORT=2222
+ *     WORLD_SIZE=16   LOCAL_WORLD_SIZE=8          NPUs: of the job, and of this pod
+ *     RANK=1                                      the pod
+ *     LOCAL_RANK=0,1,2,3,4,5,6,7                  a list, which nobody else makes of it
+ *
+ * With one NPU in a pod, LOCAL_RANK is 0, and the rest looks as everybody's ranks do: that is left
+ * alone. There, RANK and WORLD_SIZE are right as they are.
+ *
+ * Reference: component/ascend-operator/pkg/controllers/v1/env.go of MindCluster, setPytorchEnv().
+ */
+const struct source source_ascend = {
+	.name = "ascend",
+	.about = "PyTorch job of the Ascend operator (MindX)",
+	.known_by = "LOCAL_RANK that is a list (0,1,...), with MASTER_ADDR, RANK and LOCAL_WORLD_SIZE",
+	.leaves = "LOCAL_RANK=0, of a pod with one NPU: nothing tells it from a rank's",
+	.lacks = "the names of the nodes: --hosts tells them, for TF_CONFIG",
+	.detect = ascend_detect,
+	.row = &ascend_row,
+};
+
 static const struct source_row googlebatch_row = {
 	.variables =
 		{

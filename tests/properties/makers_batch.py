@@ -95,7 +95,16 @@ def loadleveler(random, names, counts):
         {"/hosts": slots_text(names, counts)}
 
 
-for _source in lsf, pbs, gridengine, cobalt, loadleveler:
+def oar(random, names, counts):
+    return {"OAR_JOB_ID": str(random.randint(1, 99999)), "OAR_NODEFILE": "/nodes"}, {"/nodes": slots_text(names, counts)}
+
+
+def pjm(random, names, _counts):
+    return {"PJM_JOBID": str(random.randint(1, 99999)), "PJM_O_NODEINF": "/nodes", "PJM_NODE": str(len(names))}, \
+        {"/nodes": "".join(f"{name}\n" for name in names)}
+
+
+for _source in lsf, pbs, gridengine, cobalt, loadleveler, oar, pjm:
     manager(_source.__name__)(job_script(_source.__name__, _source))
     manager(_source.__name__)(ranks_in_job(_source.__name__, "openmpi", _source))
 
