@@ -18,7 +18,7 @@ static size_t add_names(const char **out, const char *const *names) {
 }
 
 /** The variables that managers and launchers are read from. They belong to one host or rank. */
-static const char *const *own_variables(struct session *s) {
+const char *const *own_variables(struct session *s) {
 	size_t n = 1;
 	for (size_t i = 0; sources[i]; i++) {
 		const char *const *reads = source_reads(&s->arena, sources[i]);

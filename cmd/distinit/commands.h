@@ -49,11 +49,28 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
  */
 int print_help(struct session *s, const struct subcommand *of);
 
+/** The variables that managers and launchers are read from, then NULL; names as READS() has them. */
+const char *const *own_variables(struct session *s);
+
 struct process_report;
 
 /** `explain` in its two formats. */
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);
 void explain_json(struct session *s, const struct process_report *process, struct buf *out);
+
+/** If nothing is recognised: say which managers nearly are, and what --read could say. */
+void explain_unknown(struct session *s, struct buf *out);
+
+/** Whether @word is one of the words in @text: of letters only, in any case; or, if @name, a variable's name. */
+bool explain_has_word(struct str text, struct str word, bool name);
+
+/**
+ * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
+ * addresses are replaced, secrets are left out. Call it instead of session_derive(): it derives
+ * twice, the second time from what it has written. A cluster that is refused makes a case, too.
+ * Returns 0; -EINVAL for options that are wrong.
+ */
+int explain_vector(struct session *s, struct buf *out, struct err *err);
 
 /**
  * Collect what `explain` shows of the process. Call it before the flow. Returns 0 or a negative

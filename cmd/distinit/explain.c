@@ -11,13 +11,19 @@ int command_explain(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	const char *format = s->settings.value[OPT_FORMAT];
 	bool json = format && strcmp(format, "json") == 0;
+	bool vector = format && strcmp(format, "vector") == 0;
 	int r = 0;
 	if (s->settings.separated || s->settings.arguments[0]) {
 		r = err_set(&err, EINVAL,
 			    "explain takes no command and no argument, only options; see 'distinit explain "
 			    "--help'");
-	} else if (format && !json && strcmp(format, "text") != 0) {
-		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote(str_of(format)).s);
+	} else if (format && !json && !vector && strcmp(format, "text") != 0) {
+		r = err_set(&err, EINVAL, "--format=%s: expected text, json or vector",
+			    quote(str_of(format)).s);
+	}
+	if (vector) {
+		r = r < 0 ? r : explain_vector(s, &out, &err);
+		return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, buf_str(&out));
 	}
 	struct process_report *process;
 	r = r < 0 ? r : explain_process(s, &process, &err);

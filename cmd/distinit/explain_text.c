@@ -209,6 +209,7 @@ void explain_text(struct session *s, const struct process_report *process, struc
 			 "No cluster manager is recognised here, so nothing is derived. ('distinit sources' "
 			 "lists what "
 			 "would be;\nunder Singularity's --cleanenv a manager's variables do not arrive.)\n");
+		explain_unknown(s, out);
 	}
 	buf_putc(out, '\n');
 	explain_process_text(s, process, out);

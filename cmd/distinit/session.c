@@ -60,6 +60,7 @@ static int read_input(struct session *s, struct err *err) {
 	in->cluster = told(s, OPT_CLUSTER);
 	in->hosts = told(s, OPT_HOSTS);
 	in->hostfile = told(s, OPT_HOSTFILE);
+	in->read = told(s, OPT_READ);
 	in->node_rank = told(s, OPT_NODE_RANK);
 	in->nnodes = told(s, OPT_NNODES);
 	in->master_addr = told(s, OPT_MASTER_ADDR);
@@ -112,7 +113,7 @@ static struct priv_options read_privileges(struct session *s) {
 	return wanted;
 }
 
-int session_derive(struct session *s, struct err *err) {
+int session_wants(struct session *s, struct err *err) {
 	struct wants *w = &s->flow.wants;
 	const char *const *value = s->settings.value;
 	w->frameworks = told(s, OPT_FRAMEWORKS);
@@ -129,7 +130,11 @@ int session_derive(struct session *s, struct err *err) {
 	w->must_change = s->command == CMD_RUN;
 	w->notes_change = s->command == CMD_RUN || s->command == CMD_EXPLAIN;
 	int r = read_ranks(s, err);
-	r = r < 0 ? r : read_input(s, err);
+	return r < 0 ? r : read_input(s, err);
+}
+
+int session_derive(struct session *s, struct err *err) {
+	int r = session_wants(s, err);
 	return r < 0 ? r : flow_derive(&s->flow, err);
 }
 

@@ -32,6 +32,9 @@ int session_options(struct session *s, enum command command, char **argv, struct
 /** Find the cluster. Returns 0, even if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
+/** Hand the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
+int session_wants(struct session *s, struct err *err);
+
 /**
  * Derive the variables and apply the directives.
  * Returns 0; -EINVAL, -E2BIG, or the error of opening or reading a directive file.

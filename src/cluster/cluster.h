@@ -136,6 +136,13 @@ struct cluster {
 	bool service_link;
 };
 
+/** A file of a manager. */
+struct input_file {
+	const char *path;
+	struct str text;
+	const struct input_file *next;
+};
+
 /** The input from which a cluster is read. */
 struct input {
 	struct arena *arena;
@@ -143,6 +150,10 @@ struct input {
 	struct notes *notes;
 	/** Replaces "/" in the paths of managers' files; NULL: "/". */
 	const char *root;
+	/** Files that replace those on the disk; NULL: none. */
+	const struct input_file *files;
+	/** Add each file that is read to `files`, for a report. */
+	bool keeps_files;
 	/** This host's name; NULL: ask the kernel when it is needed. */
 	const char *hostname;
 	/** --cluster: a source's name; NULL: the first source that recognises its manager. */
@@ -154,6 +165,8 @@ struct input {
 	struct told master_port;
 	/** --hostfile: a path. */
 	struct told hostfile;
+	/** --read: the names of a manager's variables (source/read.h). */
+	struct told read;
 	/** --scope: the scope's name, for messages; NULL: use the manager's or launcher's. */
 	struct told scope;
 	enum scope scope_told;

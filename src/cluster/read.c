@@ -2,10 +2,12 @@
 
 /** Readers for sources: numbers, ports, and required variables. */
 
+#include "base/file.h"
 #include "base/num.h"
 #include "cluster/source.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
 	return err_set(err, EINVAL, "%s=%s is not %s", name, quote(str_of(value)).s, wanted);
@@ -37,6 +39,34 @@ int read_u32(const struct input *in, const char *name, uint32_t *out, struct err
 int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err) {
 	const char *value = env_value(in->env, name);
 	return value ? parse_port(name, value, out, err) : 0;
+}
+
+static const struct input_file *find_file(const struct input *in, const char *path) {
+	const struct input_file *file = in->files;
+	while (file && strcmp(file->path, path) != 0) {
+		file = file->next;
+	}
+	return file;
+}
+
+int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
+		    struct err *err) {
+	const struct input_file *known = find_file(in, path);
+	if (known) {
+		*out = known->text;
+		return 0;
+	}
+	int r = file_read(in->arena, what, file_under_root(in->arena, in->root, path), max, out, err);
+	if (r == 0 && in->keeps_files) {
+		struct input_file *file = arena_alloc(in->arena, sizeof(*file));
+		*file = (struct input_file){path, *out, in->files};
+		in->files = file;
+	}
+	return r;
+}
+
+bool input_has_file(const struct input *in, const char *path) {
+	return find_file(in, path) || access(file_under_root(in->arena, in->root, path), F_OK) == 0;
 }
 
 uint32_t told_nnodes(const struct input *in) {

@@ -11,6 +11,14 @@
  */
 int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
 
+/**
+ * Read a manager's file @path, under in->root, as file_read() does. input_has_file() returns
+ * whether the file exists.
+ */
+int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
+		    struct err *err);
+bool input_has_file(const struct input *in, const char *path);
+
 /** The value of the user's --nnodes, or UNKNOWN. */
 uint32_t told_nnodes(const struct input *in);
 

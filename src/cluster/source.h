@@ -57,4 +57,6 @@ struct source {
 	 * The user gave the hosts by an option; then a launcher of any manager may give the task.
 	 */
 	bool by_hand;
+	/** It describes nodes, by names that any software may set; it does not own a launcher's ranks. */
+	bool nodes_only;
 };

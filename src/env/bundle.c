@@ -38,8 +38,7 @@ static const char own_words[] =
 	// the worker's distinit reads its settings before it reads a bundle
 	"DISTINIT_*";
 
-/** Whether @name matches @pattern, in which one '*' matches any text. */
-static bool is_like(struct str name, struct str pattern) {
+bool bundle_is_like(struct str name, struct str pattern) {
 	size_t star = str_find(pattern, '*');
 	if (!str_starts(name, (struct str){pattern.p, star})) {
 		return false;
@@ -56,10 +55,10 @@ static bool is_own(const struct bundle_request *request, struct str name) {
 	struct str rest = str_of(own_words), word;
 	bool own = false;
 	while (!own && str_cut(&rest, ' ', &word)) {
-		own = is_like(name, word);
+		own = bundle_is_like(name, word);
 	}
 	for (const char *const *names = request->own; !own && names && *names; names++) {
-		own = is_like(name, str_of(*names));
+		own = bundle_is_like(name, str_of(*names));
 	}
 	return own;
 }

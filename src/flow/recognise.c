@@ -85,7 +85,7 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
  * node. So only names and addresses identify this node. Hosts that the user gave are not affected.
  */
 static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
-	bool copied = c->launcher && c->launcher->copies_env && !c->source->by_hand &&
+	bool copied = c->launcher && c->launcher->copies_env && !in->node_rank.value &&
 		      place->node_rank != UNKNOWN && place->node_rank_from &&
 		      env_value(in->env, place->node_rank_from);
 	if (!copied) {
@@ -141,6 +141,9 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		return r;
 	}
 	c.launcher = find_launcher(in, c.source);
+	if (c.launcher && c.source && c.source->nodes_only && !in->cluster.value) {
+		c.source = NULL;
+	}
 	in->launcher = c.launcher;
 	if (!c.source && !c.launcher) {
 		note_unused(in);
@@ -153,7 +156,7 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	in->task = c.task;
 	if (r == 0 && c.source) {
-		r = source_read(in, c.source, c.recognised_by, &c.place, err);
+		r = source_place(in, c.source, c.recognised_by, &c.place, err);
 		r = r < 0 ? r : check_placement(in, &c.place, err);
 		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
 		if (r == 0) {

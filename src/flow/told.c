@@ -3,6 +3,7 @@
 #include "flow/told.h"
 
 #include "cluster/read.h"
+#include "source/read.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,27 +44,42 @@ static int check_nnodes(const struct told *nnodes, struct err *err) {
 	return r;
 }
 
-/** Hosts that the user gives must be given once, without a manager. */
+/** A cluster that the user gives must be given once, without a manager. */
 static int check_told_hosts(const struct input *in, struct err *err) {
-	const struct told *list = in->hosts.value ? &in->hosts : &in->hostfile;
-	const char *source = in->hosts.value ? "manual" : "hostfile";
-	if (in->hosts.value && in->hostfile.value) {
-		return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
-			       in->hosts.from, in->hostfile.from);
+	const struct {
+		const struct told *told;
+		const char *source;
+	} ways[] = {{&in->hosts, "manual"}, {&in->hostfile, "hostfile"}, {&in->read, "read"}};
+	const struct told *first = NULL;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		const struct told *told = ways[i].told;
+		if (told->value && first) {
+			return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
+				       first->from, told->from);
+		}
+		if (told->value && in->cluster.value && strcmp(in->cluster.value, ways[i].source) != 0) {
+			return err_set(err, EINVAL,
+				       "%s and %s=%s contradict each other; one of them is enough",
+				       told->from, in->cluster.from, in->cluster.value);
+		}
+		first = told->value ? told : first;
 	}
-	if (list->value && in->cluster.value && strcmp(in->cluster.value, source) != 0) {
-		return err_set(err, EINVAL, "%s and %s=%s contradict each other; one of them is enough",
-			       list->from, in->cluster.from, in->cluster.value);
-	}
-	if (in->node_rank.value && !list->value) {
-		return err_set(err, EINVAL, "%s needs --hosts or --hostfile, which are not given",
+	if (in->node_rank.value && !first) {
+		return err_set(err, EINVAL, "%s needs --hosts, --hostfile or --read, which are not given",
 			       in->node_rank.from);
 	}
 	return 0;
 }
 
+/** A wrong word is a wrong option, even if --lenient forgives a broken cluster. */
+static int check_read(const struct input *in, struct err *err) {
+	struct source_row row;
+	return in->read.value ? read_parse(in->arena, in->read.from, in->read.value, &row, err) : 0;
+}
+
 int told_check(struct input *in, struct err *err) {
 	int r = check_told_hosts(in, err);
+	r = r < 0 ? r : check_read(in, err);
 	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
 	return r < 0 ? r : check_master(in, err);
 }

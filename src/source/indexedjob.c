@@ -19,7 +19,6 @@
  * JobSet's examples.
  */
 
-#include "base/file.h"
 #include "base/num.h"
 #include "cluster/source.h"
 #include "source/pods.h"
@@ -60,8 +59,8 @@ static struct str full_name(struct input *in) {
 	if (label.len < self.len) {
 		return self;
 	}
-	const char *path = file_under_root(in->arena, in->root, "/etc/hosts");
-	if (label.len == 0 || file_read(in->arena, "the file", path, HOSTS_FILE_BYTES, &text, &absent) < 0) {
+	if (label.len == 0 ||
+	    input_read_file(in, "the file", "/etc/hosts", HOSTS_FILE_BYTES, &text, &absent) < 0) {
 		return STR("");
 	}
 	while (name.len == 0 && str_cut(&text, '\n', &line)) {

@@ -19,23 +19,37 @@
 // clang-format off
 SOURCE(manual) // given by the user
 SOURCE(hostfile)
+SOURCE(read)
 SOURCE(backendai) // the manager sets it in this container
 // Clouds, and managers that run on top of others: unmistakable names, in each container.
 ROW(skypilot)
+ROW(dstack)
+ROW(lepton)
+ROW(ngc)
+ROW(sensecore) // it is also a PyTorch job (below), whose variables count processes
+ROW(volcengine)
+ROW(arnold)
+ROW(taiji) // other software may set such names, but not all three
+ROW(googlebatch)
+SOURCE(openpai)
 SOURCE(sagemaker)
 SOURCE(vertex)
+ROW(metaflow) // runs on top of the next, or of an Indexed Job
 SOURCE(awsbatch)
 SOURCE(azureml) // runs on top of the next
 SOURCE(azurebatch)
 // Set by the controller of this pod.
 SOURCE(trainjob)
 SOURCE(pytorchjob)
+SOURCE(paddlejob)
 SOURCE(jaxjob)
 SOURCE(xgboostjob)
 SOURCE(lws) // before tpu, which counts only its TPUs
+SOURCE(grove) // its leader and workers
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
+ROW(ascend) // before others that read RANK; its LOCAL_RANK is a list
 SOURCE(pai)
 SOURCE(mpijob)
 // Variables that leak in from outside.
@@ -46,7 +60,13 @@ SOURCE(pbs)
 SOURCE(gridengine)
 ROW(cobalt)
 ROW(loadleveler)
+ROW(oar)
+ROW(pjm)
 SOURCE(slurm_allocation)
+// Numbered replicas, which may also be independent of each other.
+ROW(brainpp)
+// Names that any user or manager may set, also next to the variables of all above.
+ROW(plain)
 // Not a whole cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)

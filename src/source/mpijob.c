@@ -14,11 +14,8 @@
  * Reference: pkg/controller/mpi_job_controller.go of the MPI operator 0.6.
  */
 
-#include "base/file.h"
 #include "cluster/source.h"
 #include "source/nodefile.h"
-
-#include <unistd.h>
 
 /** Other software also sets these variables, but not to this path. */
 #define FILE_PATH "/etc/mpi/hostfile"
@@ -36,7 +33,7 @@ static const char *mpijob_detect(const struct input *in) {
 }
 
 static int mpijob_read(struct input *in, struct placement *out, struct err *err) {
-	if (in->launcher && access(file_under_root(in->arena, in->root, FILE_PATH), F_OK) < 0) {
+	if (in->launcher && !input_has_file(in, FILE_PATH)) {
 		return 0;
 	}
 	int r = nodefile_read(in, mpijob_detect(in), FILE_PATH, NODEFILE_ANY, out, err);

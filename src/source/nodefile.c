@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/num.h"
+#include "cluster/read.h"
 
 #include <errno.h>
 
@@ -252,7 +253,7 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	struct str text;
 	const char *file = file_under_root(in->arena, in->root, path);
 	struct nodes nodes = NODES(in->arena, arena_format(in->arena, "%s=%s", name, file));
-	int r = file_read(in->arena, name, file, NODEFILE_BYTES, &text, err);
+	int r = input_read_file(in, name, path, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
@@ -261,6 +262,23 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 	if (r < 0) {
 		// The caller may explain why access was denied.
 		return r == -EACCES ? r : -EINVAL;
+	}
+	nodes_finish(&nodes, out);
+	out->hosts_from = name;
+	out->nproc_per_node = common_number(&nodes);
+	return 0;
+}
+
+int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,
+		  struct err *err) {
+	struct nodes nodes = NODES(in->arena, name);
+	char *text = arena_text(in->arena, list, strlen(list));
+	for (char *p = text; *p; p++) {
+		*p = *p == separator ? '\n' : *p;
+	}
+	int r = nodefile_parse(&nodes, str_of(text), NODEFILE_ANY, err);
+	if (r < 0) {
+		return -EINVAL;
 	}
 	nodes_finish(&nodes, out);
 	out->hosts_from = name;

@@ -79,3 +79,10 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
  */
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
 		  struct placement *out, struct err *err);
+
+/**
+ * The same for a list that is the value of variable @name: "n1:8,n2:8".
+ * Returns 0; -EINVAL.
+ */
+int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,
+		  struct err *err);

@@ -13,17 +13,24 @@
 
 /** The meaning of a manager's variable. */
 enum row_field {
-	/** The hosts, one per node, in node-rank order, separated by row->separator. */
+	/**
+	 * The hosts, one per node, in node-rank order, separated by row->separator. Or a template of
+	 * their names, which has braces: "{ACME_JOB}-{i}.{ACME_DOMAIN}". {i} is the number of the
+	 * node, from 0 to nnodes - 1. Other braces hold variables, which must be set.
+	 */
 	ROW_HOSTS,
 	/** The path of a file with a host on each line. */
 	ROW_HOSTFILE,
-	/** The number of nodes. If there are hosts, it must match them. */
+	/**
+	 * The number of nodes. If there are hosts, it must match them. "WORLD_SIZE/LOCAL_WORLD_SIZE"
+	 * is a quotient.
+	 */
 	ROW_NNODES,
-	/** This node's number, from 0. */
+	/** The number of this node, from 0. A variable followed by "+1" counts from the second node. */
 	ROW_NODE_RANK,
-	/** The host of rank 0. */
+	/** The host of rank 0, perhaps with ":PORT". If there are hosts, it must be the first. */
 	ROW_MASTER_ADDR,
-	/** The rendezvous port. */
+	/** The rendezvous port. Of several, separated by ',', the first. */
 	ROW_MASTER_PORT,
 	/**
 	 * Processes to start on each node. A value that is not a number from 1 ("auto", "0.5") is
@@ -42,7 +49,10 @@ extern const char *const row_field_names[ROW_FIELDS];
 #define ROW_BIT(field) (1u << (field))
 
 struct source_row {
-	/** The variable for each field; NULL: this manager has none. */
+	/**
+	 * The variable for each field; NULL: this manager has none. Of several, "NNODES|NUM_NODES",
+	 * the first that is set.
+	 */
 	const char *variables[ROW_FIELDS];
 	/**
 	 * The manager is recognised if this field's variable is set, and those of `known_with`, a
@@ -50,15 +60,17 @@ struct source_row {
 	 */
 	enum row_field known_by;
 	unsigned known_with;
-	/**
-	 * The value of known_by's variable must be a number, because other software may use the
-	 * name.
-	 */
-	bool known_by_number;
+	/** Of these fields, the ones that must be numbers, because other software may use the names. */
+	unsigned numbers;
 	/** Fields whose variable is optional. The last two fields are always optional. */
 	unsigned optional;
 	/** The separator between hosts; 0: ','. */
 	char separator;
+	/**
+	 * Each host is followed by its number of slots: "n1:8,n2:8". If all have the same number,
+	 * it is nproc_per_node.
+	 */
+	bool slots;
 	/** A batch manager: the script runs on one of the nodes, and jobs share nodes (batch.h). */
 	bool batch;
 	/**
@@ -80,3 +92,6 @@ const char *row_detect(const struct input *in, const struct source_row *row);
  */
 int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
 	     struct err *err);
+
+/** The variables that @row names, then NULL. */
+const char *const *row_reads(struct arena *arena, const struct source_row *row);

@@ -18,7 +18,6 @@
  * Reference: src/sagemaker_training/environment.py of SageMaker's training toolkit.
  */
 
-#include "base/file.h"
 #include "base/json_read.h"
 #include "base/num.h"
 #include "cluster/source.h"
@@ -26,7 +25,6 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <unistd.h>
 
 #define FILE_PATH "/opt/ml/input/config/resourceconfig.json"
 #define HOSTS	  "SM_HOSTS"
@@ -35,16 +33,12 @@
 /** The file has about 20 KB for 1,000 hosts. */
 #define FILE_BYTES ((size_t)4 << 20)
 
-static const char *path_of_file(const struct input *in) {
-	return file_under_root(in->arena, in->root, FILE_PATH);
-}
-
 static const char *toolkit_detect(const struct input *in) {
 	return env_value(in->env, HOSTS) ? HOSTS : NULL;
 }
 
 static const char *platform_detect(const struct input *in) {
-	return access(path_of_file(in), F_OK) == 0 ? FILE_PATH : NULL;
+	return input_has_file(in, FILE_PATH) ? FILE_PATH : NULL;
 }
 
 /**
@@ -68,10 +62,10 @@ static int take_hosts(struct input *in, const char *from, const char *key, const
 	return 0;
 }
 
-static int read_file(struct input *in, const char *path, struct placement *out, struct err *err) {
+static int read_file(struct input *in, struct placement *out, struct err *err) {
 	struct str text;
 	cJSON *json;
-	int r = file_read(in->arena, "SageMaker's", path, FILE_BYTES, &text, err);
+	int r = input_read_file(in, "SageMaker's", FILE_PATH, FILE_BYTES, &text, err);
 	r = r < 0 ? r : json_read(FILE_PATH, text.p, &json, err);
 	if (r < 0) {
 		return -EINVAL;
@@ -102,12 +96,11 @@ static int read_variables(struct input *in, struct placement *out, struct err *e
 }
 
 static int sagemaker_read(struct input *in, struct placement *out, struct err *err) {
-	const char *path = path_of_file(in);
 	uint32_t gpus;
 	if (num_read_u32(str_of(env_value(in->env, "SM_NUM_GPUS")), &gpus) == 0 && gpus) {
 		out->nproc_per_node = gpus;
 	}
-	return access(path, F_OK) == 0 ? read_file(in, path, out, err) : read_variables(in, out, err);
+	return input_has_file(in, FILE_PATH) ? read_file(in, out, err) : read_variables(in, out, err);
 }
 
 static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", NULL};

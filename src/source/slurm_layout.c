@@ -47,8 +47,7 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 	if (out->hosts.n == 1) {
 		return 0;
 	}
-	if (path && file_read(in->arena, "SLURM_HOSTFILE", file_under_root(in->arena, in->root, path),
-			      HOSTFILE_BYTES, &text, &cause) == 0) {
+	if (path && input_read_file(in, "SLURM_HOSTFILE", path, HOSTFILE_BYTES, &text, &cause) == 0) {
 		struct str host = first_host(text);
 		out->master = hosts_find_loosely(&out->hosts, host);
 		if (out->master < out->hosts.n) {

@@ -17,6 +17,9 @@
  * the same everywhere. TorchX makes a task of each replica (TRAINER_0, TRAINER_1, ...), so numbers
  * sort as numbers.
  *
+ * ModelArts of Huawei Cloud runs on it. There, MA_TASK_NAME=worker is the task of this pod, and
+ * MA_NUM_GPUS=8 the processes for each node.
+ *
  * The host name, which is the pod's name, identifies this node. With the network of the host, it is
  * the machine's name. Then RANK identifies the node, or VC_TASK_INDEX in a job with one task.
  *
@@ -38,6 +41,8 @@
 #define SIZE  "WORLD_SIZE"
 #define RANK  "RANK"
 #define MPI   "MPI_HOST"
+#define TASK  "MA_TASK_NAME"
+#define GPUS  "MA_NUM_GPUS"
 
 struct task_hosts {
 	/** "WORKER" */
@@ -238,12 +243,36 @@ static uint32_t pytorch_rank(const struct input *in, uint32_t nodes) {
 	return told && rank < nodes && index == (rank ? rank - 1 : 0) ? rank : UNKNOWN;
 }
 
+/** Whether @task, a name such as "my-worker", is that of VC_MY_WORKER_HOSTS. */
+static bool is_called(const struct task_hosts *hosts, struct str task) {
+	bool same = hosts->name.len == task.len;
+	for (size_t i = 0; same && i < task.len; i++) {
+		char c = task.p[i] == '-' ? '_' : task.p[i];
+		same = hosts->name.p[i] == (c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+	}
+	return same;
+}
+
+/** The node rank of pod VC_TASK_INDEX of MA_TASK_NAME, or UNKNOWN. */
+static uint32_t modelarts_rank(const struct input *in, const struct job *job) {
+	struct str task = str_of(env_value(in->env, TASK));
+	uint32_t first = 0, index;
+	for (uint32_t i = 0; task.len && i < job->n; first += job->tasks[i++].n) {
+		if (is_called(&job->tasks[i], task)) {
+			bool told = num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0;
+			return told && index < job->tasks[i].n ? first + index : UNKNOWN;
+		}
+	}
+	return UNKNOWN;
+}
+
 /** Find the node rank if the host name does not give it. A pod that is not a node has none. */
 static void find_rank(struct input *in, const struct job *job, struct str self, struct placement *out) {
 	if (job->plugin == PLUGIN_MPI || is_some_pod(in, self)) {
 		return;
 	}
-	if (job->plugin == PLUGIN_PYTORCH) {
+	out->node_rank = modelarts_rank(in, job);
+	if (out->node_rank == UNKNOWN && job->plugin == PLUGIN_PYTORCH) {
 		out->node_rank_from = RANK;
 		out->node_rank = pytorch_rank(in, out->hosts.n);
 	}
@@ -282,6 +311,10 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 		return r;
 	}
 	out->scope = job.plugin == PLUGIN_MPI ? SCOPE_ALLOCATION : SCOPE_NODE;
+	uint32_t gpus;
+	if (num_read_u32(str_of(env_value(in->env, GPUS)), &gpus) == 0 && gpus) {
+		out->nproc_per_node = gpus;
+	}
 	struct str self = str_of(input_hostname(in));
 	uint32_t place = hosts_find_loosely(&out->hosts, self);
 	if (place < out->hosts.n) {
@@ -296,11 +329,11 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 
 const struct source source_volcano = {
 	.name = "volcano",
-	.about = "Volcano job with the svc plugin",
+	.about = "Volcano job with the svc plugin; ModelArts",
 	.known_by = HOSTS,
-	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI),
+	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI, TASK, GPUS),
 	.leaves = "tasks that do not train (ps, evaluator, mpirun's); VK_TASK_INDEX",
-	.lacks = "the name of this pod's task: the host name must be the pod's name",
+	.lacks = "except for ModelArts, the name of this pod's task: the host name must be the pod's name",
 	.detect = volcano_detect,
 	.read = volcano_read,
 };

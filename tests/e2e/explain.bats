@@ -285,7 +285,7 @@ readonly STEP=(
 
 @test "an unknown format is refused, and the error lists the formats" {
 	distinit -- explain --format=yaml
-	refuses_with "--format='yaml': expected text or json"
+	refuses_with "--format='yaml': expected text, json or vector"
 }
 
 @test "explain takes no command" {
@@ -380,4 +380,43 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	# \x9b begins a control sequence too.
 	distinit DISTINIT_ENV=$'A\x9b31mB=1' -- explain
 	[[ $status -eq 0 && $output == *'A\x9b31mB=1'* ]]
+}
+
+@test "text: a manager that is nearly recognised, and what is missing" {
+	distinit SLURM_JOB_ID=3 RANK=1 WORLD_SIZE=2 MASTER_ADDR=a -- explain
+	succeeds_with "$output"
+	[[ $output == *$'\n''nearly         slurm, which is recognised by SLURM_JOB_ID and SLURM_JOB_NODELIST; set: SLURM_JOB_ID; not set: SLURM_JOB_NODELIST'$'\n'* ]]
+	# What many managers have says nothing of one.
+	[[ $output != *'nearly '*volcano* && $output != *'nearly '*pai* && $output != *'perhaps '* ]]
+}
+
+@test "text: the --read line that would fit, and it does" {
+	local acme=(ACME_NODES='a1;a2;a3' ACME_INDEX=1 ACME_COUNT=3 ACME_GPU_COUNT=3 OTHER_INDEX=1)
+	distinit "${acme[@]}" -- explain --hostname=a2
+	succeeds_with "$output"
+	[[ $output == *$'\n'"perhaps        --read='hosts[;]=ACME_NODES nnodes=ACME_COUNT node-rank=ACME_INDEX' (these variables look like a cluster's)"$'\n'* ]]
+	# It is only said.
+	[[ $output != *MASTER_ADDR* ]]
+	distinit "${acme[@]}" -- env --frameworks=torchrun --read='hosts[;]=ACME_NODES nnodes=ACME_COUNT node-rank=ACME_INDEX'
+	[[ $output == *"PET_NODE_RANK='1'"* ]]
+	distinit ACME_SIZE=3 ACME_INDEX=2 ACME_CHIEF=c1 ACME_CHIEF_PORT=5000 -- explain
+	[[ $output == *"perhaps        --read='nnodes=ACME_SIZE node-rank=ACME_INDEX master-addr=ACME_CHIEF master-port=ACME_CHIEF_PORT' "* ]]
+}
+
+@test "text: what looks like no cluster is not suggested" {
+	# This host in no list; an index beyond the size; a size alone; a service of Kubernetes; of GPUs; of several families.
+	distinit A_NODES=a1,a2 B_SIZE=2 B_INDEX=2 C_SERVICE_COUNT=4 C_SERVICE_INDEX=1 D_GPU_COUNT=8 D_GPU_INDEX=1 E_COUNT=3 F_ID=1 \
+		-- explain --hostname=b1
+	succeeds_with "$output"
+	[[ $output != *'perhaps '* ]]
+}
+
+@test "vector: names, addresses and secrets do not leave the site" {
+	printf '%s\n' alice-gpu7.corp.example 10.20.30.41 >nodes
+	distinit DISTINIT_READ='hostfile=ACME_FILE job=ACME_TOKEN master-addr=ACME_CHIEF nproc-per-node?=ACME_URL' ACME_FILE="$PWD/nodes" \
+		ACME_TOKEN=hunter2 ACME_CHIEF=alice-gpu7.corp.example ACME_URL=http://bob:hunter2@h OTHER=private42 \
+		-- explain --format=vector --hostname=alice-gpu7 --set=MINE=private42
+	succeeds_with "$output"
+	[[ $output != *alice* && $output != *corp* && $output != *bob* && $output != *hunter* && $output != *private42* && $output != *10.20.30* ]]
+	[[ $output == *'ACME_CHIEF='*-gpu7.* && $output == *'# ACME_TOKEN is left out, because its name says that it is secret'* ]]
 }

@@ -18,6 +18,21 @@ def hostfile(random, n):
     return Cluster("hostfile", n, member, hosts=names, nnodes=n, master=names[0])
 
 
+@manager("read")
+def described(random, n):
+    names = any_names(random, n)
+    separator, told = random.choice([(",", ""), (";", "[;]"), (" ", "[ ]"), ("\n", r"[\n]")])
+    numbered = random.random() < 0.5
+    text = f"hosts{told}=ACME_NODES nnodes=ACME_COUNT job?=ACME_JOB" + " node-rank=ACME_INDEX" * numbered
+    env = {"ACME_NODES": separator.join(names), "ACME_COUNT": str(n)}
+
+    def member(i):
+        index = {"ACME_INDEX": str(i)} if numbered else {}
+        return Member({**env, **index}, names[i], i, [f"--read={text}"], hostname=names[i])
+
+    return Cluster("read", n, member, hosts=names, nnodes=n, master=names[0])
+
+
 def job_script(source, make_env):
     """A batch script: one process, on the first node."""
 
@@ -80,7 +95,16 @@ def loadleveler(random, names, counts):
         {"/hosts": slots_text(names, counts)}
 
 
-for _source in lsf, pbs, gridengine, cobalt, loadleveler:
+def oar(random, names, counts):
+    return {"OAR_JOB_ID": str(random.randint(1, 99999)), "OAR_NODEFILE": "/nodes"}, {"/nodes": slots_text(names, counts)}
+
+
+def pjm(random, names, _counts):
+    return {"PJM_JOBID": str(random.randint(1, 99999)), "PJM_O_NODEINF": "/nodes", "PJM_NODE": str(len(names))}, \
+        {"/nodes": "".join(f"{name}\n" for name in names)}
+
+
+for _source in lsf, pbs, gridengine, cobalt, loadleveler, oar, pjm:
     manager(_source.__name__)(job_script(_source.__name__, _source))
     manager(_source.__name__)(ranks_in_job(_source.__name__, "openmpi", _source))
 

@@ -29,6 +29,7 @@ import tempfile
 
 import makers_basic  # noqa: F401
 import makers_batch  # noqa: F401
+import makers_named  # noqa: F401
 import makers_pods  # noqa: F401
 from cluster import LAUNCHERS, MANAGERS
 
