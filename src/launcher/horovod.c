@@ -9,7 +9,7 @@
  * It passes its own environment on to all nodes. Over MPI it is mpirun that tells the ranks. In an
  * elastic job (HOROVOD_ELASTIC=1) the numbers change while it runs: nothing is made of them.
  *
- * Reference: horovod/runner/gloo_run.py of Horovod 0.28.
+ * Reference: horovod/runner/gloo_run.py of Horovod.
  */
 
 #include "cluster/launcher.h"

@@ -19,7 +19,7 @@
  * These are torchrun's and JAX's own settings, and a user may set them as well: what makes them the operator's is the master's name,
  * from which those of all nodes follow.
  *
- * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer 2.1.
+ * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer.
  */
 
 #include "base/num.h"
