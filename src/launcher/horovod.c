@@ -10,7 +10,7 @@
  * It passes its own environment on to all nodes. Over MPI, mpirun numbers the ranks. In an
  * elastic job (HOROVOD_ELASTIC=1) the numbers change while it runs, so they are ignored.
  *
- * Reference: horovod/runner/gloo_run.py of Horovod 0.28.
+ * Reference: horovod/runner/gloo_run.py of Horovod.
  */
 
 #include "cluster/launcher.h"

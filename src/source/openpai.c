@@ -11,7 +11,7 @@
  * The nodes are the tasks of this task's own role. They have ports, too, PAI_PORT_LIST_worker_0_http,
  * but under labels that the user chooses, of which none is for a rendezvous.
  *
- * Reference: docs/manual/cluster-user/how-to-use-advanced-job-settings.md of OpenPAI.
+ * Reference: the table of environment variables in OpenPAI's manual.
  */
 
 #include "base/buf.h"

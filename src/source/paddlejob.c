@@ -11,7 +11,7 @@
  *
  * Jobs with a master have PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM, too: those are parameter servers.
  *
- * Reference: pkg/controller.v1/paddlepaddle/envvar.go of Kubeflow's training operator 1.9.
+ * Reference: pkg/controller.v1/paddlepaddle/envvar.go of Kubeflow's training operator.
  */
 
 #include "base/buf.h"

@@ -89,8 +89,7 @@ const struct source source_dstack = {
  *
  * The prefix is in LEPTON_JOB_SERVICE_PREFIX in some versions, and else it is the job's name.
  *
- * Reference: "Predefined environment variables" of NVIDIA's documentation; lepton_env_to_pytorch.sh
- * of leptonai/scripts.
+ * Reference: public scripts for it, and a description of lepton_env_to_pytorch.sh of leptonai/scripts.
  */
 const struct source source_lepton = {
 	.name = "lepton",
@@ -121,7 +120,7 @@ const struct source source_lepton = {
  *
  * Replicas whose job runs nothing together have no master. The names of the others are not told.
  *
- * Reference: public training scripts that read them, such as configs of PixArt and Monai's.
+ * Reference: public training scripts that read them.
  */
 const struct source source_ngc = {
 	.name = "ngc",
@@ -382,7 +381,7 @@ static const char *ascend_detect(const struct input *in) {
  * With one NPU in a pod, LOCAL_RANK is 0, and the rest looks as everybody's ranks do: that is left
  * alone. There, RANK and WORLD_SIZE are right as they are.
  *
- * Reference: component/ascend-operator/pkg/controllers/v1/env.go of MindCluster, setPytorchEnv().
+ * Reference: setPytorchEnv() of the operator's controller.
  */
 const struct source source_ascend = {
 	.name = "ascend",
@@ -421,7 +420,8 @@ static const char *googlebatch_detect(const struct input *in) {
  *
  * BATCH_HOSTS_FILE lists the machines where a job asks for it, in an order that nothing tells.
  *
- * Reference: torchx/schedulers/gcp_batch_scheduler.py of TorchX; google/cloud/batch/v1/job.proto.
+ * Reference: torchx/schedulers/gcp_batch_scheduler.py of TorchX. BATCH_TASK_COUNT is not
+ * confirmed by a source.
  */
 const struct source source_googlebatch = {
 	.name = "googlebatch",
@@ -485,7 +485,7 @@ const struct source source_loadleveler = {
  *
  *     OAR_JOB_ID=1234567   OAR_NODEFILE=/var/lib/oar/1234567    a host a line, for each core
  *
- * Reference: docs/documentation/user/usecases.rst of OAR.
+ * Reference: public job scripts and user manuals.
  */
 const struct source source_oar = {
 	.name = "oar",
@@ -502,12 +502,12 @@ const struct source source_oar = {
 };
 
 /*
- * Fujitsu's PJM (Fugaku's kin, Wisteria, Flow, ITO). In a job script:
+ * Fujitsu's PJM. In a job script:
  *
  *     PJM_JOBID=1234567   PJM_O_NODEINF=/var/spool/pjm/1234567.nodeinf    a host a line
  *     PJM_NODE=4          PJM_MPI_PROC=32
  *
- * Reference: public job scripts that read them, of several centres.
+ * Reference: public job scripts that read them.
  */
 const struct source source_pjm = {
 	.name = "pjm",
@@ -554,8 +554,7 @@ static const char *plain_detect(const struct input *in) {
  *
  * WORLD_SIZE and RANK count processes, and stay as they are.
  *
- * Reference: "Configuration" of instant clusters in RunPod's documentation; composer/cli/launcher.py
- * of Composer, which reads MosaicML's.
+ * Reference: "Configuration" of instant clusters in RunPod's documentation.
  */
 const struct source source_plain = {
 	.name = "plain",

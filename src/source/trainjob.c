@@ -21,7 +21,7 @@
  * These are settings of torchrun and JAX, so a user may also set them. The form of the master's
  * name shows that the operator set them. The names of all nodes follow from it.
  *
- * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer 2.1.
+ * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer.
  */
 
 #include "base/num.h"

@@ -280,7 +280,7 @@ def pai(random, n):
     def member(i):
         name = f"{job}-worker-{i - 1}" if i else f"{job}-master-0"
         return Member({"MASTER_ADDR": "localhost" if local and i == 0 else f"{job}-master-0", "MASTER_PORT": "23456",
-                       "WORLD_SIZE": str(n), "RANK": str(i), "NPROC_PER_NODE": "8"}, name, i, hostname=name)
+                       "WORLD_SIZE": str(n), "RANK": str(i), "NPROC_PER_NODE": "8"}, "localhost" if local and i == 0 else name, i, hostname=name)
 
     def master(member):
         return "localhost" if local and member.rank == 0 else f"{job}-master-0"
