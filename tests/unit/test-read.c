@@ -65,12 +65,12 @@ int main(void) {
 
 	check_wrong("", "one of hosts, hostfile, nnodes and master-addr is expected");
 	check_wrong("job=J node-rank=R", "one of hosts, hostfile, nnodes and master-addr is expected");
-	check_wrong("host=A", "no field is called 'host'; did you mean 'hosts'?");
-	check_wrong("=A", "no field is called ''");
+	check_wrong("host=A", "there is no field 'host'; did you mean 'hosts'?");
+	check_wrong("=A", "there is no field ''");
 	check_wrong("node_rank=A", "did you mean 'node-rank'?");
-	check_wrong("hosts=A slot", "no field is called 'slot'");
-	check_wrong("hosts=A hosts=B", "the field hosts is there twice");
-	check_wrong("hosts=A hosts?=B", "the field hosts is there twice");
+	check_wrong("hosts=A slot", "there is no field 'slot'");
+	check_wrong("hosts=A hosts=B", "the field hosts is given twice");
+	check_wrong("hosts=A hosts?=B", "the field hosts is given twice");
 	check_wrong("hosts=A hostfile=B", "hosts and hostfile contradict each other");
 	check_wrong("hosts", "'hosts': FIELD=VARIABLE is expected");
 	check_wrong("hosts=", "'hosts=': FIELD=VARIABLE is expected");
