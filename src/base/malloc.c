@@ -60,8 +60,11 @@ void *calloc(size_t count, size_t size) {
 }
 
 void free(void *block) {
+	if (!block) {
+		return;
+	}
 	struct head *head = (struct head *)block - 1;
-	if (block && (char *)block + head->size == next) {
+	if ((char *)block + head->size == next) {
 		next = (char *)head;
 		memset(next, 0, sizeof(*head) + head->size);
 	}
