@@ -206,7 +206,7 @@ static bool cursors_next(struct cursor *cursors, uint32_t n) {
 }
 
 static char *put_text(char *at, const char *text, size_t len) {
-	return len ? mempcpy(at, text, len) : at;
+	return text ? mempcpy(at, text, len) : at;
 }
 
 /** Write the name that the cursors stand at, and a newline. There is room for it. */
