@@ -164,7 +164,7 @@ static uint32_t find_master(const struct job *job, struct str addr) {
 	uint32_t m = 0;
 	for (; m < job->n; m++) {
 		struct str list = str_of(job->tasks[m].list);
-		if (str_eq(addr, (struct str){list.p, str_find(list, ',')})) {
+		if (list.p && str_eq(addr, (struct str){list.p, str_find(list, ',')})) {
 			break;
 		}
 	}
