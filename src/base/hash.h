@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * A hash of texts that others choose. It has a secret key: with a known hash, an attacker can make thousands of names with
- * the same value, and each look-up would go through all of them.
+ * A hash of texts that others choose. It has a secret key: with a known hash, an attacker can make
+ * thousands of names with the same value, and each look-up would go through all of them.
  */
 
 #include "base/str.h"

@@ -193,7 +193,7 @@ static bool cursor_next(struct cursor *cursor) {
 	return true;
 }
 
-/** Go to the next name, in Slurm's order: the last bracket changes first, then the first, the second, ... */
+/** Go to the next name, in Slurm's order: the last bracket changes first, then the first one on. */
 static bool cursors_next(struct cursor *cursors, uint32_t n) {
 	for (uint32_t turn = 0; turn < n; turn++) {
 		struct cursor *cursor = &cursors[turn ? turn - 1 : n - 1];

@@ -169,7 +169,8 @@ static bool comes_before(struct str a, struct str b) {
 }
 
 /**
- * Whether the names are in order, as in "main1, sub1, sub2, ..., sub10". Then no name is there twice. Most lists are so.
+ * Whether the names are in order, as in "main1, sub1, sub2, ..., sub10". Then no name is there twice.
+ * Most lists are so.
  */
 static bool names_ascend(const struct hosts *hosts) {
 	for (uint32_t i = 1; i < hosts->n; i++) {

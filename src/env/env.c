@@ -29,8 +29,8 @@ static bool has_name(const struct env_entry *entry) {
 }
 
 /**
- * Index all entries, with room for `cap` of them. From the last to the first: then the first entry of a name is the head
- * of its chain.
+ * Index all entries, with room for `cap` of them. From the last to the first: then the first entry of
+ * a name is the head of its chain.
  */
 static void index_all(struct env *env) {
 	uint32_t slots = 64;

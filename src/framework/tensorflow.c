@@ -5,8 +5,8 @@
  *
  *     {"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}
  *
- * Task i listens on the master's port + i, so that tasks may share a host. All tasks are workers, unless the user sets
- * roles: then each role has a list of its own, and the evaluator is in no list.
+ * Task i listens on the master's port + i, so that tasks may share a host. All tasks are workers,
+ * unless the user sets roles: then each role has a list of its own, and the evaluator is in no list.
  *
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
@@ -123,7 +123,7 @@ static char *put_roles(char *at, const struct cluster *c, bool cyclic, const str
 	return at;
 }
 
-/** Write this task's role and its number in that role; it is number @index of all. Returns the end. */
+/** Write the role of task @index, and its number in that role. Returns the end. */
 static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
 	const struct tf_role *role = roles->list;
 	while (index >= role->tasks) {
