@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** `explain`: runs the flow, and prints what it has done. explain_text.c and explain_json.c are its two formats. */
+/** `explain`: runs the flow and prints its changes, by explain_text.c or explain_json.c. */
 
 #include "distinit/commands.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * `explain` on the process: what it may do, what the workload will have, and where it runs. Jobs fail, or are slow without a word, for
- * reasons that are all here and that nobody looks at.
+ * `explain` on the process: what it may do, what the program will have, and where it runs. Many
+ * jobs fail, or are slow, for one of these reasons.
  */
 
 #include "distinit/commands.h"
@@ -44,7 +44,10 @@ void explain_workload(struct session *s, struct process_report *r) {
 	r->workload_caps = credentials_after_exec(&r->workload);
 }
 
-/** Those that the container was given, but that the workload will not have; where it has them all, it is no container's choice. */
+/**
+ * Capabilities that the container has and the program will not have. None if the bounding set is
+ * full: then nobody chose them for this container.
+ */
 static uint64_t lost_caps(const struct process_report *r) {
 	const struct credentials *w = &r->workload;
 	return w->caps.bounding == w->caps_known ? 0 : w->caps.bounding & CAPS_ASKED_FOR & ~r->workload_caps;

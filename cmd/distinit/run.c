@@ -27,7 +27,7 @@ static int refuse_command_line(struct session *s) {
 static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	struct change *list;
-	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
+	uint32_t n = flow_changes(&s->flow, false, &list);
 	if (s->flow.has_cluster) {
 		const struct cluster *c = &s->flow.cluster;
 		buf_puts(&line, c->source ? c->source->name : c->launcher->name);
@@ -102,9 +102,9 @@ int command_run(struct session *s) {
 	say_notes(&s->speaker, &s->notes);
 	if (s->speaker.log >= LOG_INFO) {
 		say_what_was_derived(s);
-	}
-	if (s->speaker.log >= LOG_INFO && s->flow.wishes.any) {
-		say_who_it_is(s);
+		if (s->flow.wishes.any) {
+			say_who_it_is(s);
+		}
 	}
 	if (privileges_drop(&s->flow, &err) < 0) {
 		return session_fail(s, &err);

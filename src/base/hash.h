@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * A hash of texts that others choose. It is keyed, since whoever knows a hash can make thousands of names that share one, and a
- * table of those is searched from end to end each time.
+ * A hash of texts that others choose. It has a secret key: with a known hash, an attacker can make
+ * thousands of names with the same value, and each look-up would go through all of them.
  */
 
 #include "base/str.h"
@@ -13,7 +13,7 @@
 /** The key: random once hash_begin() was called, the same for the life of the process. */
 extern uint64_t hash_key;
 
-/** Take a key from the random bytes that the kernel gives each program. Asks the kernel for nothing. */
+/** Take a key from the random bytes that the kernel gives each program: no system call. */
 void hash_begin(void);
 
 /** The @n bytes at @p as a number, at most 8, the rest zero. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * malloc() and free() for the static programs, in place of musl's, which takes 9 KB. The programs themselves allocate
- * from an arena: these serve cJSON, libcap and the C library, whose requests are few. One thread calls them.
+ * malloc() and free() for the static programs, in place of musl's, which takes 9 KB. The programs
+ * themselves allocate from an arena: these serve cJSON, libcap and the C library, which make few
+ * requests. One thread calls them.
  *
- * Blocks lie one behind the other. free() takes back the last one, so opendir() and closedir() may go on for ever; any
- * other block stays. What lies behind the last block is always zero, which is all that calloc() needs.
+ * Blocks lie one after the other. free() takes back the last one, so opendir() and closedir() can
+ * repeat for ever; any other block stays. The memory after the last block is always zero, which is
+ * all that calloc() needs.
  */
 
 #include <errno.h>
@@ -60,8 +62,11 @@ void *calloc(size_t count, size_t size) {
 }
 
 void free(void *block) {
+	if (!block) {
+		return;
+	}
 	struct head *head = (struct head *)block - 1;
-	if (block && (char *)block + head->size == next) {
+	if ((char *)block + head->size == next) {
 		next = (char *)head;
 		memset(next, 0, sizeof(*head) + head->size);
 	}
@@ -78,8 +83,8 @@ void *realloc(void *block, size_t size) {
 }
 
 /*
- * Parts of musl, such as posix_spawn_file_actions_adddup2(), call malloc() by names of musl's own. Without these, its
- * malloc() would be linked, too.
+ * Parts of musl, such as posix_spawn_file_actions_adddup2(), call malloc() by musl's own names.
+ * Without these, its malloc() would be linked, too.
  */
 #define ALSO(name) __attribute__((copy(name), alias(#name)))
 

@@ -25,8 +25,8 @@ int num_read_u32(struct str text, uint32_t *out);
 size_t num_write(char *at, uint64_t number);
 
 /**
- * A number as text that is counted on. Where thousands of names differ by a number, dividing for each digit would be most
- * of the cost.
+ * A number as text that can be incremented. For thousands of names that differ by a number, this is
+ * cheaper than dividing for each digit.
  */
 struct digits {
 	char text[NUM_DIGITS];

@@ -193,7 +193,7 @@ static bool cursor_next(struct cursor *cursor) {
 	return true;
 }
 
-/** Go to the next name. The last bracket changes first, then the others from the first on: Slurm's order. */
+/** Go to the next name, in Slurm's order: the last bracket changes first, then the first one on. */
 static bool cursors_next(struct cursor *cursors, uint32_t n) {
 	for (uint32_t turn = 0; turn < n; turn++) {
 		struct cursor *cursor = &cursors[turn ? turn - 1 : n - 1];
@@ -206,6 +206,7 @@ static bool cursors_next(struct cursor *cursors, uint32_t n) {
 }
 
 static char *put_text(char *at, const char *text, size_t len) {
+	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): measure() has made room for all names
 	return len ? mempcpy(at, text, len) : at;
 }
 
@@ -268,7 +269,7 @@ static int measure(struct reader *in, struct builder *out) {
 	return r;
 }
 
-/** In two passes: what is large need not grow then, and nothing is written of a list that is wrong. */
+/** Two passes: the text is allocated once, and a list with an error writes nothing. */
 static int expand(const char *what, struct str text, struct builder *out, struct err *err) {
 	struct reader in = {.what = what, .text = text, .err = err};
 	struct name name;

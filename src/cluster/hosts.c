@@ -70,7 +70,7 @@ static bool same_short_name(struct str a, struct str b) {
 	return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
 }
 
-/** Whether @name is digits and dots alone, or has a ':': "10.0.0.1" and "::ffff:10.0.0.1" have no short name. */
+/** Whether @name is an address, such as "10.0.0.1" or "::1". An address has no short name. */
 static bool is_address(struct str name) {
 	bool dotted = true;
 	if (str_find(name, ':') < name.len) {
@@ -112,7 +112,7 @@ static bool bytes_are_fine(struct str name) {
 	return i == name.len;
 }
 
-/** Whether a ':' in @name, if there is one, is that of an IPv6 address, which may have a zone: "fe80::1%eth0". */
+/** Whether @name has no ':', or is an IPv6 address, perhaps with a zone: "fe80::1%eth0". */
 static bool colon_is_fine(struct str name) {
 	char text[INET6_ADDRSTRLEN] = "";
 	unsigned char address[16];
@@ -135,8 +135,8 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 	}
 	if (name.len && bytes_are_fine(name)) {
 		return err_set(err, EINVAL,
-			       "%s: the host name %s has a ':' in it, but is no IPv6 address; "
-			       "--hostfile tells slots, --master-port a port",
+			       "%s: the host name %s contains ':' but is not an IPv6 address; "
+			       "give slots with --hostfile, a port with --master-port",
 			       what, quote(name).s);
 	}
 	size_t i = 0;
@@ -169,8 +169,8 @@ static bool comes_before(struct str a, struct str b) {
 }
 
 /**
- * Whether each name comes before the next, as in "main1, sub1, sub2, ..., sub10". There can be no doubles then, and most
- * lists are like that.
+ * Whether the names are in order, as in "main1, sub1, sub2, ..., sub10". Then no name is there twice.
+ * Most lists are so.
  */
 static bool names_ascend(const struct hosts *hosts) {
 	for (uint32_t i = 1; i < hosts->n; i++) {
@@ -181,7 +181,7 @@ static bool names_ascend(const struct hosts *hosts) {
 	return true;
 }
 
-/** A slot holds the index of a name + 1, and above that as much of its hash as there is room for. */
+/** A slot holds the index of a name + 1, and in the bits above it a part of its hash. */
 #define SLOT_INDEX ((uint32_t)HOSTS_MAX * 2 - 1)
 
 /** Find a name that is listed twice, in one pass over a table of what was seen. */

@@ -7,7 +7,7 @@
 /** Room for what derivation and a few directives add, without growing. */
 #define SPARE 24
 
-/** Go on from @slot, which is taken, to where the name of @hash, which @name is, stands or would stand. */
+/** Go from the occupied @slot to the slot of @name, whose hash is @hash, or to a free one. */
 static uint32_t probe(const struct env *env, uint32_t slot, uint32_t hash, struct str name) {
 	for (; env->slots[slot]; slot = (slot + 1) & env->mask) {
 		const struct env_entry *entry = &env->entries[env->slots[slot] - 1];
@@ -29,8 +29,8 @@ static bool has_name(const struct env_entry *entry) {
 }
 
 /**
- * Index all entries, with room for as many as `cap`. From the last to the first, so that each stands before its doubles without
- * a walk along them.
+ * Index all entries, with room for `cap` of them. From the last to the first: then the first entry of
+ * a name is the head of its chain.
  */
 static void index_all(struct env *env) {
 	uint32_t slots = 64;
@@ -86,7 +86,7 @@ static inline uint32_t first_of(const struct env *env, struct str name) {
 static struct env_entry *walk_next(const struct env *env, struct walk *walk, unsigned states) {
 	while (walk->next) {
 		struct env_entry *entry = &env->entries[walk->next - 1];
-		// What is gone for good is not passed again, however often its name is set and removed.
+		// Unlink removed entries: a name that is set and removed often stays cheap.
 		while (entry->next && env->entries[entry->next - 1].state == ENV_GONE) {
 			entry->next = env->entries[entry->next - 1].next;
 		}
@@ -170,7 +170,7 @@ bool env_matches(struct str pattern, struct str name) {
 	return str_eq(pattern, name);
 }
 
-/** Move the entries that @name matches from the states @from to @to. Returns how many there were. */
+/** Change the state of the entries that match @name from @from to @to. Returns their number. */
 static uint32_t move_matching(struct env *env, struct str name, unsigned from, enum env_state to,
 			      const struct origin *by) {
 	uint32_t moved = 0;

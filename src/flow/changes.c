@@ -20,7 +20,7 @@ static const char *shown(const struct listing *l, const char *name, const char *
 	return !value || l->show_secrets ? value : secret_mask(l->flow->arena, name, value);
 }
 
-/** What the user's TF_CONFIG says: one clause. It is passed on as it is, but a mistake in it gets a note. */
+/** What the user's TF_CONFIG says: one clause. It is passed on; a mistake in it gets a note. */
 static const char *judge_tf_config(struct flow *f, const char *value) {
 	struct cJSON *json;
 	struct err err;
@@ -38,7 +38,7 @@ static const char *judge_tf_config(struct flow *f, const char *value) {
 				    "passed on as it is");
 	} else {
 		const char *who = arena_format(f->arena, "%s %d", type->valuestring, index->valueint);
-		// An evaluator is in no list, and TFJob's sparse form has an object with this one alone.
+		// An evaluator is in no list. TFJob's sparse form has only this task.
 		const cJSON *peers = cJSON_GetObjectItemCaseSensitive(cluster, type->valuestring);
 		int n = cJSON_IsArray(peers) ? cJSON_GetArraySize(peers) : 0;
 		why = arena_format(f->arena, "it was set already; this is %s", who);

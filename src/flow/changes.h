@@ -18,8 +18,8 @@ struct change {
 };
 
 /**
- * List, in the arena, the variables that were set, kept, left out and removed by flow_derive(). Unless @show_secrets,
- * values that look secret are masked. A mistake in the user's TF_CONFIG gets a note.
+ * List, in the arena, the variables that were set, kept, left out and removed by flow_derive().
+ * Unless @show_secrets, values that look secret are masked. A mistake in the user's TF_CONFIG gets a note.
  * Returns how many there are.
  */
 uint32_t flow_changes(struct flow *flow, bool show_secrets, struct change **out);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * TensorFlow's TF_CONFIG, which tells every task of all tasks:
+ * TensorFlow's TF_CONFIG, which lists all tasks for every task:
  *
  *     {"cluster":{"worker":["main1:29500","sub1:29501"]},"task":{"type":"worker","index":1}}
  *
- * Task i listens on the master's port + i, so that tasks may share a host. All are workers, unless roles are told; each role has
- * a list of its own then, and the evaluator stands in none.
+ * Task i listens on the master's port + i, so that tasks may share a host. All tasks are workers,
+ * unless the user sets roles: then each role has a list of its own, and the evaluator is in no list.
  *
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
@@ -20,7 +20,7 @@
 #define INDEX  "\",\"index\":"
 #define TAIL   "}}"
 
-/** What a role's list takes besides its tasks: "evaluator":[], and its name again where the task has it. */
+/** The bytes of a role's list without its tasks: "evaluator":[], and its name again in the task. */
 #define AROUND_ROLE 32
 
 /** Write a worker. Returns the place behind it. */
@@ -104,7 +104,7 @@ static char *put_role(char *at, const struct tf_role *role, struct walk *walk, s
 	return at;
 }
 
-/** Write the lists of all roles but that of the evaluator. Returns the place behind the last one. */
+/** Write the lists of all roles except the evaluator. Returns the end. */
 static char *put_roles(char *at, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
 	struct digits port = digits_of(c->master_port, 1);
 	struct walk walk = {.cluster = c, .cyclic = cyclic};
@@ -123,7 +123,7 @@ static char *put_roles(char *at, const struct cluster *c, bool cyclic, const str
 	return at;
 }
 
-/** Write which task this is: number @index of all, which is a number in its role. Returns the place behind it. */
+/** Write the role of task @index, and its number in that role. Returns the end. */
 static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
 	const struct tf_role *role = roles->list;
 	while (index >= role->tasks) {
@@ -139,19 +139,19 @@ static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
 /** Why there can be no TF_CONFIG, or NULL. */
 static const char *not_possible(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "this process is no rank, and a worker's index would reach every task";
+		return "this process is not a rank, and a worker's index would reach every task";
 	}
 	if (c->place.hosts.n == 0) {
 		return "the hosts are not known";
 	}
 	if (c->scope == SCOPE_TASK && !c->place.tasks_per_node) {
-		return "which rank runs on which host is not told";
+		return "which rank runs on which host is not known";
 	}
 	if (c->scope == SCOPE_TASK && c->place.layout == LAYOUT_UNKNOWN) {
 		return "how the ranks are dealt to the nodes is not known (neither block nor cyclic)";
 	}
 	if (c->scope == SCOPE_NODE && c->place.node_rank == UNKNOWN) {
-		return "this node is not told its rank";
+		return "this node's rank is not known";
 	}
 	for (uint32_t i = 0; c->scope == SCOPE_NODE && c->place.tasks_per_node && i < c->nnodes; i++) {
 		if (c->place.tasks_per_node[i] != 1) {
@@ -166,7 +166,7 @@ static void leave_out(struct derivation *d, const char *why) {
 	derive_leaves_out(d, NAME, why);
 }
 
-/** The user's roles have to fit the cluster: one that waits for a role that nobody has hangs. */
+/** The user's roles have to fit the cluster: a job that waits for a missing role hangs. */
 static int tensorflow_check(struct derivation *d, struct err *err) {
 	struct tf_roles *roles = &d->tf_roles;
 	if (!roles->text || env_value(d->env, NAME) || not_possible(d->cluster)) {

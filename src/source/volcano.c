@@ -169,7 +169,7 @@ static uint32_t find_master(const struct job *job, struct str addr) {
 	uint32_t m = 0;
 	for (; m < job->n; m++) {
 		struct str list = str_of(job->tasks[m].list);
-		if (str_eq(addr, (struct str){list.p, str_find(list, ',')})) {
+		if (list.p && str_eq(addr, (struct str){list.p, str_find(list, ',')})) {
 			break;
 		}
 	}
@@ -182,7 +182,7 @@ static uint32_t find_master(const struct job *job, struct str addr) {
  */
 static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 	struct str addr = str_of(env_value(in->env, ADDR));
-	uint32_t size, m = find_master(job, addr), w = job->n, other = job->n;
+	uint32_t size, m = find_master(job, addr), w = job->n, other = w;
 	if (m == job->n || num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0) {
 		return 0;
 	}

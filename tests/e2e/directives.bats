@@ -546,6 +546,7 @@ soon() {
 
 @test "much: a thousand elements of a hundred bytes are no problem" {
 	seq -f "append X=/a/folder/with/a/long/name/as/they/are/in/a/class/path/of/a/program/in/java/library-%05g.jar" 1200 >file
+	# shellcheck disable=SC2016 # the inner shell expands it
 	soon --env-file file -- sh -c 'echo ${#X}'
 	succeeds_with "$((1200 * 94 - 1))"
 }

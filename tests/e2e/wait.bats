@@ -417,7 +417,7 @@ fails_at_last() {
 	local bytes
 	# No error and 4,000,000,000 addresses; one address of that length.
 	for bytes in 0000000000000000ffffffff "00000000000000000100000002000000$(printf '%048d' 0)ffff0000"; do
-		invoke env -i strace -o trace -e inject=read:poke_exit=@arg2=$bytes:when=1 "$DISTINIT" wait -vv --cluster=none \
+		invoke env -i strace -o trace -e inject=read:poke_exit=@arg2="$bytes":when=1 "$DISTINIT" wait -vv --cluster=none \
 			--master-addr=localhost --timeout=5s
 		[ "$status" -eq 0 ]
 		[[ $stderr == *'the look-up process sent an invalid answer'* ]]

@@ -154,12 +154,12 @@ static void check_splits(const char *bytes, char separator) {
 
 /** A ':' makes a name an address of IPv6, and nothing else. */
 static void check_colons(void) {
-#define NO_ADDRESS "has a ':' in it, but is no IPv6 address; --hostfile tells slots"
+#define NO_ADDRESS "contains ':' but is not an IPv6 address; give slots with --hostfile"
 	check_check("::1", NULL);
 	check_check("fe80::1%eth0,fe80::1%eth1", NULL);
 	check_check("fd00::1,n2,::ffff:10.0.0.1", NULL);
 	check_check("0123:4567:89ab:cdef:0123:4567:255.255.255.255", NULL);
-	check_check("n1,n2:8", "HOSTS: the host name 'n2:8' " NO_ADDRESS ", --master-port a port");
+	check_check("n1,n2:8", "HOSTS: the host name 'n2:8' " NO_ADDRESS ", a port with --master-port");
 	check_check("10.0.0.1:8", NO_ADDRESS);
 	check_check("fd00::1::2", NO_ADDRESS);
 	check_check("1:2:3:4:5:6:7:8:9", NO_ADDRESS);
