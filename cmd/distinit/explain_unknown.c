@@ -8,7 +8,6 @@
 #include "distinit/commands.h"
 
 #include "base/num.h"
-#include "env/bundle.h"
 #include "flow/tables.h"
 #include "source/ask.h"
 #include "source/row.h"
@@ -137,7 +136,7 @@ static bool may_be(struct guess *g, enum row_field field, struct str name, const
 /** Whether a table has @name: then it is no unknown manager's. */
 static bool is_known(const struct guess *g, struct str name) {
 	const char *const *own = g->own;
-	while (*own && !bundle_is_like(name, str_of(*own))) {
+	while (*own && !str_like(name, str_of(*own))) {
 		own++;
 	}
 	return *own || has_word(name, "SERVICE");

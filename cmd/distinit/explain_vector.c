@@ -11,7 +11,6 @@
 
 #include "base/hash.h"
 #include "base/words.h"
-#include "env/bundle.h"
 #include "env/secret.h"
 #include "flow/tables.h"
 #include "source/ask.h"
@@ -201,7 +200,7 @@ static bool is_read(struct report *r, struct str name) {
 		return false;
 	}
 	for (const char *const *own = r->own; *own; own++) {
-		if (bundle_is_like(name, str_of(*own))) {
+		if (str_like(name, str_of(*own))) {
 			return true;
 		}
 	}

@@ -30,3 +30,24 @@ bool str_cut(struct str *rest, char separator, struct str *piece) {
 	*rest = end < rest->len ? str_from(*rest, end + 1) : (struct str){0};
 	return true;
 }
+
+bool str_like(struct str text, struct str pattern) {
+	while (pattern.len && pattern.p[0] != '*') {
+		if (text.len == 0 || text.p[0] != pattern.p[0]) {
+			return false;
+		}
+		text = str_from(text, 1);
+		pattern = str_from(pattern, 1);
+	}
+	if (pattern.len == 0) {
+		return text.len == 0;
+	}
+	pattern = str_from(pattern, 1);
+	while (!str_like(text, pattern)) {
+		if (text.len == 0) {
+			return false;
+		}
+		text = str_from(text, 1);
+	}
+	return true;
+}

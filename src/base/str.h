@@ -52,3 +52,6 @@ struct str str_trim(struct str a);
  * empty; "" has one.
  */
 bool str_cut(struct str *rest, char separator, struct str *piece);
+
+/** Whether @text is like @pattern, in which each '*' stands for any text. */
+bool str_like(struct str text, struct str pattern);

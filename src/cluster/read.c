@@ -90,10 +90,9 @@ int need_u32(const struct input *in, const char *name, const char *beside, uint3
 	return r < 0 ? r : parse_u32(name, value, out, err);
 }
 
-int need_nnodes(const struct input *in, const char *name, const char *beside, uint32_t *out,
-		struct err *err) {
+int parse_nnodes(const char *name, const char *value, uint32_t *out, struct err *err) {
 	uint32_t nnodes;
-	int r = need_u32(in, name, beside, &nnodes, err);
+	int r = parse_u32(name, value, &nnodes, err);
 	if (r < 0) {
 		return r;
 	}
@@ -103,6 +102,13 @@ int need_nnodes(const struct input *in, const char *name, const char *beside, ui
 	}
 	*out = nnodes;
 	return 0;
+}
+
+int need_nnodes(const struct input *in, const char *name, const char *beside, uint32_t *out,
+		struct err *err) {
+	const char *value = "";
+	int r = need_value(in, name, beside, &value, err);
+	return r < 0 ? r : parse_nnodes(name, value, out, err);
 }
 
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {

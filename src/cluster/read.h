@@ -46,4 +46,5 @@ int read_port(const struct input *in, const char *name, uint16_t *out, struct er
 
 /** The same for values; @name is for the message. */
 int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err);
+int parse_nnodes(const char *name, const char *value, uint32_t *out, struct err *err);
 int parse_port(const char *name, const char *value, uint16_t *out, struct err *err);

@@ -9,8 +9,6 @@
 #include "cluster/read.h"
 #include "cluster/self.h"
 
-struct source_row;
-
 /**
  * Names of variables and paths of files, then NULL. One '*' in a name stands for any text:
  * "VC_*_HOSTS". `distinit sources` lists them, and `distinit bundle` does not send such variables
@@ -40,8 +38,8 @@ struct source {
 	 * it, too.
 	 */
 	const char *lacks;
-	/** The meaning of its variables, if they are all that is needed (source/row.h); or NULL. */
-	const struct source_row *row;
+	/** A text with the meaning of its variables, if they are all that is needed (source/row.h); or NULL. */
+	const char *row;
 	/**
 	 * Whether this manager's variables are set, and complete enough to be valid. Returns the
 	 * variable by which it was recognised, or NULL. This must be cheap, silent and without

@@ -38,27 +38,14 @@ static const char own_words[] =
 	// the worker's distinit reads its settings before it reads a bundle
 	"DISTINIT_*";
 
-bool bundle_is_like(struct str name, struct str pattern) {
-	size_t star = str_find(pattern, '*');
-	if (!str_starts(name, (struct str){pattern.p, star})) {
-		return false;
-	}
-	name = str_from(name, star);
-	if (star == pattern.len) {
-		return name.len == 0;
-	}
-	struct str tail = str_from(pattern, star + 1);
-	return name.len >= tail.len && str_eq(str_from(name, name.len - tail.len), tail);
-}
-
 static bool is_own(const struct bundle_request *request, struct str name) {
 	struct str rest = str_of(own_words), word;
 	bool own = false;
 	while (!own && str_cut(&rest, ' ', &word)) {
-		own = bundle_is_like(name, word);
+		own = str_like(name, word);
 	}
 	for (const char *const *names = request->own; !own && names && *names; names++) {
-		own = bundle_is_like(name, str_of(*names));
+		own = str_like(name, str_of(*names));
 	}
 	return own;
 }

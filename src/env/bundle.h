@@ -56,6 +56,3 @@ int bundle_write(const struct bundle_request *request, const struct env *env, st
  * changed, or has another version: @err says "WHERE: ...".
  */
 int bundle_open(const char *where, struct str *text, struct err *err);
-
-/** Whether @name matches @pattern, in which one '*' matches any text, as in bundle_request.own. */
-bool bundle_is_like(struct str name, struct str pattern);

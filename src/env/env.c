@@ -24,6 +24,12 @@ static inline uint32_t slot_of(const struct env *env, uint32_t hash, struct str 
 	return env->slots[slot] ? probe(env, slot, hash, name) : slot;
 }
 
+/** Remember how a name begins: the first @name_len bytes of @text. */
+static inline void note_start(struct env *env, const char *text, uint32_t name_len) {
+	uint32_t bit = env_start(text[0], name_len > 1 ? text[1] : '\0');
+	env->starts[bit / 32] |= 1u << bit % 32;
+}
+
 static bool has_name(const struct env_entry *entry) {
 	return entry->text[entry->name_len] == '=';
 }
@@ -66,6 +72,7 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 						     .name_len = (uint32_t)name.len,
 						     .hash = (uint32_t)hash_text(name),
 						     .state = ENV_LIVE};
+		note_start(env, text, (uint32_t)name.len);
 	}
 	index_all(env);
 }
@@ -106,7 +113,7 @@ const char *env_find(const struct env *env, struct str name) {
 }
 
 const char *env_get(const struct env *env, const char *name) {
-	return env_find(env, str_of(name));
+	return env_may_have(env, name) ? env_find(env, str_of(name)) : NULL;
 }
 
 const char *env_value(const struct env *env, const char *name) {
@@ -148,6 +155,7 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 	}
 	env->entries[env->n++] = (struct env_entry){
 		.text = text, .by = by, .name_len = name_len, .hash = hash, .state = ENV_LIVE};
+	note_start(env, text, name_len);
 	*(walk.last ? &env->entries[walk.last - 1].next : slot) = env->n;
 }
 

@@ -66,6 +66,8 @@ struct env {
 	uint32_t *slots;
 	/** The number of slots, which is a power of two, minus 1. */
 	uint32_t mask;
+	/** A bit for each pair of bytes that names begin with. */
+	uint32_t starts[32];
 };
 
 /** The largest variable, in bytes: NAME=VALUE and the NUL (the kernel's MAX_ARG_STRLEN). */
@@ -73,6 +75,20 @@ struct env {
 
 /** Begin with @inherited, which ends with NULL, like environ. */
 void env_init(struct env *env, struct arena *arena, char *const *inherited);
+
+/** The bit in env.starts of a name that begins with @a and @b, which is 0 after a single byte. */
+static inline uint32_t env_start(char a, char b) {
+	return ((uint32_t)(unsigned char)a & 31) << 5 | ((unsigned char)b & 31);
+}
+
+/**
+ * Whether some name may begin as @name does. Most names that are asked for are not there, and this
+ * says so at once.
+ */
+static inline bool env_may_have(const struct env *env, const char *name) {
+	uint32_t bit = env_start(name[0], name[0] ? name[1] : '\0');
+	return env->starts[bit / 32] >> bit % 32 & 1;
+}
 
 /** Return the value of @name, or NULL. If it is set twice, the first value counts. */
 const char *env_get(const struct env *env, const char *name);

@@ -3,7 +3,7 @@
 #include "flow/told.h"
 
 #include "cluster/read.h"
-#include "source/read.h"
+#include "source/row.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,15 +33,7 @@ static int check_master(struct input *in, struct err *err) {
 
 static int check_nnodes(const struct told *nnodes, struct err *err) {
 	uint32_t number;
-	if (!nnodes->value) {
-		return 0;
-	}
-	int r = parse_u32(nnodes->from, nnodes->value, &number, err);
-	if (r == 0 && (number == 0 || number > HOSTS_MAX)) {
-		r = err_set(err, EINVAL, "%s=%u: a number of nodes from 1 to %u is expected", nnodes->from,
-			    number, HOSTS_MAX);
-	}
-	return r;
+	return nnodes->value ? parse_nnodes(nnodes->from, nnodes->value, &number, err) : 0;
 }
 
 /** A cluster that the user gives must be given once, without a manager. */
@@ -73,8 +65,7 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 
 /** A wrong word is a wrong option, even if --lenient forgives a broken cluster. */
 static int check_read(const struct input *in, struct err *err) {
-	struct source_row row;
-	return in->read.value ? read_parse(in->arena, in->read.from, in->read.value, &row, err) : 0;
+	return in->read.value ? row_check(in->read.from, in->read.value, err) : 0;
 }
 
 int told_check(struct input *in, struct err *err) {

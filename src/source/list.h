@@ -31,7 +31,7 @@ ROW(volcengine)
 ROW(arnold)
 ROW(taiji) // other software may set such names, but not all three
 ROW(googlebatch)
-SOURCE(openpai)
+ROW(openpai)
 SOURCE(sagemaker)
 SOURCE(vertex)
 ROW(metaflow) // runs on top of the next, or of an Indexed Job
@@ -40,10 +40,11 @@ SOURCE(azureml) // runs on top of the next
 SOURCE(azurebatch)
 // Set by the controller of this pod.
 SOURCE(trainjob)
-SOURCE(pytorchjob)
-SOURCE(paddlejob)
-SOURCE(jaxjob)
-SOURCE(xgboostjob)
+SOURCE_AGAIN(trainjob, xgboost)
+ROW(pytorchjob)
+ROW(paddlejob)
+ROW(jaxjob)
+ROW(xgboostjob)
 SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
 SOURCE(volcano)
@@ -56,7 +57,7 @@ SOURCE(mpijob)
 SOURCE(flux) // one of the next often starts its brokers, and its variables leak
 SOURCE(slurm)
 SOURCE(lsf)
-SOURCE(pbs)
+ROW(pbs)
 SOURCE(gridengine)
 ROW(cobalt)
 ROW(loadleveler)
@@ -65,6 +66,7 @@ ROW(pjm)
 SOURCE(slurm_allocation)
 // Numbered replicas, which may also be independent of each other.
 ROW(brainpp)
+SOURCE_AGAIN(brainpp, rlaunch) // its second row
 // Names that any user or manager may set, also next to the variables of all above.
 ROW(plain)
 // Not a whole cluster, but a master or an index.

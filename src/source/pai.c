@@ -19,7 +19,6 @@
 #include "base/num.h"
 #include "cluster/source.h"
 #include "source/pods.h"
-#include "source/row.h"
 
 #define ADDR "MASTER_ADDR"
 #define SIZE "WORLD_SIZE"
@@ -59,16 +58,6 @@ static const char *pai_detect(const struct input *in) {
 	return here ? RANK : NULL;
 }
 
-static const struct source_row pai_row = {
-	.variables =
-		{
-			[ROW_NNODES] = SIZE,
-			[ROW_NODE_RANK] = RANK,
-			[ROW_MASTER_ADDR] = ADDR,
-			[ROW_NPROC_PER_NODE] = "NPROC_PER_NODE",
-		},
-};
-
 const struct source source_pai = {
 	.name = "pai",
 	.about = "PyTorch job of Alibaba PAI, KubeDL, Volcano's plugin, Baidu AIHC",
@@ -77,5 +66,5 @@ const struct source source_pai = {
 	.leaves = SIZE " and " RANK ", unless the pod's own name confirms that they count nodes",
 	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
 	.detect = pai_detect,
-	.row = &pai_row,
+	.row = "nnodes=WORLD_SIZE node-rank=RANK master-addr=MASTER_ADDR nproc-per-node=NPROC_PER_NODE",
 };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Reads the variables of a row. The rows themselves are in rows.c. */
+/** The text of a row: its words, its condition, its variables. */
 
 #include "source/row.h"
 
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "base/num.h"
-#include "cluster/endpoint.h"
-#include "cluster/source.h"
-#include "source/batch.h"
-#include "source/nodefile.h"
+#include "cluster/self.h"
+#include "source/pods.h"
 
+#include <ctype.h>
 #include <errno.h>
 
-const char *const row_field_names[ROW_FIELDS] = {
+const char row_field_names[ROW_FIELDS][16] = {
 	[ROW_HOSTS] = "hosts",
 	[ROW_HOSTFILE] = "hostfile",
 	[ROW_NNODES] = "nnodes",
@@ -22,312 +22,300 @@ const char *const row_field_names[ROW_FIELDS] = {
 	[ROW_MASTER_PORT] = "master-port",
 	[ROW_NPROC_PER_NODE] = "nproc-per-node",
 	[ROW_JOB] = "job",
+	[ROW_WITH] = "with",
+	[ROW_WITHOUT] = "without",
+	[ROW_SLOTS] = "slots",
+	[ROW_BATCH] = "batch",
+	[ROW_SHARED] = "shared",
 };
 
-/** A variable that was picked of a field's. */
-struct picked {
-	/** Its name; where none of several is set, all of them. */
-	const char *name;
-	/** NULL: it is not set. */
-	const char *value;
-	/** There is a "+1" behind it. */
-	bool plus;
-};
-
-/** Take "+1" off @name. */
-static bool cut_plus(struct str *name) {
-	bool plus = name->len > 2 && str_is(str_from(*name, name->len - 2), "+1");
-	name->len -= plus ? 2 : 0;
-	return plus;
+/** Cut the separator, "[;]" or "[\n]", off the start of *@text. Returns it, or 0. */
+static char cut_separator(const char **text) {
+	const char *p = *text;
+	bool escaped = p[0] == '[' && p[1] == '\\' && (p[2] == 'n' || p[2] == 't');
+	if (p[0] != '[' || !p[1] || p[2 + escaped] != ']') {
+		return '\0';
+	}
+	*text += 3 + escaped;
+	return !escaped ? p[1] : p[2] == 'n' ? '\n' : '\t';
 }
 
-/** Pick the first of "A|B" that is set. */
-static struct picked pick(const struct input *in, const char *names) {
-	struct picked out = {names, NULL, false};
-	struct str rest = str_of(names), name;
-	while (str_cut(&rest, '|', &name) && !out.value) {
-		bool whole = name.len && !name.p[name.len];
-		out.plus = cut_plus(&name);
+/** Whether @c ends a word; the byte behind the text does, too. */
+static bool is_blank(char c) {
+	return (unsigned char)c <= ' ';
+}
+
+static bool is_field(struct str name, const char *field) {
+	return strncmp(field, name.p, name.len) == 0 && field[name.len] == '\0';
+}
+
+bool row_next(const char **text, struct row_word *out) {
+	const char *p = *text, *end;
+	for (; *p && is_blank(*p); p++) {
+	}
+	*out = (struct row_word){.name = {p, 0}};
+	for (; !is_blank(*p) && *p != '[' && *p != '?' && *p != '!' && *p != '#' && *p != '='; p++) {
+	}
+	out->name.len = (size_t)(p - out->name.p);
+	while (out->field < ROW_FIELDS && !is_field(out->name, row_field_names[out->field])) {
+		out->field++;
+	}
+	out->known_by = out->field == ROW_WITH || out->field == ROW_WITHOUT;
+	// The separator may be a blank.
+	out->separator = cut_separator(&p);
+	for (; *p == '?' || *p == '!' || *p == '#'; p++) {
+		out->optional |= *p == '?';
+		out->known_by |= *p != '?';
+		out->is_number |= *p == '#';
+	}
+	for (end = p; !is_blank(*end); end++) {
+	}
+	if (*p == '=') {
+		struct str value = {p + 1, (size_t)(end - p) - 1};
+		size_t len = str_find(value, ':');
+		out->variables = (struct str){value.p, len};
+		out->pattern = str_from(value, len + (len < value.len));
+	}
+	*text = end;
+	out->text = (struct str){out->name.p, (size_t)(end - out->name.p)};
+	return out->text.len > 0;
+}
+
+/** Whether @text may be a word's variables: a text with braces, or names and what joins them. */
+static bool are_variables(struct str text) {
+	bool fine = text.len && !isdigit((unsigned char)text.p[0]);
+	for (size_t i = 0; i < text.len && text.p[i] != '{'; i++) {
+		bool plain = isalnum((unsigned char)text.p[i]) || memchr("_|/+", text.p[i], 4);
+		fine = fine && (plain || str_find(text, '{') < text.len);
+	}
+	return fine;
+}
+
+static int check_word(const char *from, const struct row_word *word, unsigned fields, struct err *err) {
+	struct nearest best = {.word = word->name};
+	bool alone = word->field >= ROW_SLOTS;
+	if (word->field == ROW_FIELDS || (alone && word->text.len > word->name.len)) {
+		for (unsigned i = 0; i < ROW_FIELDS; i++) {
+			nearest_try(&best, row_field_names[i]);
+		}
+		return err_set(err, EINVAL,
+			       "%s: there is no field %s%s; hosts, hostfile, nnodes, node-rank, master-addr, "
+			       "master-port, nproc-per-node and job are expected, or the words slots, batch "
+			       "and shared",
+			       from, quote(word->name).s, nearest_hint(&best, "").s);
+	}
+	bool misplaced =
+		(word->separator && word->field != ROW_HOSTS) || (word->pattern.len && !word->known_by && !word->optional);
+	if (!alone && (!are_variables(word->variables) || misplaced)) {
+		return err_set(err, EINVAL,
+			       "%s: %s: FIELD=VARIABLE is expected, such as hosts=ACME_NODES, "
+			       "hosts[;]=ACME_NODES or job?=ACME_JOB",
+			       from, quote(word->text).s);
+	}
+	if ((fields & ROW_BIT(word->field)) && word->field < ROW_WITH) {
+		return err_set(err, EINVAL, "%s: the field %s is given twice", from,
+			       row_field_names[word->field]);
+	}
+	return 0;
+}
+
+int row_check(const char *from, const char *text, struct err *err) {
+	const unsigned places = ROW_BIT(ROW_HOSTS) | ROW_BIT(ROW_HOSTFILE);
+	const unsigned describes = places | ROW_BIT(ROW_NNODES) | ROW_BIT(ROW_MASTER_ADDR);
+	unsigned fields = 0;
+	struct row_word word;
+	for (const char *rest = text; row_next(&rest, &word); fields |= ROW_BIT(word.field)) {
+		int r = check_word(from, &word, fields, err);
+		if (r < 0) {
+			return r;
+		}
+	}
+	if (!(fields & describes)) {
+		return err_set(err, EINVAL,
+			       "%s=%s: one of hosts, hostfile, nnodes and master-addr is expected, such as "
+			       "hosts=ACME_NODES",
+			       from, quote(str_of(text)).s);
+	}
+	if ((fields & places) == places) {
+		return err_set(err, EINVAL,
+			       "%s: hosts and hostfile contradict each other; one of them is enough", from);
+	}
+	return 0;
+}
+
+struct row row_parse(const char *text) {
+	struct row row = {.separator = ','};
+	struct row_word word;
+	while (row_next(&text, &word)) {
+		row.fields |= ROW_BIT(word.field);
+		row.variables[word.field] = word.variables;
+		row.patterns[word.field] = word.pattern;
+		row.optional |= word.optional ? ROW_BIT(word.field) : 0;
+		row.separator = word.separator ? word.separator : row.separator;
+	}
+	return row;
+}
+
+/** Pick the first of "A|B+1" that is set. */
+static struct row_value pick(const struct input *in, struct str names) {
+	struct row_value out = {.name = arena_text(in->arena, names.p, names.len)};
+	struct str rest = names, name;
+	while (str_cut(&rest, '|', &name)) {
+		bool plus = name.len > 2 && str_is(str_from(name, name.len - 2), "+1");
+		name.len -= plus ? 2 : 0;
 		const char *value = env_find(in->env, name);
 		if (value && *value) {
-			out.value = value;
-			out.name = whole && !out.plus ? name.p : arena_text(in->arena, name.p, name.len);
+			return (struct row_value){.name = arena_text(in->arena, name.p, name.len),
+						  .value = value,
+						  .plus = plus};
 		}
 	}
 	return out;
 }
 
-/** Whether @value is there, and a number if @field must be one. */
-static bool is_there(const struct source_row *row, enum row_field field, const char *value) {
-	uint32_t number;
-	return value && (!(row->numbers & ROW_BIT(field)) || num_read_u32(str_of(value), &number) == 0);
+/** Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not set. */
+static void put_value(const struct input *in, struct str name, uint32_t i, struct buf *out,
+		      struct row_value *text) {
+	size_t number = str_find(name, '#');
+	struct pod_name pod = {.index = UNKNOWN};
+	if (str_is(name, "i")) {
+		text->numbered = true;
+		buf_putu(out, i);
+		return;
+	}
+	if (str_is(name, "hostname")) {
+		buf_puts(out, input_own_name(in).s);
+		return;
+	}
+	struct row_value found = pick(in, (struct str){name.p, number});
+	if (!found.value || (number < name.len && !pod_read(str_of(found.value), &pod))) {
+		*text = (struct row_value){.name = found.name};
+		return;
+	}
+	text->name = text->name ? arena_format(in->arena, "%s with %s", text->name, found.name) : found.name;
+	if (number == name.len) {
+		buf_puts(out, found.value);
+		return;
+	}
+	text->numbered = true;
+	buf_put(out, pod.prefix);
+	buf_putu(out, i);
+	buf_put(out, pod.suffix);
 }
 
-const char *row_detect(const struct input *in, const struct source_row *row) {
-	struct picked by = pick(in, row->variables[row->known_by]);
-	if (!is_there(row, row->known_by, by.value)) {
-		return NULL;
-	}
-	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
-		if ((row->known_with & ROW_BIT(i)) && !is_there(row, i, pick(in, row->variables[i]).value)) {
-			return NULL;
-		}
-	}
-	return by.name;
-}
-
-/** One reading of a row. */
-struct reading {
-	struct input *in;
-	const struct source_row *row;
-	/** A variable that is set, for the message about one that is not. */
-	const char *beside;
-	struct placement *out;
-};
-
-/** The variable of @field if it must be read: the row has it, and it is set or required. */
-static const char *wanted(const struct reading *r, enum row_field field) {
-	struct picked p = pick(r->in, r->row->variables[field]);
-	bool optional = r->row->optional & ROW_BIT(field);
-	return optional && !p.value ? NULL : p.name;
-}
-
-/** Whether @hosts is a template of names. */
-static bool is_template(const char *hosts) {
-	return hosts && strchr(hosts, '{');
-}
-
-static int read_hosts(struct reading *r, struct err *err) {
-	if (is_template(r->row->variables[ROW_HOSTS])) {
-		return 0;
-	}
-	const char *hosts = wanted(r, ROW_HOSTS), *file = wanted(r, ROW_HOSTFILE), *value = NULL;
-	char separator = r->row->separator ? r->row->separator : ',';
-	uint32_t empty;
-	int x = hosts || file ? need_value(r->in, hosts ? hosts : file, r->beside, &value, err) : 0;
-	if (x < 0 || !value) {
-		return x;
-	}
-	if (!hosts) {
-		x = nodefile_read(r->in, file, value, NODEFILE_NAMES, r->out, err);
-		r->out->slots = r->row->lines_are_slots ? r->out->slots : NULL;
-		return x;
-	}
-	r->out->hosts_from = r->beside = hosts;
-	return r->row->slots
-		       ? nodefile_list(r->in, hosts, value, separator, r->out, err)
-		       : hosts_split(r->in->arena, hosts, value, separator, &r->out->hosts, &empty, err);
-}
-
-/** Read "A/B". */
-static int read_quotient(struct reading *r, const char *name, size_t slash, uint32_t *out, struct err *err) {
-	const char *first = arena_text(r->in->arena, name, slash), *second = name + slash + 1;
-	uint32_t a, b;
-	int x = need_nnodes(r->in, first, r->beside, &a, err);
-	x = x < 0 ? x : need_nnodes(r->in, second, r->beside, &b, err);
-	if (x < 0 || a % b) {
-		return x < 0 ? x
-			     : err_set(err, EINVAL, "%s=%u is not a multiple of %s=%u", first, a, second, b);
-	}
-	*out = a / b;
-	return 0;
-}
-
-static int read_nnodes(struct reading *r, struct err *err) {
-	const char *name = wanted(r, ROW_NNODES);
-	uint32_t nnodes;
-	size_t slash = str_find(str_of(name), '/');
-	int x = !name	      ? 0
-		: name[slash] ? read_quotient(r, name, slash, &nnodes, err)
-			      : need_nnodes(r->in, name, r->beside, &nnodes, err);
-	if (x < 0 || !name) {
-		return x;
-	}
-	if (r->out->hosts_from) {
-		return check_count(name, nnodes, r->out, err);
-	}
-	r->out->nnodes = nnodes;
-	r->out->nnodes_from = r->beside = name;
-	return 0;
-}
-
-/** This node's number, by its variable; or by this machine's place among the hosts. */
-static int read_node_rank(struct reading *r, struct err *err) {
-	struct placement *out = r->out;
-	struct picked p = pick(r->in, r->row->variables[ROW_NODE_RANK]);
-	out->node_rank_from = wanted(r, ROW_NODE_RANK);
-	if (out->node_rank_from) {
-		int x = need_u32(r->in, out->node_rank_from, r->beside, &out->node_rank, err);
-		if (x < 0 || !p.plus) {
-			return x;
-		}
-		out->node_rank++;
-		return out->node_rank < out->nnodes
-			       ? 0
-			       : err_set(err, EINVAL, "%s=%s counts from the second node, but %s=%u",
-					 out->node_rank_from, p.value, out->nnodes_from, out->nnodes);
-	}
-	if (!out->hosts.n || r->row->batch) {
-		return 0;
-	}
-	out->node_rank = launcher_node_rank(r->in, &out->hosts);
-	return out->node_rank == UNKNOWN && self_find(r->in, &out->hosts, &out->node_rank, err) < 0 ? -EINVAL
-												    : 0;
-}
-
-/** Put @template into @out, with the values of its variables, but for {i}. Returns 0; 1 if one is not set. */
-static int fill_template(const struct input *in, const char *template, struct buf *out, const char **unset) {
-	struct str rest = str_of(template), piece;
-	while (str_cut(&rest, '{', &piece)) {
-		buf_put(out, piece);
-		if (!str_cut(&rest, '}', &piece)) {
-			break;
-		}
-		if (str_is(piece, "i")) {
-			buf_puts(out, "{i}");
+/** Append *@rest, up to @end, with the values of what is in braces. */
+static void fill(const struct input *in, struct str *rest, char end, uint32_t i, struct buf *out,
+		 struct row_value *text) {
+	for (; text->value && rest->len && rest->p[0] != end; *rest = str_from(*rest, rest->len > 0)) {
+		if (rest->p[0] != '{') {
+			buf_putc(out, rest->p[0]);
 			continue;
 		}
-		struct picked p = pick(in, arena_text(in->arena, piece.p, piece.len));
-		if (!p.value) {
-			*unset = p.name;
-			return 1;
-		}
-		buf_puts(out, p.value);
-	}
-	return 0;
-}
-
-/** Append the name of number @i, with @separator behind. */
-static void put_name(struct buf *out, struct str filled, uint32_t i, char separator) {
-	struct str mark = STR("{i}");
-	for (size_t at = 0; at < filled.len; at++) {
-		if (str_starts(str_from(filled, at), mark)) {
-			buf_putu(out, i);
-			at += mark.len - 1;
+		struct buf name = BUF(in->arena);
+		struct row_value inner = {.value = ""};
+		*rest = str_from(*rest, 1);
+		fill(in, rest, '}', i, &name, &inner);
+		if (inner.value) {
+			put_value(in, buf_str(&name), i, out, text);
+			text->numbered |= inner.numbered;
 		} else {
-			buf_putc(out, filled.p[at]);
+			*text = inner;
 		}
 	}
-	buf_putc(out, separator);
 }
 
-/** The hosts by their template. Without a number of nodes, only the first is known. */
-static int make_hosts(struct reading *r, struct err *err) {
-	struct placement *out = r->out;
-	const char *template = r->row->variables[ROW_HOSTS], *unset = NULL;
-	struct buf filled = BUF(r->in->arena), names = BUF(r->in->arena);
-	uint32_t n = out->nnodes == UNKNOWN ? told_nnodes(r->in) : out->nnodes, empty;
-	if (!is_template(template)) {
-		return 0;
+struct row_value row_value(const struct input *in, struct str variables, uint32_t i) {
+	if (!variables.p) {
+		return (struct row_value){0};
 	}
-	if (fill_template(r->in, template, &filled, &unset)) {
-		bool optional = r->row->optional & ROW_BIT(ROW_HOSTS);
-		return optional ? 0 : need_value(r->in, unset, r->beside, &template, err);
+	if (str_find(variables, '{') == variables.len) {
+		return pick(in, variables);
 	}
-	if (n == UNKNOWN) {
-		put_name(&names, buf_str(&filled), 0, '\0');
-		out->master_addr = str_of(buf_text(&names));
-		out->master_addr_from = "number 0 of the names";
-		return 0;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		put_name(&names, buf_str(&filled), i, ',');
-	}
-	out->hosts_from = out->nnodes_from ? out->nnodes_from : r->in->nnodes.from;
-	int x = check_below(out->node_rank_from, out->node_rank, out->hosts_from, n, err);
-	return x < 0 ? x
-		     : hosts_split(r->in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty,
-				   err);
+	struct buf text = BUF(in->arena);
+	struct row_value out = {.value = ""};
+	fill(in, &variables, '\0', i, &text, &out);
+	out.value = out.value ? buf_text(&text) : NULL;
+	return out;
 }
 
-/** The host of rank 0. If there are hosts, it is the first of them, or another name of it. */
-static int read_master_addr(struct reading *r, struct err *err) {
-	struct placement *out = r->out;
-	const char *name = wanted(r, ROW_MASTER_ADDR), *value = NULL;
-	int x = name ? need_value(r->in, name, r->beside, &value, err) : 0;
-	if (x < 0 || !name) {
-		return x;
+bool row_is_like(const struct input *in, const char *value, struct str patterns) {
+	struct str text = str_of(value), rest = patterns, pattern;
+	bool like = patterns.len == 0;
+	while (!like && str_cut(&rest, '|', &pattern)) {
+		struct str filled = str_of(row_value(in, pattern, 0).value);
+		pattern = str_find(pattern, '{') < pattern.len ? filled : pattern;
+		like = str_like(text, pattern) || str_like(pod_label(text), pattern);
 	}
-	struct str host;
-	x = endpoint_read(name, str_of(value), &host, &out->port, err);
-	if (x < 0) {
-		return x;
-	}
-	out->port_from = name;
-	uint32_t place = hosts_find_loosely(&out->hosts, host);
-	if (place > 0 && place < out->hosts.n) {
-		return err_set(err, EINVAL, "%s=%s, but the first of %s is %s; pass --hosts", name,
-			       quote(host).s, out->hosts_from, quote(hosts_at(&out->hosts, 0)).s);
-	}
-	if (!out->hosts.n || place) {
-		out->master_addr = host;
-		out->master_addr_from = name;
-	}
-	return 0;
+	return like;
 }
 
-static int read_master_port(struct reading *r, struct err *err) {
-	const char *name = wanted(r, ROW_MASTER_PORT), *value = NULL;
-	int x = name ? need_value(r->in, name, r->beside, &value, err) : 0;
-	if (x < 0 || !name) {
-		return x;
-	}
-	r->out->port_from = name;
-	const char *first = arena_text(r->in->arena, value, str_find(str_of(value), ','));
-	return parse_port(name, first, &r->out->port, err);
-}
-
-int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
-	     struct err *err) {
-	struct reading reading = {in, row, recognised_by, out};
-	const char *job = pick(in, row->variables[ROW_JOB]).value;
-	const char *nproc = pick(in, row->variables[ROW_NPROC_PER_NODE]).value;
-	uint32_t n;
-	int r = read_hosts(&reading, err);
-	r = r < 0 ? r : read_nnodes(&reading, err);
-	r = r < 0 ? r : read_node_rank(&reading, err);
-	r = r < 0 ? r : make_hosts(&reading, err);
-	r = r < 0 ? r : read_master_addr(&reading, err);
-	r = r < 0 ? r : read_master_port(&reading, err);
-	if (r < 0) {
-		return r;
-	}
-	if (num_read_u32(str_of(nproc), &n) == 0 && n) {
-		out->nproc_per_node = n;
-	}
-	out->job_id = job;
-	if (row->batch) {
-		batch_place(in, out, job, NULL);
-	}
-	return 0;
-}
-
-/** Append the variables that @text names to @names, n of them so far; NULL: only count. */
-static size_t add_names(struct arena *arena, const char *text, const char **names, size_t n) {
-	bool inside = !is_template(text);
-	for (size_t len; *text; text += len + (text[len] != '\0')) {
-		len = strcspn(text, "|/+{}");
-		if (inside && len > 1) {
-			if (names) {
-				names[n] = arena_text(arena, text, len);
-			}
-			n++;
+bool row_holds(const struct input *in, const char *text, const char **by) {
+	struct row_word word;
+	uint32_t number;
+	*by = NULL;
+	while (row_next(&text, &word)) {
+		if (!word.known_by) {
+			continue;
 		}
-		inside = text[len] == '{' || (inside && text[len] != '}');
+		struct row_value found = row_value(in, word.variables, 0);
+		bool holds = found.value ? row_is_like(in, found.value, word.pattern) &&
+						   (!word.is_number ||
+						    num_read_u32(str_of(found.value), &number) == 0)
+					 : word.optional;
+		if (holds == (word.field == ROW_WITHOUT)) {
+			return false;
+		}
+		*by = *by ? *by : found.name;
 	}
-	return n;
+	return true;
 }
 
-static size_t add_row(struct arena *arena, const struct source_row *row, const char **names) {
+const char *row_detect(const struct input *in, const char *text) {
+	const char *by, *name = text;
+	while (*name++ != '=') {
+	}
+	return env_may_have(in->env, name) && row_holds(in, text, &by) ? by : NULL;
+}
+
+const char *const *row_reads(struct arena *arena, const char *text) {
+	// No name is shorter than two bytes, with one between.
+	const char **names = arena_array(arena, strlen(text) / 3 + 2, sizeof(*names));
 	size_t n = 0;
-	for (enum row_field i = 0; i < ROW_FIELDS; i++) {
-		n = row->variables[i] ? add_names(arena, row->variables[i], names, n) : n;
+	struct row_word word;
+	while (row_next(&text, &word)) {
+		struct str rest = word.variables;
+		for (size_t len; rest.len; rest = str_from(rest, len + (len < rest.len))) {
+			for (len = 0; len < rest.len && !memchr("|/+{}#", rest.p[len], 6); len++) {
+			}
+			// A name begins with a capital, or '_'; other text is text.
+			bool is_name = len > 1 && (isupper((unsigned char)rest.p[0]) || rest.p[0] == '_');
+			bool goes_on = len < rest.len && rest.p[len] == '{';
+			if (is_name) {
+				names[n++] = arena_format(arena, "%.*s%s", (int)len, rest.p,
+							  goes_on ? "*" : "");
+			}
+		}
 	}
-	return n;
+	names[n] = NULL;
+	return names;
 }
 
-const char *const *row_reads(struct arena *arena, const struct source_row *row) {
-	const char **names = arena_array(arena, add_row(arena, row, NULL) + 1, sizeof(*names));
-	names[add_row(arena, row, names)] = NULL;
-	return names;
+const char *row_known_by(struct arena *arena, const char *text) {
+	struct buf out = BUF(arena);
+	struct row_word word;
+	while (row_next(&text, &word)) {
+		if (!word.known_by) {
+			continue;
+		}
+		struct str rest = word.variables, name;
+		buf_puts(&out, word.field == ROW_WITHOUT ? " without " : out.len ? " and " : "");
+		for (bool more = false; str_cut(&rest, '|', &name); more = true) {
+			buf_puts(&out, more ? " or " : "");
+			buf_put(&out, name);
+		}
+		buf_puts(&out, word.pattern.len ? " of the form " : word.is_number ? " (a number)" : "");
+		buf_put(&out, word.pattern);
+		buf_puts(&out, word.optional ? " (or not set)" : "");
+	}
+	return buf_text(&out);
 }

@@ -2,96 +2,148 @@
 #pragma once
 
 /**
- * Managers that need only a table row: which variable has which meaning. One reader serves all
- * rows, with the same checks and messages, so that a row can also be made from a text at run time.
+ * Managers that need only a row: a text that says which of their variables has which meaning. The
+ * rows of the table (rows.c) and the user's --read are one language, with one reader:
  *
- * A manager that needs more has its own file. It may still use a row for reading, and recognise
- * itself.
+ *     hosts!=ACME_NODES node-rank=ACME_INDEX nnodes?=ACME_COUNT|ACME_SIZE batch
+ *
+ * A word is FIELD=VARIABLE. Of several variables, "A|B", the first that is set counts. The fields:
+ *
+ *     hosts           the hosts, one per node, in node-rank order, separated by ','
+ *     hostfile        the path of a file with a host on each line
+ *     nnodes          the number of nodes, which must match the hosts; "A/B" is a quotient
+ *     node-rank       the number of this node, from 0; "A+1" counts from the second node.
+ *                     Without this field, this machine is looked for among the hosts
+ *     master-addr     the host of rank 0, perhaps with ":PORT"; the first of the hosts
+ *     master-port     the rendezvous port, perhaps after "HOST:"; of several, the first
+ *     nproc-per-node  processes to start on each node; what is not a number from 1 is ignored
+ *     job             the job's id; this field and the one before are always optional
+ *     with, without   no meaning, but the manager is recognised only if it is set, or not set
+ *
+ * Marks behind a field's name:
+ *
+ *     hosts[;]=       another separator of hosts, one byte; or \n, \t
+ *     nnodes?=        the variable need not be set
+ *     nnodes!=        the manager is recognised only if it is set
+ *     nnodes#=        the manager is recognised only if it is a number
+ *     nnodes!=A:P*    the value, or its part before the first dot, must look like P*, where '*' is
+ *                     any text; or like one of several, "P*|Q"
+ *     nnodes?=A:P*    the variable counts as not set if its value does not look so
+ *
+ * Words alone: `slots`: each host of the list is followed by its number of slots ("n1:8"), or each
+ * line of the file is a slot; without it, each host is there once. `batch`: the script runs on one
+ * of the nodes, and jobs share nodes (batch.h). `shared`: jobs share nodes.
+ *
+ * A value with braces is a text: "{ACME_JOB}-{i}.{ACME_DOMAIN}". Braces are replaced by the value of
+ * the variable, {i} by the number of the node from 0, {hostname} by this machine's name, and {A#i}
+ * by the name of a pod in A with number i. Braces may be inside braces: "{ACME_HOST_{i}}".
  */
 
 #include "cluster/cluster.h"
 
-/** The meaning of a manager's variable. */
 enum row_field {
-	/**
-	 * The hosts, one per node, in node-rank order, separated by row->separator. Or a template of
-	 * their names, which has braces: "{ACME_JOB}-{i}.{ACME_DOMAIN}". {i} is the number of the
-	 * node, from 0 to nnodes - 1. Other braces hold variables, which must be set.
-	 */
 	ROW_HOSTS,
-	/** The path of a file with a host on each line. */
 	ROW_HOSTFILE,
-	/**
-	 * The number of nodes. If there are hosts, it must match them. "WORLD_SIZE/LOCAL_WORLD_SIZE"
-	 * is a quotient.
-	 */
 	ROW_NNODES,
-	/** The number of this node, from 0. A variable followed by "+1" counts from the second node. */
 	ROW_NODE_RANK,
-	/** The host of rank 0, perhaps with ":PORT". If there are hosts, it must be the first. */
 	ROW_MASTER_ADDR,
-	/** The rendezvous port. Of several, separated by ',', the first. */
 	ROW_MASTER_PORT,
-	/**
-	 * Processes to start on each node. A value that is not a number from 1 ("auto", "0.5") is
-	 * ignored.
-	 */
 	ROW_NPROC_PER_NODE,
-	/** The job's id. */
 	ROW_JOB,
+	ROW_WITH,
+	ROW_WITHOUT,
+	/** From here on, words alone. */
+	ROW_SLOTS,
+	ROW_BATCH,
+	ROW_SHARED,
 	ROW_FIELDS,
 };
 
-/** The name of each field, as users write it: "node-rank". */
-extern const char *const row_field_names[ROW_FIELDS];
+/** Their names, as users write them. */
+extern const char row_field_names[ROW_FIELDS][16];
 
-/** For source_row's sets of fields. */
 #define ROW_BIT(field) (1u << (field))
 
-struct source_row {
-	/**
-	 * The variable for each field; NULL: this manager has none. Of several, "NNODES|NUM_NODES",
-	 * the first that is set.
-	 */
-	const char *variables[ROW_FIELDS];
-	/**
-	 * The manager is recognised if this field's variable is set, and those of `known_with`, a
-	 * set of fields.
-	 */
-	enum row_field known_by;
-	unsigned known_with;
-	/** Of these fields, the ones that must be numbers, because other software may use the names. */
-	unsigned numbers;
-	/** Fields whose variable is optional. The last two fields are always optional. */
-	unsigned optional;
-	/** The separator between hosts; 0: ','. */
+/** A word of a row. */
+struct row_word {
+	/** All of it, for messages. */
+	struct str text;
+	struct str name;
+	/** ROW_FIELDS: there is no such field. */
+	enum row_field field;
+	/** 0: none. */
 	char separator;
-	/**
-	 * Each host is followed by its number of slots: "n1:8,n2:8". If all have the same number,
-	 * it is nproc_per_node.
-	 */
-	bool slots;
-	/** A batch manager: the script runs on one of the nodes, and jobs share nodes (batch.h). */
-	bool batch;
-	/**
-	 * Lines of the host file are slots. Otherwise the file lists each node once, with any
-	 * number of slots.
-	 */
-	bool lines_are_slots;
+	bool optional;
+	/** A part of the condition for recognising the manager. */
+	bool known_by;
+	bool is_number;
+	/** The part behind '='; its p is NULL: there is none. */
+	struct str variables;
+	/** The part behind ':', or empty. */
+	struct str pattern;
 };
 
-/**
- * Whether the manager's variables are set. Returns the variable by which it was recognised, or
- * NULL.
- */
-const char *row_detect(const struct input *in, const struct source_row *row);
+/** Cut the next word off *@text. Returns whether there was one. */
+bool row_next(const char **text, struct row_word *out);
+
+/** A row as it is read: the value behind '=' of each field, its p is NULL: the row has no such field. */
+struct row {
+	struct str variables[ROW_FIELDS];
+	struct str patterns[ROW_FIELDS];
+	/** Sets of fields: those in the row, and those marked '?'. */
+	unsigned fields;
+	unsigned optional;
+	char separator;
+};
+
+/** Read @text, which row_check() passes. */
+struct row row_parse(const char *text);
 
 /**
- * Fill in @out from the variables of @row, which was recognised by @recognised_by.
+ * Check the words of @text. @from, such as "--read", is for messages. The rows of the table are
+ * checked by tests/unit/test-row.c.
+ * Returns 0; -EINVAL for a wrong word, for fields that describe no cluster, or contradict each other.
+ */
+int row_check(const char *from, const char *text, struct err *err);
+
+/** A variable of a field. */
+struct row_value {
+	/** Its name; where none of several is set, all of them. */
+	const char *name;
+	/** NULL: it is not set. */
+	const char *value;
+	/** There is a "+1" behind it. */
+	bool plus;
+	/** The value has {i} in it. */
+	bool numbered;
+};
+
+/** Find the value of @variables for node @i; all zero where their p is NULL. */
+struct row_value row_value(const struct input *in, struct str variables, uint32_t i);
+
+/** Whether @value is like one of @patterns, "P*|Q"; true if there are none. */
+bool row_is_like(const struct input *in, const char *value, struct str patterns);
+
+/**
+ * Whether the conditions in @text hold. *@by is set to the variable of the first, if there is one.
+ */
+bool row_holds(const struct input *in, const char *text, const char **by);
+
+/**
+ * The same for a row of the table: returns the variable by which its manager is recognised, or NULL.
+ * The first word of the row must be a condition, and if it has several variables, their first two
+ * bytes must be the same. It costs nearly nothing if no variable begins with these.
+ */
+const char *row_detect(const struct input *in, const char *text);
+
+/**
+ * Fill in @out from the variables of the row @text, which was recognised by @by.
  * Returns 0; -EINVAL with a message that names the variable.
  */
-int row_read(struct input *in, const struct source_row *row, const char *recognised_by, struct placement *out,
-	     struct err *err);
+int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err);
 
-/** The variables that @row names, then NULL. */
-const char *const *row_reads(struct arena *arena, const struct source_row *row);
+/** The variables that the row @text names, then NULL, in the form of READS(). */
+const char *const *row_reads(struct arena *arena, const char *text);
+
+/** Its condition for recognising the manager, in words. */
+const char *row_known_by(struct arena *arena, const char *text);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Managers that need only a row. The values follow the documentation of each manager. A row whose
- * variables are common words has a function that recognises it.
+ * Managers that need only a row, in the language of row.h. The values follow the documentation of
+ * each manager.
  */
 
 #include "cluster/source.h"
 #include "source/batch.h"
-#include "source/row.h"
-
-#include <strings.h>
 
 /*
  * SkyPilot tasks, on any cloud. The second node of two:
@@ -28,19 +25,9 @@ const struct source source_skypilot = {
 	.name = "skypilot",
 	.about = "SkyPilot task, on any cloud, Kubernetes or Slurm",
 	.leaves = "SKYPILOT_SETUP_*: setup commands run outside the job",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_HOSTS] = "SKYPILOT_NODE_IPS",
-					[ROW_NODE_RANK] = "SKYPILOT_NODE_RANK",
-					[ROW_NNODES] = "SKYPILOT_NUM_NODES",
-					[ROW_NPROC_PER_NODE] = "SKYPILOT_NUM_GPUS_PER_NODE",
-					[ROW_JOB] = "SKYPILOT_TASK_ID",
-				},
-			.known_by = ROW_HOSTS,
-			.separator = '\n',
-		},
+	.row = "hosts[\\n]!=SKYPILOT_NODE_IPS nnodes=SKYPILOT_NUM_NODES "
+	       "node-rank=SKYPILOT_NODE_RANK nproc-per-node=SKYPILOT_NUM_GPUS_PER_NODE "
+	       "job=SKYPILOT_TASK_ID",
 };
 
 /*
@@ -61,21 +48,9 @@ const struct source source_dstack = {
 	.name = "dstack",
 	.about = "dstack task of several nodes",
 	.leaves = "DSTACK_MPI_HOSTFILE, DSTACK_GPUS_NUM: the same again",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_HOSTS] = "DSTACK_NODES_IPS",
-					[ROW_NODE_RANK] = "DSTACK_NODE_RANK",
-					[ROW_NNODES] = "DSTACK_NODES_NUM",
-					[ROW_MASTER_ADDR] = "DSTACK_MASTER_NODE_IP",
-					[ROW_NPROC_PER_NODE] = "DSTACK_GPUS_PER_NODE",
-					[ROW_JOB] = "DSTACK_JOB_ID",
-				},
-			.known_by = ROW_HOSTS,
-			.known_with = ROW_BIT(ROW_NODE_RANK),
-			.separator = '\n',
-		},
+	.row = "hosts[\\n]!=DSTACK_NODES_IPS node-rank!=DSTACK_NODE_RANK nnodes=DSTACK_NODES_NUM "
+	       "master-addr=DSTACK_MASTER_NODE_IP nproc-per-node=DSTACK_GPUS_PER_NODE "
+	       "job=DSTACK_JOB_ID",
 };
 
 /*
@@ -94,22 +69,10 @@ const struct source source_dstack = {
 const struct source source_lepton = {
 	.name = "lepton",
 	.about = "DGX Cloud Lepton batch job",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_HOSTS] =
-						"{LEPTON_JOB_WORKER_PREFIX|LEPTON_JOB_SERVICE_PREFIX|LEPTON_"
-						"JOB_NAME}-{i}.{LEPTON_SUBDOMAIN}",
-					[ROW_NODE_RANK] = "LEPTON_JOB_WORKER_INDEX",
-					[ROW_NNODES] = "LEPTON_JOB_TOTAL_WORKERS",
-					[ROW_NPROC_PER_NODE] = "LEPTON_RESOURCE_ACCELERATOR_NUM",
-					[ROW_JOB] = "LEPTON_JOB_NAME",
-				},
-			.known_by = ROW_NODE_RANK,
-			.known_with = ROW_BIT(ROW_NNODES),
-			.optional = ROW_BIT(ROW_HOSTS),
-		},
+	.row = "node-rank!=LEPTON_JOB_WORKER_INDEX nnodes!=LEPTON_JOB_TOTAL_WORKERS "
+	       "hosts?={LEPTON_JOB_WORKER_PREFIX|LEPTON_JOB_SERVICE_PREFIX|"
+	       "LEPTON_JOB_NAME}-{i}.{LEPTON_SUBDOMAIN} "
+	       "nproc-per-node=LEPTON_RESOURCE_ACCELERATOR_NUM job=LEPTON_JOB_NAME",
 };
 
 /*
@@ -126,19 +89,8 @@ const struct source source_ngc = {
 	.name = "ngc",
 	.about = "NGC Base Command job of several replicas",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_NODE_RANK] = "NGC_ARRAY_INDEX",
-					[ROW_NNODES] = "NGC_ARRAY_SIZE",
-					[ROW_MASTER_ADDR] = "NGC_MASTER_ADDR",
-					[ROW_NPROC_PER_NODE] = "NGC_GPUS_PER_NODE",
-					[ROW_JOB] = "NGC_JOB_ID",
-				},
-			.known_by = ROW_NODE_RANK,
-			.known_with = ROW_BIT(ROW_NNODES) | ROW_BIT(ROW_MASTER_ADDR),
-		},
+	.row = "node-rank!=NGC_ARRAY_INDEX nnodes!=NGC_ARRAY_SIZE master-addr!=NGC_MASTER_ADDR "
+	       "nproc-per-node=NGC_GPUS_PER_NODE job=NGC_JOB_ID",
 };
 
 /*
@@ -154,42 +106,10 @@ const struct source source_sensecore = {
 	.name = "sensecore",
 	.about = "SenseCore PyTorch job",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_NODE_RANK] = "SENSECORE_PYTORCH_NODE_RANK",
-					[ROW_NNODES] = "SENSECORE_PYTORCH_NNODES",
-					[ROW_MASTER_ADDR] = "MASTER_ADDR",
-					[ROW_MASTER_PORT] = "MASTER_PORT",
-					[ROW_NPROC_PER_NODE] = "SENSECORE_ACCELERATE_DEVICE_COUNT",
-				},
-			.known_by = ROW_NODE_RANK,
-			.known_with = ROW_BIT(ROW_NNODES),
-			.optional = ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_MASTER_PORT),
-		},
+	.row = "node-rank!=SENSECORE_PYTORCH_NODE_RANK nnodes!=SENSECORE_PYTORCH_NNODES "
+	       "master-addr?=MASTER_ADDR master-port?=MASTER_PORT "
+	       "nproc-per-node=SENSECORE_ACCELERATE_DEVICE_COUNT",
 };
-
-static const struct source_row volcengine_row = {
-	.variables =
-		{
-			[ROW_HOSTS] = "MLP_WORKER_ALL_HOSTS",
-			[ROW_NODE_RANK] = "MLP_ROLE_INDEX",
-			[ROW_NNODES] = "MLP_WORKER_NUM",
-			[ROW_MASTER_ADDR] = "MLP_WORKER_0_HOST",
-			[ROW_MASTER_PORT] = "MLP_WORKER_0_PORT",
-			[ROW_NPROC_PER_NODE] = "MLP_WORKER_GPU",
-			[ROW_JOB] = "MLP_TASK_ID",
-		},
-	.known_by = ROW_MASTER_ADDR,
-	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
-	.optional = ROW_BIT(ROW_HOSTS) | ROW_BIT(ROW_MASTER_PORT),
-};
-
-static const char *volcengine_detect(const struct input *in) {
-	const char *by = row_detect(in, &volcengine_row), *role = by ? env_value(in->env, "MLP_ROLE") : NULL;
-	return role && strcasecmp(role, "worker") != 0 ? NULL : by;
-}
 
 /*
  * Custom tasks of Volcengine's machine learning platform, also as BytePlus's. The second worker of
@@ -207,10 +127,11 @@ static const char *volcengine_detect(const struct input *in) {
 const struct source source_volcengine = {
 	.name = "volcengine",
 	.about = "Volcengine or BytePlus ML platform's task, a worker",
-	.known_by = "MLP_WORKER_0_HOST with MLP_ROLE_INDEX and MLP_WORKER_NUM, in the role of a worker",
 	.leaves = "other roles: MLP_ROLE is not worker",
-	.detect = volcengine_detect,
-	.row = &volcengine_row,
+	.row = "master-addr!=MLP_WORKER_0_HOST nnodes!=MLP_WORKER_NUM node-rank!=MLP_ROLE_INDEX "
+	       "with?=MLP_ROLE:worker|WORKER "
+	       "hosts?=MLP_WORKER_ALL_HOSTS master-port?=MLP_WORKER_0_PORT "
+	       "nproc-per-node=MLP_WORKER_GPU job=MLP_TASK_ID",
 };
 
 /*
@@ -227,41 +148,10 @@ const struct source source_arnold = {
 	.name = "arnold",
 	.about = "ByteDance's Arnold or Merlin job",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_NODE_RANK] = "ARNOLD_ID",
-					[ROW_NNODES] = "ARNOLD_WORKER_NUM|ARNOLD_NUM",
-					[ROW_MASTER_ADDR] = "ARNOLD_WORKER_0_HOST",
-					[ROW_MASTER_PORT] = "ARNOLD_WORKER_0_PORT",
-					[ROW_NPROC_PER_NODE] = "ARNOLD_WORKER_GPU",
-				},
-			.known_by = ROW_MASTER_ADDR,
-			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
-			.optional = ROW_BIT(ROW_MASTER_PORT),
-		},
+	.row = "master-addr!=ARNOLD_WORKER_0_HOST nnodes!=ARNOLD_WORKER_NUM|ARNOLD_NUM "
+	       "node-rank!=ARNOLD_ID master-port?=ARNOLD_WORKER_0_PORT "
+	       "nproc-per-node=ARNOLD_WORKER_GPU",
 };
-
-static const struct source_row taiji_row = {
-	.variables =
-		{
-			[ROW_HOSTS] = "NODE_IP_LIST",
-			[ROW_NODE_RANK] = "INDEX",
-			[ROW_NNODES] = "TAIJI_HOST_NUM|HOST_NUM",
-			[ROW_MASTER_ADDR] = "CHIEF_IP",
-			[ROW_NPROC_PER_NODE] = "HOST_GPU_NUM",
-		},
-	.known_by = ROW_MASTER_ADDR,
-	.known_with = ROW_BIT(ROW_NODE_RANK),
-	.optional = ROW_BIT(ROW_HOSTS) | ROW_BIT(ROW_NNODES),
-	.slots = true,
-};
-
-static const char *taiji_detect(const struct input *in) {
-	const char *by = row_detect(in, &taiji_row);
-	return by && (env_value(in->env, "TAIJI_HOST_NUM") || env_value(in->env, "NODE_IP_LIST")) ? by : NULL;
-}
 
 /*
  * Jobs of Tencent's Taiji and TI. The second host of two:
@@ -277,10 +167,10 @@ static const char *taiji_detect(const struct input *in) {
 const struct source source_taiji = {
 	.name = "taiji",
 	.about = "Tencent's Taiji or TI job",
-	.known_by = "CHIEF_IP and INDEX, with TAIJI_HOST_NUM or NODE_IP_LIST",
 	.leaves = "NODE_NUM, TAIJI_NODE_NUM: they count GPUs",
-	.detect = taiji_detect,
-	.row = &taiji_row,
+	.row = "master-addr!=CHIEF_IP node-rank!=INDEX with=TAIJI_HOST_NUM|NODE_IP_LIST "
+	       "hosts?=NODE_IP_LIST "
+	       "nnodes?=TAIJI_HOST_NUM|HOST_NUM nproc-per-node=HOST_GPU_NUM slots",
 };
 
 /*
@@ -293,25 +183,36 @@ const struct source source_taiji = {
  *
  * Reference: public training scripts that read them.
  */
-const struct source source_brainpp = {
-	.name = "brainpp",
-	.about = "Brain++ job of several replicas",
-	.lacks = "mostly the master: pass --master-addr, or --hosts",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_NODE_RANK] = "KUBEBRAIN_REPLICA|RLAUNCH_REPLICA",
-					[ROW_NNODES] = "KUBEBRAIN_REPLICA_TOTAL|RLAUNCH_REPLICA_TOTAL",
-					[ROW_MASTER_ADDR] = "MASTER_ADDR",
-					[ROW_MASTER_PORT] = "MASTER_PORT",
-					[ROW_NPROC_PER_NODE] = "PROC_PER_NODE",
-				},
-			.known_by = ROW_NODE_RANK,
-			.known_with = ROW_BIT(ROW_NNODES),
-			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
-			.optional = ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_MASTER_PORT),
-		},
+#define BRAINPP(prefix) \
+	{ \
+		.name = "brainpp", .about = "Brain++ job of several replicas", \
+		.lacks = "mostly the master: pass --master-addr, or --hosts", \
+		.row = "node-rank#=" prefix "_REPLICA nnodes#=" prefix "_REPLICA_TOTAL " \
+		       "master-addr?=MASTER_ADDR master-port?=MASTER_PORT nproc-per-node=PROC_PER_NODE", \
+	}
+const struct source source_brainpp = BRAINPP("KUBEBRAIN");
+const struct source source_brainpp_rlaunch = BRAINPP("RLAUNCH");
+
+/*
+ * Jobs of OpenPAI, whose tasks have roles. The second task of the role "worker" has
+ *
+ *     PAI_TASK_ROLE_LIST=ps_server,worker
+ *     PAI_TASK_ROLE_TASK_COUNT_worker=2
+ *     PAI_HOST_IP_worker_0=10.151.40.1   PAI_HOST_IP_worker_1=10.151.40.2
+ *     PAI_CURRENT_TASK_ROLE_NAME=worker  PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX=1
+ *
+ * The nodes are the tasks of this task's own role. They have ports, too, PAI_PORT_LIST_worker_0_http,
+ * but under labels that the user chooses, of which none is for a rendezvous.
+ *
+ * Reference: the table of environment variables in OpenPAI's manual.
+ */
+const struct source source_openpai = {
+	.name = "openpai",
+	.about = "OpenPAI job: the tasks of this task's role",
+	.leaves = "PAI_PORT_LIST_*: the user chooses what each port is for; tasks of other roles",
+	.row = "with=PAI_CURRENT_TASK_ROLE_NAME node-rank!=PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX "
+	       "nnodes={PAI_TASK_ROLE_TASK_COUNT_{PAI_CURRENT_TASK_ROLE_NAME}} "
+	       "hosts={PAI_HOST_IP_{PAI_CURRENT_TASK_ROLE_NAME}_{i}} job=PAI_JOB_NAME shared",
 };
 
 /*
@@ -334,40 +235,90 @@ const struct source source_metaflow = {
 	.about = "Metaflow step on several nodes (@parallel)",
 	.leaves = "JOB_COMPLETION_INDEX, which is 0 on each node",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_MASTER_ADDR] = "MF_MASTER_ADDR|MF_PARALLEL_MAIN_IP",
-					[ROW_MASTER_PORT] = "MF_MASTER_PORT",
-					[ROW_NNODES] = "MF_WORLD_SIZE|MF_PARALLEL_NUM_NODES",
-					[ROW_NODE_RANK] = "MF_CONTROL_INDEX|MF_WORKER_REPLICA_INDEX+1|"
-							  "MF_PARALLEL_NODE_INDEX",
-				},
-			.known_by = ROW_NNODES,
-			.known_with = ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_NODE_RANK),
-			.optional = ROW_BIT(ROW_MASTER_PORT),
-		},
+	.row = "nnodes!=MF_WORLD_SIZE|MF_PARALLEL_NUM_NODES "
+	       "node-rank!=MF_CONTROL_INDEX|MF_WORKER_REPLICA_INDEX+1|MF_PARALLEL_NODE_INDEX "
+	       "master-addr!=MF_MASTER_ADDR|MF_PARALLEL_MAIN_IP master-port?=MF_MASTER_PORT",
 };
 
-static const struct source_row ascend_row = {
-	.variables =
-		{
-			[ROW_MASTER_ADDR] = "MASTER_ADDR",
-			[ROW_MASTER_PORT] = "MASTER_PORT",
-			[ROW_NNODES] = "WORLD_SIZE/LOCAL_WORLD_SIZE",
-			[ROW_NODE_RANK] = "RANK",
-			[ROW_NPROC_PER_NODE] = "LOCAL_WORLD_SIZE",
-		},
-	.known_by = ROW_NPROC_PER_NODE,
-	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR),
-	.optional = ROW_BIT(ROW_MASTER_PORT),
+/*
+ * PyTorchJobs of Kubeflow's training operator (v1). The first of three workers, with eight
+ * processes on each node, has
+ *
+ *     PET_NNODES=4    PET_NODE_RANK=1   PET_NPROC_PER_NODE=8
+ *     MASTER_ADDR=bert-master-0         MASTER_PORT=23456     and both as PET_MASTER_*, too
+ *     WORLD_SIZE=32   RANK=1            WORLD_SIZE counts processes, RANK counts nodes
+ *
+ * Only the master's name is given. An elastic job, whose PET_NNODES is a range, has PET_RDZV_*
+ * instead. torchrun manages such a job itself.
+ *
+ * Reference: pkg/controller.v1/pytorch of Kubeflow's training operator 1.9.
+ */
+const struct source source_pytorchjob = {
+	.name = "pytorchjob",
+	.about = "Kubeflow PyTorchJob (v1)",
+	.leaves = "RANK and WORLD_SIZE: RANK counts nodes, but WORLD_SIZE counts processes; a range in "
+		  "PET_NNODES",
+	.lacks = "the workers' names: pass --hosts if you need TF_CONFIG",
+	.row = "master-addr!=PET_MASTER_ADDR:*-master-0 nnodes!=PET_NNODES without=PET_NNODES:*:* "
+	       "node-rank=PET_NODE_RANK master-port?=PET_MASTER_PORT nproc-per-node=PET_NPROC_PER_NODE",
 };
 
-static const char *ascend_detect(const struct input *in) {
-	const char *by = row_detect(in, &ascend_row);
-	return by && str_starts(str_of(env_value(in->env, "LOCAL_RANK")), STR("0,1")) ? by : NULL;
-}
+/*
+ * PaddleJobs of Kubeflow's training operator (v1), of workers only. The second of two has
+ *
+ *     PADDLE_JOB_ID=ernie   PADDLE_NNODES=2
+ *     PADDLE_MASTER=ernie-worker-0:36543     in worker 0 its own address, and POD_IP_DUMMY
+ *
+ * and the host name ernie-worker-1, which is the only source of its number. These are also the launcher's own
+ * settings, which a user may make: so the host name must belong to the job, with a number below its size.
+ *
+ * Jobs with a master have PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM, too: those are parameter servers.
+ *
+ * Reference: pkg/controller.v1/paddlepaddle/envvar.go of Kubeflow's training operator.
+ */
+const struct source source_paddlejob = {
+	.name = "paddlejob",
+	.about = "Kubeflow PaddleJob (v1) with workers only",
+	.leaves = "jobs with parameter servers: PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM",
+	.row = "with=PADDLE_MASTER nnodes#=PADDLE_NNODES with={hostname}:{PADDLE_JOB_ID}-worker-* "
+	       "without=PADDLE_SERVER_NUM|PADDLE_TRAINER_NUM hosts={PADDLE_JOB_ID}-worker-{i} "
+	       "master-port=PADDLE_MASTER job=PADDLE_JOB_ID",
+};
+
+/*
+ * JAXJobs of Kubeflow's training operator (v1). The third of three workers has
+ *
+ *     NUM_PROCESSES=3   PROCESS_ID=2   COORDINATOR_ADDRESS=job-worker-0   COORDINATOR_PORT=6666
+ *
+ * These names are common. So they count only if all four are set and the coordinator's name has
+ * this form.
+ *
+ * Reference: pkg/controller.v1/jax/envvar.go of Kubeflow's training operator 1.9.
+ */
+const struct source source_jaxjob = {
+	.name = "jaxjob",
+	.about = "Kubeflow JAXJob (v1)",
+	.row = "with=COORDINATOR_ADDRESS:*-worker-0 master-port!=COORDINATOR_PORT nnodes!=NUM_PROCESSES "
+	       "node-rank!=PROCESS_ID hosts={COORDINATOR_ADDRESS#i}",
+};
+
+/*
+ * XGBoostJobs of Kubeflow's training operator (v1), for XGBoost and LightGBM. The first of two
+ * workers has
+ *
+ *     MASTER_ADDR=job-master-0   MASTER_PORT=9999   WORLD_SIZE=3   RANK=1
+ *     WORKER_PORT=9999           WORKER_ADDRS=job-worker-0,job-worker-1
+ *
+ * RANK and WORLD_SIZE count pods here: there are WORLD_SIZE - 1 workers.
+ *
+ * Reference: pkg/controller.v1/xgboost/xgboost.go of Kubeflow's training operator 1.9.
+ */
+const struct source source_xgboostjob = {
+	.name = "xgboostjob",
+	.about = "Kubeflow XGBoostJob (v1), for XGBoost or LightGBM",
+	.row = "with=WORKER_ADDRS with=MASTER_ADDR:*-master-0 nnodes!=WORLD_SIZE node-rank!=RANK "
+	       "hosts={MASTER_ADDR},{WORKER_ADDRS}",
+};
 
 /*
  * PyTorch jobs of the Ascend operator (MindX, MindCluster). The second pod of two, with eight NPUs
@@ -386,31 +337,12 @@ static const char *ascend_detect(const struct input *in) {
 const struct source source_ascend = {
 	.name = "ascend",
 	.about = "PyTorch job of the Ascend operator (MindX)",
-	.known_by = "LOCAL_RANK that is a list (0,1,...), with MASTER_ADDR, RANK and LOCAL_WORLD_SIZE",
 	.leaves = "LOCAL_RANK=0, in a pod with one NPU: it looks the same as a rank's",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.detect = ascend_detect,
-	.row = &ascend_row,
+	.row = "nproc-per-node!=LOCAL_WORLD_SIZE node-rank!=RANK master-addr!=MASTER_ADDR "
+	       "with=LOCAL_RANK:0,1* "
+	       "nnodes=WORLD_SIZE/LOCAL_WORLD_SIZE master-port?=MASTER_PORT",
 };
-
-static const struct source_row googlebatch_row = {
-	.variables =
-		{
-			[ROW_NODE_RANK] = "BATCH_NODE_INDEX",
-			[ROW_NNODES] = "BATCH_NODE_COUNT",
-			[ROW_MASTER_ADDR] = "BATCH_MAIN_NODE_HOSTNAME",
-			[ROW_JOB] = "BATCH_JOB_UID",
-		},
-	.known_by = ROW_MASTER_ADDR,
-	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
-};
-
-/** Tasks that are more than the machines are not one each: they wait for each other, or share. */
-static const char *googlebatch_detect(const struct input *in) {
-	const char *by = row_detect(in, &googlebatch_row),
-		   *tasks = by ? env_value(in->env, "BATCH_TASK_COUNT") : NULL;
-	return tasks && strcmp(tasks, env_get(in->env, "BATCH_NODE_COUNT")) != 0 ? NULL : by;
-}
 
 /*
  * Google Batch, where a job has a task on each of several machines. The second of two:
@@ -426,12 +358,32 @@ static const char *googlebatch_detect(const struct input *in) {
 const struct source source_googlebatch = {
 	.name = "googlebatch",
 	.about = "Google Batch job, a task on each of several machines",
-	.known_by = "BATCH_MAIN_NODE_HOSTNAME with BATCH_NODE_INDEX and BATCH_NODE_COUNT, unless "
-		    "BATCH_TASK_COUNT is another number",
 	.leaves = "BATCH_HOSTS_FILE, whose order is not documented; BATCH_TASK_INDEX",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.detect = googlebatch_detect,
-	.row = &googlebatch_row,
+	.row = "master-addr!=BATCH_MAIN_NODE_HOSTNAME nnodes!=BATCH_NODE_COUNT "
+	       "node-rank!=BATCH_NODE_INDEX with?=BATCH_TASK_COUNT:{BATCH_NODE_COUNT} "
+	       "job=BATCH_JOB_UID",
+};
+
+/*
+ * PBS Professional, OpenPBS and Torque. In a job script on three nodes:
+ *
+ *     PBS_JOBID=1234.server            or 1234[7].server, the seventh of an array
+ *     PBS_NODEFILE=/var/spool/pbs/aux/1234.server
+ *
+ * The file has one line per slot (mpiprocs, ppn), with the name of its host. Lines of the same host
+ * may be apart. The file exists only on the job's first node, and a container sees it only through
+ * a bind mount. PBS_NODENUM counts the nodes, but ssh passes it on, and PBS_TASKNUM counts
+ * something else: neither is used.
+ *
+ * Reference: doc/man1/qsub.1B and src/resmom/start_exec.c of OpenPBS.
+ */
+const struct source source_pbs = {
+	.name = "pbs",
+	.about = "PBS and Torque jobs: the script, and mpirun or mpiexec in it",
+	.leaves = "PBS_NODENUM: stale after ssh; PBS_TASKNUM",
+	.lacks = BATCH_LACKS,
+	.row = "job!=PBS_JOBID hostfile!=PBS_NODEFILE slots batch",
 };
 
 /*
@@ -449,13 +401,7 @@ const struct source source_cobalt = {
 	.about = "Cobalt jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: they describe a partition, not always the job's nodes",
 	.lacks = BATCH_LACKS,
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_JOB] = "COBALT_JOBID", [ROW_HOSTFILE] = "COBALT_NODEFILE"},
-			.known_by = ROW_JOB,
-			.known_with = ROW_BIT(ROW_HOSTFILE),
-			.batch = true,
-		},
+	.row = "job!=COBALT_JOBID hostfile!=COBALT_NODEFILE batch",
 };
 
 /*
@@ -471,13 +417,7 @@ const struct source source_loadleveler = {
 	.name = "loadleveler",
 	.about = "LoadLeveler jobs: the script, and mpirun or mpiexec in it",
 	.lacks = BATCH_LACKS,
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_HOSTFILE] = "LOADL_HOSTFILE", [ROW_JOB] = "LOADL_STEP_ID"},
-			.known_by = ROW_HOSTFILE,
-			.batch = true,
-			.lines_are_slots = true,
-		},
+	.row = "hostfile!=LOADL_HOSTFILE job=LOADL_STEP_ID slots batch",
 };
 
 /*
@@ -491,14 +431,7 @@ const struct source source_oar = {
 	.name = "oar",
 	.about = "OAR jobs: the script, and mpirun in it",
 	.lacks = BATCH_LACKS,
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_JOB] = "OAR_JOB_ID", [ROW_HOSTFILE] = "OAR_NODEFILE"},
-			.known_by = ROW_JOB,
-			.known_with = ROW_BIT(ROW_HOSTFILE),
-			.batch = true,
-			.lines_are_slots = true,
-		},
+	.row = "job!=OAR_JOB_ID hostfile!=OAR_NODEFILE slots batch",
 };
 
 /*
@@ -514,35 +447,8 @@ const struct source source_pjm = {
 	.about = "Fujitsu PJM jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "PJM_NODE, PJM_MPI_PROC: what the job asked for",
 	.lacks = BATCH_LACKS,
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_JOB] = "PJM_JOBID", [ROW_HOSTFILE] = "PJM_O_NODEINF"},
-			.known_by = ROW_JOB,
-			.known_with = ROW_BIT(ROW_HOSTFILE),
-			.batch = true,
-		},
+	.row = "job!=PJM_JOBID hostfile!=PJM_O_NODEINF batch",
 };
-
-static const struct source_row plain_row = {
-	.variables =
-		{
-			[ROW_NODE_RANK] = "NODE_RANK",
-			[ROW_NNODES] = "NNODES|NUM_NODES|NODE_COUNT",
-			[ROW_MASTER_ADDR] = "MASTER_ADDR",
-			[ROW_MASTER_PORT] = "MASTER_PORT",
-			[ROW_NPROC_PER_NODE] = "NPROC_PER_NODE|NUM_TRAINERS|LOCAL_WORLD_SIZE",
-		},
-	.known_by = ROW_NODE_RANK,
-	.known_with = ROW_BIT(ROW_NNODES) | ROW_BIT(ROW_MASTER_ADDR),
-	.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
-	.optional = ROW_BIT(ROW_MASTER_PORT),
-};
-
-/** A process that has a LOCAL_RANK was started as a rank: it is not a node. */
-static const char *plain_detect(const struct input *in) {
-	const char *by = row_detect(in, &plain_row);
-	return by && !env_value(in->env, "LOCAL_RANK") ? by : NULL;
-}
 
 /*
  * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, VESSL, and jobs made by hand.
@@ -559,11 +465,11 @@ static const char *plain_detect(const struct input *in) {
 const struct source source_plain = {
 	.name = "plain",
 	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, VESSL, jobs made by hand",
-	.known_by = "NODE_RANK and MASTER_ADDR with NNODES, NUM_NODES or NODE_COUNT, without LOCAL_RANK",
 	.leaves = "WORLD_SIZE, RANK: of processes; a range in NNODES; ranks of a launcher",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
-	.detect = plain_detect,
-	.row = &plain_row,
+	.row = "node-rank#=NODE_RANK nnodes#=NNODES|NUM_NODES|NODE_COUNT "
+	       "master-addr!=MASTER_ADDR without=LOCAL_RANK master-port?=MASTER_PORT "
+	       "nproc-per-node=NPROC_PER_NODE|NUM_TRAINERS|LOCAL_WORLD_SIZE",
 	.nodes_only = true,
 };
 
@@ -581,11 +487,7 @@ const struct source source_determined = {
 	.name = "determined",
 	.about = "Determined trial, under its launch layer",
 	.lacks = "the number of nodes and this node's rank: pass --hosts and --node-rank, or --nnodes",
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_MASTER_ADDR] = "DET_CHIEF_IP", [ROW_JOB] = "DET_TRIAL_ID"},
-			.known_by = ROW_MASTER_ADDR,
-		},
+	.row = "master-addr!=DET_CHIEF_IP job=DET_TRIAL_ID",
 };
 
 /*
@@ -603,12 +505,7 @@ const struct source source_htcondor = {
 	.name = "htcondor",
 	.about = "HTCondor's parallel universe: an index and a size",
 	.lacks = "the hosts: pass --master-addr (the machine with number 0) or --hosts",
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_NODE_RANK] = "_CONDOR_PROCNO", [ROW_NNODES] = "_CONDOR_NPROCS"},
-			.known_by = ROW_NODE_RANK,
-			.known_with = ROW_BIT(ROW_NNODES),
-		},
+	.row = "node-rank!=_CONDOR_PROCNO nnodes!=_CONDOR_NPROCS",
 };
 
 /*
@@ -627,10 +524,5 @@ const struct source source_nomad = {
 	.leaves = "NOMAD_ADDR_*: addresses of this allocation only",
 	.lacks = "the number of allocations and their hosts: pass --nnodes and --master-addr, or --hosts and "
 		 "--node-rank",
-	.row =
-		&(const struct source_row){
-			.variables = {[ROW_NODE_RANK] = "NOMAD_ALLOC_INDEX", [ROW_JOB] = "NOMAD_JOB_NAME"},
-			.known_by = ROW_NODE_RANK,
-			.numbers = ROW_BIT(ROW_NODE_RANK),
-		},
+	.row = "node-rank#=NOMAD_ALLOC_INDEX job=NOMAD_JOB_NAME",
 };

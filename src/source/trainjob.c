@@ -29,10 +29,6 @@
 #include "cluster/source.h"
 #include "source/pods.h"
 
-#define URI	"DMLC_TRACKER_URI"
-#define TASK	"DMLC_TASK_ID"
-#define WORKERS "DMLC_NUM_WORKER"
-
 /** Whether @host is "JOB-node-0-0.JOB". */
 static bool is_first_node(struct str host) {
 	const struct str middle = STR("-node-0-0");
@@ -57,9 +53,6 @@ static const char *trainjob_detect(const struct input *in) {
 	if (nnodes && !strchr(nnodes, ':') && is_master(in, "PET_MASTER_ADDR")) {
 		return "PET_MASTER_ADDR";
 	}
-	if (env_value(in->env, WORKERS) && is_master(in, URI)) {
-		return URI;
-	}
 	return env_value(in->env, "JAX_NUM_PROCESSES") && is_master(in, "JAX_COORDINATOR_ADDRESS")
 		       ? "JAX_COORDINATOR_ADDRESS"
 		       : NULL;
@@ -77,32 +70,8 @@ static int name_nodes(struct input *in, const char *from, struct str first, uint
 	return hosts_split(in->arena, from, buf_text(&names), ',', &out->hosts, &empty, err);
 }
 
-/** Read what there is for XGBoost: the number of nodes only if there is one worker, or if the user gives it. */
-static int read_xgboost(struct input *in, struct placement *out, struct err *err) {
-	struct str first = str_of(env_get(in->env, URI));
-	uint32_t workers = 0, n = told_nnodes(in);
-	out->node_rank_from = TASK;
-	int r = need_nnodes(in, WORKERS, URI, &workers, err);
-	r = r < 0 ? r : need_u32(in, TASK, URI, &out->node_rank, err);
-	r = r < 0 ? r : check_below(TASK, out->node_rank, WORKERS, workers, err);
-	if (r < 0) {
-		return r;
-	}
-	if (workers == 1 || n != UNKNOWN) {
-		return name_nodes(in, workers == 1 ? WORKERS : in->nnodes.from, first, workers == 1 ? 1 : n,
-				  out, err);
-	}
-	out->master_addr = first;
-	out->master_addr_from = URI;
-	return 0;
-}
-
 static int trainjob_read(struct input *in, struct placement *out, struct err *err) {
-	const char *by = trainjob_detect(in);
-	if (strcmp(by, URI) == 0) {
-		return read_xgboost(in, out, err);
-	}
-	bool torch = strcmp(by, "PET_MASTER_ADDR") == 0;
+	bool torch = strcmp(trainjob_detect(in), "PET_MASTER_ADDR") == 0;
 	const char *nnodes_from = torch ? "PET_NNODES" : "JAX_NUM_PROCESSES";
 	const char *master_from = torch ? "PET_MASTER_ADDR" : "JAX_COORDINATOR_ADDRESS";
 	struct str first;
@@ -124,13 +93,20 @@ static int trainjob_read(struct input *in, struct placement *out, struct err *er
 
 const struct source source_trainjob = {
 	.name = "trainjob",
-	.about = "Kubeflow Trainer's TrainJob (v2), for PyTorch, JAX or XGBoost",
-	.known_by = "PET_MASTER_ADDR, JAX_COORDINATOR_ADDRESS or " URI " of the form JOB-node-0-0.JOB",
+	.about = "Kubeflow Trainer's TrainJob (v2), for PyTorch or JAX",
+	.known_by = "PET_MASTER_ADDR or JAX_COORDINATOR_ADDRESS of the form JOB-node-0-0.JOB",
 	.reads = READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
-		       "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS",
-		       URI, TASK, WORKERS),
+		       "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"),
 	.leaves = "a range in PET_NNODES: torchrun manages elastic jobs itself; JOB_COMPLETION_INDEX",
-	.lacks = "with XGBoost, how many nodes there are: pass --nnodes",
 	.detect = trainjob_detect,
 	.read = trainjob_read,
+};
+
+const struct source source_trainjob_xgboost = {
+	.name = "trainjob",
+	.about = "Kubeflow Trainer's TrainJob (v2), for XGBoost",
+	.leaves = "DMLC_NUM_WORKER: it counts a worker for each GPU",
+	.lacks = "how many nodes there are: pass --nnodes",
+	.row = "with=DMLC_TRACKER_URI:*-node-0-0 hosts={DMLC_TRACKER_URI#i} node-rank!=DMLC_TASK_ID "
+	       "nnodes?=DMLC_NUM_WORKER:1",
 };
