@@ -61,13 +61,13 @@ void explain_json(struct session *s, const struct process_report *process, struc
 /** If nothing is recognised: say which managers nearly are, and what --read could say. */
 void explain_unknown(struct session *s, struct buf *out);
 
-/** Whether @word is one of the words in @text: of letters only, in any case; or, if @name, a variable's name. */
-bool explain_has_word(struct str text, struct str word, bool name);
+/** Whether @word, of letters, is one of the words in @text, in any case. */
+bool explain_has_word(struct str text, struct str word);
 
 /**
  * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
- * addresses are replaced, secrets are left out. Call it instead of session_derive(): it derives
- * twice, the second time from what it has written. A cluster that is refused makes a case, too.
+ * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that is
+ * refused makes a case, too.
  * Returns 0; -EINVAL for options that are wrong.
  */
 int explain_vector(struct session *s, struct buf *out, struct err *err);

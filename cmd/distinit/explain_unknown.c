@@ -15,16 +15,12 @@
 #include <ctype.h>
 #include <strings.h>
 
-/** Whether @c continues a word, or a variable's name where @name. */
-static bool goes_on(char c, bool name) {
-	return isalpha((unsigned char)c) || (name && (c == '_' || isdigit((unsigned char)c)));
-}
-
-bool explain_has_word(struct str text, struct str word, bool name) {
-	for (size_t i = 0; i + word.len <= text.len; i++) {
-		bool starts = i == 0 || !goes_on(text.p[i - 1], name);
-		bool ends = i + word.len == text.len || !goes_on(text.p[i + word.len], name);
-		if (starts && ends && (name ? strncmp : strncasecmp)(text.p + i, word.p, word.len) == 0) {
+bool explain_has_word(struct str text, struct str word) {
+	size_t len;
+	for (; text.len; text = str_from(text, len + (len < text.len))) {
+		for (len = 0; len < text.len && isalpha((unsigned char)text.p[len]); len++) {
+		}
+		if (len == word.len && strncasecmp(text.p, word.p, len) == 0) {
 			return true;
 		}
 	}
@@ -35,7 +31,7 @@ bool explain_has_word(struct str text, struct str word, bool name) {
 static bool has_word(struct str name, const char *words) {
 	struct str rest = str_of(words), word;
 	while (str_cut(&rest, ' ', &word)) {
-		if (explain_has_word(name, word, false)) {
+		if (explain_has_word(name, word)) {
 			return true;
 		}
 	}
