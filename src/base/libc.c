@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * strstr(), strtoul(), strtoull() and qsort() for the static programs, in place of musl's, which take 6 KB. The
+ * look-up of names in the C library needs them, for short texts and a few addresses.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *strstr(const char *text, const char *part) {
+	size_t len = strlen(part);
+	while (strncmp(text, part, len) != 0) {
+		if (!*text++) {
+			return NULL;
+		}
+	}
+	return (char *)(uintptr_t)text;
+}
+
+/** The value of the digit @c, or one that no base has. */
+static unsigned digit_of(char c) {
+	unsigned letter = ((unsigned char)c | 0x20u) - 'a';
+	return c >= '0' && c <= '9' ? (unsigned)(c - '0') : letter < 26 ? letter + 10 : UINT_MAX;
+}
+
+unsigned long long strtoull(const char *restrict text, char **restrict end, int base) {
+	const char *p = text;
+	unsigned long long number = 0;
+	while (isspace((unsigned char)*p)) {
+		p++;
+	}
+	bool negative = *p == '-', overflows = false;
+	p += negative || *p == '+';
+	if ((base == 0 || base == 16) && p[0] == '0' && (p[1] | 0x20) == 'x' && digit_of(p[2]) < 16) {
+		base = 16;
+		p += 2;
+	}
+	base = base ? base : *p == '0' ? 8 : 10;
+	const char *first = p;
+	for (unsigned digit; (digit = digit_of(*p)) < (unsigned)base; p++) {
+		overflows |= __builtin_mul_overflow(number, (unsigned)base, &number) ||
+			     __builtin_add_overflow(number, digit, &number);
+	}
+	if (end) {
+		*end = (char *)(uintptr_t)(p > first ? p : text);
+	}
+	if (overflows) {
+		errno = ERANGE;
+		return ULLONG_MAX;
+	}
+	return negative ? -number : number;
+}
+
+unsigned long strtoul(const char *restrict text, char **restrict end, int base) {
+	_Static_assert(sizeof(long) == sizeof(long long), "one width");
+	return (unsigned long)strtoull(text, end, base);
+}
+
+static void swap(char *a, char *b, size_t size) {
+	for (char c; size--; *a++ = *b, *b++ = c) {
+		c = *a;
+	}
+}
+
+/** Shell's sort: short, and fast enough for what is sorted here. */
+void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *)) {
+	for (size_t gap = n; gap > 1;) {
+		gap = gap < 5 ? 1 : gap * 5 / 11;
+		for (size_t i = gap; i < n; i++) {
+			char *at = (char *)base + i * size, *before = at - gap * size;
+			while (at >= (char *)base + gap * size && compare(before, at) > 0) {
+				swap(before, at, size);
+				at = before;
+				before -= gap * size;
+			}
+		}
+	}
+}
