@@ -64,8 +64,7 @@ static void learn_words(struct report *r) {
 			    "launcher leader sub parameter server type current interface true false auto "
 			    "block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
 	for (size_t i = 0; sources[i]; i++) {
-		buf_putf(&r->known, "%s %s %s ", sources[i]->about,
-			 source_known_by(&r->s->arena, sources[i]),
+		buf_putf(&r->known, "%s %s %s ", sources[i]->about, source_known_by(&r->s->arena, sources[i]),
 			 sources[i]->leaves ? sources[i]->leaves : "");
 	}
 }

@@ -104,8 +104,8 @@ static int check_word(const char *from, const struct row_word *word, unsigned fi
 			       "and shared",
 			       from, quote(word->name).s, nearest_hint(&best, "").s);
 	}
-	bool misplaced =
-		(word->separator && word->field != ROW_HOSTS) || (word->pattern.len && !word->known_by && !word->optional);
+	bool misplaced = (word->separator && word->field != ROW_HOSTS) ||
+			 (word->pattern.len && !word->known_by && !word->optional);
 	if (!alone && (!are_variables(word->variables) || misplaced)) {
 		return err_set(err, EINVAL,
 			       "%s: %s: FIELD=VARIABLE is expected, such as hosts=ACME_NODES, "
@@ -233,7 +233,9 @@ struct row_value row_value(const struct input *in, struct str variables, uint32_
 	}
 	struct buf text = BUF(in->arena);
 	struct row_value out = {.value = ""};
-	fill(in, &variables, '\0', i, &text, &out);
+	struct str rest = variables;
+	fill(in, &rest, '\0', i, &text, &out);
+	out.name = out.name ? out.name : arena_text(in->arena, variables.p, variables.len);
 	out.value = out.value ? buf_text(&text) : NULL;
 	return out;
 }
@@ -291,8 +293,8 @@ const char *const *row_reads(struct arena *arena, const char *text) {
 			bool is_name = len > 1 && (isupper((unsigned char)rest.p[0]) || rest.p[0] == '_');
 			bool goes_on = len < rest.len && rest.p[len] == '{';
 			if (is_name) {
-				names[n++] = arena_format(arena, "%.*s%s", (int)len, rest.p,
-							  goes_on ? "*" : "");
+				names[n++] =
+					arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
 			}
 		}
 	}

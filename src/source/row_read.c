@@ -50,9 +50,7 @@ static int take(const struct reading *r, enum row_field field, struct row_value 
 	if (out->value && !row_is_like(r->in, out->value, r->row.patterns[field])) {
 		out->value = NULL;
 	}
-	return out->value			    ? 1
-	       : r->row.optional & ROW_BIT(field) ? 0
-						    : refuse_unset(r, field, out->name, err);
+	return out->value ? 1 : r->row.optional & ROW_BIT(field) ? 0 : refuse_unset(r, field, out->name, err);
 }
 
 /** Read "A/B" into *@out. */
@@ -77,7 +75,8 @@ static int read_nnodes(struct reading *r, struct err *err) {
 	size_t slash = str_find(variables, '/');
 	struct row_value found;
 	if (slash < variables.len) {
-		return read_quotient(r, (struct str){variables.p, slash}, str_from(variables, slash + 1), err);
+		return read_quotient(r, (struct str){variables.p, slash}, str_from(variables, slash + 1),
+				     err);
 	}
 	int x = take(r, ROW_NNODES, &found, err);
 	if (x <= 0) {
@@ -144,8 +143,8 @@ static int list_hosts(struct reading *r, struct err *err) {
 	if (x > 0) {
 		out->hosts_from = list.name;
 		return slots ? nodefile_list(r->in, list.name, list.value, r->row.separator, out, err)
-			     : hosts_split(r->in->arena, list.name, list.value, r->row.separator,
-					   &out->hosts, &empty, err);
+			     : hosts_split(r->in->arena, list.name, list.value, r->row.separator, &out->hosts,
+					   &empty, err);
 	}
 	x = x < 0 ? x : take(r, ROW_HOSTFILE, &file, err);
 	if (x > 0) {

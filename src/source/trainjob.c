@@ -95,8 +95,9 @@ const struct source source_trainjob = {
 	.name = "trainjob",
 	.about = "Kubeflow Trainer's TrainJob (v2), for PyTorch or JAX",
 	.known_by = "PET_MASTER_ADDR or JAX_COORDINATOR_ADDRESS of the form JOB-node-0-0.JOB",
-	.reads = READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
-		       "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"),
+	.reads =
+		READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
+		      "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"),
 	.leaves = "a range in PET_NNODES: torchrun manages elastic jobs itself; JOB_COMPLETION_INDEX",
 	.detect = trainjob_detect,
 	.read = trainjob_read,

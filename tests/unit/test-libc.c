@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The static programs' strstr(), strtoul() and qsort() (base/libc.c), which this program is linked with, too. */
+/** The static programs' strstr(), strtoul(), mbstowcs() and qsort() (base/libc.c), which this program is linked with, too. */
 
 #include "check.h"
 
@@ -13,8 +13,8 @@ static void check_strtoul(const char *text, int base, unsigned long want, size_t
 	char *end;
 	errno = 0;
 	unsigned long number = strtoul(text, &end, base);
-	checkf(number == want && (size_t)(end - text) == length && errno == error, "'%s' in %d: %lu, %zu, %d", text,
-	       base, number, (size_t)(end - text), errno);
+	checkf(number == want && (size_t)(end - text) == length && errno == error, "'%s' in %d: %lu, %zu, %d",
+	       text, base, number, (size_t)(end - text), errno);
 }
 
 static int compare(const void *a, const void *b) {
@@ -40,7 +40,8 @@ static void check_sort(size_t n, uint32_t spread) {
 	}
 	qsort(items, n, sizeof(items[0]), compare);
 	for (size_t i = 0; i < n; i++) {
-		bool whole = items[i].key == (items[i].seed >> 8) % spread && items[i].tail == (char)items[i].seed;
+		bool whole =
+			items[i].key == (items[i].seed >> 8) % spread && items[i].tail == (char)items[i].seed;
 		if (!whole || (i && items[i - 1].key > items[i].key)) {
 			checkf(false, "%zu of %u: wrong at %zu", n, spread, i);
 			return;
@@ -76,6 +77,12 @@ int main(void) {
 	check_strtoul(" -", 10, 0, 0, 0);
 	check_strtoul("x", 10, 0, 0, 0);
 	check(strtoul("7", NULL, 10) == 7);
+
+	wchar_t wide[4] = {1, 1, 1, 1};
+	check(mbstowcs(NULL, "h\xc3\xa4", 0) == 3);
+	check(mbstowcs(wide, "a\xff", 4) == 2 && wide[0] == 'a' && wide[1] == 0xdfff && wide[2] == 0 &&
+	      wide[3] == 1);
+	check(mbstowcs(wide, "bcd", 2) == 2 && wide[1] == 'c' && wide[2] == 0);
 
 	for (size_t n = 0; n < 40; n++) {
 		check_sort(n, 7);
