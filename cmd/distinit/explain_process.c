@@ -70,13 +70,21 @@ static void put_names(struct buf *out, uint64_t set) {
 	}
 }
 
+/** Whether @set has at most FEW members. */
+static bool are_few(uint64_t set) {
+	for (unsigned i = 0; i < FEW; i++) {
+		set &= set - 1;
+	}
+	return set == 0;
+}
+
 static void put_caps(struct buf *out, uint64_t set, uint64_t known) {
 	uint64_t lacks = known & ~set;
 	if (!set) {
 		buf_puts(out, "none");
 	} else if (!lacks) {
 		buf_puts(out, "all");
-	} else if (__builtin_popcountll(lacks) <= FEW && lacks != known) {
+	} else if (are_few(lacks) && lacks != known) {
 		buf_puts(out, "all but ");
 		put_names(out, lacks);
 	} else {

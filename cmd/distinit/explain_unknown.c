@@ -75,58 +75,71 @@ static void put_nearly(struct session *s, struct buf *out, const struct source *
 struct guess {
 	struct session *s;
 	const char *const *own;
-	const char *names[ROW_FIELDS];
-	char separator;
+	/** The words so far, the fields in them, and the name in the first. */
+	struct buf words;
+	unsigned fields;
+	struct str first;
 	uint32_t nnodes;
 	/** UNKNOWN: any below nnodes will do. */
 	uint32_t node_rank;
 };
 
-/** Whether @value is a list of hosts with this one in it. */
-static bool is_list(struct guess *g, const char *value) {
-	for (const char *separator = ",; \n"; *separator; separator++) {
+/** Whether @value is a list of hosts with this one in it. Returns its separator, as --read has it; or NULL. */
+static const char *separator_of(struct guess *g, const char *value) {
+	static const char *const separators[] = {"", "[;]", "[ ]", "[\\n]"};
+	for (unsigned i = 0; i < 4; i++) {
+		struct arena *arena = g->s->flow.arena;
 		struct hosts hosts;
 		struct err err;
 		uint32_t empty;
-		if (!strchr(value, *separator) ||
-		    hosts_split(g->s->flow.arena, "", value, *separator, &hosts, &empty, &err) < 0 ||
-		    hosts.n < 2 || hosts_check(&hosts, g->s->flow.arena, "", &err) < 0) {
+		if (hosts_split(arena, "", value, ",; \n"[i], &hosts, &empty, &err) < 0 || hosts.n < 2 ||
+		    hosts_check(&hosts, arena, "", &err) < 0) {
 			continue;
 		}
 		uint32_t self = hosts_find_loosely(&hosts, str_of(input_hostname(&g->s->flow.input)));
 		if (self < hosts.n) {
-			g->separator = *separator;
 			g->nnodes = hosts.n;
 			g->node_rank = self;
-			return true;
+			return separators[i];
 		}
 	}
-	return false;
+	return NULL;
 }
 
-/** Whether the variable @name of @value may be @field, beside what is known so far. */
-static bool may_be(struct guess *g, enum row_field field, struct str name, const char *value) {
+/**
+ * Whether the variable @name of @value may be @field, beside what is known so far. Returns what stands behind the
+ * field's name, or NULL.
+ */
+static const char *may_be(struct guess *g, enum row_field field, struct str name, const char *value) {
+	static const char *const words[] = {
+		[ROW_NNODES] = "COUNT SIZE NUM NNODES NODES HOSTS WORKERS REPLICAS TOTAL",
+		[ROW_NODE_RANK] = "RANK INDEX IDX ID NODEID ORDINAL",
+		[ROW_MASTER_ADDR] = "MASTER CHIEF LEADER HEAD COORDINATOR MAIN",
+		[ROW_MASTER_PORT] = "PORT",
+	};
 	uint32_t number = UNKNOWN;
-	bool numeric = num_read_u32(str_of(value), &number) == 0;
-	bool of_master = has_word(name, "MASTER CHIEF LEADER HEAD COORDINATOR MAIN");
-	bool of_nodes =
-		numeric && !has_word(name, "LOCAL WORLD PROC PROCS GPU GPUS CPU CPUS TASK TASKS PORT");
-	switch (field) {
-	case ROW_HOSTS:
-		return is_list(g, value);
-	case ROW_NNODES:
-		return of_nodes && number > 1 && (g->nnodes == UNKNOWN || number == g->nnodes) &&
-		       has_word(name, "COUNT SIZE NUM NNODES NODES HOSTS WORKERS REPLICAS TOTAL");
-	case ROW_NODE_RANK:
-		return of_nodes && (g->node_rank == UNKNOWN ? number < g->nnodes : number == g->node_rank) &&
-		       has_word(name, "RANK INDEX IDX ID NODEID ORDINAL");
-	case ROW_MASTER_ADDR:
-		return !numeric && of_master && host_name_is_fine(str_of(value));
-	case ROW_MASTER_PORT:
-		return number > 0 && number <= UINT16_MAX && of_master && has_word(name, "PORT");
-	default:
-		return false;
+	bool numeric = num_read_u32(str_of(value), &number) == 0, fits;
+	if (field == ROW_HOSTS) {
+		return separator_of(g, value);
 	}
+	if (!has_word(name, words[field])) {
+		return NULL;
+	}
+	if (field >= ROW_MASTER_ADDR) {
+		fits = numeric == (field == ROW_MASTER_PORT) && has_word(name, words[ROW_MASTER_ADDR]) &&
+		       (!numeric || number - 1 < UINT16_MAX) && host_name_is_fine(str_of(value));
+		return fits ? "" : NULL;
+	}
+	if (!numeric || has_word(name, "LOCAL WORLD PROC PROCS GPU GPUS CPU CPUS TASK TASKS PORT")) {
+		return NULL;
+	}
+	if (field == ROW_NNODES) {
+		fits = number > 1 && (g->nnodes == UNKNOWN || number == g->nnodes);
+		g->nnodes = fits ? number : g->nnodes;
+	} else {
+		fits = g->node_rank == UNKNOWN ? number < g->nnodes : number == g->node_rank;
+	}
+	return fits ? "" : NULL;
 }
 
 /** Whether a table has @name: then it is no unknown manager's. */
@@ -138,56 +151,45 @@ static bool is_known(const struct guess *g, struct str name) {
 	return *own || has_word(name, "SERVICE");
 }
 
-/** Find a variable for @field that begins with @family, "ACME_". */
-static const char *find(struct guess *g, enum row_field field, struct str family) {
+/** Add a word for @field, if a variable is found for it that begins with @family, "ACME". */
+static void find(struct guess *g, enum row_field field, struct str family) {
 	const struct env *env = &g->s->env;
-	for (uint32_t i = 0; i < env->n; i++) {
+	for (uint32_t i = 0; i < env->n && !(g->fields & ROW_BIT(field)); i++) {
 		const struct env_entry *entry = &env->entries[i];
 		struct str name = env_entry_name(entry);
-		if (entry->state == ENV_LIVE && name.len && str_starts(name, family) && !is_known(g, name) &&
-		    may_be(g, field, name, env_entry_value(entry))) {
-			return g->names[field] = arena_text(&g->s->arena, name.p, name.len);
+		const char *mark = NULL;
+		if (entry->state == ENV_LIVE && name.len && str_starts(name, family) && !is_known(g, name)) {
+			mark = may_be(g, field, name, env_entry_value(entry));
+		}
+		if (mark) {
+			buf_putf(&g->words, "%s%s%s=", g->fields ? " " : "", row_field_names[field], mark);
+			buf_put_plain(&g->words, name);
+			g->first = g->fields ? g->first : name;
+			g->fields |= ROW_BIT(field);
 		}
 	}
-	return NULL;
-}
-
-static void put_guess(struct guess *g, struct buf *out) {
-	buf_puts(out, "perhaps        --read='");
-	for (unsigned i = 0; i < ROW_FIELDS; i++) {
-		if (g->names[i]) {
-			buf_puts(out, out->p[out->len - 1] == '\'' ? "" : " ");
-			buf_puts(out, row_field_names[i]);
-			if (i == ROW_HOSTS && g->separator != ',') {
-				buf_putf(out, g->separator == '\n' ? "[\\n]" : "[%c]", g->separator);
-			}
-			buf_putc(out, '=');
-			buf_put_plain(out, str_of(g->names[i]));
-		}
-	}
-	buf_puts(out, "' (these variables look like a cluster's)\n");
 }
 
 /** Suggest what --read could say: a list of hosts with this one, or a number of nodes and this one's. */
 static void put_suggestion(struct session *s, struct buf *out) {
-	struct guess g = {.s = s, .own = own_variables(s), .nnodes = UNKNOWN, .node_rank = UNKNOWN};
-	const char *anchor = find(&g, ROW_HOSTS, STR(""));
-	if (!anchor) {
-		anchor = find(&g, ROW_NNODES, STR(""));
-		num_read_u32(str_of(anchor ? env_value(&s->env, anchor) : NULL), &g.nnodes);
+	struct guess g = {.s = s,
+			  .own = own_variables(s),
+			  .words = BUF(&s->arena),
+			  .nnodes = UNKNOWN,
+			  .node_rank = UNKNOWN};
+	find(&g, ROW_HOSTS, STR(""));
+	if (!g.fields) {
+		find(&g, ROW_NNODES, STR(""));
 	}
-	if (!anchor) {
-		return;
+	struct str family = {g.first.p, str_find(g.first, '_')};
+	// The list says where the master is.
+	unsigned last = g.fields & ROW_BIT(ROW_HOSTS) ? ROW_NODE_RANK : ROW_MASTER_PORT;
+	for (unsigned i = ROW_NNODES; g.fields && i <= last; i++) {
+		find(&g, i, family);
 	}
-	struct str family = {anchor, str_find(str_of(anchor), '_')};
-	for (unsigned i = ROW_NNODES; i <= ROW_MASTER_PORT; i++) {
-		// The list says where the master is.
-		if (!g.names[i] && (i < ROW_MASTER_ADDR || !g.names[ROW_HOSTS])) {
-			find(&g, i, family);
-		}
-	}
-	if (g.names[ROW_HOSTS] || g.names[ROW_NODE_RANK]) {
-		put_guess(&g, out);
+	if (g.fields & (ROW_BIT(ROW_HOSTS) | ROW_BIT(ROW_NODE_RANK))) {
+		buf_putf(out, "perhaps        --read='%s' (these variables look like a cluster's)\n",
+			 buf_text(&g.words));
 	}
 }
 

@@ -52,7 +52,7 @@ static bool anybody_left(const struct supervisor *in) {
 static bool has_own_proc(const struct supervisor *in) {
 	char self[16] = "";
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
-	return n > 0 && atoi(self) == in->self; // NOLINT(cert-err34-c): the kernel's own number
+	return n > 0 && strtoul(self, NULL, 10) == (unsigned long)in->self;
 }
 
 /** Whether @pid, a number read from /proc, is a running child of ours. */

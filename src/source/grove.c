@@ -16,7 +16,6 @@
 
 #include "base/buf.h"
 #include "cluster/source.h"
-#include "source/pods.h"
 
 #define CLIQUE	"GROVE_PCLQ_NAME"
 #define INDEX	"GROVE_PCLQ_POD_INDEX"
@@ -38,43 +37,34 @@ static const char *grove_detect(const struct input *in) {
 		       : NULL;
 }
 
-/** The names of the leader and of @n - 1 workers. */
-static const char *put_names(struct input *in, struct str group, uint32_t n) {
-	struct buf names = BUF(in->arena), prefix = BUF(in->arena), service = BUF(in->arena);
-	buf_putf(&service, ".%s", env_get(in->env, SERVICE));
-	buf_put(&prefix, group);
-	buf_puts(&prefix, "ldr-");
-	pods_put(&names, buf_str(&prefix), 0, 1, buf_str(&service));
-	prefix.len = group.len;
-	buf_puts(&prefix, "wkr-");
-	pods_put(&names, buf_str(&prefix), 0, n - 1, buf_str(&service));
-	return buf_text(&names);
-}
-
 static int grove_read(struct input *in, struct placement *out, struct err *err) {
-	struct str clique = str_of(env_value(in->env, CLIQUE)), group = {clique.p, clique.len - ROLE};
-	bool leader = ends(clique, STR("-ldr"));
-	uint32_t index = 0, n = told_nnodes(in), empty;
+	const char *clique = env_get(in->env, CLIQUE), *service = env_get(in->env, SERVICE);
 	const char *size_from = in->nnodes.from;
+	int group = (int)strlen(clique) - ROLE;
+	uint32_t index = 0, n = told_nnodes(in), empty;
+	struct buf names = BUF(in->arena);
 	int r = need_u32(in, INDEX, CLIQUE, &index, err);
 	if (n == UNKNOWN && env_value(in->env, SIZE)) {
 		size_from = SIZE;
 		r = r < 0 ? r : need_nnodes(in, SIZE, CLIQUE, &n, err);
 	}
 	out->node_rank_from = INDEX;
-	out->node_rank = leader ? index : index + 1;
-	r = r < 0 || n == UNKNOWN ? r : check_below(INDEX, out->node_rank, size_from, n, err);
+	out->node_rank = index + !ends(str_of(clique), STR("-ldr"));
+	r = r < 0 ? r : check_below(INDEX, out->node_rank, size_from, n, err);
 	if (r < 0) {
 		return r;
 	}
-	const char *names = put_names(in, group, n == UNKNOWN ? 1 : n);
+	buf_putf(&names, "%.*sldr-0.%s", group, clique, service);
 	if (n == UNKNOWN) {
-		out->master_addr = (struct str){names, strlen(names) - 1};
+		out->master_addr = str_of(buf_text(&names));
 		out->master_addr_from = "the leader's name";
 		return 0;
 	}
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		buf_putf(&names, ",%.*swkr-%u.%s", group, clique, i, service);
+	}
 	out->hosts_from = size_from;
-	return hosts_split(in->arena, size_from, names, ',', &out->hosts, &empty, err);
+	return hosts_split(in->arena, size_from, buf_text(&names), ',', &out->hosts, &empty, err);
 }
 
 const struct source source_grove = {
