@@ -60,4 +60,5 @@ def as_code(text: str) -> str:
     """Format the names of variables, options and files in @text as Markdown code."""
     option, path = r"--[a-z][a-z-]+(?:=[a-z]+)?", r"(?<![\w/])/[\w./-]+\w"
     variable = r"\b_?[A-Z][A-Z0-9]*_[A-Za-z0-9_*]*|\bJOB-[\w.-]+|\b(?:RANK|ARC|[A-Z]{5,})\b"
-    return re.sub(f"{option}|{path}|{variable}", r"`\g<0>`", text).replace("|", "\\|")
+    form = r"(?<=of the form )\S+"
+    return re.sub(f"{form}|{option}|{path}|{variable}", r"`\g<0>`", text).replace("|", "\\|")

@@ -279,6 +279,14 @@ const char *row_detect(const struct input *in, const char *text) {
 	return env_may_have(in->env, name) && row_holds(in, text, &by) ? by : NULL;
 }
 
+/** Whether @name is among @names, @n of them. */
+static bool has_name(const char *const *names, size_t n, const char *name) {
+	while (n && strcmp(names[n - 1], name) != 0) {
+		n--;
+	}
+	return n;
+}
+
 const char *const *row_reads(struct arena *arena, const char *text) {
 	// No name is shorter than two bytes, with one between.
 	const char **names = arena_array(arena, strlen(text) / 3 + 2, sizeof(*names));
@@ -289,12 +297,12 @@ const char *const *row_reads(struct arena *arena, const char *text) {
 		for (size_t len; rest.len; rest = str_from(rest, len + (len < rest.len))) {
 			for (len = 0; len < rest.len && !memchr("|/+{}#", rest.p[len], 6); len++) {
 			}
-			// A name begins with a capital, or '_'; other text is text.
-			bool is_name = len > 1 && (isupper((unsigned char)rest.p[0]) || rest.p[0] == '_');
 			bool goes_on = len < rest.len && rest.p[len] == '{';
-			if (is_name) {
-				names[n++] =
-					arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
+			const char *name = arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
+			// A name begins with a capital, or '_'; other text is text.
+			bool is_name = len > 1 && (isupper((unsigned char)name[0]) || name[0] == '_');
+			if (is_name && !has_name(names, n, name)) {
+				names[n++] = name;
 			}
 		}
 	}

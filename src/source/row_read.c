@@ -19,6 +19,8 @@ struct reading {
 	struct row row;
 	/** A variable that is set, for the message about one that is not. */
 	const char *beside;
+	/** The row is the user's --read. */
+	bool told;
 	struct placement *out;
 };
 
@@ -31,7 +33,7 @@ static bool lists_hosts(const struct reading *r) {
 /** Refuse @found, which is not set and must be. */
 static int refuse_unset(const struct reading *r, enum row_field field, const char *found, struct err *err) {
 	const char *name = row_field_names[field];
-	if (!r->in->read.value) {
+	if (!r->told) {
 		return err_set(err, EINVAL, "%s is set, but %s is not", r->beside, found);
 	}
 	return err_set(err, EINVAL,
@@ -214,7 +216,7 @@ static const char *array_index(struct input *in, struct str job) {
 }
 
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err) {
-	struct reading r = {.in = in, .row = row_parse(text), .beside = by, .out = out};
+	struct reading r = {.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
 	uint32_t n;
 	int x = read_nnodes(&r, err);
 	x = x < 0 ? x : read_node_rank(&r, err);

@@ -55,9 +55,10 @@ requires_strace() {
 	[ -z "$output" ]
 }
 
-@test "distinit has at most 228,000 bytes" {
+# 228,000 bytes, and 6,000 for the platforms that --read and its rows brought.
+@test "distinit has at most 234,000 bytes" {
 	requires_static
-	[ "$(stat -c %s "$DISTINIT")" -le 228000 ]
+	[ "$(stat -c %s "$DISTINIT")" -le 234000 ]
 }
 
 @test "distrun has at most 130,000 bytes" {
