@@ -25,11 +25,16 @@ SOURCE(backendai) // the manager sets it in this container
 ROW(skypilot)
 ROW(dstack)
 ROW(lepton)
+ROW(beaker)
+ROW(baseten)
+ROW(saturn)
+ROW(snowflake)
 ROW(ngc)
 ROW(sensecore) // it is also a PyTorch job (below), whose variables count processes
 ROW(volcengine)
 ROW(arnold)
 ROW(taiji) // other software may set such names, but not all three
+ROW(tione) // as taiji; it is also a PyTorch job (below), whose list of names it completes
 ROW(googlebatch)
 SOURCE(openpai)
 SOURCE(sagemaker)
@@ -46,6 +51,8 @@ SOURCE(jaxjob)
 SOURCE(xgboostjob)
 SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
+ROW(rbg)
+ROW(kthena) // common words, but all three
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
@@ -53,6 +60,7 @@ ROW(ascend) // before others that read RANK; its LOCAL_RANK is a list
 SOURCE(pai)
 SOURCE(mpijob)
 // Variables that leak in from outside.
+ROW(hyperqueue) // its workers run in jobs of the next, as a step, and their variables leak
 SOURCE(flux) // one of the next often starts its brokers, and its variables leak
 SOURCE(slurm)
 SOURCE(lsf)
@@ -67,6 +75,7 @@ SOURCE(slurm_allocation)
 ROW(brainpp)
 // Names that any user or manager may set, also next to the variables of all above.
 ROW(plain)
+ROW(vessl) // its RANK is a node's, unless one of the above says otherwise
 // Not a whole cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)

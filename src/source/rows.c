@@ -264,7 +264,7 @@ static const char *taiji_detect(const struct input *in) {
 }
 
 /*
- * Jobs of Tencent's Taiji and TI. The second host of two:
+ * Jobs of Tencent's Taiji. The second host of two:
  *
  *     CHIEF_IP=28.1.2.3   INDEX=1   TAIJI_HOST_NUM=2   HOST_NUM=2
  *     NODE_IP_LIST=28.1.2.3:8,28.1.2.4:8     an address and its GPUs
@@ -276,7 +276,7 @@ static const char *taiji_detect(const struct input *in) {
  */
 const struct source source_taiji = {
 	.name = "taiji",
-	.about = "Tencent's Taiji or TI job",
+	.about = "Tencent's Taiji job",
 	.known_by = "CHIEF_IP and INDEX, with TAIJI_HOST_NUM or NODE_IP_LIST",
 	.leaves = "NODE_NUM, TAIJI_NODE_NUM: they count GPUs",
 	.detect = taiji_detect,
@@ -545,7 +545,7 @@ static const char *plain_detect(const struct input *in) {
 }
 
 /*
- * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, VESSL, and jobs made by hand.
+ * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, and jobs made by hand.
  * The second node of two:
  *
  *     MASTER_ADDR=10.65.0.2   MASTER_PORT=29500   NODE_RANK=1
@@ -558,7 +558,7 @@ static const char *plain_detect(const struct input *in) {
  */
 const struct source source_plain = {
 	.name = "plain",
-	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, VESSL, jobs made by hand",
+	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, jobs made by hand",
 	.known_by = "NODE_RANK and MASTER_ADDR with NNODES, NUM_NODES or NODE_COUNT, without LOCAL_RANK",
 	.leaves = "WORLD_SIZE, RANK: of processes; a range in NNODES; ranks of a launcher",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
@@ -633,4 +633,280 @@ const struct source source_nomad = {
 			.known_by = ROW_NODE_RANK,
 			.numbers = ROW_BIT(ROW_NODE_RANK),
 		},
+};
+
+/*
+ * Experiments of Beaker, at Ai2, whose replicas have a leader. The second replica of two:
+ *
+ *     BEAKER_REPLICA_RANK=1   BEAKER_REPLICA_COUNT=2   BEAKER_ASSIGNED_GPU_COUNT=8
+ *     BEAKER_LEADER_REPLICA_HOSTNAME=jupiter-cs-aus-133.reviz.ai2.in
+ *
+ * Replicas without --leader-selection have no leader, and share work that is independent.
+ *
+ * Reference: beaker-gantry, whose options describe the variables and whose launchers read them.
+ */
+const struct source source_beaker = {
+	.name = "beaker",
+	.about = "Beaker experiment, replicas with a leader",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_NODE_RANK] = "BEAKER_REPLICA_RANK",
+					[ROW_NNODES] = "BEAKER_REPLICA_COUNT",
+					[ROW_MASTER_ADDR] = "BEAKER_LEADER_REPLICA_HOSTNAME",
+					[ROW_NPROC_PER_NODE] = "BEAKER_ASSIGNED_GPU_COUNT",
+					[ROW_JOB] = "BEAKER_EXPERIMENT_ID",
+				},
+			.known_by = ROW_MASTER_ADDR,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Training jobs of Baseten. The second node of two:
+ *
+ *     BT_NODE_RANK=1   BT_GROUP_SIZE=2   BT_NUM_GPUS=8
+ *     BT_LEADER_ADDR=10.0.3.7
+ *
+ * Reference: Baseten's page of multinode training, and the launchers of its cookbook.
+ */
+const struct source source_baseten = {
+	.name = "baseten",
+	.about = "Baseten training job",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_NODE_RANK] = "BT_NODE_RANK",
+					[ROW_NNODES] = "BT_GROUP_SIZE",
+					[ROW_MASTER_ADDR] = "BT_LEADER_ADDR",
+					[ROW_NPROC_PER_NODE] = "BT_NUM_GPUS",
+					[ROW_JOB] = "BT_TRAINING_JOB_ID",
+				},
+			.known_by = ROW_MASTER_ADDR,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Jobs of Saturn Cloud on several instances. The second of two:
+ *
+ *     SATURN_JOB_RANK=1   SATURN_JOB_SCALE=2   SATURN_JOB_RUN=j-1a2b
+ *     SATURN_INTERNAL_SUBDOMAIN=jobs           SATURN_NAMESPACE=main
+ *     SATURN_JOB_LEADER=j-1a2b-0.jobs.main.svc.cluster.local
+ *
+ * Reference: "Multi-Node Multi-GPU Parallel Training" in Saturn Cloud's documentation.
+ */
+const struct source source_saturn = {
+	.name = "saturn",
+	.about = "Saturn Cloud job of several instances",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_HOSTS] = "{SATURN_JOB_RUN}-{i}.{SATURN_INTERNAL_SUBDOMAIN}."
+						      "{SATURN_NAMESPACE}.svc.cluster.local",
+					[ROW_NODE_RANK] = "SATURN_JOB_RANK",
+					[ROW_NNODES] = "SATURN_JOB_SCALE",
+					[ROW_MASTER_ADDR] = "SATURN_JOB_LEADER",
+				},
+			.known_by = ROW_MASTER_ADDR,
+			.known_with = ROW_BIT(ROW_NODE_RANK),
+			.optional = ROW_BIT(ROW_HOSTS) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * ML Jobs of Snowflake that run on each instance (parallel=True). The second of two:
+ *
+ *     MLRS_NODE_IPS=10.244.1.5,10.244.2.7   MLRS_HEAD_IP=10.244.1.5   MLRS_RDZV_PORT=12345
+ *     SNOWFLAKE_JOB_INDEX=1                 SNOWFLAKE_JOBS_COUNT=2
+ *
+ * Without parallel=True there is no list: a Ray cluster starts the work from its head.
+ *
+ * Reference: samples/ml/ml_jobs/distributed_training of Snowflake, and the changelog of
+ * snowflake-ml-python 1.54.
+ */
+const struct source source_snowflake = {
+	.name = "snowflake",
+	.about = "Snowflake ML Job on each instance (parallel=True)",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_HOSTS] = "MLRS_NODE_IPS",
+					[ROW_NODE_RANK] = "SNOWFLAKE_JOB_INDEX",
+					[ROW_NNODES] = "SNOWFLAKE_JOBS_COUNT",
+					[ROW_MASTER_ADDR] = "MLRS_HEAD_IP",
+					[ROW_MASTER_PORT] = "MLRS_RDZV_PORT",
+				},
+			.known_by = ROW_HOSTS,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+			.optional = ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_MASTER_PORT),
+		},
+};
+
+/*
+ * DDP tasks of Tencent Cloud's TI-ONE. The second node of two:
+ *
+ *     NODE_LIST=timaker-x-launcher.training-job.svc.cluster.local:8,timaker-x-worker-0....:8
+ *     INDEX=1   GPU_NUM_PER_NODE=8   GPU_NUM=16      INDEX is this node's place in NODE_LIST
+ *     MASTER_ADDR=10.35.110.11       MASTER_PORT=23456
+ *     WORLD_SIZE=2   RANK=1          nodes, which stay as they are
+ *
+ * MPI tasks have the same list, with a launcher first that is no node, but no MASTER_ADDR.
+ *
+ * Reference: "Guide to distributed training" of TI-ONE, at Tencent Cloud.
+ */
+const struct source source_tione = {
+	.name = "tione",
+	.about = "Tencent Cloud TI-ONE task, in DDP mode",
+	.leaves = "WORLD_SIZE, RANK: of nodes, but they look as those of processes do",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_HOSTS] = "NODE_LIST",
+					[ROW_NODE_RANK] = "INDEX",
+					[ROW_MASTER_ADDR] = "MASTER_ADDR",
+					[ROW_MASTER_PORT] = "MASTER_PORT",
+					[ROW_NPROC_PER_NODE] = "GPU_NUM_PER_NODE",
+				},
+			.known_by = ROW_HOSTS,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR) |
+				      ROW_BIT(ROW_NPROC_PER_NODE),
+			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NPROC_PER_NODE),
+			.optional = ROW_BIT(ROW_MASTER_PORT),
+			.slots = true,
+		},
+};
+
+/*
+ * Leader and workers of a RoleBasedGroup, which serves models with SGLang or vLLM. The second pod
+ * of two:
+ *
+ *     RBG_LWP_WORKER_INDEX=1   RBG_LWP_GROUP_SIZE=2
+ *     RBG_LWP_LEADER_ADDRESS=qwen-decode-0-0.s-qwen-decode.default
+ *
+ * Reference: api/workloads/constants/env.go of RBG 0.6 (v1alpha2). Earlier versions made a
+ * LeaderWorkerSet.
+ */
+const struct source source_rbg = {
+	.name = "rbg",
+	.about = "RoleBasedGroup (RBG), leader and workers",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_NODE_RANK] = "RBG_LWP_WORKER_INDEX",
+					[ROW_NNODES] = "RBG_LWP_GROUP_SIZE",
+					[ROW_MASTER_ADDR] = "RBG_LWP_LEADER_ADDRESS",
+				},
+			.known_by = ROW_MASTER_ADDR,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Roles of a ModelServing of Kthena, Volcano's sister project. The first worker of a role:
+ *
+ *     ENTRY_ADDRESS=ds-0-decode-0-0.default   GROUP_SIZE=2   WORKER_INDEX=1
+ *
+ * The entry pod has index 0.
+ *
+ * Reference: pkg/model-serving-controller/utils/utils.go of Kthena.
+ */
+const struct source source_kthena = {
+	.name = "kthena",
+	.about = "Kthena ModelServing, the pods of a role",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_NODE_RANK] = "WORKER_INDEX",
+					[ROW_NNODES] = "GROUP_SIZE",
+					[ROW_MASTER_ADDR] = "ENTRY_ADDRESS",
+				},
+			.known_by = ROW_MASTER_ADDR,
+			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Multi-node tasks of HyperQueue, on the machines of national HPC sites. It starts a task on the
+ * first of its nodes, like a job script:
+ *
+ *     HQ_JOB_ID=7   HQ_TASK_ID=0   HQ_NUM_NODES=2
+ *     HQ_HOST_FILE=/tmp/hq-work/t1a2b/hq-hostfile    a host a line
+ *     HQ_NODE_FILE=/tmp/hq-work/t1a2b/hq-nodefile    the same, without domains
+ *
+ * Its workers run in jobs of Slurm or PBS, often as a step, and a task inherits their variables.
+ * These describe all workers, not this task.
+ *
+ * Reference: docs/jobs/multinode.md, crates/hyperqueue/src/worker/start/program.rs of HyperQueue.
+ */
+const struct source source_hyperqueue = {
+	.name = "hyperqueue",
+	.about = "HyperQueue task on several nodes",
+	.leaves = "SLURM_*, PBS_*: of the job that HyperQueue's worker runs in; after an srun of your own, "
+		  "pass "
+		  "--cluster=slurm",
+	.lacks = BATCH_LACKS,
+	.row =
+		&(const struct source_row){
+			.variables = {[ROW_JOB] = "HQ_JOB_ID", [ROW_HOSTFILE] = "HQ_HOST_FILE|HQ_NODE_FILE"},
+			.known_by = ROW_HOSTFILE,
+			.known_with = ROW_BIT(ROW_JOB),
+			.batch = true,
+		},
+};
+
+static const struct source_row vessl_row = {
+	.variables =
+		{
+			[ROW_NODE_RANK] = "RANK",
+			[ROW_NNODES] = "NUM_NODES",
+			[ROW_MASTER_ADDR] = "MASTER_ADDR",
+			[ROW_MASTER_PORT] = "MASTER_PORT",
+			[ROW_NPROC_PER_NODE] = "NUM_TRAINERS",
+		},
+	.known_by = ROW_NPROC_PER_NODE,
+	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES) | ROW_BIT(ROW_MASTER_ADDR),
+	.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+	.optional = ROW_BIT(ROW_MASTER_PORT),
+};
+
+/** A RANK beside these counts processes. */
+static const char *vessl_detect(const struct input *in) {
+	const char *by = row_detect(in, &vessl_row);
+	return by && !env_value(in->env, "LOCAL_RANK") && !env_value(in->env, "WORLD_SIZE") &&
+			       !env_value(in->env, "NODE_RANK")
+		       ? by
+		       : NULL;
+}
+
+/*
+ * Distributed experiments of VESSL. The second worker of two:
+ *
+ *     MASTER_ADDR=10.1.2.3   MASTER_PORT=23456
+ *     NUM_NODES=2            NUM_TRAINERS=8      GPUs of a node
+ *     RANK=1                                     of the node
+ *
+ * Reference: "Run distributed training jobs" of VESSL's documentation.
+ */
+const struct source source_vessl = {
+	.name = "vessl",
+	.about = "VESSL distributed experiment",
+	.known_by = "NUM_TRAINERS with NUM_NODES, RANK and MASTER_ADDR, without WORLD_SIZE, LOCAL_RANK and "
+		    "NODE_RANK",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.detect = vessl_detect,
+	.row = &vessl_row,
+	.nodes_only = true,
 };
