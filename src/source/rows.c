@@ -749,6 +749,26 @@ const struct source source_snowflake = {
 		},
 };
 
+static const struct source_row tione_row = {
+	.variables =
+		{
+			[ROW_HOSTS] = "NODE_LIST",
+			[ROW_NODE_RANK] = "INDEX",
+			[ROW_MASTER_ADDR] = "MASTER_ADDR",
+			[ROW_MASTER_PORT] = "MASTER_PORT",
+			[ROW_NPROC_PER_NODE] = "GPU_NUM_PER_NODE",
+		},
+	.known_by = ROW_HOSTS,
+	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_NPROC_PER_NODE),
+	.optional = ROW_BIT(ROW_MASTER_PORT),
+	.slots = true,
+};
+
+static const char *tione_detect(const struct input *in) {
+	const char *by = row_detect(in, &tione_row), *rank = env_value(in->env, "RANK");
+	return by && rank && strcmp(rank, env_get(in->env, "INDEX")) == 0 ? by : NULL;
+}
+
 /*
  * DDP tasks of Tencent Cloud's TI-ONE. The second node of two:
  *
@@ -757,31 +777,17 @@ const struct source source_snowflake = {
  *     MASTER_ADDR=10.35.110.11       MASTER_PORT=23456
  *     WORLD_SIZE=2   RANK=1          nodes, which stay as they are
  *
- * MPI tasks have the same list, with a launcher first that is no node, but no MASTER_ADDR.
+ * MPI tasks have the same list, with a launcher first that is no node, but no RANK.
  *
  * Reference: "Guide to distributed training" of TI-ONE, at Tencent Cloud.
  */
 const struct source source_tione = {
 	.name = "tione",
 	.about = "Tencent Cloud TI-ONE task, in DDP mode",
+	.known_by = "NODE_LIST with INDEX, MASTER_ADDR and GPU_NUM_PER_NODE, and a RANK that is the INDEX",
 	.leaves = "WORLD_SIZE, RANK: of nodes, but they look as those of processes do",
-	.row =
-		&(const struct source_row){
-			.variables =
-				{
-					[ROW_HOSTS] = "NODE_LIST",
-					[ROW_NODE_RANK] = "INDEX",
-					[ROW_MASTER_ADDR] = "MASTER_ADDR",
-					[ROW_MASTER_PORT] = "MASTER_PORT",
-					[ROW_NPROC_PER_NODE] = "GPU_NUM_PER_NODE",
-				},
-			.known_by = ROW_HOSTS,
-			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR) |
-				      ROW_BIT(ROW_NPROC_PER_NODE),
-			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NPROC_PER_NODE),
-			.optional = ROW_BIT(ROW_MASTER_PORT),
-			.slots = true,
-		},
+	.detect = tione_detect,
+	.row = &tione_row,
 };
 
 /*

@@ -19,10 +19,17 @@
 #define WORKERS "WORKER_ADDRS"
 #define NUM	"WORLD_SIZE"
 
+/** Whether the workers are those of the job whose master is @addr: JOB-worker-0 beside JOB-master-0. */
+static bool same_job(struct str addr, struct str workers) {
+	struct str job = {addr.p, pod_label(addr).len - STR("master-0").len};
+	return str_starts(workers, job) && str_starts(str_from(workers, job.len), STR("worker-0"));
+}
+
 static const char *xgboostjob_detect(const struct input *in) {
-	const char *addr = env_value(in->env, ADDR);
-	return addr && pod_is_first(str_of(addr), STR("-master-0")) && env_value(in->env, WORKERS) &&
-			       env_value(in->env, NUM) && env_value(in->env, "RANK")
+	struct str addr = str_of(env_value(in->env, ADDR));
+	return pod_is_first(addr, STR("-master-0")) && env_value(in->env, NUM) &&
+			       env_value(in->env, "RANK") &&
+			       same_job(addr, str_of(env_value(in->env, WORKERS)))
 		       ? WORKERS
 		       : NULL;
 }
@@ -45,7 +52,7 @@ static int xgboostjob_read(struct input *in, struct placement *out, struct err *
 const struct source source_xgboostjob = {
 	.name = "xgboostjob",
 	.about = "Kubeflow XGBoostJob (v1), for XGBoost or LightGBM",
-	.known_by = WORKERS " with " ADDR " of the form JOB-master-0",
+	.known_by = WORKERS " that begins with JOB-worker-0, with " ADDR "=JOB-master-0",
 	.reads = READS(ADDR, WORKERS, NUM, "RANK"),
 	.detect = xgboostjob_detect,
 	.read = xgboostjob_read,
