@@ -89,7 +89,8 @@ const struct source source_dstack = {
  *
  * The prefix is in LEPTON_JOB_SERVICE_PREFIX in some versions, and else it is the job's name.
  *
- * Reference: public scripts for it, and a description of lepton_env_to_pytorch.sh of leptonai/scripts.
+ * Reference: "Environment Variables Reference" in NVIDIA's documentation of it;
+ * lepton_env_to_pytorch.sh of leptonai/scripts.
  */
 const struct source source_lepton = {
 	.name = "lepton",
@@ -381,7 +382,7 @@ static const char *ascend_detect(const struct input *in) {
  * With one NPU in a pod, LOCAL_RANK is 0, and the rest looks as everybody's ranks do: that is left
  * alone. There, RANK and WORLD_SIZE are right as they are.
  *
- * Reference: setPytorchEnv() of the operator's controller.
+ * Reference: "Environment variables of MindCluster Ascend Operator" in MindX DL's documentation.
  */
 const struct source source_ascend = {
 	.name = "ascend",
@@ -485,7 +486,7 @@ const struct source source_loadleveler = {
  *
  *     OAR_JOB_ID=1234567   OAR_NODEFILE=/var/lib/oar/1234567    a host a line, for each core
  *
- * Reference: public job scripts and user manuals.
+ * Reference: sources/core/common-libs/lib/OAR/Tools.pm of OAR 2.5.10.
  */
 const struct source source_oar = {
 	.name = "oar",

@@ -148,14 +148,15 @@ class Checker:
         shared = {name: value for name, value in case.env.items() if name in other.env}
         self.numbers = [value for name, value in shared.items() if name.endswith(("RANK", "INDEX"))]
         self.told = {**other.env, **case.env}.get("MASTER_ADDR")
+        self.envs = case.env, other.env
         self.hostname = case.hostname
 
-    def is_part(self, some, whole, launched):
-        """Whether all that is known in the placement @some is so in @whole."""
+    def is_part(self, some, whole, env, launched):
+        """Whether all that is known in the placement @some is so in @whole, which follows from @env."""
         *nodes, rank, master = zip(some, whole)
         masters = ["None", whole[3], self.told]
-        if launched:  # where all ranks share a node, it is the master
-            masters += ["127.0.0.1", self.hostname, *re.findall(r"'([^']*)'", whole[0])]
+        if launched:  # where all ranks share a node, it is the master; and several ranks of one node have one
+            masters += ["127.0.0.1", self.hostname, *env.values(), *re.findall(r"'([^']*)'", whole[0])]
         return all(a in ("None", b) for a, b in nodes) and master[0] in masters \
             and (launched or rank[0] in ("None", rank[1], *self.numbers))
 
@@ -170,7 +171,7 @@ class Checker:
             if whole and source == whole[0] and launcher != whole[1] and whole[1]:
                 return True  # a launcher in a step of another one: the manager speaks of the whole job then
         recognised = own[0] or (alone and alone[0])
-        return any(whole and self.is_part(some, whole[2], launcher) for whole in (own, alone)) \
+        return any(whole and self.is_part(some, whole[2], env, launcher) for whole, env in zip((own, alone), self.envs)) \
             or (source in OPEN and not recognised)
 
 
