@@ -539,10 +539,24 @@ static const struct source_row plain_row = {
 	.optional = ROW_BIT(ROW_MASTER_PORT),
 };
 
+/** Whether the variables that count nodes disagree: then one of them is somebody else's. */
+static bool plain_counts_differ(const struct input *in) {
+	const char *const names[] = {"NNODES", "NUM_NODES", "NODE_COUNT"};
+	const char *first = NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *value = env_value(in->env, names[i]);
+		if (value && first && strcmp(value, first) != 0) {
+			return true;
+		}
+		first = value ? value : first;
+	}
+	return false;
+}
+
 /** A process that has a LOCAL_RANK was started as a rank: it is not a node. */
 static const char *plain_detect(const struct input *in) {
 	const char *by = row_detect(in, &plain_row);
-	return by && !env_value(in->env, "LOCAL_RANK") ? by : NULL;
+	return by && !env_value(in->env, "LOCAL_RANK") && !plain_counts_differ(in) ? by : NULL;
 }
 
 /*
@@ -560,7 +574,8 @@ static const char *plain_detect(const struct input *in) {
 const struct source source_plain = {
 	.name = "plain",
 	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, jobs made by hand",
-	.known_by = "NODE_RANK and MASTER_ADDR with NNODES, NUM_NODES or NODE_COUNT, without LOCAL_RANK",
+	.known_by = "NODE_RANK and MASTER_ADDR with NNODES, NUM_NODES or NODE_COUNT, which agree, without "
+		    "LOCAL_RANK",
 	.leaves = "WORLD_SIZE, RANK: of processes; a range in NNODES; ranks of a launcher",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.detect = plain_detect,
@@ -842,6 +857,33 @@ const struct source source_kthena = {
 			.known_by = ROW_MASTER_ADDR,
 			.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
 			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+		},
+};
+
+/*
+ * Pods of a PodSet in an AIBrix StormService (podGroupSize). The second of two:
+ *
+ *     PODSET_NAME=llm-roleset-x-decode-0   POD_GROUP_INDEX=1   POD_GROUP_SIZE=2
+ *     STORM_SERVICE_NAME=llm               pod i is llm-roleset-x-decode-0-i.llm
+ *
+ * Reference: pkg/controller/podset/podset_controller.go of AIBrix; "Multi-Node Inference" in its
+ * documentation.
+ */
+const struct source source_aibrix = {
+	.name = "aibrix",
+	.about = "AIBrix StormService, the pods of a PodSet",
+	.row =
+		&(const struct source_row){
+			.variables =
+				{
+					[ROW_HOSTS] = "{PODSET_NAME}-{i}.{STORM_SERVICE_NAME}",
+					[ROW_NODE_RANK] = "POD_GROUP_INDEX",
+					[ROW_NNODES] = "POD_GROUP_SIZE",
+				},
+			.known_by = ROW_NODE_RANK,
+			.known_with = ROW_BIT(ROW_NNODES),
+			.numbers = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES),
+			.optional = ROW_BIT(ROW_HOSTS),
 		},
 };
 

@@ -118,6 +118,18 @@ def saturn(random, n):
     return Cluster("saturn", n, member, hosts=hosts, nnodes=n, master=hosts[0])
 
 
+@manager("aibrix")
+def aibrix(random, n):
+    name = f"{pod_name(random)}-roleset-x7-decode-0"
+    hosts = [f"{name}-{i}.llm" for i in range(n)]
+
+    def member(i):
+        return Member({"PODSET_NAME": name, "POD_GROUP_INDEX": str(i), "POD_GROUP_SIZE": str(n),
+                       "STORM_SERVICE_NAME": "llm"}, hosts[i], i)
+
+    return Cluster("aibrix", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
 @manager("paddlejob")
 def paddlejob(random, n):
     job = pod_name(random)

@@ -4,9 +4,10 @@
     mixed.py DISTINIT VECTORS
 
 Each case of the vectors gets the variables of another: of another manager's plainest case; of node 3 of 5 that its
-maker makes, whose numbers no vector has; and what containers, mpirun and torchrun really set (leaked.txt). The variables
-of the case itself stand. The answer is then that of the one or that of the other, or a part of it, or a refusal. It is
-never a cluster put together from two: the hosts, their number, this node's and the master have one owner.
+maker makes, whose numbers hardly any vector has; and what containers, mpirun and torchrun really set (leaked.txt).
+The variables of the case itself stand. The answer is then that of the one or that of the other, or a part of it, or a
+refusal. It is never a cluster put together from two: the hosts, their number, this node's and the master have one
+owner.
 
 There are exceptions, and each is what a real job looks like:
 
@@ -14,9 +15,9 @@ There are exceptions, and each is what a real job looks like:
  - MASTER_ADDR, where it is set, is the user's word, whoever set it.
  - Where both set RANK, or INDEX, there is one value: the number may be the case's.
  - OPEN managers need only names that anybody sets. NODE_RANK of the one with MASTER_ADDR of the other is such a job,
-   if neither of them is recognised otherwise.
- - COPIED: a launcher copies the pod's number to other pods, so there the pod's name counts, even if it does not go with the
-   number.
+   if no other manager recognises either of them.
+ - COPIED: a launcher copies the pod's number to other pods, so there the pod's name counts, even if it does not go
+   with the number.
 
 The plainest case of each manager is mixed with every other; of all further pairs, as many are drawn by MIXED_SEED
 as make MIXED_RUNS. MIXED_ALL=1 tries all: minutes.
@@ -44,7 +45,7 @@ PLACEMENT = ("hosts", "nnodes", "node_rank", "master_addr")
 # Not a manager's: cases of several, and of options.
 MIXED = ("conflict", "override", "hostlist", "frameworks", "manual", "hostfile")
 # Managers that take the names that everybody sets.
-OPEN = ("plain", "vessl", "brainpp")
+OPEN = ("plain", "vessl", "brainpp", "tione")
 COPIED = "a host name that is not the pod's"
 
 
@@ -170,8 +171,9 @@ class Checker:
         for whole in own, alone:
             if whole and source == whole[0] and launcher != whole[1] and whole[1]:
                 return True  # a launcher in a step of another one: the manager speaks of the whole job then
-        recognised = own[0] or (alone and alone[0])
-        return any(whole and self.is_part(some, whole[2], env, launcher) for whole, env in zip((own, alone), self.envs)) \
+        recognised = {own[0], alone[0] if alone else None} - {None, *OPEN}
+        owners = zip((own, alone), self.envs)
+        return any(whole and self.is_part(some, whole[2], env, launcher) for whole, env in owners) \
             or (source in OPEN and not recognised)
 
 
