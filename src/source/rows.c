@@ -782,7 +782,9 @@ static const struct source_row tione_row = {
 
 static const char *tione_detect(const struct input *in) {
 	const char *by = row_detect(in, &tione_row), *rank = env_value(in->env, "RANK");
-	return by && rank && strcmp(rank, env_get(in->env, "INDEX")) == 0 ? by : NULL;
+	return by && rank && strcmp(rank, env_get(in->env, "INDEX")) == 0 && !env_value(in->env, "LOCAL_RANK")
+		       ? by
+		       : NULL;
 }
 
 /*
@@ -793,17 +795,20 @@ static const char *tione_detect(const struct input *in) {
  *     MASTER_ADDR=10.35.110.11       MASTER_PORT=23456
  *     WORLD_SIZE=2   RANK=1          nodes, which stay as they are
  *
- * MPI tasks have the same list, with a launcher first that is no node, but no RANK.
+ * MPI tasks have the same list, with a launcher first that is no node, but no RANK. Their ranks
+ * may have one, beside what mpirun sets.
  *
  * Reference: "Guide to distributed training" of TI-ONE, at Tencent Cloud.
  */
 const struct source source_tione = {
 	.name = "tione",
 	.about = "Tencent Cloud TI-ONE task, in DDP mode",
-	.known_by = "NODE_LIST with INDEX, MASTER_ADDR and GPU_NUM_PER_NODE, and a RANK that is the INDEX",
+	.known_by = "NODE_LIST with INDEX, MASTER_ADDR and GPU_NUM_PER_NODE, and a RANK that is the INDEX, "
+		    "without LOCAL_RANK",
 	.leaves = "WORLD_SIZE, RANK: of nodes, but they look as those of processes do",
 	.detect = tione_detect,
 	.row = &tione_row,
+	.nodes_only = true,
 };
 
 /*
