@@ -34,7 +34,6 @@ ROW(sensecore) // it is also a PyTorch job (below), whose variables count proces
 ROW(volcengine)
 ROW(arnold)
 ROW(taiji) // other software may set such names, but not all three
-ROW(tione) // as taiji; it is also a PyTorch job (below), whose list of names it completes
 ROW(googlebatch)
 SOURCE(openpai)
 SOURCE(sagemaker)
@@ -58,6 +57,7 @@ SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
 ROW(ascend) // before others that read RANK; its LOCAL_RANK is a list
+ROW(tione) // its RANK is the INDEX; jobs of the operators above have more of their own
 SOURCE(pai)
 SOURCE(mpijob)
 // Variables that leak in from outside.

@@ -151,6 +151,7 @@ class Checker:
         self.numbers = [value for name, value in shared.items() if name.endswith(("RANK", "INDEX"))]
         self.told = {**other.env, **case.env}.get("MASTER_ADDR")
         self.envs = case.env, other.env
+        self.other = other.name.partition(",")[0]
         self.hostname = case.hostname
 
     def is_part(self, some, whole, env, launched):
@@ -166,7 +167,7 @@ class Checker:
         """Whether @said is the answer @own, or that of the other, @alone; None is a refusal."""
         if said is None or said == own or said[:2] == (None, "torchrun"):
             return True
-        if alone and own[0] and own[0] == alone[0]:
+        if own[0] and own[0] in (self.other, alone and alone[0]):
             return True  # one manager twice: there is no other
         source, launcher, some = said
         for whole in own, alone:
