@@ -770,12 +770,14 @@ static const struct source_row tione_row = {
 		{
 			[ROW_HOSTS] = "NODE_LIST",
 			[ROW_NODE_RANK] = "INDEX",
+			[ROW_NNODES] = "WORLD_SIZE",
 			[ROW_MASTER_ADDR] = "MASTER_ADDR",
 			[ROW_MASTER_PORT] = "MASTER_PORT",
 			[ROW_NPROC_PER_NODE] = "GPU_NUM_PER_NODE",
 		},
 	.known_by = ROW_HOSTS,
-	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_MASTER_ADDR) | ROW_BIT(ROW_NPROC_PER_NODE),
+	.known_with = ROW_BIT(ROW_NODE_RANK) | ROW_BIT(ROW_NNODES) | ROW_BIT(ROW_MASTER_ADDR) |
+		      ROW_BIT(ROW_NPROC_PER_NODE),
 	.optional = ROW_BIT(ROW_MASTER_PORT),
 	.slots = true,
 };
@@ -803,9 +805,8 @@ static const char *tione_detect(const struct input *in) {
 const struct source source_tione = {
 	.name = "tione",
 	.about = "Tencent Cloud TI-ONE task, in DDP mode",
-	.known_by = "NODE_LIST with INDEX, MASTER_ADDR and GPU_NUM_PER_NODE, and a RANK that is the INDEX, "
-		    "without LOCAL_RANK",
-	.leaves = "WORLD_SIZE, RANK: of nodes, but they look as those of processes do",
+	.known_by = "NODE_LIST with INDEX, WORLD_SIZE, MASTER_ADDR and GPU_NUM_PER_NODE, and a "
+		    "RANK that is the INDEX, without LOCAL_RANK",
 	.detect = tione_detect,
 	.row = &tione_row,
 	.nodes_only = true,
@@ -818,7 +819,7 @@ const struct source source_tione = {
  *     RBG_LWP_WORKER_INDEX=1   RBG_LWP_GROUP_SIZE=2
  *     RBG_LWP_LEADER_ADDRESS=qwen-decode-0-0.s-qwen-decode.default
  *
- * Reference: api/workloads/constants/env.go of RBG 0.6 (v1alpha2). Earlier versions made a
+ * Reference: api/workloads/constants/env.go of RBG (v1alpha2). Earlier versions made a
  * LeaderWorkerSet.
  */
 const struct source source_rbg = {
