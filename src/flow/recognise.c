@@ -12,12 +12,17 @@
 #include <errno.h>
 #include <string.h>
 
-static int find_source(const struct input *in, const struct source **out, const char **by, struct err *err) {
+/** @ranks: we are a launcher's rank, so sources that describe nodes only are not asked. */
+static int find_source(const struct input *in, bool ranks, const struct source **out, const char **by,
+		       struct err *err) {
 	struct nearest best = {.word = str_of(in->cluster.value)};
 	const struct source *named = NULL;
 	for (size_t i = 0; sources[i]; i++) {
 		if (in->cluster.value && strcmp(sources[i]->name, in->cluster.value) != 0) {
 			nearest_try(&best, sources[i]->name);
+			continue;
+		}
+		if (ranks && sources[i]->nodes_only) {
 			continue;
 		}
 		named = sources[i];
@@ -136,13 +141,14 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		.task = unknown_task,
 	};
 	in->own_addresses = own_addresses;
-	int r = find_source(in, &c.source, &c.recognised_by, err);
+	int r = find_source(in, false, &c.source, &c.recognised_by, err);
 	if (r < 0) {
 		return r;
 	}
 	c.launcher = find_launcher(in, c.source);
 	if (c.launcher && c.source && c.source->nodes_only && !in->cluster.value) {
-		c.source = NULL;
+		(void)find_source(in, true, &c.source, &c.recognised_by, err); // only a name can be wrong
+		c.launcher = find_launcher(in, c.source);
 	}
 	in->launcher = c.launcher;
 	if (!c.source && !c.launcher) {

@@ -25,6 +25,10 @@ SOURCE(backendai) // the manager sets it in this container
 ROW(skypilot)
 ROW(dstack)
 ROW(lepton)
+ROW(beaker)
+ROW(baseten)
+ROW(saturn)
+ROW(snowflake)
 ROW(ngc)
 ROW(sensecore) // it is also a PyTorch job (below), whose variables count processes
 ROW(volcengine)
@@ -47,13 +51,18 @@ ROW(jaxjob)
 ROW(xgboostjob)
 SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
+ROW(rbg)
+ROW(kthena) // common words, but all three
+ROW(aibrix)
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)
 ROW(ascend) // before others that read RANK; its LOCAL_RANK is a list
+ROW(tione) // its RANK is the INDEX; jobs of the operators above have more of their own
 SOURCE(pai)
 SOURCE(mpijob)
 // Variables that leak in from outside.
+ROW(hyperqueue) // its workers run in jobs of the next, as a step, and their variables leak
 SOURCE(flux) // one of the next often starts its brokers, and its variables leak
 SOURCE(slurm)
 SOURCE(lsf)
@@ -69,6 +78,7 @@ ROW(brainpp)
 SOURCE_AGAIN(brainpp, rlaunch) // its second row
 // Names that any user or manager may set, also next to the variables of all above.
 ROW(plain)
+ROW(vessl) // its RANK is a node's, unless one of the above says otherwise
 // Not a whole cluster, but a master or an index.
 ROW(determined)
 ROW(htcondor)

@@ -243,9 +243,10 @@ struct row_value row_value(const struct input *in, struct str variables, uint32_
 bool row_is_like(const struct input *in, const char *value, struct str patterns) {
 	struct str text = str_of(value), rest = patterns, pattern;
 	bool like = patterns.len == 0;
+	if (str_find(patterns, '{') < patterns.len) {
+		rest = str_of(row_value(in, patterns, 0).value);
+	}
 	while (!like && str_cut(&rest, '|', &pattern)) {
-		struct str filled = str_of(row_value(in, pattern, 0).value);
-		pattern = str_find(pattern, '{') < pattern.len ? filled : pattern;
 		like = str_like(text, pattern) || str_like(pod_label(text), pattern);
 	}
 	return like;

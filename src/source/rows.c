@@ -7,6 +7,8 @@
 
 #include "cluster/source.h"
 #include "source/batch.h"
+#include "source/pods.h"
+#include "source/row.h"
 
 /*
  * SkyPilot tasks, on any cloud. The second node of two:
@@ -166,7 +168,7 @@ const struct source source_arnold = {
  */
 const struct source source_taiji = {
 	.name = "taiji",
-	.about = "Tencent's Taiji or TI job",
+	.about = "Tencent's Taiji job",
 	.leaves = "NODE_NUM, TAIJI_NODE_NUM: they count GPUs",
 	.row = "master-addr!=CHIEF_IP node-rank!=INDEX with=TAIJI_HOST_NUM|NODE_IP_LIST "
 	       "hosts?=NODE_IP_LIST "
@@ -313,11 +315,28 @@ const struct source source_jaxjob = {
  *
  * Reference: pkg/controller.v1/xgboost/xgboost.go of Kubeflow's training operator 1.9.
  */
+#define XGBOOSTJOB \
+	"with=WORKER_ADDRS with=MASTER_ADDR:*-master-0 nnodes!=WORLD_SIZE node-rank!=RANK " \
+	"hosts={MASTER_ADDR},{WORKER_ADDRS}"
+
+static const char *xgboostjob_detect(const struct input *in) {
+	const char *by = row_detect(in, XGBOOSTJOB);
+	struct str workers = str_of(env_value(in->env, "WORKER_ADDRS")), job;
+	job = pod_label(str_of(env_value(in->env, "MASTER_ADDR")));
+	job.len -= by ? STR("master-0").len : 0;
+	// Another operator may have set MASTER_ADDR: it must be of the workers' job.
+	return by && str_starts(workers, job) && str_starts(str_from(workers, job.len), STR("worker-0"))
+		       ? by
+		       : NULL;
+}
+
 const struct source source_xgboostjob = {
 	.name = "xgboostjob",
 	.about = "Kubeflow XGBoostJob (v1), for XGBoost or LightGBM",
-	.row = "with=WORKER_ADDRS with=MASTER_ADDR:*-master-0 nnodes!=WORLD_SIZE node-rank!=RANK "
-	       "hosts={MASTER_ADDR},{WORKER_ADDRS}",
+	.known_by = "WORKER_ADDRS that begins with JOB-worker-0, with MASTER_ADDR=JOB-master-0, WORLD_SIZE "
+		    "and RANK",
+	.detect = xgboostjob_detect,
+	.row = XGBOOSTJOB,
 };
 
 /*
@@ -451,7 +470,7 @@ const struct source source_pjm = {
 };
 
 /*
- * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, VESSL, and jobs made by hand.
+ * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, and jobs made by hand.
  * The second node of two:
  *
  *     MASTER_ADDR=10.65.0.2   MASTER_PORT=29500   NODE_RANK=1
@@ -464,11 +483,13 @@ const struct source source_pjm = {
  */
 const struct source source_plain = {
 	.name = "plain",
-	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, VESSL, jobs made by hand",
+	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, jobs made by hand",
 	.leaves = "WORLD_SIZE, RANK: of processes; a range in NNODES; ranks of a launcher",
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "node-rank#=NODE_RANK nnodes#=NNODES|NUM_NODES|NODE_COUNT "
-	       "master-addr!=MASTER_ADDR without=LOCAL_RANK master-port?=MASTER_PORT "
+	       "master-addr!=MASTER_ADDR without=LOCAL_RANK "
+	       "with?=NUM_NODES:{NNODES|NUM_NODES} with?=NODE_COUNT:{NNODES|NUM_NODES|NODE_COUNT} "
+	       "master-port?=MASTER_PORT "
 	       "nproc-per-node=NPROC_PER_NODE|NUM_TRAINERS|LOCAL_WORLD_SIZE",
 	.nodes_only = true,
 };
@@ -525,4 +546,185 @@ const struct source source_nomad = {
 	.lacks = "the number of allocations and their hosts: pass --nnodes and --master-addr, or --hosts and "
 		 "--node-rank",
 	.row = "node-rank#=NOMAD_ALLOC_INDEX job=NOMAD_JOB_NAME",
+};
+
+/*
+ * Experiments of Beaker, at Ai2, whose replicas have a leader. The second replica of two:
+ *
+ *     BEAKER_REPLICA_RANK=1   BEAKER_REPLICA_COUNT=2   BEAKER_ASSIGNED_GPU_COUNT=8
+ *     BEAKER_LEADER_REPLICA_HOSTNAME=jupiter-cs-aus-133.reviz.ai2.in
+ *
+ * Replicas without --leader-selection have no leader, and share work that is independent.
+ *
+ * Reference: beaker-gantry, whose options describe the variables and whose launchers read them.
+ */
+const struct source source_beaker = {
+	.name = "beaker",
+	.about = "Beaker experiment, replicas with a leader",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row = "master-addr!=BEAKER_LEADER_REPLICA_HOSTNAME node-rank!=BEAKER_REPLICA_RANK "
+	       "nnodes!=BEAKER_REPLICA_COUNT nproc-per-node=BEAKER_ASSIGNED_GPU_COUNT "
+	       "job=BEAKER_EXPERIMENT_ID",
+};
+
+/*
+ * Training jobs of Baseten. The second node of two:
+ *
+ *     BT_NODE_RANK=1   BT_GROUP_SIZE=2   BT_NUM_GPUS=8
+ *     BT_LEADER_ADDR=10.0.3.7
+ *
+ * Reference: Baseten's page of multinode training, and the launchers of its cookbook.
+ */
+const struct source source_baseten = {
+	.name = "baseten",
+	.about = "Baseten training job",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row = "master-addr!=BT_LEADER_ADDR node-rank!=BT_NODE_RANK nnodes!=BT_GROUP_SIZE "
+	       "nproc-per-node=BT_NUM_GPUS job=BT_TRAINING_JOB_ID",
+};
+
+/*
+ * Jobs of Saturn Cloud on several instances. The second of two:
+ *
+ *     SATURN_JOB_RANK=1   SATURN_JOB_SCALE=2   SATURN_JOB_RUN=j-1a2b
+ *     SATURN_INTERNAL_SUBDOMAIN=jobs           SATURN_NAMESPACE=main
+ *     SATURN_JOB_LEADER=j-1a2b-0.jobs.main.svc.cluster.local
+ *
+ * Reference: "Multi-Node Multi-GPU Parallel Training" in Saturn Cloud's documentation.
+ */
+const struct source source_saturn = {
+	.name = "saturn",
+	.about = "Saturn Cloud job of several instances",
+	.row = "master-addr!=SATURN_JOB_LEADER node-rank!=SATURN_JOB_RANK nnodes?=SATURN_JOB_SCALE "
+	       "hosts?={SATURN_JOB_RUN}-{i}.{SATURN_INTERNAL_SUBDOMAIN}.{SATURN_NAMESPACE}.svc.cluster.local",
+};
+
+/*
+ * ML Jobs of Snowflake that run on each instance (parallel=True). The second of two:
+ *
+ *     MLRS_NODE_IPS=10.244.1.5,10.244.2.7   MLRS_HEAD_IP=10.244.1.5   MLRS_RDZV_PORT=12345
+ *     SNOWFLAKE_JOB_INDEX=1                 SNOWFLAKE_JOBS_COUNT=2
+ *
+ * Without parallel=True there is no list: a Ray cluster starts the work from its head.
+ *
+ * Reference: samples/ml/ml_jobs/distributed_training of Snowflake, and the changelog of
+ * snowflake-ml-python 1.54.
+ */
+const struct source source_snowflake = {
+	.name = "snowflake",
+	.about = "Snowflake ML Job on each instance (parallel=True)",
+	.row = "hosts!=MLRS_NODE_IPS node-rank!=SNOWFLAKE_JOB_INDEX nnodes!=SNOWFLAKE_JOBS_COUNT "
+	       "master-addr?=MLRS_HEAD_IP master-port?=MLRS_RDZV_PORT",
+};
+
+/*
+ * DDP tasks of Tencent Cloud's TI-ONE. The second node of two:
+ *
+ *     NODE_LIST=timaker-x-launcher.training-job.svc.cluster.local:8,timaker-x-worker-0....:8
+ *     INDEX=1   GPU_NUM_PER_NODE=8   GPU_NUM=16      INDEX is this node's place in NODE_LIST
+ *     MASTER_ADDR=10.35.110.11       MASTER_PORT=23456
+ *     WORLD_SIZE=2   RANK=1          nodes, which stay as they are
+ *
+ * MPI tasks have the same list, with a launcher first that is no node, but no RANK. Their ranks
+ * may have one, beside what mpirun sets.
+ *
+ * Reference: "Guide to distributed training" of TI-ONE, at Tencent Cloud.
+ */
+const struct source source_tione = {
+	.name = "tione",
+	.about = "Tencent Cloud TI-ONE task, in DDP mode",
+	.row = "hosts!=NODE_LIST node-rank!=INDEX nnodes!=WORLD_SIZE master-addr!=MASTER_ADDR "
+	       "nproc-per-node!=GPU_NUM_PER_NODE with=RANK:{INDEX} without=LOCAL_RANK "
+	       "master-port?=MASTER_PORT slots",
+	.nodes_only = true,
+};
+
+/*
+ * Leader and workers of a RoleBasedGroup, which serves models with SGLang or vLLM. The second pod
+ * of two:
+ *
+ *     RBG_LWP_WORKER_INDEX=1   RBG_LWP_GROUP_SIZE=2
+ *     RBG_LWP_LEADER_ADDRESS=qwen-decode-0-0.s-qwen-decode.default
+ *
+ * Reference: api/workloads/constants/env.go of RBG (v1alpha2). Earlier versions made a
+ * LeaderWorkerSet.
+ */
+const struct source source_rbg = {
+	.name = "rbg",
+	.about = "RoleBasedGroup (RBG), leader and workers",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row = "master-addr!=RBG_LWP_LEADER_ADDRESS node-rank!=RBG_LWP_WORKER_INDEX "
+	       "nnodes!=RBG_LWP_GROUP_SIZE",
+};
+
+/*
+ * Roles of a ModelServing of Kthena, Volcano's sister project. The first worker of a role:
+ *
+ *     ENTRY_ADDRESS=ds-0-decode-0-0.default   GROUP_SIZE=2   WORKER_INDEX=1
+ *
+ * The entry pod has index 0.
+ *
+ * Reference: pkg/model-serving-controller/utils/utils.go of Kthena.
+ */
+const struct source source_kthena = {
+	.name = "kthena",
+	.about = "Kthena ModelServing, the pods of a role",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row = "master-addr!=ENTRY_ADDRESS node-rank#=WORKER_INDEX nnodes#=GROUP_SIZE",
+};
+
+/*
+ * Pods of a PodSet in an AIBrix StormService (podGroupSize). The second of two:
+ *
+ *     PODSET_NAME=llm-roleset-x-decode-0   POD_GROUP_INDEX=1   POD_GROUP_SIZE=2
+ *     STORM_SERVICE_NAME=llm               pod i is llm-roleset-x-decode-0-i.llm
+ *
+ * Reference: pkg/controller/podset/podset_controller.go of AIBrix; "Multi-Node Inference" in its
+ * documentation.
+ */
+const struct source source_aibrix = {
+	.name = "aibrix",
+	.about = "AIBrix StormService, the pods of a PodSet",
+	.row = "node-rank#=POD_GROUP_INDEX nnodes#=POD_GROUP_SIZE "
+	       "hosts?={PODSET_NAME}-{i}.{STORM_SERVICE_NAME}",
+};
+
+/*
+ * Multi-node tasks of HyperQueue, on the machines of national HPC sites. It starts a task on the
+ * first of its nodes, like a job script:
+ *
+ *     HQ_JOB_ID=7   HQ_TASK_ID=0   HQ_NUM_NODES=2
+ *     HQ_HOST_FILE=/tmp/hq-work/t1a2b/hq-hostfile    a host a line
+ *     HQ_NODE_FILE=/tmp/hq-work/t1a2b/hq-nodefile    the same, without domains
+ *
+ * Its workers run in jobs of Slurm or PBS, often as a step, and a task inherits their variables.
+ * These describe all workers, not this task.
+ *
+ * Reference: docs/jobs/multinode.md, crates/hyperqueue/src/worker/start/program.rs of HyperQueue.
+ */
+const struct source source_hyperqueue = {
+	.name = "hyperqueue",
+	.about = "HyperQueue task on several nodes",
+	.leaves = "SLURM_*, PBS_*: of the job that HyperQueue's worker runs in; after an srun of your own, "
+		  "pass --cluster=slurm",
+	.lacks = BATCH_LACKS,
+	.row = "hostfile!=HQ_HOST_FILE|HQ_NODE_FILE job!=HQ_JOB_ID batch",
+};
+
+/*
+ * Distributed experiments of VESSL. The second worker of two:
+ *
+ *     MASTER_ADDR=10.1.2.3   MASTER_PORT=23456
+ *     NUM_NODES=2            NUM_TRAINERS=8      GPUs of a node
+ *     RANK=1                                     of the node
+ *
+ * Reference: "Run distributed training jobs" of VESSL's documentation.
+ */
+const struct source source_vessl = {
+	.name = "vessl",
+	.about = "VESSL distributed experiment",
+	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
+	.row = "nproc-per-node!=NUM_TRAINERS node-rank#=RANK nnodes#=NUM_NODES master-addr!=MASTER_ADDR "
+	       "without=WORLD_SIZE|LOCAL_RANK|NODE_RANK master-port?=MASTER_PORT",
+	.nodes_only = true,
 };

@@ -104,7 +104,12 @@ def pjm(random, names, _counts):
         {"/nodes": "".join(f"{name}\n" for name in names)}
 
 
-for _source in lsf, pbs, gridengine, cobalt, loadleveler, oar, pjm:
+def hyperqueue(random, names, _counts):
+    return {"HQ_JOB_ID": str(random.randint(1, 99999)), "HQ_HOST_FILE": "/nodes", "HQ_NUM_NODES": str(len(names))}, \
+        {"/nodes": "".join(f"{name}\n" for name in names)}
+
+
+for _source in lsf, pbs, gridengine, cobalt, loadleveler, oar, pjm, hyperqueue:
     manager(_source.__name__)(job_script(_source.__name__, _source))
     manager(_source.__name__)(ranks_in_job(_source.__name__, "openmpi", _source))
 

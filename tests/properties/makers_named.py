@@ -49,6 +49,13 @@ listed("openpai", lambda hosts, i: {
     "PAI_CURRENT_TASK_ROLE_NAME": "worker", "PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX": str(i),
     **{f"PAI_HOST_IP_worker_{k}": host for k, host in enumerate(hosts)}})
 
+listed("snowflake", lambda hosts, i: {
+    "MLRS_NODE_IPS": ",".join(hosts), "MLRS_HEAD_IP": hosts[0], "MLRS_RDZV_PORT": "12031",
+    "SNOWFLAKE_JOB_INDEX": str(i), "SNOWFLAKE_JOBS_COUNT": str(len(hosts))})
+listed("tione", lambda hosts, i: {
+    "NODE_LIST": ",".join(f"{h}:8" for h in hosts), "INDEX": str(i), "MASTER_ADDR": hosts[0], "MASTER_PORT": "23456",
+    "WORLD_SIZE": str(len(hosts)), "RANK": str(i), "GPU_NUM_PER_NODE": "8"})
+
 mastered("ngc", lambda master, n, i: {
     "NGC_ARRAY_INDEX": str(i), "NGC_ARRAY_SIZE": str(n), "NGC_MASTER_ADDR": master, "NGC_GPUS_PER_NODE": "8"})
 mastered("sensecore", lambda master, n, i: {
@@ -70,6 +77,17 @@ mastered("metaflow", lambda master, n, i: {
 mastered("ascend", lambda master, n, i: {
     "MASTER_ADDR": master, "MASTER_PORT": "2222", "WORLD_SIZE": str(8 * n), "LOCAL_WORLD_SIZE": "8", "RANK": str(i),
     "LOCAL_RANK": "0,1,2,3,4,5,6,7"})
+mastered("beaker", lambda master, n, i: {
+    "BEAKER_REPLICA_RANK": str(i), "BEAKER_REPLICA_COUNT": str(n), "BEAKER_LEADER_REPLICA_HOSTNAME": master,
+    "BEAKER_ASSIGNED_GPU_COUNT": "8"})
+mastered("baseten", lambda master, n, i: {
+    "BT_NODE_RANK": str(i), "BT_GROUP_SIZE": str(n), "BT_LEADER_ADDR": master, "BT_NUM_GPUS": "8"})
+mastered("rbg", lambda master, n, i: {
+    "RBG_LWP_WORKER_INDEX": str(i), "RBG_LWP_GROUP_SIZE": str(n), "RBG_LWP_LEADER_ADDRESS": master})
+mastered("kthena", lambda master, n, i: {
+    "WORKER_INDEX": str(i), "GROUP_SIZE": str(n), "ENTRY_ADDRESS": master})
+mastered("vessl", lambda master, n, i: {
+    "MASTER_ADDR": master, "MASTER_PORT": "23456", "NUM_NODES": str(n), "NUM_TRAINERS": "8", "RANK": str(i)})
 for _count in "NNODES", "NUM_NODES", "NODE_COUNT":
     mastered("plain", lambda master, n, i, count=_count: {
         "MASTER_ADDR": master, "MASTER_PORT": "29400", "NODE_RANK": str(i), count: str(n), "WORLD_SIZE": str(8 * n)})
@@ -85,6 +103,31 @@ def lepton(random, n):
                        "LEPTON_JOB_WORKER_PREFIX": f"{job}-worker", "LEPTON_SUBDOMAIN": f"{job}-svc"}, hosts[i], i)
 
     return Cluster("lepton", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
+@manager("saturn")
+def saturn(random, n):
+    run, rest = pod_name(random), "jobs.main.svc.cluster.local"
+    hosts = [f"{run}-{i}.{rest}" for i in range(n)]
+
+    def member(i):
+        return Member({"SATURN_JOB_RUN": run, "SATURN_JOB_RANK": str(i), "SATURN_JOB_SCALE": str(n),
+                       "SATURN_JOB_LEADER": hosts[0], "SATURN_INTERNAL_SUBDOMAIN": "jobs",
+                       "SATURN_NAMESPACE": "main"}, hosts[i], i)
+
+    return Cluster("saturn", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
+@manager("aibrix")
+def aibrix(random, n):
+    name = f"{pod_name(random)}-roleset-x7-decode-0"
+    hosts = [f"{name}-{i}.llm" for i in range(n)]
+
+    def member(i):
+        return Member({"PODSET_NAME": name, "POD_GROUP_INDEX": str(i), "POD_GROUP_SIZE": str(n),
+                       "STORM_SERVICE_NAME": "llm"}, hosts[i], i)
+
+    return Cluster("aibrix", n, member, hosts=hosts, nnodes=n, master=hosts[0])
 
 
 @manager("paddlejob")
