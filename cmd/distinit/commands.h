@@ -49,6 +49,15 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
  */
 int print_help(struct session *s, const struct subcommand *of);
 
+/** Report what was derived. Call it after session_derive(). */
+void report_derived(struct session *s);
+
+/** Report that this process is about to become @program. */
+void report_started(struct session *s, const char *program);
+
+/** Report that no program is started, because of @err. Returns @status. */
+int report_failed(struct session *s, int status, const struct err *err);
+
 struct process_report;
 
 /** `explain` in its two formats. */
@@ -66,6 +75,9 @@ int explain_process(struct session *s, struct process_report **out, struct err *
  * started, the report says so; that is not a failure.
  */
 void explain_workload(struct session *s, struct process_report *report);
+
+/** Write a cluster as a JSON object of several lines. */
+void explain_cluster_json(const struct cluster *cluster, struct buf *out);
 
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
 /** Write the report as a JSON object, after its key. */

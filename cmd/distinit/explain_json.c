@@ -68,7 +68,7 @@ static uint32_t nproc_per_node(const struct placement *place) {
 	return place->tasks_per_node[0];
 }
 
-static void put_cluster(struct buf *out, const struct cluster *c) {
+void explain_cluster_json(const struct cluster *c, struct buf *out) {
 	buf_puts(out, "{\n    ");
 	put_hosts(out, &c->place.hosts);
 	const struct {
@@ -139,7 +139,7 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	buf_puts(out, ",\n  ");
 	put_key(out, "cluster");
 	if (c) {
-		put_cluster(out, c);
+		explain_cluster_json(c, out);
 	} else {
 		buf_puts(out, "null");
 	}

@@ -128,6 +128,7 @@ static void log_termination(struct session *s, const struct err *err) {
 
 static int fail(struct session *s, const struct err *err, int status) {
 	session_fail(s, err);
+	report_failed(s, status, err);
 	log_termination(s, err);
 	return status;
 }
@@ -155,7 +156,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	if (r == -EINTR) {
 		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
 			w->name, waited, before, failure);
-		fail(s, &err, 0);
+		fail(s, &err, 128 + end->signal);
 		// Die of the same signal, so that the sender sees it as for a process without
 		// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
 		unblock(end->signal);
@@ -207,6 +208,7 @@ int session_wait(struct session *s) {
 int command_wait(struct session *s) {
 	struct err err;
 	int r = 0;
+	session_report_open(s);
 	if (s->settings.separated || s->settings.arguments[0]) {
 		r = err_set(&err, EINVAL,
 			    "wait takes no command and no argument, only options; to wait and then run one: "
@@ -217,5 +219,6 @@ int command_wait(struct session *s) {
 		return fail(s, &err, EXIT_OURS);
 	}
 	say_notes(&s->speaker, &s->notes);
+	report_derived(s);
 	return wait_for_master(s, true);
 }

@@ -18,8 +18,8 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 		reap(in);
 		return;
 	}
-	// Caused by our own write to a pipe without a reader.
-	if (info->si_signo == SIGPIPE && info->si_pid == in->self) {
+	// Caused by our own write to a pipe without a reader, or to a report that may not grow.
+	if ((info->si_signo == SIGPIPE || info->si_signo == SIGXFSZ) && info->si_pid == in->self) {
 		return;
 	}
 	if (in->ended) {
