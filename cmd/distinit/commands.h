@@ -52,9 +52,6 @@ int print_help(struct session *s, const struct subcommand *of);
 /** Report what was derived. Call it after session_derive(). */
 void report_derived(struct session *s);
 
-/** Report that this process is about to become @program. */
-void report_started(struct session *s, const char *program);
-
 /** Report that no program is started, because of @err. Returns @status. */
 int report_failed(struct session *s, int status, const struct err *err);
 
@@ -76,7 +73,7 @@ int explain_process(struct session *s, struct process_report **out, struct err *
  */
 void explain_workload(struct session *s, struct process_report *report);
 
-/** Write a cluster as a JSON object of several lines. */
+/** Write a cluster as a JSON object, on one line. */
 void explain_cluster_json(const struct cluster *cluster, struct buf *out);
 
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);

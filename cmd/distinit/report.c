@@ -6,11 +6,8 @@
 
 #include "base/json_write.h"
 #include "cluster/source.h"
-#include "exec/exec.h"
 #include "flow/changes.h"
 #include "flow/privileges.h"
-
-#include <unistd.h>
 
 void session_report_open(struct session *s) {
 	const char *path = s->settings.value[OPT_REPORT];
@@ -21,99 +18,67 @@ void session_report_open(struct session *s) {
 
 struct buf *session_report_begin(struct session *s, struct report_line *line, const char *event) {
 	const struct cluster *c = &s->flow.cluster;
-	if (!s->report.path) {
-		return NULL;
-	}
 	if (s->flow.has_cluster) {
 		s->report.node_rank = c->place.node_rank;
 		s->report.rank = c->launcher ? c->task.rank : UNKNOWN;
 		s->report.job_id = c->place.job_id;
 	}
-	return report_begin(&s->report, line, event);
+	return s->report.path ? report_begin(&s->report, line, event) : NULL;
 }
 
 void session_report_end(struct session *s, struct report_line *line) {
-	struct err err, fatal;
-	int r = rights_lower_to_program(&s->flow, &err);
-	r = r < 0 ? r : report_end(&s->report, line, &err);
-	if (rights_restore_ours(&s->flow, 0, &fatal) < 0) {
-		_exit(session_fail(s, &fatal));
-	}
-	if (r < 0) {
+	struct err err;
+	// After the change of privileges, there is nothing to lower.
+	if (rights_lower_to_program(&s->flow, &err) < 0 || report_end(&s->report, line, &err) < 0) {
 		say_line(&s->speaker, LOG_WARN, err.text);
-	}
-}
-
-/** Append the cluster, as `explain --format=json` has it, without its line breaks. */
-static void put_cluster(struct session *s, struct buf *out) {
-	struct buf lines = BUF(&s->arena);
-	if (!s->flow.has_cluster) {
-		buf_puts(out, "null");
-		return;
-	}
-	explain_cluster_json(&s->flow.cluster, &lines);
-	struct str rest = buf_str(&lines), one;
-	while (str_cut(&rest, '\n', &one)) {
-		buf_put(out, str_trim(one));
 	}
 }
 
 /** Append the names of the variables with which @action was done. */
 static void put_names(struct buf *out, const struct change *list, uint32_t n, const char *action) {
-	const char *before = "";
-	buf_putf(out, ",\"%s\":[", action);
+	const char *before = "[";
+	json_put_key(out, action);
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(list[i].action, action) == 0) {
 			buf_puts(out, before);
 			json_put_text(out, list[i].name);
-			before = ",";
+			before = ", ";
 		}
 	}
-	buf_putc(out, ']');
+	buf_puts(out, *before == '[' ? "[]" : "]");
 }
 
 void report_derived(struct session *s) {
+	static const char *const actions[] = {"set", "kept", "unset"};
+	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	struct report_line line;
 	struct buf *out = session_report_begin(s, &line, "derived");
 	if (!out) {
 		return;
 	}
-	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	struct change *list;
 	uint32_t n = flow_changes(&s->flow, false, &list);
-	buf_puts(out, "{\"source\":");
-	json_put_text(out, c && c->source ? c->source->name : NULL);
-	buf_puts(out, ",\"launcher\":");
-	json_put_text(out, c && c->launcher ? c->launcher->name : NULL);
-	buf_puts(out, ",\"scope\":");
-	json_put_text(out, c ? scope_name(c->scope) : NULL);
-	buf_puts(out, ",\"cluster\":");
-	put_cluster(s, out);
-	put_names(out, list, n, "set");
-	put_names(out, list, n, "kept");
-	put_names(out, list, n, "unset");
-	buf_putc(out, '}');
-	session_report_end(s, &line);
-}
-
-void report_started(struct session *s, const char *program) {
-	struct report_line line;
-	struct buf *out = session_report_begin(s, &line, "started");
-	if (out) {
-		buf_puts(out, "{\"program\":");
-		json_put_text(out, program);
-		buf_putf(out, ",\"pid\":%d,\"init\":false}", (int)getpid());
-		session_report_end(s, &line);
+	json_put_member(out, "source", c && c->source ? c->source->name : NULL);
+	json_put_member(out, "launcher", c && c->launcher ? c->launcher->name : NULL);
+	json_put_member(out, "scope", c ? scope_name(c->scope) : NULL);
+	json_put_key(out, "cluster");
+	if (c) {
+		explain_cluster_json(c, out);
+	} else {
+		buf_puts(out, "null");
 	}
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		put_names(out, list, n, actions[i]);
+	}
+	session_report_end(s, &line);
 }
 
 int report_failed(struct session *s, int status, const struct err *err) {
 	struct report_line line;
 	struct buf *out = session_report_begin(s, &line, "failed");
 	if (out) {
-		buf_putf(out, "{\"status\":%d,\"error\":", status);
-		json_put_text(out, err->text);
-		buf_putc(out, '}');
+		json_put_number(out, "status", (uint64_t)status);
+		json_put_member(out, "error", err->text);
 		session_report_end(s, &line);
 	}
 	return status;

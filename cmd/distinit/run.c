@@ -8,6 +8,7 @@
 #include "flow/privileges.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /** Print an error for a command line without a command or without '--'. */
 static int refuse_command_line(struct session *s) {
@@ -123,9 +124,12 @@ int command_run(struct session *s) {
 	plan.argv = argv;
 	plan.envp = env_vector(&s->env);
 	plan.path = env_get(&s->env, "PATH");
-	if (!stay) {
-		report_started(s, argv[0]);
+	if (!stay && s->report.path &&
+	    report_started(&s->report, argv[0], (uint32_t)getpid(), false, &err) < 0) {
+		say_line(&s->speaker, LOG_WARN, err.text);
 	}
+	plan.report = &s->report;
+	plan.tell = s->report.path ? &init_report : NULL;
 	status = stay ? init_run(&s->arena, &plan, &err)
 		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
 	if (err.text[0]) {

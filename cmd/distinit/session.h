@@ -45,7 +45,8 @@ void session_report_open(struct session *s);
 
 /**
  * report_begin() and report_end() for this session. The first returns NULL if no report is wanted.
- * The second opens the file with the rights of the workload, and prints a failure as a warning.
+ * The second opens the file with the rights of the workload, and prints a failure as a warning. It
+ * does not restore rights: call it after privileges_drop(), or if the process is about to exit.
  */
 struct buf *session_report_begin(struct session *s, struct report_line *line, const char *event);
 void session_report_end(struct session *s, struct report_line *line);

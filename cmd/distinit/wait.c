@@ -10,20 +10,13 @@
 #include "flow/master.h"
 #include "flow/privileges.h"
 #include "net/wait.h"
+#include "report/termination.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
-
-/**
- * Kubernetes reads a container's termination message from this file, and creates it. If it does not
- * exist, nothing reads it.
- */
-#define TERMINATION_LOG "/dev/termination-log"
 
 /** What to wait for, and for which session. */
 struct waiting {
@@ -106,24 +99,16 @@ static void say_failed(void *context, const char *failure) {
  */
 static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
-	struct stat info;
 	struct err ignored;
 	// The rights are not restored: the process exits after this.
 	if (rights_lower_to_program(&s->flow, &ignored) < 0) {
 		return;
 	}
-	// Follow no symlink: its owner may not be allowed to write to the target.
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-		struct buf line = BUF(&s->arena);
-		buf_puts(&line, "distinit: error: ");
-		buf_put_plain(&line, str_of(err->text));
-		buf_putc(&line, '\n');
-		write_all(fd, buf_str(&line));
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
+	struct buf line = BUF(&s->arena);
+	buf_puts(&line, "distinit: error: ");
+	buf_put_plain(&line, str_of(err->text));
+	buf_putc(&line, '\n');
+	termination_log(path, buf_str(&line), false);
 }
 
 static int fail(struct session *s, const struct err *err, int status) {

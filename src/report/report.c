@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ void report_open(struct report *report, struct arena *arena, const char *label, 
 	char folder[4096];
 	*report = (struct report){.path = path, .label = label, .node_rank = UINT32_MAX, .rank = UINT32_MAX};
 	// The process may leave its working directory before it writes.
-	if (path[0] != '/' && getcwd(folder, sizeof(folder))) {
+	if (path[0] != '/' && syscall(SYS_getcwd, folder, sizeof(folder)) > 0) {
 		report->path = arena_format(arena, "%s/%s", folder, path);
 	}
 }
@@ -49,14 +50,6 @@ static _Noreturn void out_of_memory(size_t size) {
 	abort();
 }
 
-void report_put_number(struct buf *out, uint32_t number) {
-	if (number == UINT32_MAX) {
-		buf_puts(out, "null");
-	} else {
-		buf_putu(out, number);
-	}
-}
-
 struct buf *report_begin(const struct report *report, struct report_line *line, const char *event) {
 	struct utsname host = {.nodename = ""};
 	struct timespec now = {0};
@@ -65,69 +58,56 @@ struct buf *report_begin(const struct report *report, struct report_line *line, 
 	arena_init(&line->arena, line->memory, sizeof(line->memory), out_of_memory);
 	line->text = BUF(&line->arena);
 	struct buf *out = &line->text;
-	buf_puts(out, "\n{\"version\":" VERSION ",\"time\":\"");
+	buf_puts(out, "\n{\"version\": " VERSION ", \"time\": \"");
 	report_put_time(out, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
-	buf_puts(out, "\",\"host\":");
-	json_put_text(out, host.nodename);
-	buf_putf(out, ",\"pid\":%d,\"job_id\":", (int)getpid());
-	json_put_text(out, report->job_id);
-	buf_puts(out, ",\"node_rank\":");
-	report_put_number(out, report->node_rank);
-	buf_puts(out, ",\"rank\":");
-	report_put_number(out, report->rank);
-	buf_putf(out, ",\"event\":\"%s\",\"%s\":", event, event);
+	buf_putc(out, '"');
+	json_put_member(out, "host", host.nodename);
+	json_put_number(out, "pid", (uint64_t)getpid());
+	json_put_member(out, "job_id", report->job_id);
+	json_put_number(out, "node_rank", report->node_rank);
+	json_put_number(out, "rank", report->rank);
+	json_put_member(out, "event", event);
+	json_put_key(out, event);
+	buf_putc(out, '{');
 	return out;
 }
 
 /** Open the file, and make it if there is none, whatever the umask is. Returns it; -1. */
 static int open_file(const char *path) {
-	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	int fd = open(path, flags);
-	if (fd < 0 && errno == ENOENT) {
-		fd = open(path, flags | O_CREAT | O_EXCL, 0644);
-		if (fd >= 0) {
-			fchmod(fd, 0644);
-		} else if (errno == EEXIST) {
-			// Another process has made it meanwhile.
-			fd = open(path, flags);
-		}
-	}
+	mode_t before = umask(0);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+	umask(before);
 	return fd;
 }
 
 /**
- * write(), without the signals that it may cause: the reader of a FIFO has gone, or the file has
- * reached RLIMIT_FSIZE. (Where they are blocked, the loop of --init drops them.)
+ * Write @text at the end of the file, without the signals that this may cause: the reader of a FIFO
+ * has gone, or the file has reached RLIMIT_FSIZE. (If they are blocked, they stay pending, and the
+ * loop of --init drops them.)
+ * Returns 0 or a negative errno.
  */
-static ssize_t write_quietly(int fd, struct str text) {
+static int append(struct report *report, struct str text) {
 	static const int signals[] = {SIGPIPE, SIGXFSZ};
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2];
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], &ignore, &before[i]);
-	}
-	ssize_t n = write(fd, text.p, text.len);
-	int error = errno;
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], &before[i], NULL);
-	}
-	errno = error;
-	return n;
-}
-
-/** Write @text at the end of the file. Returns 0 or a negative errno. */
-static int append(struct report *report, struct str text) {
 	int fd = open_file(report->path);
 	if (fd < 0) {
 		return -errno;
 	}
-	ssize_t n = write_quietly(fd, text);
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], &ignore, &before[i]);
+	}
+	ssize_t n = write(fd, text.p, text.len);
 	int r = n < 0 ? -errno : (size_t)n < text.len ? -ENOSPC : 0;
 	report->torn = n > 0 ? r < 0 : report->torn;
-	return close(fd) < 0 && r == 0 ? -errno : r;
+	r = close(fd) < 0 && r == 0 ? -errno : r;
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], &before[i], NULL);
+	}
+	return r;
 }
 
 int report_end(struct report *report, struct report_line *line, struct err *err) {
-	buf_puts(&line->text, "}\n");
+	buf_puts(&line->text, "}}\n");
 	// The line begins with a line break, for the case that the last one was cut.
 	int r = append(report, str_from(buf_str(&line->text), !report->torn));
 	arena_done(&line->arena);
@@ -135,6 +115,15 @@ int report_end(struct report *report, struct report_line *line, struct err *err)
 		return 0;
 	}
 	report->failed = true;
-	return err_set(err, -r, "%s: %s cannot be written: %s; the command does not depend on it",
-		       report->label, quote(str_of(report->path)).s, strerror(-r));
+	return err_set(err, -r, "%s: %s cannot be written: %s", report->label, quote(str_of(report->path)).s,
+		       strerror(-r));
+}
+
+int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err) {
+	struct report_line line;
+	struct buf *out = report_begin(report, &line, "started");
+	json_put_member(out, "program", program);
+	json_put_number(out, "pid", pid);
+	json_put_fact(out, "init", init);
+	return report_end(report, &line, err);
 }

@@ -7,7 +7,7 @@
  *
  *     struct report_line line;
  *     struct buf *out = report_begin(&report, &line, "signal");
- *     buf_puts(out, "{...}");                 // the event's own object
+ *     json_put_number(out, "pid", pid);       // the members of the event's own object
  *     if (report_end(&report, &line, &err) < 0) ...    // a warning, never a failure of the job
  *
  * Each line is appended by one write(), so that lines of several processes do not mix. The file is
@@ -46,16 +46,16 @@ struct report_line {
 void report_open(struct report *report, struct arena *arena, const char *label, const char *path);
 
 /**
- * Begin the line of @event, which happens now: write the fields that all lines have, and the key
- * @event. The caller appends the value of that key, one JSON object without line breaks.
+ * Begin the line of @event, which happens now: write the members that all lines have, and begin the
+ * object @event. The caller appends its members, without line breaks.
  */
 struct buf *report_begin(const struct report *report, struct report_line *line, const char *event);
 
 /** Append @ms, since 1970 in UTC, in the form of RFC 3339. gmtime() would add 2 KiB. */
 void report_put_time(struct buf *out, uint64_t ms);
 
-/** Append @number, or null for UINT32_MAX. */
-void report_put_number(struct buf *out, uint32_t number);
+/** Report that @program has started as @pid, or is about to; @init: and that distinit stays. */
+int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err);
 
 /**
  * Append the line to the file, which is made with mode 0644 if it does not exist. It never waits
