@@ -192,3 +192,26 @@ exits() {
 	exits 124
 	[[ $output == *main1* && $output != *ran* ]] || fail "not so"
 }
+
+# --- why a container ended ----------------------------------------------------------------------------
+
+# limited COMMAND...: in a container with 60 MiB of memory, as PID 1.
+limited() {
+	ended pod run --rm --network none --memory 60m --memory-swap 60m --volume "$DISTINIT:/distinit:ro" \
+		--entrypoint /distinit localhost/busybox --init -- "$@"
+	[[ $output != *'memory'*'cannot be set'* && $output != *'cgroup'*'not'* ]] || skip "podman sets no memory limit here: $output"
+}
+
+@test "podman: a program that the kernel kills at the container's memory limit" {
+	limited /bin/busybox tail /dev/zero
+	same "the exit status" 137 "$status"
+	[[ $output == *'distinit: warning: /bin/busybox ended after '*'s: killed by SIGKILL; the kernel killed 1 process for lack of memory' ]] ||
+		fail "it does not say so"
+}
+
+@test "podman: a child that the kernel kills at the memory limit, and a program that then exits with 1" {
+	limited sh -c 'tail /dev/zero || exit 1'
+	same "the exit status" 1 "$status"
+	[[ $output == *'distinit: warning: sh ended after '*'s: exit status 1; the kernel killed 1 process for lack of memory' ]] ||
+		fail "it does not say so"
+}
