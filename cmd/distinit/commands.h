@@ -49,7 +49,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
  */
 int print_help(struct session *s, const struct subcommand *of);
 
-/** Report what was derived. Call it after session_derive(). */
+/** Report what was derived, and from then on who this process is. Call it after privileges_drop(). */
 void report_derived(struct session *s);
 
 /** Report that no program is started, because of @err. Returns @status. */

@@ -16,20 +16,15 @@ void session_report_open(struct session *s) {
 	}
 }
 
-struct buf *session_report_begin(struct session *s, struct report_line *line, const char *event) {
-	const struct cluster *c = &s->flow.cluster;
-	if (s->flow.has_cluster) {
-		s->report.node_rank = c->place.node_rank;
-		s->report.rank = c->launcher ? c->task.rank : UNKNOWN;
-		s->report.job_id = c->place.job_id;
-	}
-	return s->report.path ? report_begin(&s->report, line, event) : NULL;
-}
-
 void session_report_end(struct session *s, struct report_line *line) {
 	struct err err;
 	// After the change of privileges, there is nothing to lower.
-	if (rights_lower_to_program(&s->flow, &err) < 0 || report_end(&s->report, line, &err) < 0) {
+	int r = rights_lower_to_program(&s->flow, &err);
+	if (r == 0) {
+		s->flow.has_more_rights = false;
+		r = report_end(&s->report, line, &err);
+	}
+	if (r < 0) {
 		say_line(&s->speaker, LOG_WARN, err.text);
 	}
 }
@@ -52,11 +47,16 @@ void report_derived(struct session *s) {
 	static const char *const actions[] = {"set", "kept", "unset"};
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	struct report_line line;
-	struct buf *out = session_report_begin(s, &line, "derived");
-	if (!out) {
+	struct change *list;
+	if (!s->report.path) {
 		return;
 	}
-	struct change *list;
+	if (c) {
+		s->report.node_rank = c->place.node_rank;
+		s->report.rank = c->launcher ? c->task.rank : UNKNOWN;
+		s->report.job_id = c->place.job_id;
+	}
+	struct buf *out = report_begin(&s->report, &line, "derived");
 	uint32_t n = flow_changes(&s->flow, false, &list);
 	json_put_member(out, "source", c && c->source ? c->source->name : NULL);
 	json_put_member(out, "launcher", c && c->launcher ? c->launcher->name : NULL);
@@ -75,8 +75,8 @@ void report_derived(struct session *s) {
 
 int report_failed(struct session *s, int status, const struct err *err) {
 	struct report_line line;
-	struct buf *out = session_report_begin(s, &line, "failed");
-	if (out) {
+	if (s->report.path) {
+		struct buf *out = report_begin(&s->report, &line, "failed");
 		json_put_number(out, "status", (uint64_t)status);
 		json_put_member(out, "error", err->text);
 		session_report_end(s, &line);

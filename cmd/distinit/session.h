@@ -44,11 +44,10 @@ int session_derive(struct session *s, struct err *err);
 void session_report_open(struct session *s);
 
 /**
- * report_begin() and report_end() for this session. The first returns NULL if no report is wanted.
- * The second opens the file with the rights of the workload, and prints a failure as a warning. It
- * does not restore rights: call it after privileges_drop(), or if the process is about to exit.
+ * report_end() for this session: open the file with the rights of the workload, and print a failure
+ * as a warning. It does not restore rights: call it after privileges_drop(), or if the process is
+ * about to exit.
  */
-struct buf *session_report_begin(struct session *s, struct report_line *line, const char *event);
 void session_report_end(struct session *s, struct report_line *line);
 
 /** Print the message in @err. Returns the exit status. */

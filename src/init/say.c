@@ -27,7 +27,7 @@ static void put_line(const char *line, size_t len) {
 }
 
 void say(const struct supervisor *in, enum init_log level, const char *format, ...) {
-	const char *also = in->last_words && level == INIT_WARN ? in->plan.termination_log : NULL;
+	const char *also = in->last_words ? in->plan.termination_log : NULL;
 	if (in->plan.log < level && !also) {
 		return;
 	}

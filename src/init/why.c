@@ -116,14 +116,15 @@ static void put_status(struct workload_end *end, int status) {
 	}
 }
 
-/** How many processes of the cgroup were killed for memory since the start. */
-static void put_kills(struct workload_end *end, const struct supervisor *in) {
+/** How many processes of the cgroup were killed for memory since the start. Returns whether any. */
+static bool put_kills(struct workload_end *end, const struct supervisor *in) {
 	uint32_t kills = in->kills == OOM_UNKNOWN ? OOM_UNKNOWN : read_kills(in->kills_file);
 	end->oom_kills = kills == OOM_UNKNOWN ? OOM_UNKNOWN : kills - in->kills;
-	if (end->oom_kills && end->oom_kills != OOM_UNKNOWN) {
-		put(end, "; the kernel killed %u process%s for lack of memory", end->oom_kills,
-		    end->oom_kills == 1 ? "" : "es");
+	if (kills == OOM_UNKNOWN || kills == in->kills) {
+		return false;
 	}
+	put(end, "; processes that the kernel killed for lack of memory: %u", end->oom_kills);
+	return true;
 }
 
 void why_ended(struct supervisor *in) {
@@ -133,14 +134,10 @@ void why_ended(struct supervisor *in) {
 	end->ran_ms = now - in->started_at;
 	put_status(end, in->status);
 	put_told(end, &in->told, now);
-	put_kills(end, in);
-	bool oom = end->oom_kills && end->oom_kills != OOM_UNKNOWN;
-	bool plain = !in->plan.explains || (end->status == 0 && !oom && in->told.as != SIGTERM);
-	// For how long, in whole seconds where the rest does not matter.
-	uint64_t ran_ms = end->ran_ms < 10000 ? end->ran_ms : end->ran_ms / 1000 * 1000;
-	in->last_words = true;
-	say(in, plain ? INIT_INFO : INIT_WARN, "%s ended after %s: %s", in->name, spoken(ran_ms).s,
-	    end->text);
+	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
+	in->last_words = in->plan.explains && !plain;
+	say(in, in->last_words ? INIT_WARN : INIT_INFO, "%s ended after %s: %s", in->name,
+	    spoken(end->ran_ms).s, end->text);
 	in->last_words = false;
 	if (in->plan.tell) {
 		in->plan.tell->ended(in);

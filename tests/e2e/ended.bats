@@ -172,9 +172,9 @@ fake_cgroup() {
 		distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'exit 1'
 		ends_saying 1 'exit status 1'
 		distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'sed -i "s/oom_kill 3/oom_kill 4/" "$1"; exit 1' - "root/sys/fs/cgroup/$file"
-		ends_saying 1 'exit status 1; the kernel killed 1 process for lack of memory'
+		ends_saying 1 'exit status 1; processes that the kernel killed for lack of memory: 1'
 		distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'sed -i "s/oom_kill 4/oom_kill 12/" "$1"' - "root/sys/fs/cgroup/$file"
-		ends_saying 0 'exit status 0; the kernel killed 8 processes for lack of memory'
+		ends_saying 0 'exit status 0; processes that the kernel killed for lack of memory: 8'
 	done <<-'END'
 		0::/|memory.events
 		0::/a.slice/b c|a.slice/b c/memory.events
@@ -217,7 +217,7 @@ readonly EATS='x = bytearray(300 << 20)'
 
 @test "ended: really killed at a memory limit" {
 	in_cgroup 60 --init --report=report -- python3 -c "$EATS"
-	ends_saying 137 'killed by SIGKILL; the kernel killed 1 process for lack of memory'
+	ends_saying 137 'killed by SIGKILL; processes that the kernel killed for lack of memory: 1'
 	[ "$(reported 'all[-1]["ended"]["oom_kills"], all[-1]["ended"]["signal"]')" = "(1, 'KILL')" ]
 }
 
@@ -225,7 +225,7 @@ readonly EATS='x = bytearray(300 << 20)'
 	in_cgroup 60 --init --report=report -- python3 -c "
 import subprocess, sys
 sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
-	ends_saying 1 'exit status 1; the kernel killed 1 process for lack of memory'
+	ends_saying 1 'exit status 1; processes that the kernel killed for lack of memory: 1'
 	[ "$(reported 'all[-1]["ended"]["oom_kills"], all[-1]["ended"]["exit_status"]')" = '(1, 1)' ]
 }
 

@@ -193,6 +193,14 @@ keeps_the_secret() {
 	chown 4321:4321 mine
 	distinit -- --report=mine --user=4321:4321 -- /bin/true
 	[[ -z $stderr && $(wc -l <mine) -eq 2 ]]
+	# wait has several lines, and the termination log after them.
+	mkdir -p vol/dev
+	: >vol/dev/termination-log
+	chown 4321:4321 vol/dev/termination-log
+	chmod 600 vol/dev/termination-log
+	distinit -- wait --report=mine --user=4321:4321 --root="$PWD/vol" --hosts=127.0.0.1,b --node-rank=1 --master-port=9 \
+		--for=tcp --timeout=100ms
+	[[ $status -eq 124 && $(wc -l <mine) -eq 4 && -s vol/dev/termination-log ]]
 	cd /
 	remove_open_folder
 }

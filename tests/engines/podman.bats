@@ -205,13 +205,13 @@ limited() {
 @test "podman: a program that the kernel kills at the container's memory limit" {
 	limited /bin/busybox tail /dev/zero
 	same "the exit status" 137 "$status"
-	[[ $output == *'distinit: warning: /bin/busybox ended after '*'s: killed by SIGKILL; the kernel killed 1 process for lack of memory' ]] ||
+	[[ $output == *'distinit: warning: /bin/busybox ended after '*'s: killed by SIGKILL; processes that the kernel killed for lack of memory: 1' ]] ||
 		fail "it does not say so"
 }
 
 @test "podman: a child that the kernel kills at the memory limit, and a program that then exits with 1" {
 	limited sh -c 'tail /dev/zero || exit 1'
 	same "the exit status" 1 "$status"
-	[[ $output == *'distinit: warning: sh ended after '*'s: exit status 1; the kernel killed 1 process for lack of memory' ]] ||
+	[[ $output == *'distinit: warning: sh ended after '*'s: exit status 1; processes that the kernel killed for lack of memory: 1' ]] ||
 		fail "it does not say so"
 }
