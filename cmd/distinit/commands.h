@@ -52,6 +52,12 @@ int print_help(struct session *s, const struct subcommand *of);
 /** The variables that managers and launchers are read from, then NULL; names as READS() has them. */
 const char *const *own_variables(struct session *s);
 
+/** Report what was derived, and from then on who this process is. Call it after privileges_drop(). */
+void report_derived(struct session *s);
+
+/** Report that no program is started, because of @err. Returns @status. */
+int report_failed(struct session *s, int status, const struct err *err);
+
 struct process_report;
 
 /** `explain` in its two formats. */
@@ -83,6 +89,9 @@ int explain_process(struct session *s, struct process_report **out, struct err *
  * started, the report says so; that is not a failure.
  */
 void explain_workload(struct session *s, struct process_report *report);
+
+/** Write a cluster as a JSON object, on one line. */
+void explain_cluster_json(const struct cluster *cluster, struct buf *out);
 
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
 /** Write the report as a JSON object, after its key. */

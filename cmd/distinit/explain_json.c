@@ -8,26 +8,8 @@
 #include "cluster/source.h"
 #include "flow/changes.h"
 
-static void put_key(struct buf *out, const char *key) {
-	buf_putf(out, "\"%s\": ", key);
-}
-
-static void put_number(struct buf *out, const char *key, uint32_t number) {
-	put_key(out, key);
-	if (number == UNKNOWN) {
-		buf_puts(out, "null");
-	} else {
-		buf_putu(out, number);
-	}
-}
-
-static void put_string(struct buf *out, const char *key, const char *text) {
-	put_key(out, key);
-	json_put_text(out, text);
-}
-
 static void put_hosts(struct buf *out, const struct hosts *hosts) {
-	put_key(out, "hosts");
+	json_put_key(out, "hosts");
 	if (hosts->n == 0) {
 		buf_puts(out, "null");
 		return;
@@ -43,7 +25,7 @@ static void put_hosts(struct buf *out, const struct hosts *hosts) {
 static void put_tasks(struct buf *out, const struct placement *place) {
 	// Of a job script only the slots are known, which is the most that a node will have.
 	const uint32_t *tasks = place->tasks_per_node ? place->tasks_per_node : place->slots;
-	put_key(out, "tasks_per_node");
+	json_put_key(out, "tasks_per_node");
 	if (!tasks) {
 		buf_puts(out, "null");
 		return;
@@ -68,38 +50,27 @@ static uint32_t nproc_per_node(const struct placement *place) {
 	return place->tasks_per_node[0];
 }
 
-static void put_cluster(struct buf *out, const struct cluster *c) {
-	buf_puts(out, "{\n    ");
+void explain_cluster_json(const struct cluster *c, struct buf *out) {
+	buf_putc(out, '{');
 	put_hosts(out, &c->place.hosts);
-	const struct {
-		const char *key;
-		uint32_t number;
-	} numbers[] = {
-		{"nnodes", c->nnodes},
-		{"node_rank", c->place.node_rank},
-		{"nproc_per_node", nproc_per_node(&c->place)},
-		{"world_size", c->task.world_size},
-		{"rank", c->task.rank},
-		{"local_rank", c->task.local_rank},
-		{"local_size", c->task.local_size},
-		{"master_port", cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port},
-	};
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		buf_puts(out, ",\n    ");
-		put_number(out, numbers[i].key, numbers[i].number);
-	}
-	buf_puts(out, ",\n    ");
+	json_put_number(out, "nnodes", c->nnodes);
+	json_put_number(out, "node_rank", c->place.node_rank);
+	json_put_number(out, "nproc_per_node", nproc_per_node(&c->place));
+	json_put_number(out, "world_size", c->task.world_size);
+	json_put_number(out, "rank", c->task.rank);
+	json_put_number(out, "local_rank", c->task.local_rank);
+	json_put_number(out, "local_size", c->task.local_size);
+	json_put_number(out, "master_port",
+			cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port);
 	put_tasks(out, &c->place);
-	buf_puts(out, ",\n    ");
-	put_string(out, "job_id", c->place.job_id);
-	buf_puts(out, ",\n    ");
-	put_key(out, "master_addr");
+	json_put_member(out, "job_id", c->place.job_id);
+	json_put_key(out, "master_addr");
 	if (c->master_addr.len && !cluster_is_single(c)) {
 		json_put_string(out, c->master_addr);
 	} else {
 		buf_puts(out, "null");
 	}
-	buf_puts(out, "\n  }");
+	buf_putc(out, '}');
 }
 
 static void put_variables(struct session *s, struct buf *out) {
@@ -107,15 +78,11 @@ static void put_variables(struct session *s, struct buf *out) {
 	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
 	for (uint32_t i = 0; i < n; i++) {
 		buf_puts(out, i ? ",\n    {" : "\n    {");
-		put_string(out, "name", list[i].name);
-		buf_puts(out, ", ");
-		put_string(out, "value", list[i].value);
-		buf_puts(out, ", ");
-		put_string(out, "action", list[i].action);
-		buf_puts(out, ", ");
-		put_string(out, "by", list[i].by);
-		buf_puts(out, ", ");
-		put_string(out, "why", list[i].why);
+		json_put_member(out, "name", list[i].name);
+		json_put_member(out, "value", list[i].value);
+		json_put_member(out, "action", list[i].action);
+		json_put_member(out, "by", list[i].by);
+		json_put_member(out, "why", list[i].why);
 		buf_putc(out, '}');
 	}
 }
@@ -124,31 +91,31 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	const struct launcher *launcher = c ? c->launcher : s->flow.broken ? NULL : s->flow.input.launcher;
 	buf_puts(out, "{\n  ");
-	put_string(out, "version", DISTINIT_VERSION);
+	json_put_member(out, "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  ");
-	put_string(out, "source", c && c->source ? c->source->name : NULL);
+	json_put_member(out, "source", c && c->source ? c->source->name : NULL);
 	buf_puts(out, ",\n  ");
-	put_string(out, "launcher", launcher ? launcher->name : NULL);
+	json_put_member(out, "launcher", launcher ? launcher->name : NULL);
 	buf_puts(out, ",\n  ");
-	put_string(out, "scope", c ? scope_name(c->scope) : NULL);
+	json_put_member(out, "scope", c ? scope_name(c->scope) : NULL);
 	buf_puts(out, ",\n  ");
-	put_string(out, "recognised_by",
-		   c	      ? c->recognised_by
-		   : launcher ? launcher_recognised_by(launcher)
-			      : NULL);
+	json_put_member(out, "recognised_by",
+			c	   ? c->recognised_by
+			: launcher ? launcher_recognised_by(launcher)
+				   : NULL);
 	buf_puts(out, ",\n  ");
-	put_key(out, "cluster");
+	json_put_key(out, "cluster");
 	if (c) {
-		put_cluster(out, c);
+		explain_cluster_json(c, out);
 	} else {
 		buf_puts(out, "null");
 	}
 	buf_puts(out, ",\n  ");
-	put_key(out, "process");
+	json_put_key(out, "process");
 	explain_process_json(process, out);
 	buf_puts(out, ",\n  ");
-	put_string(out, "hostfile",
-		   s->flow.derivation.hostfile.text.p ? s->flow.derivation.hostfile.path : NULL);
+	json_put_member(out, "hostfile",
+			s->flow.derivation.hostfile.text.p ? s->flow.derivation.hostfile.path : NULL);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

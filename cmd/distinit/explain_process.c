@@ -215,10 +215,6 @@ void explain_process_text(struct session *s, const struct process_report *r, str
 
 // --- for programs ---------------------------------------------------------------------------------------
 
-static void put_key(struct buf *out, const char *key) {
-	buf_putf(out, ", \"%s\": ", key);
-}
-
 static void put_set(struct buf *out, const char *key, uint64_t set) {
 	buf_putf(out, "%s\": [%s", key, set ? "\"" : "");
 	caps_put(out, set, "\", \"");
@@ -226,19 +222,13 @@ static void put_set(struct buf *out, const char *key, uint64_t set) {
 }
 
 static void put_sets(struct buf *out, const char *key, const struct cap_sets *sets) {
-	put_key(out, key);
+	json_put_key(out, key);
 	put_set(out, "{\"effective", sets->effective);
 	put_set(out, ", \"permitted", sets->permitted);
 	put_set(out, ", \"inheritable", sets->inheritable);
 	put_set(out, ", \"bounding", sets->bounding);
 	put_set(out, ", \"ambient", sets->ambient);
 	buf_putc(out, '}');
-}
-
-/** A fact that may not be known. */
-static void put_fact(struct buf *out, const char *key, int fact) {
-	put_key(out, key);
-	buf_puts(out, fact < 0 ? "null" : fact ? "true" : "false");
 }
 
 static void put_json_ids(struct buf *out, const struct credentials *c) {
@@ -251,7 +241,7 @@ static void put_json_ids(struct buf *out, const struct credentials *c) {
 
 static void put_json_signals(struct buf *out, const char *key, const struct process *p, uint64_t set) {
 	const char *before = "";
-	put_key(out, key);
+	json_put_key(out, key);
 	if (!p->has_signals) {
 		buf_puts(out, "null");
 		return;
@@ -277,7 +267,7 @@ static void put_json_workload(struct buf *out, const struct process_report *r) {
 	put_json_ids(out, &r->workload);
 	put_set(out, ", \"capabilities", r->workload_caps);
 	put_set(out, ", \"bounding", r->workload.caps.bounding);
-	put_fact(out, "no_new_privs", r->workload.no_new_privs);
+	json_put_fact(out, "no_new_privs", r->workload.no_new_privs);
 	buf_puts(out, "},\n    \"workload_error\": null");
 }
 
@@ -285,21 +275,19 @@ void explain_process_json(const struct process_report *r, struct buf *out) {
 	static const char *const modes[] = {"null", "\"off\"", "\"strict\"", "\"filter\""};
 	const struct process *p = &r->process;
 	buf_putf(out, "{\n    \"pid\": %u", p->pid);
-	put_key(out, "container");
-	json_put_text(out, p->container.kind);
-	put_key(out, "container_by");
-	json_put_text(out, p->container.by);
+	json_put_member(out, "container", p->container.kind);
+	json_put_member(out, "container_by", p->container.by);
 	buf_puts(out, ",\n    ");
 	put_json_ids(out, &p->has);
 	put_sets(out, "capabilities", &p->has.caps);
 	buf_puts(out, ",\n    ");
 	buf_putf(out, "\"seccomp\": %s", modes[p->seccomp + 1]);
-	put_fact(out, "no_new_privs", p->has.no_new_privs);
-	put_fact(out, "user_namespace", p->in_user_namespace);
-	put_fact(out, "root_read_only", p->root_read_only);
+	json_put_fact(out, "no_new_privs", p->has.no_new_privs);
+	json_put_fact(out, "user_namespace", p->in_user_namespace);
+	json_put_fact(out, "root_read_only", p->root_read_only);
 	put_json_signals(out, "signals_ignored", p, p->ignored);
 	put_json_signals(out, "signals_blocked", p, p->blocked);
-	put_key(out, "memlock");
+	json_put_key(out, "memlock");
 	if (p->memlock == UINT64_MAX) {
 		buf_puts(out, "null");
 	} else {

@@ -4,6 +4,9 @@
 
 #include "distinit/commands.h"
 
+#include "base/file.h"
+#include "report/termination.h"
+
 #include <errno.h>
 
 /** The options of --init. They need --init, except the last two, which turn it on. */
@@ -109,6 +112,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	if (r < 0) {
 		return r;
 	}
+	plan->explains = true;
+	plan->root = value[OPT_ROOT];
+	plan->termination_log = file_under_root(&s->arena, plan->root, TERMINATION_LOG);
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log >= LOG_INFO	 ? INIT_INFO
 		    : s->speaker.log >= LOG_WARN ? INIT_WARN

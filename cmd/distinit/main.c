@@ -8,6 +8,7 @@
  *     session.c          reads the options, and passes them to the flow (src/flow)
  *     run.c              the entrypoint: the flow, then execve(), or --init
  *     init_options.c     makes the plan of --init from the options
+ *     report.c           the lines of --report that are not init's
  *     env.c              prints the variables that would be added or changed
  *     explain.c          lists what set each variable, and why; explain_text.c and explain_json.c
  *                        print it; explain_process.c reports on the process

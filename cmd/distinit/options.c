@@ -135,6 +135,8 @@ static const struct option options[] = {
 	 "print one host list, such as n[1-4]"},
 	{"log", 0, OPT_LOG, TAKES_TEXT, TALK, true, "LEVEL", "error, warn (default), info, debug"},
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
+	{"report", 0, OPT_REPORT, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "FILE",
+	 "append a line of JSON to FILE for each event"},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, CLUSTER, true, "DIR",
 	 "read the files of managers, users and groups under DIR instead of /"},
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",

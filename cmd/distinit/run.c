@@ -8,6 +8,7 @@
 #include "flow/privileges.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /** Print an error for a command line without a command or without '--'. */
 static int refuse_command_line(struct session *s) {
@@ -79,16 +80,22 @@ static void say_who_it_is(struct session *s) {
 	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 }
 
+/** Print and report an error before the start. Returns the exit status. */
+static int refuse(struct session *s, const struct err *err) {
+	return report_failed(s, session_fail(s, err), err);
+}
+
 int command_run(struct session *s) {
 	struct err err;
 	char **argv = s->settings.arguments;
 	if (!s->settings.separated || !argv[0]) {
 		return refuse_command_line(s);
 	}
+	session_report_open(s);
 	struct init_plan plan = {0};
 	bool stay;
 	if (read_init_plan(s, &plan, &stay, &err) < 0) {
-		return session_fail(s, &err);
+		return refuse(s, &err);
 	}
 	s->flow.wants.supervises = stay;
 	if (stay) {
@@ -97,7 +104,7 @@ int command_run(struct session *s) {
 		init_hold_signals(&plan);
 	}
 	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {
-		return session_fail(s, &err);
+		return refuse(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
 	if (s->speaker.log >= LOG_INFO) {
@@ -107,8 +114,9 @@ int command_run(struct session *s) {
 		}
 	}
 	if (privileges_drop(&s->flow, &err) < 0) {
-		return session_fail(s, &err);
+		return refuse(s, &err);
 	}
+	report_derived(s);
 	int status = session_wait(s);
 	if (status) {
 		return status;
@@ -116,10 +124,17 @@ int command_run(struct session *s) {
 	plan.argv = argv;
 	plan.envp = env_vector(&s->env);
 	plan.path = env_get(&s->env, "PATH");
+	if (!stay && s->report.path &&
+	    report_started(&s->report, argv[0], (uint32_t)getpid(), false, &err) < 0) {
+		say_line(&s->speaker, LOG_WARN, err.text);
+	}
+	plan.report = &s->report;
+	plan.tell = s->report.path ? &init_report : NULL;
 	status = stay ? init_run(&s->arena, &plan, &err)
 		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
 	if (err.text[0]) {
 		session_fail(s, &err);
+		report_failed(s, status, &err);
 	}
 	return status;
 }

@@ -8,6 +8,7 @@
 #include "common/say.h"
 #include "distinit/options.h"
 #include "flow/flow.h"
+#include "report/report.h"
 
 struct session {
 	enum command command;
@@ -18,6 +19,7 @@ struct session {
 	struct overrides overrides;
 	struct flow flow;
 	struct speaker speaker;
+	struct report report;
 };
 
 /** Start with our own environment. @memory is for the arena. */
@@ -40,6 +42,16 @@ int session_wants(struct session *s, struct err *err);
  * Returns 0; -EINVAL, -E2BIG, or the error of opening or reading a directive file.
  */
 int session_derive(struct session *s, struct err *err);
+
+/** Begin the report, if --report asks for one. Call it after session_options(). (report.c) */
+void session_report_open(struct session *s);
+
+/**
+ * report_end() for this session: open the file with the rights of the workload, and print a failure
+ * as a warning. It does not restore rights: call it after privileges_drop(), or if the process is
+ * about to exit.
+ */
+void session_report_end(struct session *s, struct report_line *line);
 
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {

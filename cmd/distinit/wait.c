@@ -10,20 +10,13 @@
 #include "flow/master.h"
 #include "flow/privileges.h"
 #include "net/wait.h"
+#include "report/termination.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
-
-/**
- * Kubernetes reads a container's termination message from this file, and creates it. If it does not
- * exist, nothing reads it.
- */
-#define TERMINATION_LOG "/dev/termination-log"
 
 /** What to wait for, and for which session. */
 struct waiting {
@@ -106,28 +99,21 @@ static void say_failed(void *context, const char *failure) {
  */
 static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
-	struct stat info;
 	struct err ignored;
 	// The rights are not restored: the process exits after this.
 	if (rights_lower_to_program(&s->flow, &ignored) < 0) {
 		return;
 	}
-	// Follow no symlink: its owner may not be allowed to write to the target.
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-		struct buf line = BUF(&s->arena);
-		buf_puts(&line, "distinit: error: ");
-		buf_put_plain(&line, str_of(err->text));
-		buf_putc(&line, '\n');
-		write_all(fd, buf_str(&line));
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
+	struct buf line = BUF(&s->arena);
+	buf_puts(&line, "distinit: error: ");
+	buf_put_plain(&line, str_of(err->text));
+	buf_putc(&line, '\n');
+	termination_log(path, buf_str(&line), false);
 }
 
 static int fail(struct session *s, const struct err *err, int status) {
 	session_fail(s, err);
+	report_failed(s, status, err);
 	log_termination(s, err);
 	return status;
 }
@@ -155,7 +141,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	if (r == -EINTR) {
 		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
 			w->name, waited, before, failure);
-		fail(s, &err, 0);
+		fail(s, &err, 128 + end->signal);
 		// Die of the same signal, so that the sender sees it as for a process without
 		// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
 		unblock(end->signal);
@@ -207,6 +193,7 @@ int session_wait(struct session *s) {
 int command_wait(struct session *s) {
 	struct err err;
 	int r = 0;
+	session_report_open(s);
 	if (s->settings.separated || s->settings.arguments[0]) {
 		r = err_set(&err, EINVAL,
 			    "wait takes no command and no argument, only options; to wait and then run one: "
@@ -217,5 +204,6 @@ int command_wait(struct session *s) {
 		return fail(s, &err, EXIT_OURS);
 	}
 	say_notes(&s->speaker, &s->notes);
+	report_derived(s);
 	return wait_for_master(s, true);
 }

@@ -23,20 +23,15 @@ static void put_text(struct buf *out, const struct where *w) {
 					   : "commands get no surrogate step here\n");
 }
 
-static void put_member(struct buf *out, const char *name, const char *value) {
-	buf_putf(out, "\"%s\": ", name);
-	json_put_text(out, value);
-	buf_puts(out, ", ");
-}
-
 static void put_json(struct buf *out, const struct where *w) {
 	buf_putc(out, '{');
-	put_member(out, "where", slurm_place_name(w->place));
-	put_member(out, "job_id", w->job_id);
-	put_member(out, "step_id", w->step_id);
-	put_member(out, "by", w->by);
-	put_member(out, "why", w->why);
-	buf_putf(out, "\"surrogate\": %s}\n", where_takes_steps(w) ? "true" : "false");
+	json_put_member(out, "where", slurm_place_name(w->place));
+	json_put_member(out, "job_id", w->job_id);
+	json_put_member(out, "step_id", w->step_id);
+	json_put_member(out, "by", w->by);
+	json_put_member(out, "why", w->why);
+	json_put_fact(out, "surrogate", where_takes_steps(w));
+	buf_puts(out, "}\n");
 }
 
 int command_where(struct session *s) {

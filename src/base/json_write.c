@@ -78,3 +78,28 @@ void json_put_text(struct buf *buf, const char *text) {
 		buf_puts(buf, "null");
 	}
 }
+
+void json_put_key(struct buf *buf, const char *key) {
+	char last = buf->len ? buf->p[buf->len - 1] : '{';
+	bool more = last != '{' && last != ' ' && last != '\n';
+	buf_putf(buf, "%s\"%s\": ", more ? ", " : "", key);
+}
+
+void json_put_member(struct buf *buf, const char *key, const char *text) {
+	json_put_key(buf, key);
+	json_put_text(buf, text);
+}
+
+void json_put_number(struct buf *buf, const char *key, uint64_t number) {
+	json_put_key(buf, key);
+	if (number == UINT32_MAX) {
+		buf_puts(buf, "null");
+	} else {
+		buf_putu(buf, number);
+	}
+}
+
+void json_put_fact(struct buf *buf, const char *key, int fact) {
+	json_put_key(buf, key);
+	buf_puts(buf, fact < 0 ? "null" : fact ? "true" : "false");
+}

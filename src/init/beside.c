@@ -47,7 +47,7 @@ static bool wake(struct supervisor *in) {
 	struct beside *beside = in->plan.beside;
 	if (in->ended && !in->end_reported) {
 		in->end_reported = true;
-		beside->ended(beside, workload_status(in));
+		beside->ended(beside, &in->end);
 	}
 	beside->wake(beside);
 	for (int signal = 1; beside->signals; signal++) {

@@ -19,6 +19,29 @@
 
 #define BESIDE_FDS 2
 
+/** The number of processes that were killed for memory is not known: no cgroup counts them. */
+#define OOM_UNKNOWN UINT32_MAX
+
+/** How the workload has ended. */
+struct workload_end {
+	/** What init_run() will return. */
+	int status;
+	/** The signal that killed it; 0: it exited, with `exit_status`. */
+	int killed_by;
+	int exit_status;
+	/** It dumped core. */
+	bool core;
+	/**
+	 * How many processes of its cgroup the kernel killed for lack of memory while it ran, or
+	 * OOM_UNKNOWN. These may be its children.
+	 */
+	uint32_t oom_kills;
+	/** How long it ran. */
+	uint64_t ran_ms;
+	/** The same as a clause: "exit status 1, 0.2s after SIGTERM from pid 7". */
+	char text[160];
+};
+
 struct beside {
 	/** &beside_loop. */
 	const struct beside_loop *loop;
@@ -39,8 +62,8 @@ struct beside {
 	 * It may be an adopted orphan.
 	 */
 	void (*reaped)(struct beside *beside, pid_t pid, int status);
-	/** The workload has ended; @status is what init_run() will return. */
-	void (*ended)(struct beside *beside, int status);
+	/** The workload has ended. @end is valid until init_run() returns. */
+	void (*ended)(struct beside *beside, const struct workload_end *end);
 	/** Something has happened, or `due_at` is reached. */
 	void (*wake)(struct beside *beside);
 

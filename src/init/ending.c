@@ -40,6 +40,7 @@ void ending_begin(struct supervisor *in) {
 void ending_by_limit(struct supervisor *in) {
 	in->limit_at = 0;
 	in->limited = true;
+	in->told = (struct told_to_end){.at = now_ms()};
 	ask_workload(in);
 	begin_grace(in, in->plan.limit_grace_ms);
 }
@@ -72,6 +73,7 @@ static void kill_workload(struct supervisor *in) {
 		in->ended = true;
 		in->status = SIGKILL;
 		in->plan.leftovers = LEFTOVERS_LEAVE;
+		why_ended(in);
 	}
 }
 

@@ -79,10 +79,14 @@ void say_dropped(const struct supervisor *in, int signal) {
 
 void forward(struct supervisor *in, siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
+	if (in->plan.tell) {
+		in->plan.tell->signal(in, info, as);
+	}
 	if (as == 0) {
 		say_dropped(in, signal);
 		return;
 	}
+	why_told(in, info);
 	int r = send_on(in, as, info);
 	if (r < 0 && r != -ESRCH) {
 		say_refused(in, as, r);

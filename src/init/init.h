@@ -12,9 +12,11 @@
  *     plan.c (the options) -> start.c (the child) -> places.c -> supervise.c (the loop)
  *         forward.c    signals to the workload
  *         reap.c       children that have ended
+ *         why.c        why the workload ended
  *         ending.c     grace period, time limit
  *         leftovers.c  processes that are left behind
  *         terminal.c   foreground, Ctrl-Z
+ *         say.c        messages; tell.c: the report
  */
 
 #include "base/arena.h"
@@ -25,12 +27,13 @@
 #include <stdint.h>
 
 struct beside;
+struct report;
 
 /** Which messages init_run() prints on stderr once the workload runs. */
 enum init_log {
 	INIT_SILENT,
 	INIT_WARN,
-	/** Also which signals were forwarded, and how the workload ended. */
+	/** Also which signals were forwarded, and how the workload ended in any case. */
 	INIT_INFO,
 };
 
@@ -71,6 +74,17 @@ struct init_plan {
 	/** The exit status that each exit status of the workload becomes. */
 	uint8_t status_as[256];
 	enum init_log log;
+	/**
+	 * Say how the workload ended, unless it just exited with 0. Else only INIT_INFO says it.
+	 */
+	bool explains;
+	/** The file to which this goes, too, if it exists and is empty; NULL: none. */
+	const char *termination_log;
+	/** The report, and &init_report, which writes it; NULL: none. */
+	struct report *report;
+	const struct init_report *tell;
+	/** The folder that stands for "/" where the kernel's files are read; NULL: "/". */
+	const char *root;
 	/** The program's name, for messages. */
 	const char *program;
 	/** What else to handle while the workload runs (init/beside.h); NULL: nothing. */
@@ -79,6 +93,8 @@ struct init_plan {
 	bool holds_signals;
 	uint64_t inherited_mask;
 };
+
+extern const struct init_report init_report;
 
 /** The exit status if the time limit ended the workload. */
 #define EXIT_TIME_LIMIT 124

@@ -21,6 +21,7 @@ static void take_status(struct supervisor *in, pid_t pid, int status) {
 	}
 	in->ended = true;
 	in->status = status;
+	why_ended(in);
 }
 
 void reap(struct supervisor *in) {

@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/num.h"
 #include "init/supervisor.h"
+#include "report/termination.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,8 @@ static void put_line(const char *line, size_t len) {
 }
 
 void say(const struct supervisor *in, enum init_log level, const char *format, ...) {
-	if (in->plan.log < level) {
+	const char *also = in->last_words ? in->plan.termination_log : NULL;
+	if (in->plan.log < level && !also) {
 		return;
 	}
 	// A single write, so that lines of several processes do not mix.
@@ -47,7 +49,12 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
 	}
 	line[len++] = '\n';
-	put_line(line, len);
+	if (in->plan.log >= level) {
+		put_line(line, len);
+	}
+	if (also) {
+		termination_log(also, (struct str){line, len}, true);
+	}
 }
 
 struct spoken spoken(uint64_t ms) {

@@ -5,7 +5,6 @@
  * grace period.
  */
 
-#include "base/signals.h"
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
@@ -18,8 +17,8 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 		reap(in);
 		return;
 	}
-	// Caused by our own write to a pipe without a reader.
-	if (info->si_signo == SIGPIPE && info->si_pid == in->self) {
+	// Caused by our own write to a pipe without a reader, or to a report that may not grow.
+	if ((info->si_signo == SIGPIPE || info->si_signo == SIGXFSZ) && info->si_pid == in->self) {
 		return;
 	}
 	if (in->ended) {
@@ -27,6 +26,7 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 		return;
 	}
 	if (terminal_owns(in, info)) {
+		why_told(in, info);
 		terminal_obey(in, info->si_signo);
 		return;
 	}
@@ -64,18 +64,6 @@ static void supervise(struct supervisor *in) {
 	} while (wake_beside(in) || !ending_step(in));
 }
 
-/** The status to exit with. */
-static int exit_status(const struct supervisor *in) {
-	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
-	if (WIFSIGNALED(in->status)) {
-		say(in, INIT_INFO, "%s was ended by signal %s", in->name,
-		    signal_name(WTERMSIG(in->status)).s);
-	} else {
-		say(in, INIT_INFO, "%s has ended with status %d", in->name, status);
-	}
-	return workload_status(in);
-}
-
 void init_hold_signals(struct init_plan *plan) {
 	if (!plan->holds_signals) {
 		plan->holds_signals = true;
@@ -100,16 +88,20 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	}
 
 	int status;
+	why_begin(&in, arena);
 	in.child = start_workload(arena, &in.plan, &in.terminal, &status, err);
 	if (in.child < 0) {
 		return status;
 	}
-	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
+	in.limit_at = plan->time_limit_ms ? in.started_at + plan->time_limit_ms : 0;
 	leave_places(plan->beside);
+	if (plan->tell) {
+		plan->tell->started(&in);
+	}
 	if (plan->beside) {
 		plan->beside->loop->begin(&in);
 	}
 	supervise(&in);
 	terminal_leave(&in.terminal, in.child);
-	return exit_status(&in);
+	return in.end.status;
 }

@@ -41,6 +41,20 @@ enum phase {
 	PHASE_KILLED,
 };
 
+/** A signal came from a terminal. */
+#define FROM_TERMINAL (-1)
+
+/** The last request to end that the workload got. */
+struct told_to_end {
+	/** The signal, and as which it was forwarded; 0: the time limit. */
+	int signal;
+	int as;
+	/** The sender; 0: outside of our PID namespace, or FROM_TERMINAL. */
+	pid_t from;
+	/** When, on now_ms()'s clock; 0: never. */
+	uint64_t at;
+};
+
 struct supervisor {
 	struct init_plan plan;
 	/** The workload's name, for messages. */
@@ -54,6 +68,16 @@ struct supervisor {
 	int status;
 	/** The workload is stopped, and waitpid() has already reported it. */
 	bool stopped;
+
+	/** The kernel's counter of processes killed for memory: its file, and what it was at the start. */
+	const char *kills_file;
+	uint32_t kills;
+	/** When the workload started, on now_ms()'s clock. */
+	uint64_t started_at;
+	struct told_to_end told;
+	/** How the workload ended. While that is said, it also goes to the termination log. */
+	struct workload_end end;
+	bool last_words;
 
 	enum phase phase;
 	/**
@@ -125,6 +149,27 @@ struct spoken {
 };
 
 struct spoken spoken(uint64_t ms);
+
+// why.c
+
+/** The workload is about to start: read the kernel's counter. Paths come from @arena. */
+void why_begin(struct supervisor *in, struct arena *arena);
+
+/** The workload gets the signal of @info, from us or from the terminal. */
+void why_told(struct supervisor *in, const siginfo_t *info);
+
+/** The workload has ended: find out why, and report it. */
+void why_ended(struct supervisor *in);
+
+// tell.c: the lines of the report
+
+/** Only with a report. A program without one does not contain this code. */
+struct init_report {
+	void (*started)(struct supervisor *in);
+	/** The signal of @info came, and is forwarded as @as; 0: it is dropped. */
+	void (*signal)(struct supervisor *in, const siginfo_t *info, int as);
+	void (*ended)(struct supervisor *in);
+};
 
 // start.c
 

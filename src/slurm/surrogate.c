@@ -251,12 +251,12 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 	set_waits(s);
 }
 
-static void ended(struct beside *beside, int status) {
+static void ended(struct beside *beside, const struct workload_end *end) {
 	struct surrogate *s = of(beside);
 	struct err err;
-	s->status = status;
+	s->status = end->status;
 	s->give_up_at = now_ms() + END_MS;
-	step_send_status(&s->step, status);
+	step_send_status(&s->step, end->status);
 	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
 		report(s, SURROGATE_WARNING, err.text);
 	}

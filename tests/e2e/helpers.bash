@@ -78,6 +78,14 @@ fails_like() {
 	[[ $status -eq $1 && -z $output && $stderr != *$'\n'* && $stderr == "distinit: error: "$2 ]]
 }
 
+# ends_saying STATUS PATTERN [BEFORE]: with --init it exited with STATUS, and stderr has the sentence
+# on how the command ended, which matches PATTERN, and no other line but BEFORE.
+ends_saying() {
+	local line=${stderr#"${3:+$3$'\n'}"}
+	# shellcheck disable=SC2053 # a pattern is meant
+	[[ $status -eq $1 && $line =~ ^'distinit: warning: '[^\ ]+' ended after '[0-9.]+'s: '(.*)$ && ${BASH_REMATCH[1]} == $2 ]]
+}
+
 # raw ENTRY... -- PROGRAM ARG...: exec PROGRAM in an environment of only these entries. Unlike with
 # env(1), entries may be repeated, have no '=', and contain any bytes.
 raw() {

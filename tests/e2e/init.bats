@@ -94,25 +94,27 @@ gone() {
 # --- exit status ----------------------------------------------------------------------------------
 
 @test "init: exits as the command did" {
-	for code in 0 1 7 127 255; do
+	distinit -- --init -- /bin/sh -c 'exit 0'
+	succeeds_with ''
+	for code in 1 7 127 255; do
 		distinit -- --init -- /bin/sh -c "exit $code"
-		[[ $status -eq $code && -z $stderr ]]
+		ends_saying "$code" "exit status $code"
 	done
 }
 
 @test "init: exits with 128+N if signal N ended the command" {
 	for signal in HUP INT QUIT KILL USR1 TERM; do
 		distinit -- --init -- /bin/sh -c "kill -$signal \$\$"
-		[[ $status -eq $((128 + $(kill -l "$signal"))) && -z $stderr ]]
+		ends_saying $((128 + $(kill -l "$signal"))) "killed by SIG$signal*"
 	done
 }
 
 @test "init: as PID 1 likewise" {
 	requires_pidns
 	as_pid1 --init -- sh -c 'exit 7'
-	[[ $status -eq 7 && -z $stderr ]]
-	as_pid1 --init -- sh -c 'kill -TERM $$'
-	[[ $status -eq 143 && -z $stderr ]]
+	ends_saying 7 'exit status 7'
+	as_pid1 --init -- sh -c 'kill -KILL $$'
+	ends_saying 137 'killed by SIGKILL'
 	as_pid1 --init -- sh -c 'echo $PPID; exit 0'
 	succeeds_with 1
 }
@@ -244,7 +246,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	[ "$status" -eq 3 ]
 	[ "$(cat told)" = told ]
 	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- sh -c 'exit 6'
-	[[ $status -eq 6 && -z $stderr ]]
+	ends_saying 6 'exit status 6'
 	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init --leftovers=end -- \
 		sh -c 'sleep 1000 & echo $! >left; exit 6'
 	[[ $status -eq 6 && $stderr == *'cannot be found without /proc'* ]]
@@ -254,14 +256,14 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 @test "init: in a user namespace, as nobody, and with a read-only root" {
 	if unshare --user --pid --fork true 2>/dev/null; then
 		invoke unshare --user --pid --fork "$DISTINIT" --init -- sh -c '(sleep 1000 &); exit 3'
-		[[ $status -eq 3 && -z $stderr ]]
+		ends_saying 3 'exit status 3'
 	fi
 	invoke as_nobody "$DISTINIT" --init -- /bin/sh -c 'exit 3'
-	[[ $status -eq 3 && -z $stderr ]]
+	ends_saying 3 'exit status 3'
 	if unshare --mount sh -c 'mount --make-rprivate / && mount -o remount,bind,ro /' 2>/dev/null; then
 		invoke unshare --mount sh -c 'mount --make-rprivate / && mount -o remount,bind,ro / && exec "$@"' - \
 			"$DISTINIT" --init -- sh -c 'exit 3'
-		[[ $status -eq 3 && -z $stderr ]]
+		ends_saying 3 'exit status 3'
 	fi
 }
 
@@ -439,28 +441,28 @@ exit 1'
 @test "init: leftovers get TERM and may finish" {
 	code='sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit*distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready told
 	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit*distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: grandchildren too, and processes in sessions of their own" {
 	requires setsid
 	code='setsid sh -c "sh slow & until [ -e ready ]; do sleep 0.02; done; touch both; exec sleep 1000" & until [ -e both ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit*distinit* && $(cat told) == $'told\nfinished' ]]
 	requires_pidns
 	rm ready both told
 	invoke unshare --pid --fork --mount-proc "$DISTINIT" --init --leftovers=end --leftovers-grace=60s -- sh -c "$code"
-	[[ $status -eq 4 && $stderr != *distinit* && $(cat told) == $'told\nfinished' ]]
+	[[ $status -eq 4 && $stderr != *distinit*distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
 @test "init: leftovers that do not end within the grace period are killed, with a message" {
 	code='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"
-	[[ $status -eq 4 && $stderr == 'distinit: warning: processes that sh left behind have not ended in 0.2s: they are killed' ]]
+	ends_saying 4 $'exit status 4\ndistinit: warning: processes that sh left behind have not ended in 0.2s: they are killed'
 	gone "$(cat left)"
 	requires_pidns
 	rm ready left
@@ -495,7 +497,8 @@ exit 1'
 		until_true test -e ready
 		kill -TERM "$pid"
 		ends_with 137
-		[ "$(<err)" = 'distinit: warning: sh did not end within the grace period of 0.2s: it is killed' ]
+		[ "$(head -n 1 err)" = 'distinit: warning: sh did not end within the grace period of 0.2s: it is killed' ]
+		[[ $(tail -n 1 err) == 'distinit: warning: sh ended after '*'s: killed by SIGKILL, 0.'*" after SIGTERM from pid $$" && $(wc -l <err) -eq 2 ]]
 	done
 }
 
@@ -582,7 +585,7 @@ readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do slee
 
 @test "init: if it is not PID 1, leftovers keep running, unless --leftovers=end" {
 	distinit PATH="$PATH" -- --init -- sh -c "exec </dev/null >/dev/null 2>&1 3>&-; $LEAVES"
-	[[ $status -eq 4 && -z $stderr ]]
+	ends_saying 4 'exit status 4'
 	kill -0 "$(cat left)"
 	STARTED+=("$(cat left)")
 	distinit PATH="$PATH" DISTINIT_LEFTOVERS=end DISTINIT_LEFTOVERS_GRACE=0 -- --init -- sh -c "$LEAVES"
@@ -593,7 +596,8 @@ readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do slee
 @test "init: --leftovers=leave, as PID 1: leftovers get no signal, and there is no wait" {
 	requires_pidns
 	as_pid1 --init --leftovers=leave --leftovers-grace=1h -- sh -c 'sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
-	[[ $status -eq 4 && -z $stderr && ! -e told ]]
+	ends_saying 4 'exit status 4'
+	[ ! -e told ]
 }
 
 @test "init: as PID 1, a leftover that ignores TERM costs 2 s by default, not the time of --grace" {
@@ -651,7 +655,7 @@ readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do slee
 	until_true test -e in
 	touch go
 	ends_with 4
-	[ ! -s err ]
+	[[ $(<err) == *': exit status 4' && $(wc -l <err) -eq 1 ]]
 }
 
 @test "init: as PID 1, processes that came from outside get TERM before the end" {
@@ -674,7 +678,7 @@ readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do slee
 	prlimit --pid "$pid" --nofile=3:
 	touch go
 	ends_with 4
-	[[ ! -s err && -e told ]]
+	[[ $(<err) == *': exit status 4' && $(wc -l <err) -eq 1 && -e told ]]
 }
 
 @test "init: if /proc belongs to another namespace, a warning says that leftovers cannot be found" {
@@ -754,7 +758,7 @@ os._exit(4)'
 	until_true test -e ready
 	kill -TERM "$pid"
 	ends_with 137
-	[[ $(cat uid) -eq 0 && -e got && $(<err) == *'it is killed' ]]
+	[[ $(cat uid) -eq 0 && -e got && $(<err) == *$'it is killed\n'*': killed by SIGKILL, '* ]]
 	# The command itself does not have the capability that the parent keeps.
 	distinit PATH="$PATH" -- --init --user=65534:65534 --cap-drop=all -- sh -c 'grep -E "^Cap(Prm|Eff|Amb|Inh)" /proc/self/status | cut -f 2 | sort -u'
 	succeeds_with 0000000000000000
@@ -787,21 +791,22 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 
 @test "time limit: ends the command with 124 and says so" {
 	distinit PATH="$PATH" -- --time-limit=300ms -- sleep 1000
-	[[ $status -eq 124 && $stderr == 'distinit: warning: sleep has reached the time limit of 0.3s: it is asked to end, and killed 30s later' ]]
+	ends_saying 124 'killed by SIGTERM, 0.*s after its time limit' \
+		'distinit: warning: sleep has reached the time limit of 0.3s: it is asked to end, and killed 30s later'
 	distinit PATH="$PATH" -- --time-limit=300ms --grace=never -- sleep 1000
-	[[ $status -eq 124 && $stderr == *'the time limit of 0.3s: it is asked to end' ]]
+	[[ $status -eq 124 && $stderr == *$'the time limit of 0.3s: it is asked to end\n'* ]]
 }
 
 @test "time limit: KILL after the grace period, for a command that ignores TERM" {
 	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
-	[[ $status -eq 124 && $stderr == *'sh did not end within the grace period of 0.2s: it is killed' ]]
+	[[ $status -eq 124 && $stderr == *$'sh did not end within the grace period of 0.2s: it is killed\n'*': killed by SIGKILL, 0.'*'s after its time limit' ]]
 }
 
 @test "time limit: a command that ends in time keeps its status" {
 	distinit -- --time-limit=1h -- /bin/sh -c 'exit 3'
-	[[ $status -eq 3 && -z $stderr ]]
+	ends_saying 3 'exit status 3'
 	distinit DISTINIT_TIME_LIMIT=1h -- -- /bin/sh -c 'exit 3'
-	[[ $status -eq 3 && -z $stderr ]]
+	ends_saying 3 'exit status 3'
 }
 
 @test "time limit: 124 whatever the command does at TERM" {

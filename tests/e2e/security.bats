@@ -178,6 +178,33 @@ keeps_the_secret() {
 	succeeds_with "$expected"
 }
 
+# SECURITY.md: The report is written with the workload's rights.
+@test "security: the report is written with the rights of --user" {
+	[ "$EUID" -eq 0 ] || skip 'only root can change users'
+	open_folder
+	cd "$OPEN_FOLDER"
+	touch mine
+	chmod 600 mine
+	distinit -- --report=mine --user=4321:4321 -- /bin/true
+	[[ $status -eq 0 && ! -s mine && $stderr == *'mine'*'cannot be written: Permission denied'* ]]
+	# Also where nothing is started, and the rights have not been dropped yet.
+	distinit BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_LOCAL_RANK=one -- --report=mine --user=4321:4321 -- /bin/true
+	[[ $status -eq 125 && ! -s mine ]]
+	chown 4321:4321 mine
+	distinit -- --report=mine --user=4321:4321 -- /bin/true
+	[[ -z $stderr && $(wc -l <mine) -eq 2 ]]
+	# wait has several lines, and the termination log after them.
+	mkdir -p vol/dev
+	: >vol/dev/termination-log
+	chown 4321:4321 vol/dev/termination-log
+	chmod 600 vol/dev/termination-log
+	distinit -- wait --report=mine --user=4321:4321 --root="$PWD/vol" --hosts=127.0.0.1,b --node-rank=1 --master-port=9 \
+		--for=tcp --timeout=100ms
+	[[ $status -eq 124 && $(wc -l <mine) -eq 4 && -s vol/dev/termination-log ]]
+	cd /
+	remove_open_folder
+}
+
 # SECURITY.md: The termination log is never a symlink.
 @test "security: the termination log is not written through a symlink" {
 	echo before >target

@@ -47,6 +47,13 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 
 @test "terminal: Ctrl-C ends a command without a handler, with 130" {
 	typed see=ready type=^C ends=130 -- "$DISTINIT" --init -- sh -c 'echo ready; exec sleep 1000'
+	[[ $output == *'sh ended after '*': killed by SIGINT'* ]]
+}
+
+@test "terminal: in a script distinit sees Ctrl-C too, and says that it came from the terminal" {
+	echo "trap : INT; \"$DISTINIT\" --init -- sh -c 'echo ready; exec sleep 1000'; exit 5" >script
+	typed see=ready type=^C ends=5 -- sh script
+	[[ $output == *'sh ended after '*': killed by SIGINT from the terminal'* ]]
 }
 
 @test "terminal: without a shell Ctrl-Z stops nothing, as it would not stop the command alone" {

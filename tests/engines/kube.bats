@@ -185,6 +185,57 @@ with_nnodes() {
 
 # --- what goes wrong --------------------------------------------------------------------------------
 
+# action STATUS: what the rules of failure-policy.yaml do with it: in the container, else in the job.
+action() {
+	"$PYTHON" - "$EXAMPLES/failure-policy.yaml" "$1" <<-'END'
+		import sys, yaml
+		status, (_, job) = int(sys.argv[2]), yaml.safe_load_all(open(sys.argv[1]))
+		container, = job["spec"]["template"]["spec"]["containers"]
+		def first(rules, key):
+		    for rule in rules:
+		        codes = rule.get(key, {"operator": "In", "values": []})
+		        assert codes["operator"] == "In" and codes.get("containerName", container["name"]) == container["name"]
+		        if status in codes["values"]:
+		            return rule["action"]
+		    return "Count"
+		print(first(container["restartPolicyRules"], "exitCodes"), first(job["spec"]["podFailurePolicy"]["rules"], "onExitCodes"))
+	END
+}
+
+# played_with CHANGE POD: the second pod alone, with a change to the manifest by sed. Its exit status is in $code, and
+# what it says in $output.
+played_with() {
+	local dir=$BATS_TEST_TMPDIR/changed pod=train-1.train.default.svc.cluster.local
+	rm -rf "$dir"
+	mkdir "$dir"
+	sed "$1" "$EXAMPLES/failure-policy.yaml" >"$dir/job.yaml"
+	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train "$dir/job.yaml" "$dir" >/dev/null
+	ended run_pod "$dir" "$pod"
+	code=$status
+}
+
+@test "kube: failure-policy.yaml" {
+	play failure-policy.yaml
+	meet $INDEXED train.py
+}
+
+@test "kube: failure-policy.yaml: what fails by itself counts, and says so" {
+	played_with 's/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
+	same "the rules" "Count Count" "$(action "$code")"
+	[[ $output == *'distinit: warning: sh ended after '*': exit status 7' ]] || fail "it does not say why"
+}
+
+@test "kube: failure-policy.yaml: a master that does not come starts again, a mistake ends the job" {
+	played_with 's/value: 10m/value: 1s/'
+	same "the rules for $code" "Restart Ignore" "$(action "$code")"
+	played_with 's/DISTINIT_WAIT/DISTINIT_HOSTS/'
+	same "the status of a mistake" 125 "$code"
+	same "its rules" "Count FailJob" "$(action "$code")"
+	played_with 's/DISTINIT_WAIT/OTHER/; s/args: .*/args: [no-such-program]/'
+	same "the rules for $code" "Count FailJob" "$(action "$code")"
+	same "the rules for 123" "Restart Ignore" "$(action 123)"
+}
+
 @test "kube: a master that never comes ends the wait, and the main container does not start" {
 	local dir=$BATS_TEST_TMPDIR/alone
 	mkdir "$dir"

@@ -4,7 +4,7 @@
 # distinit as the ENTRYPOINT of a real image, under podman: as PID 1, behind podman's own init, stopped, ended
 # and confined as clusters do it.
 #
-# shellcheck disable=SC2016,SC2154 # for the shell in the container; set by ended()
+# shellcheck disable=SC2016,SC2030,SC2031,SC2154 # for the shell in the container; set by ended()
 
 load helpers
 load containers
@@ -191,4 +191,27 @@ exits() {
 		--env BACKENDAI_CLUSTER_HOST=sub1 --env BACKENDAI_CLUSTER_LOCAL_RANK=1 -- --wait=2s -- echo ran
 	exits 124
 	[[ $output == *main1* && $output != *ran* ]] || fail "not so"
+}
+
+# --- why a container ended ----------------------------------------------------------------------------
+
+# limited COMMAND...: in a container with 60 MiB of memory, as PID 1.
+limited() {
+	ended pod run --rm --network none --memory 60m --memory-swap 60m --volume "$DISTINIT:/distinit:ro" \
+		--entrypoint /distinit localhost/busybox --init -- "$@"
+	[[ $status -ne 125 ]] || skip "podman sets no memory limit here: $output"
+}
+
+@test "podman: a program that the kernel kills at the container's memory limit" {
+	limited /bin/busybox tail /dev/zero
+	same "the exit status" 137 "$status"
+	[[ $output == *'distinit: warning: /bin/busybox ended after '*'s: killed by SIGKILL; processes that the kernel killed for lack of memory: 1' ]] ||
+		fail "it does not say so"
+}
+
+@test "podman: a child that the kernel kills at the memory limit, and a program that then exits with 1" {
+	limited sh -c 'tail /dev/zero || exit 1'
+	same "the exit status" 1 "$status"
+	[[ $output == *'distinit: warning: sh ended after '*'s: exit status 1; processes that the kernel killed for lack of memory: 1' ]] ||
+		fail "it does not say so"
 }

@@ -101,6 +101,51 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	is_allocation
 }
 
+# --- examples ---------------------------------------------------------------------------------------
+
+# requeue WORDS...: the example, in which distinit runs these words. What it prints is in the file "out".
+requeue() {
+	sed -e "s|distinit --init --wait=10m -- torchrun /app/train.py|$DISTINIT $*|" \
+		"$BATS_TEST_DIRNAME/../../examples/slurm/requeue.sbatch" >"$BATS_TEST_TMPDIR/requeue"
+	grep -q "$DISTINIT" "$BATS_TEST_TMPDIR/requeue"
+	login sbatch --parsable --chdir="$BATS_TEST_TMPDIR" --output="$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/requeue"
+}
+
+# eventually COMMAND...: poll.
+eventually() {
+	local until=$((SECONDS + LIMIT))
+	until "$@"; do
+		((SECONDS < until)) || fail "never: $*"
+		sleep 0.2
+	done
+}
+
+# shows JOB TEXT: what Slurm says of it has that.
+shows() {
+	[[ $(login scontrol show job "$1") == *"$2"* ]]
+}
+
+@test "slurm: requeue.sbatch: a master that does not come in time queues the job again" {
+	local job
+	job=$(requeue --init --wait=1s --master-port=9 -- true)
+	eventually grep -qs 'queued again after exit status 124' "$BATS_TEST_TMPDIR/out"
+	eventually shows "$job" Restarts=1
+	shows "$job" 'JobState=PENDING'
+	login scancel "$job"
+}
+
+@test "slurm: requeue.sbatch: what fails by itself, or by a mistake, is not queued again" {
+	local job
+	job=$(requeue --init -- sh -c '"exit 7"')
+	eventually shows "$job" ExitCode=7:0
+	shows "$job" Restarts=0
+	shows "$job" JobState=FAILED
+	[[ $(<"$BATS_TEST_TMPDIR/out") == *'distinit: warning: sh ended after '*': exit status 7'* ]]
+	job=$(requeue --init --grace=x -- true)
+	eventually shows "$job" ExitCode=125:0
+	shows "$job" Restarts=0
+}
+
 # --- steps ------------------------------------------------------------------------------------------
 
 @test "slurm: a step of 3 nodes with 2 tasks each" {

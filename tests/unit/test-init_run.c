@@ -2,6 +2,7 @@
 
 /** init_run() in a process of its own: what it exits with, and that nobody is left. */
 
+#include "init/beside.h"
 #include "init/init.h"
 
 #include "check.h"
@@ -49,6 +50,52 @@ static void check_run(struct init_plan *plan, const char *script, int want) {
 	"esac; " \
 	"i=$((i + 1)); sleep 0.01; done; exit 1"
 
+// What is beside the workload gets how it ended. It sees that in the child that init_run() runs in,
+// so the result is an exit status.
+
+static void ignore(struct beside *beside) {
+	(void)beside;
+}
+
+static void ignore_reaped(struct beside *beside, pid_t pid, int status) {
+	(void)beside;
+	(void)pid;
+	(void)status;
+}
+
+static void see_end(struct beside *beside, const struct workload_end *end) {
+	(void)beside;
+	if (end->ran_ms < 200 || end->ran_ms > 100000) {
+		_exit(90);
+	}
+	_exit(strcmp(end->text, "killed by SIGUSR1") == 0 && end->killed_by == SIGUSR1 && end->status == 60
+		      ? 10
+	      : strcmp(end->text, "exit status 6") == 0 && !end->killed_by && end->exit_status == 6 &&
+			      end->status == 70
+		      ? 11
+		      : 91);
+}
+
+static void check_beside(void) {
+	struct beside beside = {
+		.loop = &beside_loop,
+		.fds = {{.fd = -1}, {.fd = -1}},
+		.kept = -1,
+		.started = ignore,
+		.reaped = ignore_reaped,
+		.ended = see_end,
+		.wake = ignore,
+	};
+	struct init_plan plan;
+	init_plan_preset(&plan);
+	plan.log = INIT_SILENT;
+	plan.beside = &beside;
+	plan.status_as[128 + SIGUSR1] = 60;
+	plan.status_as[6] = 70;
+	check_run(&plan, "sleep 0.2; kill -USR1 $$", 10);
+	check_run(&plan, "sleep 0.2; exit 6", 11);
+}
+
 /** Longer than the test may take. */
 #define GRACE_LONG ((uint64_t)3600 * 1000)
 
@@ -84,5 +131,6 @@ int main(void) {
 	static char nothing[] = "";
 	check(run(&plan, "no-such-program", nothing) == EXIT_NOT_FOUND);
 	check(run(&plan, "/dev/null", nothing) == EXIT_NOT_RUNNABLE);
+	check_beside();
 	return check_done();
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The lines of the report that are about the workload. */
+
+#include "base/json_write.h"
+#include "base/signals.h"
+#include "init/supervisor.h"
+#include "report/report.h"
+
+/** Append a member: a signal's name, or null for 0. */
+static void put_signal(struct buf *out, const char *key, int signal) {
+	json_put_member(out, key, signal ? signal_name(signal).s : NULL);
+}
+
+/** @r and @err are from the report: warn if it failed. */
+static void warn(const struct supervisor *in, int r, const struct err *err) {
+	if (r < 0) {
+		say(in, INIT_WARN, "%s", err->text);
+	}
+}
+
+static void tell_started(struct supervisor *in) {
+	struct err err;
+	warn(in, report_started(in->plan.report, in->name, (uint32_t)in->child, true, &err), &err);
+}
+
+static void tell_signal(struct supervisor *in, const siginfo_t *info, int as) {
+	struct report_line line;
+	struct err err;
+	struct buf *out = report_begin(in->plan.report, &line, "signal");
+	put_signal(out, "signal", info->si_signo);
+	put_signal(out, "as", as);
+	json_put_number(out, "pid", info->si_pid > 0 ? (uint64_t)info->si_pid : UINT32_MAX);
+	json_put_fact(out, "kernel", info->si_code == SI_KERNEL);
+	warn(in, report_end(in->plan.report, &line, &err), &err);
+}
+
+static void tell_ended(struct supervisor *in) {
+	const struct workload_end *end = &in->end;
+	struct report_line line;
+	struct err err;
+	struct buf *out = report_begin(in->plan.report, &line, "ended");
+	json_put_number(out, "status", (uint64_t)end->status);
+	json_put_number(out, "exit_status", end->killed_by ? UINT32_MAX : (uint64_t)end->exit_status);
+	put_signal(out, "signal", end->killed_by);
+	json_put_fact(out, "core_dumped", end->core);
+	json_put_fact(out, "time_limit", in->limited);
+	json_put_number(out, "oom_kills", end->oom_kills);
+	json_put_number(out, "ran_ms", end->ran_ms);
+	json_put_member(out, "text", end->text);
+	warn(in, report_end(in->plan.report, &line, &err), &err);
+}
+
+const struct init_report init_report = {
+	.started = tell_started,
+	.signal = tell_signal,
+	.ended = tell_ended,
+};

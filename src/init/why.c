@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Why the workload ended: by itself, by a signal, at its time limit, or for lack of memory. The
+ * kernel counts, per cgroup, the processes that it kills for memory. That counter is read before
+ * the start and after the end. So it also tells of a child that was killed, after which the
+ * workload itself may just have exited with status 1.
+ */
+
+#include "base/format.h"
+#include "base/num.h"
+#include "base/signals.h"
+#include "init/supervisor.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/** Longer than /proc/self/cgroup and the files of a cgroup are. */
+#define TEXT_MAX 2048
+
+/** Signals that ask a program to end, or announce that it will have to. */
+#define ENDING \
+	(signal_bit(SIGHUP) | signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTERM) | \
+	 signal_bit(SIGUSR1) | signal_bit(SIGUSR2) | signal_bit(SIGXCPU))
+
+/** The rest of the line after @key in the file @path, in @text; empty: there is none. */
+static struct str read_after(const char *path, const char *key, char text[TEXT_MAX]) {
+	int fd = open(path, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_MAX - 1);
+	if (fd >= 0) {
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	const char *at = strstr(text, key);
+	struct str rest = str_of(at ? at + strlen(key) : ""), line;
+	str_cut(&rest, '\n', &line);
+	return line;
+}
+
+/** How many processes of its cgroup the kernel has killed for memory, says this file; OOM_UNKNOWN. */
+static uint32_t read_kills(const char *path) {
+	char text[TEXT_MAX];
+	uint32_t kills = OOM_UNKNOWN;
+	// It is not the first line.
+	num_read_u32(read_after(path, "\noom_kill ", text), &kills);
+	return kills;
+}
+
+void why_begin(struct supervisor *in, struct arena *arena) {
+	char text[TEXT_MAX];
+	const char *root = in->plan.root ? in->plan.root : "";
+	const char *file = arena_format(arena, "%s/proc/self/cgroup", root);
+	// A hierarchy of its own for memory is cgroup v1.
+	struct str path = read_after(file, ":memory:", text);
+	bool v1 = path.len > 0;
+	path = v1 ? path : read_after(file, "0::", text);
+	in->kills = OOM_UNKNOWN;
+	// In a container, its own cgroup may be mounted as the top, while the path is the host's.
+	for (int tries = 0; in->kills == OOM_UNKNOWN && tries < 2; tries++) {
+		in->kills_file =
+			arena_format(arena, "%s/sys/fs/cgroup%s%.*s/memory.%s", root, v1 ? "/memory" : "",
+				     tries ? 0 : (int)path.len, path.p, v1 ? "oom_control" : "events");
+		in->kills = read_kills(in->kills_file);
+	}
+	in->started_at = now_ms();
+}
+
+void why_told(struct supervisor *in, const siginfo_t *info) {
+	int signal = info->si_signo, as = in->plan.signal_as[signal];
+	// One that comes again says nothing new.
+	if (as && ((signal_bit(signal) | signal_bit(as)) & ENDING) && signal != in->told.signal) {
+		in->told = (struct told_to_end){
+			.signal = signal,
+			.as = as,
+			// The kernel sends these for a terminal: Ctrl-C, or its hangup.
+			.from = info->si_code == SI_KERNEL ? FROM_TERMINAL : info->si_pid,
+			.at = now_ms(),
+		};
+	}
+}
+
+/** Append to the end's text. */
+__attribute__((format(printf, 2, 3))) static void put(struct workload_end *end, const char *format, ...) {
+	size_t len = strlen(end->text);
+	va_list args;
+	va_start(args, format);
+	format_text(end->text + len, sizeof(end->text) - len, format, args);
+	va_end(args);
+}
+
+static void put_told(struct workload_end *end, const struct told_to_end *told, uint64_t now) {
+	if (!told->at) {
+		return;
+	}
+	if (!told->signal || told->signal != end->killed_by) {
+		put(end, ", %s after %s%s", spoken(now > told->at ? now - told->at : 1).s,
+		    told->signal ? "SIG" : "its time limit", told->signal ? signal_name(told->signal).s : "");
+	}
+	if (told->from > 0) {
+		put(end, " from pid %d", (int)told->from);
+	} else if (told->signal) {
+		put(end, " from %s", told->from ? "the terminal" : "outside");
+	}
+}
+
+/** What the workload's status, from waitpid(), says. */
+static void put_status(struct workload_end *end, int status) {
+	if (WIFSIGNALED(status)) {
+		end->killed_by = WTERMSIG(status);
+		end->core = WCOREDUMP(status);
+		put(end, "killed by SIG%s%s", signal_name(end->killed_by).s,
+		    end->core ? ", core dumped" : "");
+	} else {
+		end->exit_status = WEXITSTATUS(status);
+		put(end, "exit status %d", end->exit_status);
+	}
+}
+
+/** How many processes of the cgroup were killed for memory since the start. Returns whether any. */
+static bool put_kills(struct workload_end *end, const struct supervisor *in) {
+	uint32_t kills = in->kills == OOM_UNKNOWN ? OOM_UNKNOWN : read_kills(in->kills_file);
+	end->oom_kills = kills == OOM_UNKNOWN ? OOM_UNKNOWN : kills - in->kills;
+	if (kills == OOM_UNKNOWN || kills == in->kills) {
+		return false;
+	}
+	put(end, "; processes that the kernel killed for lack of memory: %u", end->oom_kills);
+	return true;
+}
+
+void why_ended(struct supervisor *in) {
+	struct workload_end *end = &in->end;
+	uint64_t now = now_ms();
+	end->status = workload_status(in);
+	end->ran_ms = now - in->started_at;
+	put_status(end, in->status);
+	put_told(end, &in->told, now);
+	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
+	in->last_words = in->plan.explains && !plain;
+	say(in, in->last_words ? INIT_WARN : INIT_INFO, "%s ended after %s: %s", in->name,
+	    spoken(end->ran_ms).s, end->text);
+	in->last_words = false;
+	if (in->plan.tell) {
+		in->plan.tell->ended(in);
+	}
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report/report.h"
+
+#include "base/json_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/** The version of the format: it changes if a key is removed or gets another meaning. */
+#define VERSION "1"
+
+void report_open(struct report *report, struct arena *arena, const char *label, const char *path) {
+	char folder[4096];
+	*report = (struct report){.path = path, .label = label, .node_rank = UINT32_MAX, .rank = UINT32_MAX};
+	// The process may leave its working directory before it writes.
+	if (path[0] != '/' && syscall(SYS_getcwd, folder, sizeof(folder)) > 0) {
+		report->path = arena_format(arena, "%s/%s", folder, path);
+	}
+}
+
+static bool is_leap(unsigned year) {
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+void report_put_time(struct buf *out, uint64_t ms) {
+	static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	unsigned days = (unsigned)(ms / 86400000), second = (unsigned)(ms / 1000 % 86400);
+	unsigned year = 1970, month = 0;
+	for (; days >= 365U + is_leap(year); year++) {
+		days -= 365U + is_leap(year);
+	}
+	for (unsigned length; days >= (length = lengths[month] + (month == 1 && is_leap(year) ? 1U : 0U));
+	     month++) {
+		days -= length;
+	}
+	buf_putf(out, "%u-%02u-%02uT%02u:%02u:%02u.%03uZ", year, month + 1, days + 1, second / 3600,
+		 second / 60 % 60, second % 60, (unsigned)(ms % 1000));
+}
+
+static _Noreturn void out_of_memory(size_t size) {
+	(void)size;
+	abort();
+}
+
+struct buf *report_begin(const struct report *report, struct report_line *line, const char *event) {
+	struct utsname host = {.nodename = ""};
+	struct timespec now = {0};
+	uname(&host);
+	clock_gettime(CLOCK_REALTIME, &now);
+	arena_init(&line->arena, line->memory, sizeof(line->memory), out_of_memory);
+	line->text = BUF(&line->arena);
+	struct buf *out = &line->text;
+	buf_puts(out, "\n{\"version\": " VERSION ", \"time\": \"");
+	report_put_time(out, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	buf_putc(out, '"');
+	json_put_member(out, "host", host.nodename);
+	json_put_number(out, "pid", (uint64_t)getpid());
+	json_put_member(out, "job_id", report->job_id);
+	json_put_number(out, "node_rank", report->node_rank);
+	json_put_number(out, "rank", report->rank);
+	json_put_member(out, "event", event);
+	json_put_key(out, event);
+	buf_putc(out, '{');
+	return out;
+}
+
+/** Open the file, and make it if there is none, whatever the umask is. Returns it; -1. */
+static int open_file(const char *path) {
+	mode_t before = umask(0);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
+	umask(before);
+	return fd;
+}
+
+/**
+ * Write @text at the end of the file, without the signals that this may cause: the reader of a FIFO
+ * has gone, or the file has reached RLIMIT_FSIZE. (If they are blocked, they stay pending, and the
+ * loop of --init drops them.)
+ * Returns 0 or a negative errno.
+ */
+static int append(struct report *report, struct str text) {
+	static const int signals[] = {SIGPIPE, SIGXFSZ};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2];
+	int fd = open_file(report->path);
+	if (fd < 0) {
+		return -errno;
+	}
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], &ignore, &before[i]);
+	}
+	ssize_t n = write(fd, text.p, text.len);
+	int r = n < 0 ? -errno : (size_t)n < text.len ? -ENOSPC : 0;
+	report->torn = n > 0 ? r < 0 : report->torn;
+	r = close(fd) < 0 && r == 0 ? -errno : r;
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], &before[i], NULL);
+	}
+	return r;
+}
+
+int report_end(struct report *report, struct report_line *line, struct err *err) {
+	buf_puts(&line->text, "}}\n");
+	// The line begins with a line break, for the case that the last one was cut.
+	int r = append(report, str_from(buf_str(&line->text), !report->torn));
+	arena_done(&line->arena);
+	if (r == 0 || report->failed) {
+		return 0;
+	}
+	report->failed = true;
+	return err_set(err, -r, "%s: %s cannot be written: %s", report->label, quote(str_of(report->path)).s,
+		       strerror(-r));
+}
+
+int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err) {
+	struct report_line line;
+	struct buf *out = report_begin(report, &line, "started");
+	json_put_member(out, "program", program);
+	json_put_number(out, "pid", pid);
+	json_put_fact(out, "init", init);
+	return report_end(report, &line, err);
+}

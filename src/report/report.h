@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * The report (--report): a file that gets one line of JSON for each event of a run. docs/report.md
+ * is its contract, docs/report.schema.json its schema.
+ *
+ *     struct report_line line;
+ *     struct buf *out = report_begin(&report, &line, "signal");
+ *     json_put_number(out, "pid", pid);       // the members of the event's own object
+ *     if (report_end(&report, &line, &err) < 0) ...    // a warning, never a failure of the job
+ *
+ * Each line is appended by one write(), so that lines of several processes do not mix. The file is
+ * opened for each line: no descriptor stays open while the workload runs, and no memory either.
+ */
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct report {
+	/** An absolute path; NULL: no report is wanted. */
+	const char *path;
+	/** The option or variable, for messages: "--report". */
+	const char *label;
+	/** Who reports. UINT32_MAX and NULL: not known. */
+	uint32_t node_rank;
+	uint32_t rank;
+	const char *job_id;
+	/** An error was returned. Later ones are not: one warning is enough. */
+	bool failed;
+	/** A part of a line was written. The next line must not continue it. */
+	bool torn;
+};
+
+/** A line under construction. It needs no clean-up if report_end() is called. */
+struct report_line {
+	struct arena arena;
+	struct buf text;
+	_Alignas(16) char memory[1536];
+};
+
+/** Report to @path. A relative one is below the current working directory. */
+void report_open(struct report *report, struct arena *arena, const char *label, const char *path);
+
+/**
+ * Begin the line of @event, which happens now: write the members that all lines have, and begin the
+ * object @event. The caller appends its members, without line breaks.
+ */
+struct buf *report_begin(const struct report *report, struct report_line *line, const char *event);
+
+/** Append @ms, since 1970 in UTC, in the form of RFC 3339. gmtime() would add 2 KiB. */
+void report_put_time(struct buf *out, uint64_t ms);
+
+/** Report that @program has started as @pid, or is about to; @init: and that distinit stays. */
+int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err);
+
+/**
+ * Append the line to the file, which is made with mode 0644 if it does not exist. It never waits
+ * for a reader of a FIFO.
+ * Returns 0; the negative errno of the first failure. Later failures return 0.
+ */
+int report_end(struct report *report, struct report_line *line, struct err *err);

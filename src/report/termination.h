@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** The termination log, in which Kubernetes expects a container's last words. */
+
+#include "base/str.h"
+
+#include <stdbool.h>
+
+/** Kubernetes makes this file, and shows it with the container's state. Without it, nobody reads. */
+#define TERMINATION_LOG "/dev/termination-log"
+
+/**
+ * Append @line to the file @path, if it exists. @if_empty: only if nobody else has written to it.
+ * A failure changes nothing for the job, so there is none.
+ */
+void termination_log(const char *path, struct str line, bool if_empty);

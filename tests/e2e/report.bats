@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --report: a line of JSON for each event, as docs/report.schema.json has it.
+
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # the shells of the workloads expand the quoted texts
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	python3 -c 'import jsonschema' 2>/dev/null || skip 'python3-jsonschema is not installed'
+}
+
+# told [EXPRESSION]: the events of the file "report", or what a Python expression makes of its lines.
+told() {
+	"$BATS_TEST_DIRNAME/../programs/check-report" report ${1:+"print(($1))"}
+}
+
+@test "report: what was derived, and that the command starts, with this node's rank" {
+	distinit "${SESSION[@]}" -- --report=report --frameworks=torch --unset=HOME -- /bin/sh -c 'exit 3'
+	[[ $status -eq 3 && -z $stderr ]]
+	[ "$(told)" = 'derived started' ]
+	[ "$(told '{(e["node_rank"], e["rank"], e["version"]) for e in all}')" = '{(1, None, 1)}' ]
+	[ "$(told 'all[0]["derived"]["source"], all[0]["derived"]["cluster"]["hosts"], all[0]["derived"]["set"]')" = \
+		"('backendai', ['main1', 'sub1'], ['MASTER_ADDR', 'MASTER_PORT'])" ]
+	[ "$(told 'all[1]["started"]["program"], all[1]["started"]["init"], all[1]["started"]["pid"] == all[1]["pid"]')" = \
+		"('/bin/sh', False, True)" ]
+}
+
+@test "report: the time is that of the event, in UTC" {
+	distinit TZ=Asia/Tokyo -- --report=report -- /bin/true
+	[ "$(told '__import__("datetime").datetime.now(__import__("datetime").timezone.utc) - __import__("datetime").datetime.fromisoformat(all[0]["time"].replace("Z", "+00:00")) < __import__("datetime").timedelta(minutes=2)')" = True ]
+}
+
+@test "report: without a cluster, and DISTINIT_REPORT" {
+	distinit DISTINIT_REPORT=report -- -- /usr/bin/env
+	succeeds_with ''
+	[ "$(told 'all[0]["derived"]["cluster"], all[0]["node_rank"]')" = '(None, None)' ]
+	distinit DISTINIT_REPORT= -- -- /bin/true
+	succeeds_with ''
+}
+
+@test "report: a relative file is found from the first working directory, and lines are added to it" {
+	mkdir folder
+	echo '{}' >report
+	distinit -- --report=report -- /bin/true
+	[[ $(head -n 1 report) == '{}' && $(wc -l <report) -eq 3 ]]
+	rm report
+	(umask 077; distinit -- --report=report -- /bin/true)
+	[ "$(stat -c %a report)" = 644 ]
+}
+
+@test "report: why nothing was started" {
+	distinit PATH=/bin -- --report=report -- no-such
+	[ "$status" -eq 127 ]
+	[ "$(told)" = 'derived started failed' ]
+	[ "$(told 'all[2]["failed"]')" = "{'status': 127, 'error': \"'no-such' was not found in PATH='/bin'\"}" ]
+	rm report
+	distinit BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=main1,sub1 BACKENDAI_CLUSTER_LOCAL_RANK=one -- --report=report -- /bin/true
+	[[ $status -eq 125 && $(told) == failed ]]
+	rm report
+	distinit -- --report=report --hosts=127.0.0.1,b --node-rank=1 --master-port=9 --wait=100ms -- /bin/true
+	[[ $status -eq 124 && $(told) == 'derived failed' ]]
+	[ "$(told 'all[1]["failed"]["status"], all[1]["failed"]["error"][:35]')" = "(124, '127.0.0.1:9 could not be reached wi')" ]
+	rm report
+	distinit -- wait --report=report --hosts=127.0.0.1,b --node-rank=1 --master-port=9 --for=tcp --timeout=100ms
+	[[ $status -eq 124 && $(told) == 'derived failed' ]]
+}
+
+@test "report: values are not in it, and names and messages are valid JSON" {
+	raw A=1 DISTINIT_SET=x SECRET=hunter2 $'DISTINIT_ENV=set TOKEN=hunter3\nset "T\xff"=1' -- \
+		"$DISTINIT" --report=report --set=$'B\t=\xffhunter4' -- /bin/true 2>/dev/null || true
+	distinit -- --report=report -- /no/such$'\xff"\n'
+	told >/dev/null
+	run ! grep hunter report
+}
+
+@test "report: a full disk, a folder, no folder, a FIFO: one warning, and the command runs" {
+	mkfifo fifo
+	local file why
+	while IFS='|' read -r file why; do
+		distinit PATH="$PATH" -- "--report=$file" -- echo ran
+		[[ $status -eq 0 && $output == ran ]]
+		[[ $stderr == "distinit: warning: --report: '"*"$file' cannot be written: $why" ]]
+	done <<-'END'
+		/dev/full|No space left on device
+		/proc|Is a directory
+		none/report|No such file or directory
+		fifo|No such device or address
+	END
+	[[ ! -e none ]]
+	distinit DISTINIT_REPORT=/dev/full PATH="$PATH" -- -- echo ran
+	[[ $output == ran && $stderr == "distinit: warning: DISTINIT_REPORT: '/dev/full'"* ]]
+}
+
+@test "report: a line that the disk had no room for is not continued by the next" {
+	[ "$EUID" -eq 0 ] || skip 'only root can mount'
+	unshare --mount sh -c 'mkdir -p small && mount -t tmpfs -o size=4k none small' || skip 'nothing can be mounted here'
+	unshare --mount sh -c 'mount -t tmpfs -o size=4k none small &&
+		head -c 3600 /dev/zero | tr "\0" "\n" >small/report &&
+		"$1" --report=small/report -- nosuch || cp small/report .' - "$DISTINIT" 2>err || true
+	[ "$(grep -c 'cannot be written: No space left' err)" -eq 1 ]
+	run ! grep '}{' report
+}
+
+@test "report: eight processes write to one file, and each line stays whole" {
+	local i
+	for i in 1 2 3 4 5 6 7 8; do
+		for _ in 1 2 3 4 5; do
+			"$DISTINIT" --hosts='n[1-300]' --node-rank="$i" --report=report -- true
+		done &
+	done
+	wait
+	[ "$(told 'len(all), sorted({e["node_rank"] for e in all})')" = '(80, [1, 2, 3, 4, 5, 6, 7, 8])' ]
+}
