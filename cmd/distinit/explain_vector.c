@@ -31,7 +31,7 @@ struct seen {
 	struct seen *next;
 };
 
-struct report {
+struct case_writer {
 	struct session *s;
 	struct buf *out;
 	/** Names of variables, each between blanks; then words that say nothing of a site. */
@@ -49,7 +49,7 @@ struct report {
  * Learn the names in the tables, names that launchers look at beside theirs, and words of values that
  * managers go by. tests/vectors/reports.py fails where one is missing.
  */
-static void learn_words(struct report *r) {
+static void learn_words(struct case_writer *r) {
 	const char *read = r->s->settings.value[OPT_READ];
 	for (const char *const *name = r->own; *name; name++) {
 		buf_putf(&r->known, " %s", *name);
@@ -70,7 +70,7 @@ static void learn_words(struct report *r) {
 }
 
 /** What stands for @word, or NULL. */
-static const char *alias_of(struct report *r, struct str word) {
+static const char *alias_of(struct case_writer *r, struct str word) {
 	struct seen *seen = r->seen;
 	while (seen && !str_eq(seen->word, word)) {
 		seen = seen->next;
@@ -92,7 +92,7 @@ static const char *alias_of(struct report *r, struct str word) {
  * The length of the number at @text if it is in the middle of an address: "10.N.N.5", "ip-10-N-N-5" or
  * "fe80:N::1"; then it is written. Otherwise 0.
  */
-static size_t put_number(struct report *r, struct buf *out, const char *text, char before, bool dashes) {
+static size_t put_number(struct case_writer *r, struct buf *out, const char *text, char before, bool dashes) {
 	bool ipv6 = before == ':';
 	char *end;
 	if (!isxdigit((unsigned char)*text) || (before != '.' && !ipv6 && !(before == '-' && dashes))) {
@@ -117,7 +117,7 @@ static size_t ipv6_length(const char *text) {
 }
 
 /** Return @text with other words and addresses, without the root folder. */
-static const char *hidden(struct report *r, struct str whole) {
+static const char *hidden(struct case_writer *r, struct str whole) {
 	struct buf out = BUF(&r->s->arena);
 	const char *text = arena_text(&r->s->arena, whole.p, whole.len), *address = text;
 	char before = '\0';
@@ -147,7 +147,7 @@ static const char *hidden(struct report *r, struct str whole) {
 }
 
 /** Write @text so that a line of a case holds it. */
-static void put_line(struct report *r, const char *text) {
+static void put_line(struct case_writer *r, const char *text) {
 	for (const char *p = text; *p; p++) {
 		if (*p == '#' || (*p == '\\' && p[1] == 'x') || (*p == '{' && isdigit((unsigned char)p[1]))) {
 			buf_putf(r->out, "\\x%02x", *p);
@@ -159,7 +159,7 @@ static void put_line(struct report *r, const char *text) {
 }
 
 /** Whether the variable @name is read: a table or --read names it, or it tells torchrun what to do. */
-static bool is_read(struct report *r, const char *name) {
+static bool is_read(struct case_writer *r, const char *name) {
 	const char *const *own = r->own;
 	while (*own && !str_like(str_of(name), str_of(*own))) {
 		own++;
@@ -169,7 +169,7 @@ static bool is_read(struct report *r, const char *name) {
 }
 
 /** Take the environment that the second run begins with, without secrets, and write it. */
-static void put_environment(struct report *r) {
+static void put_environment(struct case_writer *r) {
 	struct env all;
 	env_init(&all, &r->s->arena, environ);
 	char **kept = (char **)arena_array(all.arena, all.n + 1, sizeof(*kept));
@@ -199,7 +199,7 @@ static void put_environment(struct report *r) {
 }
 
 /** Write the options that a cluster is found by. Others are left out, in the second run too. */
-static void put_options(struct report *r) {
+static void put_options(struct case_writer *r) {
 	struct settings *settings = &r->s->settings;
 	for (unsigned id = 0; id < N_VALUES; id++) {
 		const char *value = settings->value[id], *label = settings_label(settings, id);
@@ -222,7 +222,7 @@ static void put_options(struct report *r) {
 }
 
 /** Write the files that the first run has read, and keep them for the second. A case has no blank lines. */
-static void put_files(struct report *r, const struct input_file *files) {
+static void put_files(struct case_writer *r, const struct input_file *files) {
 	struct input *in = &r->s->flow.input;
 	for (; files; files = files->next) {
 		struct buf text = BUF(&r->s->arena);
@@ -246,7 +246,7 @@ static void put_files(struct report *r, const struct input_file *files) {
 }
 
 /** What this host is called in the case: as its manager calls it, where its name tells nothing. */
-static const char *own_name(struct report *r) {
+static const char *own_name(struct case_writer *r) {
 	const struct placement *place = &r->s->flow.cluster.place;
 	struct str name = str_of(input_hostname(&r->s->flow.input));
 	if (place->node_rank < place->hosts.n && !place->node_rank_from &&
@@ -273,7 +273,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 	put_count(out, "node_rank", c->place.node_rank);
 }
 
-static void put_answer(struct report *r) {
+static void put_answer(struct case_writer *r) {
 	const struct env *env = &r->s->env;
 	size_t before = r->out->len;
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -296,12 +296,12 @@ static void put_answer(struct report *r) {
 }
 
 int explain_vector(struct session *s, struct buf *out, struct err *err) {
-	struct report r = {.s = s,
-			   .out = out,
-			   .known = BUF(&s->arena),
-			   .own = own_variables(s),
-			   .shift = (unsigned)(hash_key % 254) + 1,
-			   .root = str_of(s->settings.value[OPT_ROOT])};
+	struct case_writer r = {.s = s,
+				.out = out,
+				.known = BUF(&s->arena),
+				.own = own_variables(s),
+				.shift = (unsigned)(hash_key % 254) + 1,
+				.root = str_of(s->settings.value[OPT_ROOT])};
 	int x = session_wants(s, err);
 	if (x < 0) {
 		return x;
