@@ -272,8 +272,7 @@ const struct source source_pytorchjob = {
  *     PADDLE_MASTER=ernie-worker-0:36543     in worker 0 its own address, and POD_IP_DUMMY
  *
  * and the host name ernie-worker-1, which is the only source of its number. These are also the
- * launcher's own settings, which a user may make: so the host name must belong to the job, with a
- * number below its size.
+ * launcher's own settings, which a user may make: so the host name must belong to the job.
  *
  * Jobs with a master have PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM, too: those are parameter
  * servers.
