@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * `explain --format=vector`: what was read, as a case for tests/vectors/run.py, so that a report is a test.
+ * `explain --format=vector`: what was read, as a case for tests/vectors/run.py, so that a report is
+ * a test.
  *
- * The flow runs twice. The first run finds the files that are read. Then the site's words and addresses are
- * replaced in all values and files, and the second run gives the answer for these.
+ * The flow runs twice. The first run finds the files that are read. Then the site's words and
+ * addresses are replaced in all values and files, and the second run gives the answer for these.
  */
 
 #include "distinit/commands.h"
@@ -46,8 +47,8 @@ struct report {
 };
 
 /**
- * Learn the names in the tables, names that launchers look at beside theirs, and words of values that
- * managers go by. tests/vectors/reports.py fails where one is missing.
+ * Learn the names in the tables, names that launchers look at beside theirs, and words of values
+ * that managers go by. tests/vectors/reports.py fails where one is missing.
  */
 static void learn_words(struct report *r) {
 	const char *read = r->s->settings.value[OPT_READ];
@@ -89,8 +90,8 @@ static const char *alias_of(struct report *r, struct str word) {
 }
 
 /**
- * The length of the number at @text if it is in the middle of an address: "10.N.N.5", "ip-10-N-N-5" or
- * "fe80:N::1"; then it is written. Otherwise 0.
+ * The length of the number at @text if it is in the middle of an address: "10.N.N.5", "ip-10-N-N-5"
+ * or "fe80:N::1"; then it is written. Otherwise 0.
  */
 static size_t put_number(struct report *r, struct buf *out, const char *text, char before, bool dashes) {
 	bool ipv6 = before == ':';
@@ -158,7 +159,9 @@ static void put_line(struct report *r, const char *text) {
 	buf_putc(r->out, '\n');
 }
 
-/** Whether the variable @name is read: a table or --read names it, or it tells torchrun what to do. */
+/**
+ * Whether the variable @name is read: a table or --read names it, or it tells torchrun what to do.
+ */
 static bool is_read(struct report *r, const char *name) {
 	const char *const *own = r->own;
 	while (*own && !str_like(str_of(name), str_of(*own))) {
@@ -221,7 +224,10 @@ static void put_options(struct report *r) {
 	}
 }
 
-/** Write the files that the first run has read, and keep them for the second. A case has no blank lines. */
+/**
+ * Write the files that the first run has read, and keep them for the second. A case has no blank
+ * lines.
+ */
 static void put_files(struct report *r, const struct input_file *files) {
 	struct input *in = &r->s->flow.input;
 	for (; files; files = files->next) {

@@ -173,7 +173,10 @@ static struct row_value pick(const struct input *in, struct str names) {
 	return out;
 }
 
-/** Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not set. */
+/**
+ * Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not
+ * set.
+ */
 static void put_value(const struct input *in, struct str name, uint32_t i, struct buf *out,
 		      struct row_value *text) {
 	size_t number = str_find(name, '#');
@@ -299,7 +302,8 @@ const char *const *row_reads(struct arena *arena, const char *text) {
 			for (len = 0; len < rest.len && !memchr("|/+{}#", rest.p[len], 6); len++) {
 			}
 			bool goes_on = len < rest.len && rest.p[len] == '{';
-			const char *name = arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
+			const char *name =
+				arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
 			// A name begins with a capital, or '_'; other text is text.
 			bool is_name = len > 1 && (isupper((unsigned char)name[0]) || name[0] == '_');
 			if (is_name && !has_name(names, n, name)) {

@@ -216,7 +216,8 @@ static const char *array_index(struct input *in, struct str job) {
 }
 
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err) {
-	struct reading r = {.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
+	struct reading r = {
+		.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
 	uint32_t n;
 	int x = read_nnodes(&r, err);
 	x = x < 0 ? x : read_node_rank(&r, err);
