@@ -85,7 +85,7 @@ bool row_next(const char **text, struct row_word *out) {
 static bool are_variables(struct str text) {
 	bool fine = text.len && !isdigit((unsigned char)text.p[0]);
 	for (size_t i = 0; i < text.len && text.p[i] != '{'; i++) {
-		bool plain = isalnum((unsigned char)text.p[i]) || memchr("_|/+", text.p[i], 4);
+		bool plain = isalnum((unsigned char)text.p[i]) || str_find(STR("_|/+"), text.p[i]) < 4;
 		fine = fine && (plain || str_find(text, '{') < text.len);
 	}
 	return fine;
@@ -299,7 +299,7 @@ const char *const *row_reads(struct arena *arena, const char *text) {
 	while (row_next(&text, &word)) {
 		struct str rest = word.variables;
 		for (size_t len; rest.len; rest = str_from(rest, len + (len < rest.len))) {
-			for (len = 0; len < rest.len && !memchr("|/+{}#", rest.p[len], 6); len++) {
+			for (len = 0; len < rest.len && str_find(STR("|/+{}#"), rest.p[len]) == 6; len++) {
 			}
 			bool goes_on = len < rest.len && rest.p[len] == '{';
 			const char *name =

@@ -178,8 +178,11 @@ static int read_master_addr(struct reading *r, struct err *err) {
 	struct row_value found;
 	struct str host;
 	int x = take(r, ROW_MASTER_ADDR, &found, err);
-	x = x <= 0 ? x : endpoint_read(found.name, str_of(found.value), &host, &out->port, err);
-	if (x < 0 || !r->row.variables[ROW_MASTER_ADDR].p || !found.value) {
+	if (x <= 0) {
+		return x;
+	}
+	x = endpoint_read(found.name, str_of(found.value), &host, &out->port, err);
+	if (x < 0) {
 		return x;
 	}
 	out->port_from = found.name;
@@ -202,6 +205,7 @@ static int read_master_port(struct reading *r, struct err *err) {
 	if (x <= 0) {
 		return x;
 	}
+	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take() has found a value
 	const char *colon = strrchr(found.value, ':'), *port = colon ? colon + 1 : found.value;
 	r->out->port_from = found.name;
 	return parse_port(found.name, arena_text(r->in->arena, port, str_find(str_of(port), ',')),
