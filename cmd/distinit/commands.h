@@ -49,7 +49,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
  */
 int print_help(struct session *s, const struct subcommand *of);
 
-/** The variables that managers and launchers are read from, then NULL; names as READS() has them. */
+/**
+ * The variables that managers and launchers are read from, then NULL; names as READS() has them.
+ */
 const char *const *own_variables(struct session *s);
 
 /** Report what was derived, and from then on who this process is. Call it after privileges_drop(). */
@@ -72,8 +74,8 @@ bool explain_has_word(struct str text, struct str word);
 
 /**
  * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
- * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that is
- * refused makes a case, too.
+ * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that
+ * is refused makes a case, too.
  * Returns 0; -EINVAL for options that are wrong.
  */
 int explain_vector(struct session *s, struct buf *out, struct err *err);

@@ -84,7 +84,10 @@ struct guess {
 	uint32_t node_rank;
 };
 
-/** Whether @value is a list of hosts with this one in it. Returns its separator, as --read has it; or NULL. */
+/**
+ * Whether @value is a list of hosts with this one in it. Returns its separator, as --read has it;
+ * or NULL.
+ */
 static const char *separator_of(struct guess *g, const char *value) {
 	static const char *const separators[] = {"", "[;]", "[ ]", "[\\n]"};
 	for (unsigned i = 0; i < 4; i++) {
@@ -107,8 +110,8 @@ static const char *separator_of(struct guess *g, const char *value) {
 }
 
 /**
- * Whether the variable @name of @value may be @field, beside what is known so far. Returns what stands behind the
- * field's name, or NULL.
+ * Whether the variable @name of @value may be @field, beside what is known so far. Returns what
+ * stands behind the field's name, or NULL.
  */
 static const char *may_be(struct guess *g, enum row_field field, struct str name, const char *value) {
 	static const char *const words[] = {
@@ -170,7 +173,10 @@ static void find(struct guess *g, enum row_field field, struct str family) {
 	}
 }
 
-/** Suggest what --read could say: a list of hosts with this one, or a number of nodes and this one's. */
+/**
+ * Suggest what --read could say: a list of hosts with this one, or a number of nodes and this
+ * one's.
+ */
 static void put_suggestion(struct session *s, struct buf *out) {
 	struct guess g = {.s = s,
 			  .own = own_variables(s),

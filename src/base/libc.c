@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * strstr(), strtoul(), strtoull(), mbstowcs() and qsort() for the static programs, in place of musl's, which
- * take 7 KB. The look-up of names in the C library needs them, for short texts and a few addresses.
+ * strstr(), strtoul(), strtoull(), mbstowcs() and qsort() for the static programs, in place of
+ * musl's, which take 7 KB. The look-up of names in the C library needs them, for short texts and a
+ * few addresses.
  */
 
 #include <ctype.h>
@@ -64,7 +65,8 @@ unsigned long strtoul(const char *restrict text, char **restrict end, int base) 
 
 size_t mbstowcs(wchar_t *restrict out, const char *restrict text, size_t n) {
 	size_t i = 0;
-	// In the C locale, which the programs keep, a byte is a character; musl maps those above 127 so.
+	// In the C locale, which the programs keep, a byte is a character; musl maps those above
+	// 127 so.
 	for (; (!out || i < n) && text[i]; i++) {
 		if (out) {
 			out[i] = text[i] & 0x80 ? 0xdf00 | (unsigned char)text[i] : text[i];

@@ -24,6 +24,7 @@ static inline struct str str_of(const char *text) {
 }
 
 static inline bool str_eq(struct str a, struct str b) {
+	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): p is set where len is not 0
 	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 

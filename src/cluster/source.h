@@ -38,7 +38,10 @@ struct source {
 	 * it, too.
 	 */
 	const char *lacks;
-	/** A text with the meaning of its variables, if they are all that is needed (source/row.h); or NULL. */
+	/**
+	 * A text with the meaning of its variables, if they are all that is needed (source/row.h);
+	 * or NULL.
+	 */
 	const char *row;
 	/**
 	 * Whether this manager's variables are set, and complete enough to be valid. Returns the
@@ -55,6 +58,9 @@ struct source {
 	 * The user gave the hosts by an option; then a launcher of any manager may give the task.
 	 */
 	bool by_hand;
-	/** It describes nodes, by names that any software may set; it does not own a launcher's ranks. */
+	/**
+	 * It describes nodes, by names that any software may set; it does not own a launcher's
+	 * ranks.
+	 */
 	bool nodes_only;
 };

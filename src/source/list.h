@@ -11,7 +11,7 @@
  *
  *     SOURCE(name)               source_name in src/source/name.c, a manager with its own functions
  *     ROW(name)                  source_name in src/source/rows.c, a manager that is a table row
- *     SOURCE_AGAIN(name, when)   source_name_when in src/source/name.c, a second, weaker test
+ *     SOURCE_AGAIN(name, when)   source_name_when, a second test or row, beside source_name
  *
  * The cases of SOURCE(name) and ROW(name) are in tests/vectors/name.txt.
  */

@@ -85,7 +85,7 @@ bool row_next(const char **text, struct row_word *out) {
 static bool are_variables(struct str text) {
 	bool fine = text.len && !isdigit((unsigned char)text.p[0]);
 	for (size_t i = 0; i < text.len && text.p[i] != '{'; i++) {
-		bool plain = isalnum((unsigned char)text.p[i]) || memchr("_|/+", text.p[i], 4);
+		bool plain = isalnum((unsigned char)text.p[i]) || str_find(STR("_|/+"), text.p[i]) < 4;
 		fine = fine && (plain || str_find(text, '{') < text.len);
 	}
 	return fine;
@@ -173,7 +173,10 @@ static struct row_value pick(const struct input *in, struct str names) {
 	return out;
 }
 
-/** Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not set. */
+/**
+ * Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not
+ * set.
+ */
 static void put_value(const struct input *in, struct str name, uint32_t i, struct buf *out,
 		      struct row_value *text) {
 	size_t number = str_find(name, '#');
@@ -296,10 +299,11 @@ const char *const *row_reads(struct arena *arena, const char *text) {
 	while (row_next(&text, &word)) {
 		struct str rest = word.variables;
 		for (size_t len; rest.len; rest = str_from(rest, len + (len < rest.len))) {
-			for (len = 0; len < rest.len && !memchr("|/+{}#", rest.p[len], 6); len++) {
+			for (len = 0; len < rest.len && str_find(STR("|/+{}#"), rest.p[len]) == 6; len++) {
 			}
 			bool goes_on = len < rest.len && rest.p[len] == '{';
-			const char *name = arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
+			const char *name =
+				arena_format(arena, "%.*s%s", (int)len, rest.p, goes_on ? "*" : "");
 			// A name begins with a capital, or '_'; other text is text.
 			bool is_name = len > 1 && (isupper((unsigned char)name[0]) || name[0] == '_');
 			if (is_name && !has_name(names, n, name)) {

@@ -34,9 +34,9 @@
  * line of the file is a slot; without it, each host is there once. `batch`: the script runs on one
  * of the nodes, and jobs share nodes (batch.h). `shared`: jobs share nodes.
  *
- * A value with braces is a text: "{ACME_JOB}-{i}.{ACME_DOMAIN}". Braces are replaced by the value of
- * the variable, {i} by the number of the node from 0, {hostname} by this machine's name, and {A#i}
- * by the name of a pod in A with number i. Braces may be inside braces: "{ACME_HOST_{i}}".
+ * A value with braces is a text: "{ACME_JOB}-{i}.{ACME_DOMAIN}". Braces are replaced by the value
+ * of the variable, {i} by the number of the node from 0, {hostname} by this machine's name, and
+ * {A#i} by the name of a pod in A with number i. Braces may be inside braces: "{ACME_HOST_{i}}".
  */
 
 #include "cluster/cluster.h"
@@ -86,7 +86,10 @@ struct row_word {
 /** Cut the next word off *@text. Returns whether there was one. */
 bool row_next(const char **text, struct row_word *out);
 
-/** A row as it is read: the value behind '=' of each field, its p is NULL: the row has no such field. */
+/**
+ * A row as it is read: the value behind '=' of each field, its p is NULL: the row has no such
+ * field.
+ */
 struct row {
 	struct str variables[ROW_FIELDS];
 	struct str patterns[ROW_FIELDS];
@@ -101,8 +104,8 @@ struct row row_parse(const char *text);
 
 /**
  * Check the words of @text. @from, such as "--read", is for messages. The rows of the table are
- * checked by tests/unit/test-row.c.
- * Returns 0; -EINVAL for a wrong word, for fields that describe no cluster, or contradict each other.
+ * checked by tests/unit/test-row.c. Returns 0; -EINVAL for a wrong word, for fields that describe
+ * no cluster, or contradict each other.
  */
 int row_check(const char *from, const char *text, struct err *err);
 
@@ -130,9 +133,9 @@ bool row_is_like(const struct input *in, const char *value, struct str patterns)
 bool row_holds(const struct input *in, const char *text, const char **by);
 
 /**
- * The same for a row of the table: returns the variable by which its manager is recognised, or NULL.
- * The first word of the row must be a condition, and if it has several variables, their first two
- * bytes must be the same. It costs nearly nothing if no variable begins with these.
+ * The same for a row of the table: returns the variable by which its manager is recognised, or
+ * NULL. The first word of the row must be a condition, and if it has several variables, their first
+ * two bytes must be the same. It costs nearly nothing if no variable begins with these.
  */
 const char *row_detect(const struct input *in, const char *text);
 

@@ -178,8 +178,11 @@ static int read_master_addr(struct reading *r, struct err *err) {
 	struct row_value found;
 	struct str host;
 	int x = take(r, ROW_MASTER_ADDR, &found, err);
-	x = x <= 0 ? x : endpoint_read(found.name, str_of(found.value), &host, &out->port, err);
-	if (x < 0 || !r->row.variables[ROW_MASTER_ADDR].p || !found.value) {
+	if (x <= 0) {
+		return x;
+	}
+	x = endpoint_read(found.name, str_of(found.value), &host, &out->port, err);
+	if (x < 0) {
 		return x;
 	}
 	out->port_from = found.name;
@@ -202,6 +205,7 @@ static int read_master_port(struct reading *r, struct err *err) {
 	if (x <= 0) {
 		return x;
 	}
+	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): take() has found a value
 	const char *colon = strrchr(found.value, ':'), *port = colon ? colon + 1 : found.value;
 	r->out->port_from = found.name;
 	return parse_port(found.name, arena_text(r->in->arena, port, str_find(str_of(port), ',')),
@@ -216,7 +220,8 @@ static const char *array_index(struct input *in, struct str job) {
 }
 
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err) {
-	struct reading r = {.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
+	struct reading r = {
+		.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
 	uint32_t n;
 	int x = read_nnodes(&r, err);
 	x = x < 0 ? x : read_node_rank(&r, err);

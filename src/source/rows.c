@@ -66,7 +66,8 @@ const struct source source_dstack = {
  *
  * The prefix is in LEPTON_JOB_SERVICE_PREFIX in some versions, and else it is the job's name.
  *
- * Reference: public scripts for it, and a description of lepton_env_to_pytorch.sh of leptonai/scripts.
+ * Reference: public scripts for it, and a description of lepton_env_to_pytorch.sh of
+ * leptonai/scripts.
  */
 const struct source source_lepton = {
 	.name = "lepton",
@@ -203,8 +204,9 @@ const struct source source_brainpp_rlaunch = BRAINPP("RLAUNCH");
  *     PAI_HOST_IP_worker_0=10.151.40.1   PAI_HOST_IP_worker_1=10.151.40.2
  *     PAI_CURRENT_TASK_ROLE_NAME=worker  PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX=1
  *
- * The nodes are the tasks of this task's own role. They have ports, too, PAI_PORT_LIST_worker_0_http,
- * but under labels that the user chooses, of which none is for a rendezvous.
+ * The nodes are the tasks of this task's own role. They have ports, too,
+ * PAI_PORT_LIST_worker_0_http, but under labels that the user chooses, of which none is for a
+ * rendezvous.
  *
  * Reference: the table of environment variables in OpenPAI's manual.
  */
@@ -271,10 +273,11 @@ const struct source source_pytorchjob = {
  *     PADDLE_JOB_ID=ernie   PADDLE_NNODES=2
  *     PADDLE_MASTER=ernie-worker-0:36543     in worker 0 its own address, and POD_IP_DUMMY
  *
- * and the host name ernie-worker-1, which is the only source of its number. These are also the launcher's own
- * settings, which a user may make: so the host name must belong to the job, with a number below its size.
+ * and the host name ernie-worker-1, which is the only source of its number. These are also the
+ * launcher's own settings, which a user may make: so the host name must belong to the job.
  *
- * Jobs with a master have PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM, too: those are parameter servers.
+ * Jobs with a master have PADDLE_SERVER_NUM or PADDLE_TRAINER_NUM, too: those are parameter
+ * servers.
  *
  * Reference: pkg/controller.v1/paddlepaddle/envvar.go of Kubeflow's training operator.
  */
@@ -470,8 +473,13 @@ const struct source source_pjm = {
 };
 
 /*
+<<<<<<< HEAD
  * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, and jobs made by hand.
  * The second node of two:
+=======
+ * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, VESSL, and jobs made by
+ * hand. The second node of two:
+>>>>>>> rows
  *
  *     MASTER_ADDR=10.65.0.2   MASTER_PORT=29500   NODE_RANK=1
  *     NUM_NODES=2, NNODES=2 or NODE_COUNT=2

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The static programs' strstr(), strtoul(), mbstowcs() and qsort() (base/libc.c), which this program is linked with, too. */
+/**
+ * The static programs' strstr(), strtoul(), mbstowcs() and qsort() (base/libc.c), which this
+ * program is linked with, too.
+ */
 
 #include "check.h"
 

@@ -165,7 +165,10 @@ static void check_conditions(void) {
 	check_holds("A=1", "with=A with={hostname}:{J}-*", "-");
 }
 
-/** What row_read() makes of @variables: "hosts nnodes node_rank master port nproc job", or its error. */
+/**
+ * What row_read() makes of @variables: "hosts nnodes node_rank master port nproc job", or its
+ * error.
+ */
 static void check_read(const char *variables, const char *text, const char *want) {
 	struct env env;
 	struct notes notes;
