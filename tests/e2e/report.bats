@@ -107,11 +107,13 @@ told() {
 
 @test "report: eight processes write to one file, and each line stays whole" {
 	local i
+	local -a writers=()
 	for i in 1 2 3 4 5 6 7 8; do
 		for _ in 1 2 3 4 5; do
 			"$DISTINIT" --hosts='n[1-300]' --node-rank="$i" --report=report -- true
 		done &
+		writers+=("$!")
 	done
-	wait
+	wait "${writers[@]}"
 	[ "$(told 'len(all), sorted({e["node_rank"] for e in all})')" = '(80, [1, 2, 3, 4, 5, 6, 7, 8])' ]
 }
