@@ -79,25 +79,15 @@ static void say_who_it_is(struct session *s) {
 	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 }
 
-int command_run(struct session *s) {
-	struct err err;
-	char **argv = s->settings.arguments;
-	if (!s->settings.separated || !argv[0]) {
-		return refuse_command_line(s);
-	}
-	struct init_plan plan = {0};
-	bool stay;
-	if (read_init_plan(s, &plan, &stay, &err) < 0) {
-		return session_fail(s, &err);
-	}
-	s->flow.wants.supervises = stay;
-	if (stay) {
+int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
+	s->flow.wants.supervises = plan != NULL;
+	if (plan) {
 		// Deriving may resolve names, which takes time. A signal must not get lost
 		// meanwhile.
-		init_hold_signals(&plan);
+		init_hold_signals(plan);
 	}
-	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {
-		return session_fail(s, &err);
+	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0) {
+		return EXIT_OURS;
 	}
 	say_notes(&s->speaker, &s->notes);
 	if (s->speaker.log >= LOG_INFO) {
@@ -106,18 +96,36 @@ int command_run(struct session *s) {
 			say_who_it_is(s);
 		}
 	}
-	if (privileges_drop(&s->flow, &err) < 0) {
-		return session_fail(s, &err);
+	if (privileges_drop(&s->flow, err) < 0) {
+		return EXIT_OURS;
 	}
+	err->text[0] = '\0';
 	int status = session_wait(s);
 	if (status) {
 		return status;
 	}
-	plan.argv = argv;
-	plan.envp = env_vector(&s->env);
-	plan.path = env_get(&s->env, "PATH");
-	status = stay ? init_run(&s->arena, &plan, &err)
-		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
+	char **argv = s->settings.arguments, **envp = env_vector(&s->env);
+	const char *path = env_get(&s->env, "PATH");
+	if (!plan) {
+		return exec_program(&s->arena, argv, envp, path, err);
+	}
+	plan->argv = argv;
+	plan->envp = envp;
+	plan->path = path;
+	return init_run(&s->arena, plan, err);
+}
+
+int command_run(struct session *s) {
+	struct err err;
+	if (!s->settings.separated || !s->settings.arguments[0]) {
+		return refuse_command_line(s);
+	}
+	struct init_plan plan = {0};
+	bool stay;
+	if (read_init_plan(s, &plan, &stay, &err) < 0) {
+		return session_fail(s, &err);
+	}
+	int status = run_workload(s, stay ? &plan : NULL, &err);
 	if (err.text[0]) {
 		session_fail(s, &err);
 	}

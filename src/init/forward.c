@@ -81,6 +81,7 @@ void forward(struct supervisor *in, siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
 	if (as == 0) {
 		say_dropped(in, signal);
+		report(&in->plan, EVENT_FORWARDED, signal, 0);
 		return;
 	}
 	int r = send_on(in, as, info);
@@ -96,4 +97,5 @@ void forward(struct supervisor *in, siginfo_t *info) {
 	if (signal == SIGTERM && !was_ignored(signal)) {
 		ending_begin(in);
 	}
+	report(&in->plan, EVENT_FORWARDED, signal, as);
 }

@@ -40,9 +40,9 @@ static void close_others(const struct beside *beside) {
 }
 
 void leave_places(const struct beside *beside) {
+	// First: the workload, which runs already, may look where we are. If we may not search the
+	// root directory, we stay where we are.
+	int r = chdir("/");
+	(void)r;
 	close_others(beside);
-	if (chdir("/") < 0) {
-		// We may not search the root directory: we stay where we are.
-		return;
-	}
 }

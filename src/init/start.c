@@ -90,7 +90,9 @@ static void become_workload(struct start *s) {
 	if (s->listen_pid) {
 		s->listen_pid[num_write(s->listen_pid, (uint64_t)getpid())] = '\0';
 	}
-	terminal_enter(s->terminal);
+	if (!report(s->plan, EVENT_CHILD, 0, 0)) {
+		terminal_enter(s->terminal);
+	}
 	if (!follow_parent(s)) {
 		return;
 	}

@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 
 void handle_signal(struct supervisor *in, siginfo_t *info) {
+	if (report(&in->plan, EVENT_SIGNAL, info->si_signo, 0)) {
+		return;
+	}
 	if (info->si_signo == SIGCHLD) {
 		reap(in);
 		return;
@@ -95,7 +98,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	if (in.plan.leftovers == LEFTOVERS_AUTO) {
 		in.plan.leftovers = in.self == 1 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
 	}
-	if (in.self != 1) {
+	if (in.self != 1 && !plan->no_subreaper) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1UL);
 	}
 
@@ -104,8 +107,9 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	if (in.child < 0) {
 		return status;
 	}
-	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
 	leave_places(plan->beside);
+	report(plan, EVENT_STARTED, in.child, 0);
+	in.limit_at = plan->time_limit_ms ? now_ms() + plan->time_limit_ms : 0;
 	if (plan->beside) {
 		plan->beside->loop->begin(&in);
 	}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** catatonit 0.2.1. Podman's podman-init is the same program. */
+
+#include "names/names.h"
+
+#include "init/supervisor.h"
+
+#define USAGE "usage: catatonit [-ghLPV] [--] PROGRAM [ARG]...\n"
+
+static void prepare(struct guise *g) {
+	// These are never forwarded.
+	g->plan.signal_as[SIGTSTP] = 0;
+	g->plan.signal_as[SIGTTIN] = 0;
+	g->plan.signal_as[SIGTTOU] = 0;
+}
+
+static void say_reaped(const struct guise *g, int pid, int status) {
+	if (WIFEXITED(status)) {
+		guise_say(g, SAY_DEBUG, "child process %d exited with code %d", pid, WEXITSTATUS(status));
+	} else {
+		guise_say(g, SAY_DEBUG, "child process %d exited due to signal %d", pid, WTERMSIG(status));
+	}
+}
+
+static bool event(struct guise *g, enum init_event event, int a, int b) {
+	if (event == EVENT_STARTED) {
+		guise_say(g, SAY_DEBUG, "pid1 (%d) spawned: %s", a, g->command[0]);
+	} else if (event == EVENT_REAPED && a != g->child) {
+		say_reaped(g, a, b);
+	}
+	return false;
+}
+
+static const struct disguise_variable variables[] = {
+	{"CATATONIT_DEBUG", 'v', NULL},
+	{"CATATONIT_LOG", 'R', NULL},
+	{0},
+};
+
+const struct disguise disguise_catatonit = {
+	.names = "catatonit podman-init ",
+	.letters = "ghLPV",
+	.variables = variables,
+	.help = {2, USAGE "\n"
+			  "  -g  forward signals to PROGRAM's process group\n"
+			  "  -h  print this help\n"
+			  "  -L  print the licence\n"
+			  "  -P  pause: run no program, and end on TERM or INT\n"
+			  "  -V, --version  print the version\n"},
+	.version = {1, "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n"},
+	.usage = {2, USAGE},
+	.usage_after_error = true,
+	.open = "",
+	.middle = " (catatonit:",
+	.close = "): ",
+	.words = {"ERROR", "WARN", "INFO", "DEBUG", "DEBUG"},
+	.stdout_from = SAY_TRACE + 1,
+	.verbose_step = SAY_TRACE,
+	.exec_before = "failed to exec ",
+	.exec_after = ": ",
+	.exec_status = 1,
+	.run = guise_run_init,
+	.prepare = prepare,
+	.event = event,
+};

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** tini 0.19.0. Docker's docker-init is the same program. */
+
+#include "names/names.h"
+
+#include "init/supervisor.h"
+
+#include <sys/prctl.h>
+
+#define HELP \
+	"@ (tini version 0.19.0, distinit " DISTINIT_VERSION ")\n" \
+	"Usage: @ [OPTION]... [--] PROGRAM [ARG]... | --version\n" \
+	"\n" \
+	"Run PROGRAM under the supervision of a valid init process.\n" \
+	"\n" \
+	"  -e STATUS  if PROGRAM exits with STATUS, exit with 0; may be repeated\n" \
+	"  -g         forward signals to PROGRAM's process group\n" \
+	"  -h         print this help\n" \
+	"  -l         print the licence\n" \
+	"  -p SIGNAL  get SIGNAL when the parent dies\n" \
+	"  -s         become a subreaper\n" \
+	"  -v         more verbose; up to 3 times\n" \
+	"  -w         warn when an orphan is reaped\n" \
+	"  --version  print the version\n" \
+	"\n" \
+	"TINI_KILL_PROCESS_GROUP and TINI_SUBREAPER are -g and -s; TINI_VERBOSITY is the\n" \
+	"level, 1 by default.\n"
+
+static void warn_of_zombies(const struct guise *g) {
+	int is_subreaper = g->subreaper;
+	if (!is_subreaper) {
+		prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
+	}
+	if (getpid() != 1 && !is_subreaper) {
+		guise_say(g, SAY_WARN,
+			  "Tini is not PID 1, and no subreaper, so zombie reaping won't work; use -s, or "
+			  "set TINI_SUBREAPER");
+	}
+}
+
+static void prepare(struct guise *g) {
+	g->plan.no_subreaper = !g->subreaper;
+	if (g->parent_signal) {
+		prctl(PR_SET_PDEATHSIG, (unsigned long)g->parent_signal);
+	}
+	warn_of_zombies(g);
+}
+
+static void say_ended(const struct guise *g, int status) {
+	if (WIFEXITED(status)) {
+		guise_say(g, SAY_INFO, "Main child exited normally (with status '%d')", WEXITSTATUS(status));
+	} else {
+		guise_say(g, SAY_INFO, "Main child exited with signal (with signal '%s')",
+			  signal_name(WTERMSIG(status)).s);
+	}
+}
+
+static void say_reaped(const struct guise *g, int pid, int status) {
+	guise_say(g, SAY_DEBUG, "Reaped child with pid: '%d'", pid);
+	if (pid == g->child) {
+		say_ended(g, status);
+	} else if (g->warns) {
+		guise_say(g, SAY_WARN, "Reaped zombie process with pid=%d", pid);
+	}
+}
+
+static bool event(struct guise *g, enum init_event event, int a, int b) {
+	if (event == EVENT_STARTED) {
+		guise_say(g, SAY_INFO, "Spawned child process '%s' with pid '%d'", g->command[0], a);
+	} else if (event == EVENT_SIGNAL && a == SIGCHLD) {
+		guise_say(g, SAY_DEBUG, "Received SIGCHLD");
+	} else if (event == EVENT_FORWARDED) {
+		guise_say(g, SAY_DEBUG, "Passing signal: '%s'", signal_name(b).s);
+	} else if (event == EVENT_REAPED) {
+		say_reaped(g, a, b);
+	}
+	return false;
+}
+
+static const struct disguise_variable variables[] = {
+	{"TINI_SUBREAPER", 's', NULL},
+	{"TINI_KILL_PROCESS_GROUP", 'g', NULL},
+	{"TINI_VERBOSITY", 'n', NULL},
+	{0},
+};
+
+const struct disguise disguise_tini = {
+	.names = "tini tini-static docker-init ",
+	.letters = "e:ghlp:svVw",
+	.variables = variables,
+	.help = {1, HELP},
+	// dockerd reads this line. The commit is that of tini 0.19.0.
+	.version = {1, "tini version 0.19.0 (distinit " DISTINIT_VERSION ") - git.de40ad0\n"},
+	.usage = {2, HELP},
+	.usage_after_error = true,
+	.open = "[",
+	.middle = " tini (",
+	.close = ")] ",
+	.words = {"FATAL", "WARN ", "INFO ", "DEBUG", "TRACE"},
+	.stdout_from = SAY_INFO,
+	.level = SAY_WARN,
+	.verbose_step = 1,
+	.exec_before = "exec ",
+	.exec_after = " failed: ",
+	.run = guise_run_init,
+	.prepare = prepare,
+	.event = event,
+};
