@@ -6,7 +6,6 @@
 
 #include "names/names.h"
 
-#include "base/nearest.h"
 #include "install/install.h"
 
 #include <errno.h>
@@ -14,21 +13,12 @@
 /** Read --as, the name of the copy. */
 static int read_name(struct session *s, const char **name, struct err *err) {
 	const char *wanted = s->settings.value[OPT_AS];
-	struct nearest best = {.word = str_of(wanted)};
-	struct buf all = BUF(&s->arena);
-	struct str rest = str_of(arena_format(&s->arena, "distinit %s", disguise_names(&s->arena))), one;
 	*name = wanted ? wanted : "distinit";
-	while (wanted && str_cut(&rest, ' ', &one) && one.len) {
-		if (str_is(one, wanted)) {
-			return 0;
-		}
-		nearest_try(&best, arena_text(&s->arena, one.p, one.len));
-		buf_putf(&all, "%s%.*s", all.len ? ", " : "", (int)one.len, one.p);
+	if (strcmp(*name, "distinit") == 0 || (disguise_of(wanted) && !strchr(wanted, '/'))) {
+		return 0;
 	}
-	return wanted ? err_set(err, EINVAL, "%s=%s: expected one of %s%s",
-				settings_label(&s->settings, OPT_AS), quote(str_of(wanted)).s, buf_text(&all),
-				nearest_hint(&best, "").s)
-		      : 0;
+	return err_set(err, EINVAL, "--as=%s: expected one of these: %sdistinit", quote(str_of(wanted)).s,
+		       disguise_names(&s->arena));
 }
 
 int command_install(struct session *s) {

@@ -38,28 +38,29 @@ static const struct disguise_variable variables[] = {
 	{0},
 };
 
+static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG", "DEBUG"};
+
 const struct disguise disguise_catatonit = {
 	.names = "catatonit podman-init ",
 	.letters = "ghLPV",
 	.variables = variables,
-	.help = {2, USAGE "\n"
-			  "  -g  forward signals to PROGRAM's process group\n"
-			  "  -h  print this help\n"
-			  "  -L  print the licence\n"
-			  "  -P  pause: run no program, and end on TERM or INT\n"
-			  "  -V, --version  print the version\n"},
-	.version = {1, "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n"},
-	.usage = {2, USAGE},
-	.usage_after_error = true,
-	.open = "",
-	.middle = " (catatonit:",
-	.close = "): ",
-	.words = {"ERROR", "WARN", "INFO", "DEBUG", "DEBUG"},
-	.stdout_from = SAY_TRACE + 1,
-	.verbose_step = SAY_TRACE,
+	.help = USAGE "\n"
+		      "  -g  send signals to the process group\n"
+		      "  -P  pause: run no program, and end at TERM or INT\n"
+		      "  -h, -L, -V, --version\n",
+	.version = "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n",
+	.usage = USAGE,
+	.help_fd = 2,
+	.version_fd = 1,
+	.usage_fd = 2,
+	.head = "@ (catatonit:#): ",
+	.words = words,
 	.exec_before = "failed to exec ",
 	.exec_after = ": ",
 	.exec_status = 1,
+	.usage_after_error = true,
+	.stdout_from = SAY_TRACE + 1,
+	.verbose_step = SAY_TRACE,
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

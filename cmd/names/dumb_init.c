@@ -9,7 +9,6 @@
 
 #include "init/supervisor.h"
 
-#include <string.h>
 #include <sys/ioctl.h>
 
 /** The largest signal that dumb-init knows. */
@@ -32,21 +31,14 @@ static void reset_signals(struct guise *g) {
  * CONT, which must not be forwarded.
  */
 static void leave_terminal(struct guise *g) {
-	if (ioctl(0, TIOCNOTTY) < 0) {
-		guise_say(g, SAY_DEBUG, "Unable to detach from controlling tty (errno=%d %s).", errno,
-			  strerror(errno));
-	} else if (getsid(0) == getpid()) {
+	if (ioctl(0, TIOCNOTTY) == 0 && getsid(0) == getpid()) {
 		g->hand_off = signal_bit(SIGHUP) | signal_bit(SIGCONT);
-		guise_say(g, SAY_DEBUG,
-			  "Detached from controlling tty, ignoring the first SIGHUP and SIGCONT we receive.");
-	} else {
-		guise_say(g, SAY_DEBUG, "Detached from controlling tty, but was not session leader.");
 	}
 }
 
 static void prepare(struct guise *g) {
 	reset_signals(g);
-	if (g->single_child) {
+	if (guise_has(g, 'c')) {
 		return;
 	}
 	g->plan.kill_group = true;
@@ -61,10 +53,7 @@ static void prepare(struct guise *g) {
 /** In the child. */
 static void begin_session(const struct guise *g) {
 	setsid();
-	if (ioctl(0, TIOCSCTTY, 0) < 0) {
-		guise_say(g, SAY_DEBUG, "Unable to attach to controlling tty (errno=%d %s).", errno,
-			  strerror(errno));
-	}
+	ioctl(0, TIOCSCTTY, 0);
 	guise_say(g, SAY_DEBUG, "setsid complete.");
 }
 
@@ -101,7 +90,7 @@ static void stop_too(const struct guise *g, int signal) {
 /** The workload has ended. Ask the rest of its process group to end. */
 static void say_goodbye(const struct guise *g, int status) {
 	int as = g->plan.signal_as[SIGTERM];
-	if (as && !g->single_child) {
+	if (as && !guise_has(g, 'c')) {
 		send_signal(-g->child, as);
 	}
 	say_forwarded(g, SIGTERM, as);
@@ -124,10 +113,10 @@ static void say_reaped(const struct guise *g, int pid, int status) {
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	switch (event) {
 	case EVENT_CHILD:
-		if (!g->single_child) {
+		if (!guise_has(g, 'c')) {
 			begin_session(g);
 		}
-		return !g->single_child;
+		return !guise_has(g, 'c');
 	case EVENT_STARTED:
 		guise_say(g, SAY_DEBUG, "Child spawned with PID %d.", a);
 		return false;
@@ -155,28 +144,31 @@ const struct disguise disguise_dumb_init = {
 	.letters = "chr:vV",
 	.variables = variables,
 	// These texts are dumb-init's: its own tests, and others, compare them.
-	.help = {2, "dumb-init v1.2.5\n"
-		    "Usage: @ [option] command [[arg] ...]\n"
-		    "\n"
-		    "dumb-init is a simple process supervisor that forwards signals to children.\n"
-		    "It is designed to run as PID1 in minimal container environments.\n"
-		    "\n"
-		    "Optional arguments:\n"
-		    "   -c, --single-child   Run in single-child mode.\n"
-		    "                        In this mode, signals are only proxied to the\n"
-		    "                        direct child and not any of its descendants.\n"
-		    "   -r, --rewrite s:r    Rewrite received signal s to new signal r before proxying.\n"
-		    "                        To ignore (not proxy) a signal, rewrite it to 0.\n"
-		    "                        This option can be specified multiple times.\n"
-		    "   -v, --verbose        Print debugging information to stderr.\n"
-		    "   -h, --help           Print this help message and exit.\n"
-		    "   -V, --version        Print the current version and exit.\n"
-		    "\n"
-		    "Full help is available online at https://github.com/Yelp/dumb-init\n"},
-	.version = {2, "dumb-init v1.2.5\n"},
-	.usage = {2, "Usage: @ [option] program [args]\n"
-		     "Try @ --help for full usage.\n"},
-	.open = "[dumb-init] ",
+	.help = "dumb-init v1.2.5\n"
+		"Usage: @ [option] command [[arg] ...]\n"
+		"\n"
+		"dumb-init is a simple process supervisor that forwards signals to children.\n"
+		"It is designed to run as PID1 in minimal container environments.\n"
+		"\n"
+		"Optional arguments:\n"
+		"   -c, --single-child   Run in single-child mode.\n"
+		"                        In this mode, signals are only proxied to the\n"
+		"                        direct child and not any of its descendants.\n"
+		"   -r, --rewrite s:r    Rewrite received signal s to new signal r before proxying.\n"
+		"                        To ignore (not proxy) a signal, rewrite it to 0.\n"
+		"                        This option can be specified multiple times.\n"
+		"   -v, --verbose        Print debugging information to stderr.\n"
+		"   -h, --help           Print this help message and exit.\n"
+		"   -V, --version        Print the current version and exit.\n"
+		"\n"
+		"Full help is available online at https://github.com/Yelp/dumb-init\n",
+	.version = "dumb-init v1.2.5\n",
+	.usage = "Usage: @ [option] program [args]\n"
+		 "Try @ --help for full usage.\n",
+	.help_fd = 2,
+	.version_fd = 2,
+	.usage_fd = 2,
+	.head = "[dumb-init] ",
 	.stdout_from = SAY_TRACE + 1,
 	.verbose_step = SAY_TRACE,
 	.exec_before = "",

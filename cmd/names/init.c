@@ -13,9 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct disguise_text licence = {1, "This is distinit " DISTINIT_VERSION
-						", under the Apache License, Version 2.0:\n"
-						"https://www.apache.org/licenses/LICENSE-2.0\n"};
+#define LICENCE "@ is distinit " DISTINIT_VERSION ", under the Apache License 2.0\n"
+
+#define REWRITE_HELP \
+	"Usage: -r option takes <signum>:<signum>, where <signum> is between 1 and 31.\n" \
+	"This option can be specified multiple times.\n" \
+	"Use --help for full usage.\n"
 
 /** dumb-init rewrites only these: no realtime signals. */
 #define REWRITE_MAX 31
@@ -44,15 +47,11 @@ static int follow_parent(struct guise *g, const char *argument) {
 
 /** dumb-init -r. */
 static int rewrite(struct guise *g, const char *argument) {
-	static const struct disguise_text help = {
-		2, "Usage: -r option takes <signum>:<signum>, where <signum> is between 1 and 31.\n"
-		   "This option can be specified multiple times.\n"
-		   "Use --help for full usage.\n"};
 	struct str to = str_of(argument), from;
 	uint64_t signal, as;
 	str_cut(&to, ':', &from);
 	if (num_read(from, REWRITE_MAX, &signal) < 0 || signal == 0 || num_read(to, REWRITE_MAX, &as) < 0) {
-		return guise_print(g, &help, 1);
+		return guise_print(g, 2, REWRITE_HELP, "", 1);
 	}
 	g->plan.signal_as[signal] = (uint8_t)as;
 	return GO_ON;
@@ -68,44 +67,36 @@ static int set_level(struct guise *g, const char *argument) {
 
 int guise_obey(struct guise *g, char letter, const char *argument) {
 	switch (letter) {
-	case 'c':
-		g->single_child = true;
-		break;
 	case 'e':
 		return map_to_0(g, argument);
-	case 'g':
-		g->plan.kill_group = true;
-		break;
+	case '?':
 	case 'h':
-		return guise_print(g, &g->as->help, 0);
+		return guise_print(g, g->as->help_fd, g->as->help, "", 0);
 	case 'L':
 	case 'l':
-		return guise_print(g, &licence, 0);
+		return guise_print(g, 1, LICENCE, "", 0);
 	case 'n':
 		return set_level(g, argument);
-	case 'P':
-		g->pauses = true;
-		break;
 	case 'p':
 		return follow_parent(g, argument);
-	case 'r':
-		return rewrite(g, argument);
 	case 'R':
 		guise_say(g, SAY_ERROR, "CATATONIT_LOG is reserved for future use");
 		return 1;
-	case 's':
-		g->subreaper = true;
-		break;
-	case 'V':
-		return guise_print(g, &g->as->version, 0);
+	case 'r':
+		return rewrite(g, argument);
 	case 'v':
+		// gosu's version, as it has no messages to turn on.
+		if (g->as->verbose_step == 0) {
+			return guise_obey(g, 'V', NULL);
+		}
 		g->level += g->as->verbose_step;
-		break;
-	case 'w':
-		g->warns = true;
-		break;
+		return GO_ON;
+	case 'V':
+		return guise_print(g, g->as->version_fd, g->as->version, "", 0);
+	default:
+		g->flags |= 1U << (letter & 31);
+		return GO_ON;
 	}
-	return GO_ON;
 }
 
 static bool on_event(void *watcher, enum init_event event, int a, int b) {
@@ -138,13 +129,12 @@ static int refuse_exec(const struct guise *g, int status, const struct err *err)
 	return g->as->exec_status ? g->as->exec_status : status;
 }
 
-/** Read our own options, which are variables here. The plan has defaults even if this fails. */
+/** Read our own options, which are variables here. */
 static int read_settings(struct guise *g, struct err *err) {
 	static char init[] = "--init";
 	struct session *s = g->session;
 	char *words[] = {init, NULL};
 	bool stay;
-	init_plan_preset(&g->plan);
 	int r = session_options(s, CMD_RUN, words, err);
 	return r < 0 ? r : read_init_plan(s, &g->plan, &stay, err);
 }
@@ -157,6 +147,7 @@ static int supervise_command(struct guise *g) {
 	if (g->plan.leftovers == LEFTOVERS_AUTO) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
+	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
 	g->plan.event = on_event;
 	g->plan.watcher = g;
 	init_hold_signals(&g->plan);
@@ -186,7 +177,7 @@ int guise_run_init(struct guise *g, char **argv) {
 		session_fail(s, &err);
 		return 1;
 	}
-	if (g->pauses) {
+	if (guise_has(g, 'P')) {
 		return pause_until_signal();
 	}
 	say_notes(&s->speaker, &s->notes);

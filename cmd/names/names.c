@@ -50,18 +50,17 @@ int disguise_run(const struct disguise *as, struct session *s, char **argv) {
 
 /** Write the head of a message into @line, which has room for it. Returns its length. */
 static size_t put_head(const struct guise *g, enum speech level, char *line) {
-	const struct disguise *as = g->as;
-	const char *parts[] = {as->open, as->words[level], as->middle};
 	size_t n = 0;
-	for (size_t i = 0; i < (as->middle ? 3 : 1); i++) {
-		size_t len = strlen(parts[i]);
-		memcpy(line + n, parts[i], len);
-		n += len;
-	}
-	if (as->middle) {
-		n += num_write(line + n, (uint64_t)getpid());
-		memcpy(line + n, as->close, strlen(as->close));
-		n += strlen(as->close);
+	for (const char *p = g->as->head; *p; p++) {
+		if (*p == '@') {
+			const char *word = g->as->words[level];
+			memcpy(line + n, word, strlen(word));
+			n += strlen(word);
+		} else if (*p == '#') {
+			n += num_write(line + n, (uint64_t)getpid());
+		} else {
+			line[n++] = *p;
+		}
 	}
 	return n;
 }
@@ -85,78 +84,75 @@ void guise_say(const struct guise *g, enum speech level, const char *format, ...
 	write_all(level >= g->as->stdout_from ? 1 : 2, (struct str){line, len});
 }
 
-int guise_print(const struct guise *g, const struct disguise_text *text, int status) {
+int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status) {
 	struct buf out = BUF(&g->session->arena);
-	for (const char *p = text->text; *p; p++) {
-		if (*p == '@') {
-			buf_put_plain(&out, str_of(g->called));
+	for (const char *p = text; *p; p++) {
+		if (*p == '@' || *p == '#') {
+			buf_put_plain(&out, str_of(*p == '@' ? g->called : word));
 		} else {
 			buf_putc(&out, *p);
 		}
 	}
-	return write_all(text->fd, buf_str(&out)) < 0 ? 1 : status;
+	return write_all(fd, buf_str(&out)) < 0 ? 1 : status;
 }
 
-/** Complain about an option like getopt(3), without a prefix. @what may contain '@'. */
-static int refuse_option(const struct guise *g, const char *what, struct str option) {
-	struct buf line = BUF(&g->session->arena);
-	buf_puts(&line, "@: ");
-	buf_puts(&line, what);
-	buf_put_plain(&line, option);
-	buf_puts(&line, "'\n");
-	guise_print(g, &(struct disguise_text){2, buf_text(&line)}, 1);
-	return g->as->usage_after_error ? guise_print(g, &g->as->usage, 1) : 1;
+/** Complain about an option, as getopt(3) does. */
+static int refuse_option(const struct guise *g, const char *text, const char *option) {
+	guise_print(g, 2, text, option, 1);
+	return g->as->usage_after_error ? guise_print(g, g->as->usage_fd, g->as->usage, "", 1) : 1;
 }
 
 /** Read the letters after a '-'. *@argv points after their word. */
 static int read_letters(struct guise *g, const char *at, char ***argv) {
 	int status = GO_ON;
 	while (*at && status == GO_ON) {
-		struct str letter = {at++, 1};
-		const char *known = strchr(g->as->letters, *letter.p);
+		char letter[] = {*at++, '\0'};
+		const char *known = strchr(g->as->letters, *letter);
 		if (!known || *known == ':') {
-			return refuse_option(g, "invalid option -- '", letter);
+			return refuse_option(g, "@: invalid option -- '#'\n", letter);
 		}
 		const char *argument = NULL;
 		if (known[1] == ':') {
 			argument = *at ? at : **argv;
 			if (!argument) {
-				return refuse_option(g, "option requires an argument -- '", letter);
+				return refuse_option(g, "@: option requires an argument -- '#'\n", letter);
 			}
 			*argv += *at == '\0';
 			at = "";
 		}
-		status = guise_obey(g, *letter.p, argument);
+		status = guise_obey(g, *letter, argument);
 	}
 	return status;
 }
 
+/** The letter of @name, an option without the dashes; one that no program has if it is unknown. */
+static char letter_of(struct str name) {
+	static const char names[][14] = {"hhelp", "csingle-child", "rrewrite", "vverbose", "Vversion"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (str_is(name, names[i] + 1)) {
+			return names[i][0];
+		}
+	}
+	return '?';
+}
+
 /** Read @word, which begins with "--". *@argv points after it. */
 static int read_long(struct guise *g, const char *word, char ***argv) {
-	static const struct {
-		char name[13];
-		char letter;
-	} names[] = {
-		{"help", 'h'}, {"single-child", 'c'}, {"rewrite", 'r'}, {"verbose", 'v'}, {"version", 'V'},
-	};
 	struct str name = str_of(word + 2);
 	name.len = str_find(name, '=');
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *known = strchr(g->as->letters, names[i].letter);
-		if (!known || !str_is(name, names[i].name)) {
-			continue;
-		}
-		const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
-		bool takes = known[1] == ':';
-		if (argument && !takes) {
-			return refuse_option(g, "option doesn't allow an argument: '", str_of(word));
-		}
-		if (takes && !argument && !(argument = *(*argv)++)) {
-			return refuse_option(g, "option requires an argument: '", str_of(word));
-		}
-		return guise_obey(g, names[i].letter, argument);
+	const char *known = strchr(g->as->letters, letter_of(name));
+	if (!known) {
+		return refuse_option(g, "@: unrecognized option '#'\n", word);
 	}
-	return refuse_option(g, "unrecognized option '", str_of(word));
+	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
+	bool takes = known[1] == ':';
+	if (argument && !takes) {
+		return refuse_option(g, "@: option doesn't allow an argument: '#'\n", word);
+	}
+	if (takes && !argument && !(argument = *(*argv)++)) {
+		return refuse_option(g, "@: option requires an argument: '#'\n", word);
+	}
+	return guise_obey(g, *known, argument);
 }
 
 static int read_variables(struct guise *g) {
@@ -181,8 +177,8 @@ int guise_options(struct guise *g, char **argv) {
 		status = word[1] == '-' ? read_long(g, word, &argv) : read_letters(g, word + 1, &argv);
 	}
 	g->command = argv;
-	if (status == GO_ON && !*argv && !g->pauses) {
-		return guise_print(g, &g->as->usage, 1);
+	if (status == GO_ON && !*argv && !guise_has(g, 'P')) {
+		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
 	}
 	return status == GO_ON ? read_variables(g) : status;
 }

@@ -73,11 +73,8 @@ struct guise {
 	unsigned level;
 	/** tini -p: a signal; 0: none. */
 	int parent_signal;
-	/** tini -s, tini -w, dumb-init -c, catatonit -P. */
-	bool subreaper;
-	bool warns;
-	bool single_child;
-	bool pauses;
+	/** The letters of options that are on, as bits. */
+	uint32_t flags;
 	/** dumb-init: the signals, as bits, that come from giving the terminal away. */
 	uint64_t hand_off;
 	/** The workload, once it runs. */
@@ -92,12 +89,6 @@ struct disguise_variable {
 	const char *value;
 };
 
-/** A text in which '@' stands for the name we were called by, and the descriptor it goes to. */
-struct disguise_text {
-	int fd;
-	const char *text;
-};
-
 /** A program: a row for one or more names. */
 struct disguise {
 	/** The names, each followed by a blank. */
@@ -106,30 +97,28 @@ struct disguise {
 	const char *letters;
 	/** Ends with an entry of zeros; or NULL. */
 	const struct disguise_variable *variables;
-	struct disguise_text help;
-	struct disguise_text version;
-	/** Where the command is missing. */
-	struct disguise_text usage;
-	/** Whether `usage` also follows the error for a wrong option. */
-	bool usage_after_error;
-	/**
-	 * A message begins with `open`. With `middle`: then a word for the level, `middle`, our pid
-	 * and `close`.
-	 */
-	const char *open;
-	const char *middle;
-	const char *close;
-	const char *words[SAY_TRACE + 1];
-	/** The first level that goes to stdout. */
-	enum speech stdout_from;
-	/** The level at first, and by how much -v raises it. */
-	enum speech level;
-	unsigned verbose_step;
+	/** Texts for guise_print(). `usage` is for a missing command. */
+	const char *help;
+	const char *version;
+	const char *usage;
+	/** The descriptors that they go to. */
+	uint8_t help_fd;
+	uint8_t version_fd;
+	uint8_t usage_fd;
+	/** What a message begins with: '@' is the word for its level, '#' our pid. */
+	const char *head;
+	const char (*words)[6];
 	/** What surrounds the command in the message that it cannot be executed. */
 	const char *exec_before;
 	const char *exec_after;
 	/** The status to exit with then; 0: 126 or 127, as distinit. */
-	int exec_status;
+	uint8_t exec_status;
+	/** Whether `usage` also follows the error for a wrong option. */
+	bool usage_after_error;
+	/** The first level that goes to stdout; the level at first; by how much -v raises it. */
+	uint8_t stdout_from;
+	uint8_t level;
+	uint8_t verbose_step;
 	int (*run)(struct guise *g, char **argv);
 	/** Before the workload starts, with all signals blocked. */
 	void (*prepare)(struct guise *g);
@@ -144,8 +133,16 @@ extern const struct disguise disguise_tini, disguise_dumb_init, disguise_cataton
 void guise_say(const struct guise *g, enum speech level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** Print a text of the row. Returns @status. */
-int guise_print(const struct guise *g, const struct disguise_text *text, int status);
+/**
+ * Print @text. '@' stands for the name we were called by, '#' for @word. Returns @status; 1 if
+ * writing failed.
+ */
+int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status);
+
+/** Whether the option @letter, one without an argument, is on. */
+static inline bool guise_has(const struct guise *g, char letter) {
+	return g->flags & 1U << (letter & 31);
+}
 
 /** What an option's action returns to go on. */
 #define GO_ON (-1)

@@ -10,25 +10,21 @@
 
 #define HELP \
 	"@ (tini version 0.19.0, distinit " DISTINIT_VERSION ")\n" \
-	"Usage: @ [OPTION]... [--] PROGRAM [ARG]... | --version\n" \
-	"\n" \
+	"Usage: @ [OPTION]... [--] PROGRAM [ARG]...\n" \
 	"Run PROGRAM under the supervision of a valid init process.\n" \
 	"\n" \
-	"  -e STATUS  if PROGRAM exits with STATUS, exit with 0; may be repeated\n" \
-	"  -g         forward signals to PROGRAM's process group\n" \
-	"  -h         print this help\n" \
-	"  -l         print the licence\n" \
+	"  -e STATUS  exit with 0 instead of STATUS\n" \
+	"  -g         send signals to the process group\n" \
 	"  -p SIGNAL  get SIGNAL when the parent dies\n" \
-	"  -s         become a subreaper\n" \
-	"  -v         more verbose; up to 3 times\n" \
+	"  -s         be a subreaper\n" \
+	"  -v         more verbose\n" \
 	"  -w         warn when an orphan is reaped\n" \
-	"  --version  print the version\n" \
+	"  -h, -l, --version\n" \
 	"\n" \
-	"TINI_KILL_PROCESS_GROUP and TINI_SUBREAPER are -g and -s; TINI_VERBOSITY is the\n" \
-	"level, 1 by default.\n"
+	"Variables: TINI_SUBREAPER, TINI_KILL_PROCESS_GROUP, TINI_VERBOSITY\n"
 
 static void warn_of_zombies(const struct guise *g) {
-	int is_subreaper = g->subreaper;
+	int is_subreaper = guise_has(g, 's');
 	if (!is_subreaper) {
 		prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
 	}
@@ -40,7 +36,7 @@ static void warn_of_zombies(const struct guise *g) {
 }
 
 static void prepare(struct guise *g) {
-	g->plan.no_subreaper = !g->subreaper;
+	g->plan.no_subreaper = !guise_has(g, 's');
 	if (g->parent_signal) {
 		prctl(PR_SET_PDEATHSIG, (unsigned long)g->parent_signal);
 	}
@@ -60,7 +56,7 @@ static void say_reaped(const struct guise *g, int pid, int status) {
 	guise_say(g, SAY_DEBUG, "Reaped child with pid: '%d'", pid);
 	if (pid == g->child) {
 		say_ended(g, status);
-	} else if (g->warns) {
+	} else if (guise_has(g, 'w')) {
 		guise_say(g, SAY_WARN, "Reaped zombie process with pid=%d", pid);
 	}
 }
@@ -85,24 +81,27 @@ static const struct disguise_variable variables[] = {
 	{0},
 };
 
+static const char words[][6] = {"FATAL", "WARN ", "INFO ", "DEBUG", "TRACE"};
+
 const struct disguise disguise_tini = {
 	.names = "tini tini-static docker-init ",
 	.letters = "e:ghlp:svVw",
 	.variables = variables,
-	.help = {1, HELP},
+	.help = HELP,
 	// dockerd reads this line. The commit is that of tini 0.19.0.
-	.version = {1, "tini version 0.19.0 (distinit " DISTINIT_VERSION ") - git.de40ad0\n"},
-	.usage = {2, HELP},
+	.version = "tini version 0.19.0 (distinit " DISTINIT_VERSION ") - git.de40ad0\n",
+	.usage = HELP,
+	.help_fd = 1,
+	.version_fd = 1,
+	.usage_fd = 2,
+	.head = "[@ tini (#)] ",
+	.words = words,
+	.exec_before = "exec ",
+	.exec_after = " failed: ",
 	.usage_after_error = true,
-	.open = "[",
-	.middle = " tini (",
-	.close = ")] ",
-	.words = {"FATAL", "WARN ", "INFO ", "DEBUG", "TRACE"},
 	.stdout_from = SAY_INFO,
 	.level = SAY_WARN,
 	.verbose_step = 1,
-	.exec_before = "exec ",
-	.exec_after = " failed: ",
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

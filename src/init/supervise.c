@@ -13,6 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+bool report(const struct init_plan *plan, enum init_event event, int a, int b) {
+	return plan->event && plan->event(plan->watcher, event, a, b);
+}
+
 void handle_signal(struct supervisor *in, siginfo_t *info) {
 	if (report(&in->plan, EVENT_SIGNAL, info->si_signo, 0)) {
 		return;

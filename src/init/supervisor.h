@@ -89,11 +89,6 @@ INLINE int workload_status(const struct supervisor *in) {
 	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[status];
 }
 
-/** Report to the plan's watcher, if there is one. Returns what it returns. */
-INLINE bool report(const struct init_plan *plan, enum init_event event, int a, int b) {
-	return plan->event && plan->event(plan->watcher, event, a, b);
-}
-
 // beside.c
 
 struct beside_loop {
@@ -111,6 +106,9 @@ struct beside_loop {
 };
 
 // supervise.c
+
+/** Report to the plan's watcher, if there is one. Returns what it returns. */
+bool report(const struct init_plan *plan, enum init_event event, int a, int b);
 
 /** Handle a signal. */
 void handle_signal(struct supervisor *in, siginfo_t *info);

@@ -659,9 +659,11 @@ start_pause_pid1() {
 	distinit -- install -v --as=gosu dir
 	[ "$stderr" = 'distinit: info: dir/gosu is up to date' ]
 	distinit -- install --as=gsu dir
-	fails_like 125 "--as='gsu': expected one of distinit, tini, tini-static, docker-init, dumb-init, *; did you mean 'gosu'?"
+	refuses_with "--as='gsu': expected one of these: tini tini-static docker-init dumb-init catatonit podman-init gosu su-exec distinit"
 	distinit -- install --as=../gosu dir
-	fails_like 125 "--as='../gosu': expected one of *"
+	fails_like 125 "--as='../gosu': expected one of these: *"
+	distinit -- install --as= dir
+	fails_like 125 "--as='': expected one of these: *"
 	mkdir dir2 dir2/gosu
 	distinit -- install --as=gosu dir2
 	refuses_with "gosu cannot be written in 'dir2': Is a directory; a folder with that name exists"
