@@ -32,13 +32,9 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	return false;
 }
 
-static const struct disguise_variable variables[] = {
-	{"CATATONIT_DEBUG", 'v', NULL},
-	{"CATATONIT_LOG", 'R', NULL},
-	{0},
-};
+static const char *const variables[] = {"vCATATONIT_DEBUG", "RCATATONIT_LOG", NULL};
 
-static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG", "DEBUG"};
+static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG"};
 
 const struct disguise disguise_catatonit = {
 	.names = "catatonit podman-init ",
@@ -59,8 +55,8 @@ const struct disguise disguise_catatonit = {
 	.exec_after = ": ",
 	.exec_status = 1,
 	.usage_after_error = true,
-	.stdout_from = SAY_TRACE + 1,
-	.verbose_step = SAY_TRACE,
+	.stdout_from = SAY_NONE,
+	.verbose_step = SAY_DEBUG,
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

@@ -133,11 +133,7 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	return false;
 }
 
-static const struct disguise_variable variables[] = {
-	{"DUMB_INIT_DEBUG", 'v', "1"},
-	{"DUMB_INIT_SETSID", 'c', "0"},
-	{0},
-};
+static const char *const variables[] = {"vDUMB_INIT_DEBUG=1", "cDUMB_INIT_SETSID=0", NULL};
 
 const struct disguise disguise_dumb_init = {
 	.names = "dumb-init ",
@@ -169,8 +165,8 @@ const struct disguise disguise_dumb_init = {
 	.version_fd = 2,
 	.usage_fd = 2,
 	.head = "[dumb-init] ",
-	.stdout_from = SAY_TRACE + 1,
-	.verbose_step = SAY_TRACE,
+	.stdout_from = SAY_NONE,
+	.verbose_step = SAY_DEBUG,
 	.exec_before = "",
 	.exec_after = ": ",
 	.exec_status = 2,

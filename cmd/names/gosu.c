@@ -63,7 +63,7 @@ const struct disguise disguise_gosu = {
 	.version_fd = 1,
 	.usage_fd = 2,
 	.head = "error: ",
-	.stdout_from = SAY_TRACE + 1,
+	.stdout_from = SAY_NONE,
 	.usage_after_error = true,
 	.run = run,
 };
@@ -74,7 +74,7 @@ const struct disguise disguise_su_exec = {
 	.usage = USAGE,
 	.usage_fd = 1,
 	.head = "su-exec: ",
-	.stdout_from = SAY_TRACE + 1,
+	.stdout_from = SAY_NONE,
 	.usage_after_error = true,
 	.run = run,
 };

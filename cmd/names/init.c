@@ -60,7 +60,7 @@ static int rewrite(struct guise *g, const char *argument) {
 /** TINI_VERBOSITY: like atoi(3), what is not a number is 0. */
 static int set_level(struct guise *g, const char *argument) {
 	uint64_t level = 0;
-	num_read(str_of(argument), SAY_TRACE, &level);
+	num_read(str_of(argument), UINT8_MAX, &level);
 	g->level = (unsigned)level;
 	return GO_ON;
 }

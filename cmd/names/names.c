@@ -102,6 +102,8 @@ static int refuse_option(const struct guise *g, const char *text, const char *op
 	return g->as->usage_after_error ? guise_print(g, g->as->usage_fd, g->as->usage, "", 1) : 1;
 }
 
+#define NEEDS_ARGUMENT "@: option requires an argument -- '#'\n"
+
 /** Read the letters after a '-'. *@argv points after their word. */
 static int read_letters(struct guise *g, const char *at, char ***argv) {
 	int status = GO_ON;
@@ -115,7 +117,7 @@ static int read_letters(struct guise *g, const char *at, char ***argv) {
 		if (known[1] == ':') {
 			argument = *at ? at : **argv;
 			if (!argument) {
-				return refuse_option(g, "@: option requires an argument -- '#'\n", letter);
+				return refuse_option(g, NEEDS_ARGUMENT, letter);
 			}
 			*argv += *at == '\0';
 			at = "";
@@ -141,27 +143,24 @@ static int read_long(struct guise *g, const char *word, char ***argv) {
 	struct str name = str_of(word + 2);
 	name.len = str_find(name, '=');
 	const char *known = strchr(g->as->letters, letter_of(name));
-	if (!known) {
+	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
+	if (!known || (argument && known[1] != ':')) {
 		return refuse_option(g, "@: unrecognized option '#'\n", word);
 	}
-	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
-	bool takes = known[1] == ':';
-	if (argument && !takes) {
-		return refuse_option(g, "@: option doesn't allow an argument: '#'\n", word);
-	}
-	if (takes && !argument && !(argument = *(*argv)++)) {
-		return refuse_option(g, "@: option requires an argument: '#'\n", word);
+	if (known[1] == ':' && !argument && !(argument = *(*argv)++)) {
+		return refuse_option(g, NEEDS_ARGUMENT, word);
 	}
 	return guise_obey(g, *known, argument);
 }
 
 static int read_variables(struct guise *g) {
 	int status = GO_ON;
-	const struct disguise_variable *v = g->as->variables;
-	for (; v && v->name && status == GO_ON; v++) {
-		const char *value = env_get(&g->session->env, v->name);
-		if (value && (!v->value || strcmp(value, v->value) == 0)) {
-			status = guise_obey(g, v->letter, value);
+	for (const char *const *v = g->as->variables; v && *v && status == GO_ON; v++) {
+		struct str wanted = str_of(*v + 1), name;
+		str_cut(&wanted, '=', &name);
+		const char *value = env_find(&g->session->env, name);
+		if (value && (!wanted.p || str_is(wanted, value))) {
+			status = guise_obey(g, **v, value);
 		}
 	}
 	return status;

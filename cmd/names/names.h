@@ -57,7 +57,8 @@ enum speech {
 	SAY_WARN,
 	SAY_INFO,
 	SAY_DEBUG,
-	SAY_TRACE,
+	/** No message has this level. */
+	SAY_NONE,
 };
 
 /** One run under another name. */
@@ -81,22 +82,17 @@ struct guise {
 	int child;
 };
 
-/** A variable that stands for an option. */
-struct disguise_variable {
-	const char *name;
-	char letter;
-	/** The value that counts; NULL: any, which is also the option's argument. */
-	const char *value;
-};
-
 /** A program: a row for one or more names. */
 struct disguise {
 	/** The names, each followed by a blank. */
 	const char *names;
 	/** The option letters, as for getopt(3). The same letter means the same for all names. */
 	const char *letters;
-	/** Ends with an entry of zeros; or NULL. */
-	const struct disguise_variable *variables;
+	/**
+	 * Variables that stand for options: the letter, the name, and "=VALUE" if only that value
+	 * counts. Otherwise any does, and is the option's argument. Ends with NULL; or is NULL.
+	 */
+	const char *const *variables;
 	/** Texts for guise_print(). `usage` is for a missing command. */
 	const char *help;
 	const char *version;

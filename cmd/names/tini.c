@@ -13,12 +13,12 @@
 	"Usage: @ [OPTION]... [--] PROGRAM [ARG]...\n" \
 	"Run PROGRAM under the supervision of a valid init process.\n" \
 	"\n" \
-	"  -e STATUS  exit with 0 instead of STATUS\n" \
-	"  -g         send signals to the process group\n" \
-	"  -p SIGNAL  get SIGNAL when the parent dies\n" \
-	"  -s         be a subreaper\n" \
-	"  -v         more verbose\n" \
-	"  -w         warn when an orphan is reaped\n" \
+	"  -e N  exit with 0 instead of N\n" \
+	"  -g    send signals to the process group\n" \
+	"  -p S  get signal S when the parent dies\n" \
+	"  -s    be a subreaper\n" \
+	"  -v    more verbose\n" \
+	"  -w    warn when an orphan is reaped\n" \
 	"  -h, -l, --version\n" \
 	"\n" \
 	"Variables: TINI_SUBREAPER, TINI_KILL_PROCESS_GROUP, TINI_VERBOSITY\n"
@@ -74,14 +74,10 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	return false;
 }
 
-static const struct disguise_variable variables[] = {
-	{"TINI_SUBREAPER", 's', NULL},
-	{"TINI_KILL_PROCESS_GROUP", 'g', NULL},
-	{"TINI_VERBOSITY", 'n', NULL},
-	{0},
-};
+static const char *const variables[] = {"sTINI_SUBREAPER", "gTINI_KILL_PROCESS_GROUP", "nTINI_VERBOSITY",
+					NULL};
 
-static const char words[][6] = {"FATAL", "WARN ", "INFO ", "DEBUG", "TRACE"};
+static const char words[][6] = {"FATAL", "WARN ", "INFO ", "DEBUG"};
 
 const struct disguise disguise_tini = {
 	.names = "tini tini-static docker-init ",

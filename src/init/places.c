@@ -9,6 +9,7 @@
 #include "init/beside.h"
 #include "init/supervisor.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -39,10 +40,19 @@ static void close_others(const struct beside *beside) {
 	close_descriptors(from, ~0U);
 }
 
+int leave_folder(void) {
+	int here = open(".", O_PATH | O_CLOEXEC);
+	if (here >= 0 && (fchdir(here) < 0 || chdir("/") < 0)) {
+		close(here);
+		here = -1;
+	}
+	return here;
+}
+
 void leave_places(const struct beside *beside) {
-	// First: the workload, which runs already, may look where we are. If we may not search the
-	// root directory, we stay where we are.
-	int r = chdir("/");
-	(void)r;
 	close_others(beside);
+	if (chdir("/") < 0) {
+		// We may not search the root directory: we stay where we are.
+		return;
+	}
 }

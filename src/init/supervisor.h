@@ -226,6 +226,12 @@ void say_dropped(const struct supervisor *in, int signal);
 // places.c
 
 /**
+ * Leave the working directory before the workload starts, which may look where we are. Returns a
+ * descriptor by which it goes back; -1 if it could not: then nothing is left.
+ */
+int leave_folder(void);
+
+/**
  * Leave the working directory, and close the descriptors above 2 except those of @beside (may be
  * NULL). The workload has its own copies.
  */

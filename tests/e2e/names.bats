@@ -446,7 +446,9 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 	as dumb-init -- -x true
 	[[ $status -eq 1 && $stderr == "dumb-init: invalid option -- 'x'" ]]
 	as dumb-init -- --help=all
-	[[ $status -eq 1 && $stderr == "dumb-init: option doesn't allow an argument: '--help=all'" ]]
+	[[ $status -eq 1 && $stderr == "dumb-init: unrecognized option '--help=all'" ]]
+	as dumb-init -- --rewrite
+	[[ $status -eq 1 && $stderr == "dumb-init: option requires an argument -- '--rewrite'" ]]
 	as dumb-init -- /nosuch
 	[[ $status -eq 2 && -z $output && $stderr == '[dumb-init] /nosuch: No such file or directory' ]]
 	as dumb-init -- /etc
