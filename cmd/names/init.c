@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "exec/exec.h"
 #include "init/supervisor.h"
-#include "priv/elevated.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -166,8 +165,7 @@ static int supervise_command(struct guise *g) {
 int guise_run_init(struct guise *g, char **argv) {
 	struct session *s = g->session;
 	struct err err;
-	int r = elevated_check(&s->arena, &err);
-	r = r < 0 ? r : read_settings(g, &err);
+	int r = read_settings(g, &err);
 	// Variables of ours that are wrong do not keep --version from working.
 	int status = guise_options(g, argv);
 	if (status != GO_ON) {

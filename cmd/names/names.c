@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/num.h"
+#include "priv/elevated.h"
 
 #include <unistd.h>
 
@@ -41,11 +42,6 @@ const char *disguise_names(struct arena *arena) {
 		buf_puts(&out, disguises[i]->names);
 	}
 	return buf_text(&out);
-}
-
-int disguise_run(const struct disguise *as, struct session *s, char **argv) {
-	struct guise g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
-	return as->run(&g, argv + 1);
 }
 
 /** Write the head of a message into @line, which has room for it. Returns its length. */
@@ -180,4 +176,14 @@ int guise_options(struct guise *g, char **argv) {
 		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
 	}
 	return status == GO_ON ? read_variables(g) : status;
+}
+
+int disguise_run(const struct disguise *as, struct session *s, char **argv) {
+	struct guise g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
+	struct err err;
+	if (elevated_check(&s->arena, &err) < 0) {
+		guise_say(&g, SAY_ERROR, "%s", err.text);
+		return 1;
+	}
+	return as->run(&g, argv + 1);
 }

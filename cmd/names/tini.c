@@ -30,8 +30,7 @@ static void warn_of_zombies(const struct guise *g) {
 	}
 	if (getpid() != 1 && !is_subreaper) {
 		guise_say(g, SAY_WARN,
-			  "Tini is not PID 1, and no subreaper, so zombie reaping won't work; use -s, or "
-			  "set TINI_SUBREAPER");
+			  "zombie reaping won't work: Tini is neither PID 1 nor a subreaper (-s)");
 	}
 }
 
