@@ -3,6 +3,7 @@
 #
 # distinit called as another program: tini, docker-init, podman-init, dumb-init, catatonit, gosu, su-exec.
 
+# shellcheck disable=SC2153 # helpers.bash sets SESSION
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # the shells of the workloads expand the quoted texts
 # shellcheck disable=SC2030,SC2031 # each test has its own pid and list of what it started
@@ -656,7 +657,7 @@ start_pause_pid1() {
 		cmp "$DISTINIT" "dir/$name"
 		[ "$(stat -c %a "dir/$name")" = 555 ]
 	done
-	[ "$(ls -A dir | wc -l)" -eq 9 ]
+	[ "$(find dir -type f | wc -l)" -eq 9 ]
 	[[ $(dir/docker-init --version) == 'tini version '* ]]
 	distinit -- install -v --as=gosu dir
 	[ "$stderr" = 'distinit: info: dir/gosu is up to date' ]

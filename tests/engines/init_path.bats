@@ -5,6 +5,7 @@
 # nothing of it. And as the init of an image, beside the real tini.
 #
 # shellcheck disable=SC2016 # what is quoted is for the shell in a container
+# shellcheck disable=SC2153 # podman_up sets ENGINE
 # shellcheck disable=SC2030,SC2031,SC2154 # ended() and backendai() of containers.bash set status, output and told
 
 load helpers
@@ -25,7 +26,8 @@ setup_file() {
 			COPY tini real /inits/
 		CONTAINERFILE
 	}
-	docker_up --init --init-path="$INSTALLED/docker-init"
+	sed "s|/usr/local/bin|$INSTALLED|" "$TREE/examples/engine-init/daemon.json" >"$INSTALLED/daemon.json"
+	docker_up --config-file="$INSTALLED/daemon.json"
 }
 
 teardown_file() {
@@ -141,7 +143,7 @@ exits() {
 	podman_ready
 	local conf=$ENGINE/containers.conf
 	cp "$conf" "$conf.before"
-	sed -i "s|^\[containers\]|&\ninit_path = \"$INSTALLED/distinit\"|" "$conf"
+	sed "s|/usr/local/bin|$INSTALLED|" "$TREE/examples/engine-init/containers.conf" | cat - "$conf.before" | awk '!seen[$0]++' >"$conf"
 	ended pod run --rm --network none --init "${told[@]}" localhost/busybox sh -c "$SHOW"
 	mv "$conf.before" "$conf"
 	exits 0 $'podman-init\n'"$SHOWN"
@@ -209,8 +211,9 @@ readonly -a ENDINGS=(
 # ending ENGINE INIT SCRIPT: print the exit status, and write the milliseconds that stop took to $BATS_TEST_TMPDIR/ms.
 ending() {
 	local engine=$1 began
-	"$engine" run --detach --name ends --network none $([[ $engine == dock ]] && echo --init=false) --entrypoint "/inits/$2" \
-		localhost/inits -- sh -c "$3" >/dev/null
+	# dockerd's own init is not wanted here.
+	"$engine" run --detach --name ends --network none --init=false --entrypoint "/inits/$2" localhost/inits \
+		-- sh -c "$3" >/dev/null
 	until_true eval "[[ \$($engine logs ends 2>&1) == *ready* ]]"
 	began=$(date +%s%3N)
 	"$engine" stop --time 3 ends >/dev/null 2>&1
@@ -219,7 +222,8 @@ ending() {
 	"$engine" rm --force ends >/dev/null
 }
 
-# ends_alike ENGINE: each way takes as long as with tini, within a second, and gives the same status.
+# ends_alike ENGINE: each way takes as long as with tini, within 1.5 s, and gives the same status. (distinit alone gives
+# leftovers 2 s.)
 ends_alike() {
 	local script code ms
 	for script in "${ENDINGS[@]}"; do
@@ -227,7 +231,7 @@ ends_alike() {
 		ms=$(<"$BATS_TEST_TMPDIR/ms")
 		same "the exit status of: $script" "$code" "$(ending "$1" tini "$script")"
 		echo "$1, status $code, real $ms ms, ours $(<"$BATS_TEST_TMPDIR/ms") ms: $script" >&3
-		(($(<"$BATS_TEST_TMPDIR/ms") - ms < 1000 && ms - $(<"$BATS_TEST_TMPDIR/ms") < 1000)) ||
+		(($(<"$BATS_TEST_TMPDIR/ms") - ms < 1500 && ms - $(<"$BATS_TEST_TMPDIR/ms") < 1500)) ||
 			fail "real $ms ms, ours $(<"$BATS_TEST_TMPDIR/ms") ms: $script"
 	done
 }
