@@ -86,7 +86,8 @@ missing() {
 	readelf -lW "$DISTINIT" | grep -q INTERP && skip 'that of the static program'
 	run lintian --allow-root "$ONE"/out/*.deb
 	printf '%s\n' "$output"
-	[[ $status -eq 0 && -z $(grep -E '^[EW]:' <<<"$output") ]]
+	[ "$status" -eq 0 ]
+	run ! grep -E '^[EW]:' <<<"$output"
 }
 
 # --- completions ------------------------------------------------------------------------------------
