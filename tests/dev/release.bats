@@ -87,7 +87,9 @@ missing() {
 	run lintian --allow-root "$ONE"/out/*.deb
 	printf '%s\n' "$output"
 	[ "$status" -eq 0 ]
-	run ! grep -E '^[EW]:' <<<"$output"
+	if grep -E '^[EW]:' <<<"$output"; then
+		return 1
+	fi
 }
 
 # --- completions ------------------------------------------------------------------------------------
