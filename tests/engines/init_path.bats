@@ -208,29 +208,86 @@ readonly -a ENDINGS=(
 	'(trap "" TERM; busybox sleep 1000) & trap "exit 5" TERM; echo ready; while :; do busybox sleep 0.1; done'
 )
 
-# ending ENGINE INIT SCRIPT: print the exit status, and write the milliseconds that stop took to $BATS_TEST_TMPDIR/ms.
-ending() {
-	local engine=$1 began
-	# dockerd's own init is not wanted here.
-	"$engine" run --detach --name ends --network none --init=false --entrypoint "/inits/$2" localhost/inits \
-		-- sh -c "$3" >/dev/null
-	until_true eval "[[ \$($engine logs ends 2>&1) == *ready* ]]"
-	began=$(date +%s%3N)
-	"$engine" stop --time 3 ends >/dev/null 2>&1
-	echo $(($(date +%s%3N) - began)) >"$BATS_TEST_TMPDIR/ms"
-	"$engine" inspect ends --format '{{.State.ExitCode}}'
-	"$engine" rm --force ends >/dev/null
+# begin_WAY INIT SCRIPT: start the container "ends"; stop_WAY: stop it, with 3 s of grace.
+begin_pod() {
+	pod run --detach --name ends --network none --entrypoint "/inits/$1" localhost/inits -- sh -c "$2"
 }
 
-# ends_alike ENGINE: each way takes as long as with tini, within 1.5 s, and gives the same status. (distinit alone gives
+stop_pod() {
+	pod stop --time 3 ends
+}
+
+# dockerd's own init is not wanted here.
+begin_dock() {
+	dock run --detach --name ends --network none --init=false --entrypoint "/inits/$1" localhost/inits -- sh -c "$2"
+}
+
+stop_dock() {
+	dock stop --time 3 ends
+}
+
+begin_compose() {
+	cat >"$BATS_TEST_TMPDIR/compose.yaml" <<-END
+		services:
+		  ends:
+		    image: localhost/inits
+		    container_name: ends
+		    entrypoint: ["/inits/$1", "--"]
+		    command: ["sh", "-c", $(python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$2")]
+	END
+	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$BATS_TEST_TMPDIR/podman"
+	chmod +x "$BATS_TEST_TMPDIR/podman"
+	compose up --detach
+}
+
+compose() {
+	timeout --kill-after=5 "$LIMIT" podman-compose --podman-path "$BATS_TEST_TMPDIR/podman" -f "$BATS_TEST_TMPDIR/compose.yaml" "$@"
+}
+
+stop_compose() {
+	compose stop --timeout 3
+}
+
+begin_kube() {
+	cat >"$BATS_TEST_TMPDIR/pod.yaml" <<-END
+		{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": {"restartPolicy": "Never", "containers": [
+		  {"name": "ends", "image": "localhost/inits", "command": ["/inits/$1", "--", "sh", "-c",
+		   $(python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$2")]}]}}
+	END
+	pod kube play --network none "$BATS_TEST_TMPDIR/pod.yaml"
+}
+
+stop_kube() {
+	pod stop --time 3 pod-ends
+}
+
+# ending WAY INIT SCRIPT: print the exit status, and write the milliseconds that stop took to $BATS_TEST_TMPDIR/ms.
+ending() {
+	local way=$1 engine=pod name=ends began
+	[[ $way != dock ]] || engine=dock
+	[[ $way != kube ]] || name=pod-ends
+	"begin_$way" "$2" "$3" >"$BATS_TEST_TMPDIR/said" 2>&1
+	until_true eval "[[ \$($engine logs $name 2>&1) == *ready* ]]"
+	began=$(date +%s%3N)
+	"stop_$way" >>"$BATS_TEST_TMPDIR/said" 2>&1
+	echo $(($(date +%s%3N) - began)) >"$BATS_TEST_TMPDIR/ms"
+	"$engine" inspect "$name" --format '{{.State.ExitCode}}'
+	if [[ $way == kube ]]; then
+		pod pod rm --force pod >/dev/null
+	else
+		"$engine" rm --force "$name" >/dev/null
+	fi
+}
+
+# ends_alike WAY SCRIPT...: each takes as long as with tini, within 1.5 s, and gives the same status. (distinit alone gives
 # leftovers 2 s.)
 ends_alike() {
-	local script code ms
-	for script in "${ENDINGS[@]}"; do
-		code=$(ending "$1" real "$script")
+	local way=$1 script code ms
+	for script in "${@:2}"; do
+		code=$(ending "$way" real "$script")
 		ms=$(<"$BATS_TEST_TMPDIR/ms")
-		same "the exit status of: $script" "$code" "$(ending "$1" tini "$script")"
-		echo "$1, status $code, real $ms ms, ours $(<"$BATS_TEST_TMPDIR/ms") ms: $script" >&3
+		same "the exit status of: $script" "$code" "$(ending "$way" tini "$script")"
+		echo "# $way, status $code, real $ms ms, ours $(<"$BATS_TEST_TMPDIR/ms") ms: $script" >&3
 		(($(<"$BATS_TEST_TMPDIR/ms") - ms < 1500 && ms - $(<"$BATS_TEST_TMPDIR/ms") < 1500)) ||
 			fail "real $ms ms, ours $(<"$BATS_TEST_TMPDIR/ms") ms: $script"
 	done
@@ -238,10 +295,22 @@ ends_alike() {
 
 @test "init_path: podman stop: as the real tini in an image, with the same status in the same time" {
 	podman_ready
-	ends_alike pod
+	ends_alike pod "${ENDINGS[@]}"
 }
 
 @test "init_path: docker stop: as the real tini in an image, with the same status in the same time" {
 	with_docker
-	ends_alike dock
+	ends_alike dock "${ENDINGS[@]}"
+}
+
+@test "init_path: Compose: as the real tini in an image, with the same status in the same time" {
+	podman_ready
+	command -v podman-compose || skip "podman-compose is not installed"
+	# podman-compose takes its time.
+	ends_alike compose "${ENDINGS[0]}" "${ENDINGS[2]}" "${ENDINGS[4]}"
+}
+
+@test "init_path: kube play: as the real tini in an image, with the same status in the same time" {
+	podman_ready
+	ends_alike kube "${ENDINGS[@]}"
 }
