@@ -49,9 +49,9 @@ static size_t put_head(const struct guise *g, enum speech level, char *line) {
 	size_t n = 0;
 	for (const char *p = g->as->head; *p; p++) {
 		if (*p == '@') {
-			const char *word = g->as->words[level];
-			memcpy(line + n, word, strlen(word));
-			n += strlen(word);
+			for (const char *word = g->as->words[level]; *word; word++) {
+				line[n++] = *word;
+			}
 		} else if (*p == '#') {
 			n += num_write(line + n, (uint64_t)getpid());
 		} else {
