@@ -17,8 +17,9 @@ build_cross() {
 	fetch_musl "$arch" "$cpu"
 	link_kernel_headers "$DEPS/$arch/kernel-headers" "/usr/$cpu-linux-gnu/include" "/usr/$cpu-linux-gnu/include"
 	configure_musl "build-$arch" musl-other "$cpu" "$arch"
-	compile "build-$arch" distinit
+	compile "build-$arch" distinit distrun
 	check_static "build-$arch/distinit"
+	check_static "build-$arch/distrun"
 }
 
 # fetch_musl ARCH CPU: download and unpack musl-dev of another processor, without adding a foreign

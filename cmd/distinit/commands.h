@@ -22,6 +22,14 @@ extern const struct subcommand subcommands[];
 
 /** Derive the variables, apply the directives, and become the workload. */
 int command_run(struct session *s);
+
+/**
+ * The second part of command_run(), once options are read: derive, and become the arguments of the
+ * session's settings; with a @plan, stay as their parent. Returns the exit status. A failure is in
+ * @err, which is otherwise empty.
+ */
+int run_workload(struct session *s, struct init_plan *plan, struct err *err);
+
 int command_env(struct session *s);
 int command_explain(struct session *s);
 int command_wait(struct session *s);

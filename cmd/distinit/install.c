@@ -4,9 +4,22 @@
 
 #include "distinit/commands.h"
 
+#include "names/names.h"
+
 #include "install/install.h"
 
 #include <errno.h>
+
+/** Read --as, the name of the copy. */
+static int read_name(struct session *s, const char **name, struct err *err) {
+	const char *wanted = s->settings.value[OPT_AS];
+	*name = wanted ? wanted : "distinit";
+	if (strcmp(*name, "distinit") == 0 || (disguise_of(wanted) && !strchr(wanted, '/'))) {
+		return 0;
+	}
+	return err_set(err, EINVAL, "--as=%s: expected one of these: %sdistinit", quote(str_of(wanted)).s,
+		       disguise_names(&s->arena));
+}
 
 int command_install(struct session *s) {
 	struct err err;
@@ -19,13 +32,14 @@ int command_install(struct session *s) {
 		r = err_set(&err, EINVAL, "install takes one folder, not also %s; put options first",
 			    quote(str_of(arguments[1])).s);
 	}
-	r = r < 0 ? r : install_self(folder, &s->notes, &err);
+	const char *name;
+	r = r < 0 ? r : read_name(s, &name, &err);
+	r = r < 0 ? r : install_self(folder, name, &s->notes, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
 	say_line(&s->speaker, LOG_INFO,
-		 arena_format(&s->arena, "%s/" INSTALL_NAME " %s", folder,
-			      r ? "is written" : "is up to date"));
+		 arena_format(&s->arena, "%s/%s %s", folder, name, r ? "is written" : "is up to date"));
 	return 0;
 }

@@ -18,10 +18,12 @@
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
  *     help.c             --help, from the tables
  *
+ * cmd/names runs this program under the names of others (tini, gosu).
  * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
  */
 
 #include "distinit/commands.h"
+#include "names/names.h"
 
 #include "base/nearest.h"
 #include "env/secret.h"
@@ -79,6 +81,10 @@ int main(int argc, char **argv) {
 	static struct session s;
 	session_init(&s, memory, sizeof(memory));
 
+	const struct disguise *as = disguise_of(argv[0]);
+	if (as) {
+		return disguise_run(as, &s, argv);
+	}
 	const struct subcommand *sub = &subcommands[0];
 	char **options_at = argv + (argc > 0);
 	if (argc > 1 && argv[1][0] != '-') {

@@ -126,6 +126,8 @@ static const struct option options[] = {
 	 "for a tracked name that is not set, write an 'unset' line"},
 	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
 	 "write to FILE, atomically"},
+	{"as", 0, OPT_AS, TAKES_TEXT, CMD_INSTALL, false, "NAME",
+	 "the name of the copy, such as tini or gosu: called so, it is that program"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
 	 "do not mask values that look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},

@@ -80,31 +80,34 @@ static void say_who_it_is(struct session *s) {
 	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 }
 
-/** Print and report an error before the start. Returns the exit status. */
-static int refuse(struct session *s, const struct err *err) {
-	return report_failed(s, session_fail(s, err), err);
+/** Become the workload; or with @plan, start it and stay. */
+static int start_workload_of(struct session *s, struct init_plan *plan, struct err *err) {
+	char **argv = s->settings.arguments, **envp = env_vector(&s->env);
+	const char *path = env_get(&s->env, "PATH");
+	struct err late;
+	if (!plan) {
+		if (s->report.path && report_started(&s->report, argv[0], (uint32_t)getpid(), false, &late) < 0) {
+			say_line(&s->speaker, LOG_WARN, late.text);
+		}
+		return exec_program(&s->arena, argv, envp, path, err);
+	}
+	plan->argv = argv;
+	plan->envp = envp;
+	plan->path = path;
+	plan->report = &s->report;
+	plan->tell = s->report.path ? &init_report : NULL;
+	return init_run(&s->arena, plan, err);
 }
 
-int command_run(struct session *s) {
-	struct err err;
-	char **argv = s->settings.arguments;
-	if (!s->settings.separated || !argv[0]) {
-		return refuse_command_line(s);
-	}
-	session_report_open(s);
-	struct init_plan plan = {0};
-	bool stay;
-	if (read_init_plan(s, &plan, &stay, &err) < 0) {
-		return refuse(s, &err);
-	}
-	s->flow.wants.supervises = stay;
-	if (stay) {
+int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
+	s->flow.wants.supervises = plan != NULL;
+	if (plan) {
 		// Deriving may resolve names, which takes time. A signal must not get lost
 		// meanwhile.
-		init_hold_signals(&plan);
+		init_hold_signals(plan);
 	}
-	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {
-		return refuse(s, &err);
+	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0) {
+		return EXIT_OURS;
 	}
 	say_notes(&s->speaker, &s->notes);
 	if (s->speaker.log >= LOG_INFO) {
@@ -113,25 +116,27 @@ int command_run(struct session *s) {
 			say_who_it_is(s);
 		}
 	}
-	if (privileges_drop(&s->flow, &err) < 0) {
-		return refuse(s, &err);
+	if (privileges_drop(&s->flow, err) < 0) {
+		return EXIT_OURS;
 	}
 	report_derived(s);
+	err->text[0] = '\0';
 	int status = session_wait(s);
-	if (status) {
-		return status;
+	return status ? status : start_workload_of(s, plan, err);
+}
+
+int command_run(struct session *s) {
+	struct err err;
+	if (!s->settings.separated || !s->settings.arguments[0]) {
+		return refuse_command_line(s);
 	}
-	plan.argv = argv;
-	plan.envp = env_vector(&s->env);
-	plan.path = env_get(&s->env, "PATH");
-	if (!stay && s->report.path &&
-	    report_started(&s->report, argv[0], (uint32_t)getpid(), false, &err) < 0) {
-		say_line(&s->speaker, LOG_WARN, err.text);
+	session_report_open(s);
+	struct init_plan plan = {0};
+	bool stay;
+	int status = EXIT_OURS;
+	if (read_init_plan(s, &plan, &stay, &err) == 0) {
+		status = run_workload(s, stay ? &plan : NULL, &err);
 	}
-	plan.report = &s->report;
-	plan.tell = s->report.path ? &init_report : NULL;
-	status = stay ? init_run(&s->arena, &plan, &err)
-		      : exec_program(&s->arena, plan.argv, plan.envp, plan.path, &err);
 	if (err.text[0]) {
 		session_fail(s, &err);
 		report_failed(s, status, &err);

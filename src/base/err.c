@@ -9,6 +9,7 @@ int err_set(struct err *err, int code, const char *format, ...) {
 	va_start(args, format);
 	format_text(err->text, sizeof(err->text), format, args);
 	va_end(args);
+	err->code = code;
 	return -code;
 }
 

@@ -12,6 +12,8 @@
 
 struct err {
 	char text[700];
+	/** The errno of the failure. */
+	int code;
 };
 
 /** Set the sentence. Returns -@code, a negative errno, for `return err_set(...)`. */

@@ -84,6 +84,7 @@ void forward(struct supervisor *in, siginfo_t *info) {
 	}
 	if (as == 0) {
 		say_dropped(in, signal);
+		report(&in->plan, EVENT_FORWARDED, signal, 0);
 		return;
 	}
 	why_told(in, info);
@@ -100,4 +101,5 @@ void forward(struct supervisor *in, siginfo_t *info) {
 	if (signal == SIGTERM && !was_ignored(signal)) {
 		ending_begin(in);
 	}
+	report(&in->plan, EVENT_FORWARDED, signal, as);
 }

@@ -49,6 +49,23 @@ enum leftovers {
 	LEFTOVERS_LEAVE,
 };
 
+/** What init_run() reports to a plan's watcher, with two numbers. */
+enum init_event {
+	/**
+	 * In the child, before it becomes the workload, with signals blocked. Return true if the
+	 * child has its process group and its terminal.
+	 */
+	EVENT_CHILD,
+	/** The workload has started: its pid. */
+	EVENT_STARTED,
+	/** A signal came: its number. Return true to drop it. */
+	EVENT_SIGNAL,
+	/** A signal was forwarded: its number, and the one that was sent; 0: none was sent. */
+	EVENT_FORWARDED,
+	/** A child, or an adopted orphan, has ended and was reaped: its pid, and its status. */
+	EVENT_REAPED,
+};
+
 struct init_plan {
 	/** The workload, for exec_program(). An entry of @envp (LISTEN_PID) may be replaced. */
 	char *const *argv;
@@ -87,6 +104,11 @@ struct init_plan {
 	const char *root;
 	/** The program's name, for messages. */
 	const char *program;
+	/** Do not become a subreaper where we are not PID 1. */
+	bool no_subreaper;
+	/** Called for each event, with @watcher; NULL: nobody watches. */
+	bool (*event)(void *watcher, enum init_event event, int a, int b);
+	void *watcher;
 	/** What else to handle while the workload runs (init/beside.h); NULL: nothing. */
 	struct beside *beside;
 	/** Set by init_hold_signals(). */

@@ -9,6 +9,7 @@
 #include "init/beside.h"
 #include "init/supervisor.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -37,6 +38,15 @@ static void close_others(const struct beside *beside) {
 		from = kept + 1;
 	}
 	close_descriptors(from, ~0U);
+}
+
+int leave_folder(void) {
+	int here = open(".", O_PATH | O_CLOEXEC);
+	if (here >= 0 && (fchdir(here) < 0 || chdir("/") < 0)) {
+		close(here);
+		here = -1;
+	}
+	return here;
 }
 
 void leave_places(const struct beside *beside) {

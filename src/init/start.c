@@ -22,6 +22,8 @@ struct start {
 	/** The inherited action for SIGCHLD, restored in the child. */
 	struct sigaction child_action;
 	pid_t parent;
+	/** The working directory, which we have left; -1: we have not. */
+	int folder;
 	/** Where to write the digits of LISTEN_PID; NULL: the variable is not for us. */
 	char *listen_pid;
 	/**
@@ -90,8 +92,14 @@ static void become_workload(struct start *s) {
 	if (s->listen_pid) {
 		s->listen_pid[num_write(s->listen_pid, (uint64_t)getpid())] = '\0';
 	}
-	terminal_enter(s->terminal);
+	if (!report(s->plan, EVENT_CHILD, 0, 0)) {
+		terminal_enter(s->terminal);
+	}
 	if (!follow_parent(s)) {
+		return;
+	}
+	if (s->folder >= 0 && fchdir(s->folder) < 0) {
+		err_set(s->err, errno, "the working directory cannot be entered: %s", strerror(errno));
 		return;
 	}
 	sigaction(SIGCHLD, &s->child_action, NULL);
@@ -121,6 +129,7 @@ pid_t start_workload(struct arena *arena, const struct init_plan *plan, const st
 		.plan = plan,
 		.terminal = terminal,
 		.parent = getpid(),
+		.folder = leave_folder(),
 		.err = err,
 	};
 	err_set(err, EINTR, "the command was killed before it could start");
@@ -130,6 +139,9 @@ pid_t start_workload(struct arena *arena, const struct init_plan *plan, const st
 	s.listen_pid = prepare_listen_pid(arena, plan->envp, s.parent);
 
 	pid_t pid = start_child(&s);
+	if (s.folder >= 0) {
+		close(s.folder);
+	}
 	if (pid < 0) {
 		err_set(err, errno, "the command cannot be started: vfork failed: %s", strerror(errno));
 		*status = EXIT_OURS;

@@ -12,7 +12,14 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+bool report(const struct init_plan *plan, enum init_event event, int a, int b) {
+	return plan->event && plan->event(plan->watcher, event, a, b);
+}
+
 void handle_signal(struct supervisor *in, siginfo_t *info) {
+	if (report(&in->plan, EVENT_SIGNAL, info->si_signo, 0)) {
+		return;
+	}
 	if (info->si_signo == SIGCHLD) {
 		reap(in);
 		return;
@@ -83,7 +90,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	if (in.plan.leftovers == LEFTOVERS_AUTO) {
 		in.plan.leftovers = in.self == 1 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
 	}
-	if (in.self != 1) {
+	if (in.self != 1 && !plan->no_subreaper) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1UL);
 	}
 
@@ -95,6 +102,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	}
 	in.limit_at = plan->time_limit_ms ? in.started_at + plan->time_limit_ms : 0;
 	leave_places(plan->beside);
+	report(plan, EVENT_STARTED, in.child, 0);
 	if (plan->tell) {
 		plan->tell->started(&in);
 	}

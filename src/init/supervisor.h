@@ -131,6 +131,9 @@ struct beside_loop {
 
 // supervise.c
 
+/** Report to the plan's watcher, if there is one. Returns what it returns. */
+bool report(const struct init_plan *plan, enum init_event event, int a, int b);
+
 /** Handle a signal. */
 void handle_signal(struct supervisor *in, siginfo_t *info);
 
@@ -266,6 +269,12 @@ bool was_ignored(int signal);
 void say_dropped(const struct supervisor *in, int signal);
 
 // places.c
+
+/**
+ * Leave the working directory before the workload starts, which may look where we are. Returns a
+ * descriptor by which it goes back; -1 if it could not: then nothing is left.
+ */
+int leave_folder(void);
 
 /**
  * Leave the working directory, and close the descriptors above 2 except those of @beside (may be

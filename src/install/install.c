@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The copy is written to INSTALL_NEW in the same folder, and renamed once it is complete. A run
- * that is killed may leave INSTALL_NEW behind; the next run replaces it. The folder is locked, so
- * that two runs at once do not delete each other's file.
+ * The copy is written to ".NAME.new" in the same folder, and renamed once it is complete. A run that
+ * is killed may leave that file behind; the next run replaces it. The folder is locked, so that two
+ * runs at once do not delete each other's file.
  *
- * If another process keeps the folder locked, or INSTALL_NEW cannot be removed, the new file gets a
+ * If another process keeps the folder locked, or ".NAME.new" cannot be removed, the new file gets a
  * random name, and needs no lock.
  */
 
@@ -21,7 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define INSTALL_NEW  "." INSTALL_NAME ".new"
 #define INSTALL_MODE 0555
 
 /** The timeout for the lock. A run needs it for milliseconds only. */
@@ -34,14 +33,15 @@ struct install {
 	/** This program's own file. */
 	int self_fd;
 	size_t size;
-	/** The name of the new file until it is complete. */
-	char new[sizeof(INSTALL_NEW) + 9];
+	/** The name of the file, and that of the new one until it is complete. */
+	const char *name;
+	char new[INSTALL_NAME_MAX + sizeof("..new.01234567")];
 	struct err *err;
 };
 
 /** Report that the destination cannot be written. */
 static int refuse(const struct install *in, int code, const char *way_out) {
-	return err_set(in->err, code, "%s cannot be written in %s: %s%s", INSTALL_NAME,
+	return err_set(in->err, code, "%s cannot be written in %s: %s%s", in->name,
 		       quote(str_of(in->folder)).s, strerror(code), way_out);
 }
 
@@ -64,12 +64,13 @@ static int open_folder(struct install *in) {
 		return 0;
 	}
 	int code = errno;
-	return err_set(in->err, code, "the folder %s cannot be opened: %s%s", quote(str_of(in->folder)).s,
+	bool is_file = code == ENOTDIR;
+	return err_set(in->err, code, "the folder %s cannot be opened: %s%s%s", quote(str_of(in->folder)).s,
 		       strerror(code),
 		       code == ENOENT ? "; create it first, or mount a volume there"
-		       : code == ENOTDIR
-			       ? "; expected a folder, into which this program is copied as " INSTALL_NAME
-			       : "");
+		       : is_file      ? "; expected a folder, into which this program is copied as "
+				      : "",
+		       is_file ? in->name : "");
 }
 
 /**
@@ -78,9 +79,13 @@ static int open_folder(struct install *in) {
 static void name_new(struct install *in, bool random) {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *bytes = (const unsigned char *)getauxval(AT_RANDOM);
-	memcpy(in->new, INSTALL_NEW, sizeof(INSTALL_NEW));
+	size_t len = strlen(in->name);
+	char *at = in->new;
+	*at++ = '.';
+	memcpy(at, in->name, len);
+	memcpy(at + len, ".new", 5);
 	if (random) {
-		char *at = in->new + sizeof(INSTALL_NEW) - 1;
+		at += len + 4;
 		*at++ = '.';
 		for (int i = 0; i < 8; i++) {
 			*at++ = hex[bytes ? bytes[i] & 15 : (unsigned)getpid() >> 4 * i & 15];
@@ -133,7 +138,7 @@ static bool is_foreign(const struct install *in, uid_t owner) {
 /** Whether the file is installed already, with the right contents, mode and owner. */
 static bool is_installed(const struct install *in) {
 	struct stat info;
-	int fd = openat(in->folder_fd, INSTALL_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(in->folder_fd, in->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool same = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
 		    (info.st_mode & 07777) == INSTALL_MODE && !is_foreign(in, info.st_uid) &&
 		    (size_t)info.st_size == in->size && is_same(fd, in->self_fd, in->size);
@@ -226,7 +231,7 @@ static int make(struct install *in) {
 	int r = fill(in, fd);
 	// Close before the rename: a file that is open for writing cannot be executed (ETXTBSY).
 	r = close(fd) < 0 && r == 0 ? -errno : r;
-	if (r == 0 && renameat(in->folder_fd, in->new, in->folder_fd, INSTALL_NAME) < 0) {
+	if (r == 0 && renameat(in->folder_fd, in->new, in->folder_fd, in->name) < 0) {
 		r = -errno;
 	}
 	if (r < 0) {
@@ -256,8 +261,8 @@ static void note_noexec(const struct install *in, struct notes *notes) {
 	}
 }
 
-int install_self(const char *folder, struct notes *notes, struct err *err) {
-	struct install in = {.folder = folder, .folder_fd = -1, .self_fd = -1, .err = err};
+int install_self(const char *folder, const char *name, struct notes *notes, struct err *err) {
+	struct install in = {.folder = folder, .name = name, .folder_fd = -1, .self_fd = -1, .err = err};
 	int r = open_folder(&in);
 	r = r < 0 ? r : open_self(&in);
 	if (r == 0) {

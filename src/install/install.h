@@ -9,11 +9,12 @@
 #include "base/err.h"
 #include "base/notes.h"
 
-/** The name of the copy. */
-#define INSTALL_NAME "distinit"
+/** The longest name of a copy. */
+#define INSTALL_NAME_MAX 32
 
 /**
- * Make @folder/distinit a copy of this program, with mode 0555, whatever our user and umask.
+ * Make @folder/@name a copy of this program, with mode 0555, whatever our user and umask. The name
+ * has at most INSTALL_NAME_MAX bytes.
  *
  * At any time, readers find either the previous file or the complete new one. A running previous
  * program keeps running. If the same file is there already, nothing is written, so a read-only
@@ -24,4 +25,4 @@
  * Returns 1 if it was written; 0 if it was there already; the negative errno of the failure, with
  * the way out in @err.
  */
-int install_self(const char *folder, struct notes *notes, struct err *err);
+int install_self(const char *folder, const char *name, struct notes *notes, struct err *err);

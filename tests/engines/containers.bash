@@ -46,13 +46,14 @@ made_of() {
 
 # --- dockerd ----------------------------------------------------------------------------------------
 
+# docker_up [OPTION OF DOCKERD]...: for setup_file.
 docker_up() {
 	NO_DOCKER=$(missing /usr/sbin/dockerd /usr/bin/docker containerd runc ip)
 	export NO_DOCKER
 	[[ -z $NO_DOCKER ]] || return 0
 	DAEMON=$(mktemp -d /dev/shm/docker.XXXXXX)
 	export DAEMON
-	"$PROGRAMS/docker-private" up "$DAEMON" 3>&-
+	"$PROGRAMS/docker-private" up "$DAEMON" "$@" 3>&-
 }
 
 docker_down() {

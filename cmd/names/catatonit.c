@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** catatonit 0.2.1. Podman's podman-init is the same program. */
+
+#include "names/names.h"
+
+#include "init/supervisor.h"
+
+#define USAGE "usage: catatonit [-ghLPV] [--] PROGRAM [ARG]...\n"
+
+static void prepare(struct guise *g) {
+	// These are never forwarded.
+	g->plan.signal_as[SIGTSTP] = 0;
+	g->plan.signal_as[SIGTTIN] = 0;
+	g->plan.signal_as[SIGTTOU] = 0;
+}
+
+static bool event(struct guise *g, enum init_event event, int a, int b) {
+	(void)b;
+	if (event == EVENT_STARTED) {
+		guise_say(g, SAY_DEBUG, "pid1 (%d) spawned: %s", a, g->command[0]);
+	} else if (event == EVENT_REAPED && a != g->child) {
+		guise_say(g, SAY_DEBUG, "child process %d was reaped", a);
+	}
+	return false;
+}
+
+static const char *const variables[] = {"vCATATONIT_DEBUG", "RCATATONIT_LOG", NULL};
+
+static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG"};
+
+const struct disguise disguise_catatonit = {
+	.names = "catatonit podman-init ",
+	.letters = "ghLPV",
+	.variables = variables,
+	.help = USAGE "\n"
+		      "  -g  send signals to the process group\n"
+		      "  -P  pause: run no program, and end at TERM or INT\n"
+		      "  -h, -L, -V, --version\n",
+	.version = "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n",
+	.usage = USAGE,
+	.help_fd = 2,
+	.version_fd = 1,
+	.usage_fd = 2,
+	.head = "@ (catatonit:#): ",
+	.words = words,
+	.exec_before = "failed to exec ",
+	.exec_after = ": ",
+	.exec_status = 1,
+	.usage_after_error = true,
+	.stdout_from = SAY_NONE,
+	.verbose_step = SAY_DEBUG,
+	.run = guise_run_init,
+	.prepare = prepare,
+	.event = event,
+};

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * dumb-init 1.2.5. Unless told otherwise (-c), the workload leads a session, gets our terminal, and
+ * signals go to its process group, also a TERM when it has ended.
+ */
+
+#include "names/names.h"
+
+#include "init/supervisor.h"
+
+#include <sys/ioctl.h>
+
+/** The largest signal that dumb-init knows. */
+#define SIGNALS 31
+
+static bool stops(int signal) {
+	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/** The workload gets all signals in their default state, whatever we inherited. */
+static void reset_signals(struct guise *g) {
+	for (int i = 1; i <= SIGNALS; i++) {
+		sigaction(i, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	}
+	g->plan.inherited_mask = 0;
+}
+
+/**
+ * Give up our terminal, for the workload. If we lead the session, the kernel then sends HUP and
+ * CONT, which must not be forwarded.
+ */
+static void leave_terminal(struct guise *g) {
+	if (ioctl(0, TIOCNOTTY) == 0 && getsid(0) == getpid()) {
+		g->hand_off = signal_bit(SIGHUP) | signal_bit(SIGCONT);
+	}
+}
+
+static void prepare(struct guise *g) {
+	reset_signals(g);
+	if (guise_has(g, 'c')) {
+		return;
+	}
+	g->plan.kill_group = true;
+	for (int i = 1; i <= SIGNALS; i++) {
+		if (stops(i) && g->plan.signal_as[i] == i) {
+			g->plan.signal_as[i] = SIGSTOP;
+		}
+	}
+	leave_terminal(g);
+}
+
+/** In the child. */
+static void begin_session(const struct guise *g) {
+	setsid();
+	ioctl(0, TIOCSCTTY, 0);
+	guise_say(g, SAY_DEBUG, "setsid complete.");
+}
+
+/** Returns whether @signal is to be dropped. */
+static bool take(struct guise *g, int signal) {
+	guise_say(g, SAY_DEBUG, "Received signal %d.", signal);
+	bool ours = g->hand_off & signal_bit(signal);
+	if (ours) {
+		g->hand_off &= ~signal_bit(signal);
+		guise_say(g, SAY_DEBUG, "Ignoring tty hand-off signal %d.", signal);
+	}
+	return ours;
+}
+
+static void say_forwarded(const struct guise *g, int signal, int as) {
+	if (as != signal) {
+		guise_say(g, SAY_DEBUG, "Translating signal %d to %d.", signal, as);
+	}
+	if (as) {
+		guise_say(g, SAY_DEBUG, "Forwarded signal %d to children.", as);
+	} else {
+		guise_say(g, SAY_DEBUG, "Not forwarding signal %d to children (ignored).", as);
+	}
+}
+
+/** Stop with the workload, as a shell's job does. */
+static void stop_too(const struct guise *g, int signal) {
+	if (stops(signal)) {
+		guise_say(g, SAY_DEBUG, "Suspending self due to TTY signal.");
+		send_signal(getpid(), SIGSTOP);
+	}
+}
+
+/** The workload has ended. Ask the rest of its process group to end. */
+static void say_goodbye(const struct guise *g, int status) {
+	int as = g->plan.signal_as[SIGTERM];
+	if (as && !guise_has(g, 'c')) {
+		send_signal(-g->child, as);
+	}
+	say_forwarded(g, SIGTERM, as);
+	guise_say(g, SAY_DEBUG, "Child exited with status %d. Goodbye.", status);
+}
+
+static void say_reaped(const struct guise *g, int pid, int status) {
+	int code = WEXITSTATUS(status);
+	if (WIFEXITED(status)) {
+		guise_say(g, SAY_DEBUG, "A child with PID %d exited with exit status %d.", pid, code);
+	} else {
+		code = 128 + WTERMSIG(status);
+		guise_say(g, SAY_DEBUG, "A child with PID %d was terminated by signal %d.", pid, code - 128);
+	}
+	if (pid == g->child) {
+		say_goodbye(g, code);
+	}
+}
+
+static bool event(struct guise *g, enum init_event event, int a, int b) {
+	switch (event) {
+	case EVENT_CHILD:
+		if (!guise_has(g, 'c')) {
+			begin_session(g);
+		}
+		return !guise_has(g, 'c');
+	case EVENT_STARTED:
+		guise_say(g, SAY_DEBUG, "Child spawned with PID %d.", a);
+		return false;
+	case EVENT_SIGNAL:
+		return take(g, a);
+	case EVENT_FORWARDED:
+		say_forwarded(g, a, b);
+		stop_too(g, a);
+		return false;
+	case EVENT_REAPED:
+		say_reaped(g, a, b);
+		return false;
+	}
+	return false;
+}
+
+static const char *const variables[] = {"vDUMB_INIT_DEBUG=1", "cDUMB_INIT_SETSID=0", NULL};
+
+const struct disguise disguise_dumb_init = {
+	.names = "dumb-init ",
+	.letters = "chr:vV",
+	.variables = variables,
+	// These texts are dumb-init's: its own tests, and others, compare them.
+	.help = "dumb-init v1.2.5\n"
+		"Usage: @ [option] command [[arg] ...]\n"
+		"\n"
+		"dumb-init is a simple process supervisor that forwards signals to children.\n"
+		"It is designed to run as PID1 in minimal container environments.\n"
+		"\n"
+		"Optional arguments:\n"
+		"   -c, --single-child   Run in single-child mode.\n"
+		"                        In this mode, signals are only proxied to the\n"
+		"                        direct child and not any of its descendants.\n"
+		"   -r, --rewrite s:r    Rewrite received signal s to new signal r before proxying.\n"
+		"                        To ignore (not proxy) a signal, rewrite it to 0.\n"
+		"                        This option can be specified multiple times.\n"
+		"   -v, --verbose        Print debugging information to stderr.\n"
+		"   -h, --help           Print this help message and exit.\n"
+		"   -V, --version        Print the current version and exit.\n"
+		"\n"
+		"Full help is available online at https://github.com/Yelp/dumb-init\n",
+	.version = "dumb-init v1.2.5\n",
+	.usage = "Usage: @ [option] program [args]\n"
+		 "Try @ --help for full usage.\n",
+	.help_fd = 2,
+	.version_fd = 2,
+	.usage_fd = 2,
+	.head = "[dumb-init] ",
+	.stdout_from = SAY_NONE,
+	.verbose_step = SAY_DEBUG,
+	.exec_before = "",
+	.exec_after = ": ",
+	.exec_status = 2,
+	.run = guise_run_init,
+	.prepare = prepare,
+	.event = event,
+};

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * gosu 1.19 and su-exec 0.3: change the user, set HOME, and become the command. They derive nothing,
+ * and our own variables mean nothing to them.
+ */
+
+#include "names/names.h"
+
+#include "exec/exec.h"
+#include "flow/privileges.h"
+
+#include <unistd.h>
+
+/** Change the user as @spec says. Without a user, as in ":GROUP", it is the present one. */
+static int change_user(struct session *s, const char *spec, struct err *err) {
+	struct flow *f = &s->flow;
+	if (*spec == '\0' || *spec == ':') {
+		spec = arena_format(&s->arena, "%u%s", getuid(), spec);
+	}
+	f->wants.privileges.user = (struct told){spec, "user-spec"};
+	f->wants.must_change = true;
+	int r = privileges_plan(f, err);
+	if (r == 0) {
+		env_set(&s->env, STR("HOME"), str_of(f->wishes.home), NULL);
+		r = privileges_drop(f, err);
+	}
+	return r;
+}
+
+static int run(struct guise *g, char **argv) {
+	struct session *s = g->session;
+	struct err err;
+	int status = guise_options(g, argv);
+	argv = g->command;
+	if (status != GO_ON) {
+		return status;
+	}
+	if (!argv[1]) {
+		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
+	}
+	if (change_user(s, argv[0], &err) == 0) {
+		exec_program(&s->arena, argv + 1, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
+	}
+	guise_say(g, SAY_ERROR, "%s", err.text);
+	return 1;
+}
+
+#define VERSION "1.19 (distinit " DISTINIT_VERSION ")\n"
+#define USAGE	"Usage: @ user-spec command [args]\n"
+
+const struct disguise disguise_gosu = {
+	.names = "gosu ",
+	.letters = "h?vV",
+	.help = USAGE "   eg: @ nobody:root sh -c 'whoami && id'\n"
+		      "       @ 1000:1 id\n"
+		      "\n"
+		      "@ version: " VERSION "@ license: Apache-2.0\n",
+	.version = VERSION,
+	.usage = USAGE,
+	.help_fd = 1,
+	.version_fd = 1,
+	.usage_fd = 2,
+	.head = "error: ",
+	.stdout_from = SAY_NONE,
+	.usage_after_error = true,
+	.run = run,
+};
+
+const struct disguise disguise_su_exec = {
+	.names = "su-exec ",
+	.letters = "",
+	.usage = USAGE,
+	.usage_fd = 1,
+	.head = "su-exec: ",
+	.stdout_from = SAY_NONE,
+	.usage_after_error = true,
+	.run = run,
+};

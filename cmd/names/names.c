@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Finds the name, and reads its options. */
+
+#include "names/names.h"
+
+#include "base/file.h"
+#include "base/format.h"
+#include "base/num.h"
+#include "priv/elevated.h"
+
+#include <unistd.h>
+
+static const struct disguise *const disguises[] = {
+	&disguise_tini, &disguise_dumb_init, &disguise_catatonit, &disguise_gosu, &disguise_su_exec,
+};
+
+#define N_DISGUISES (sizeof(disguises) / sizeof(disguises[0]))
+
+/** What comes after the last '/' of @path. */
+static const char *base_name(const char *path) {
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+const struct disguise *disguise_of(const char *argv0) {
+	struct str wanted = str_of(argv0 ? base_name(argv0) : ""), rest, name;
+	for (size_t i = 0; wanted.len && i < N_DISGUISES; i++) {
+		rest = str_of(disguises[i]->names);
+		while (str_cut(&rest, ' ', &name)) {
+			if (str_eq(name, wanted)) {
+				return disguises[i];
+			}
+		}
+	}
+	return NULL;
+}
+
+const char *disguise_names(struct arena *arena) {
+	struct buf out = BUF(arena);
+	for (size_t i = 0; i < N_DISGUISES; i++) {
+		buf_puts(&out, disguises[i]->names);
+	}
+	return buf_text(&out);
+}
+
+/** Write the head of a message into @line, which has room for it. Returns its length. */
+static size_t put_head(const struct guise *g, enum speech level, char *line) {
+	size_t n = 0;
+	for (const char *p = g->as->head; *p; p++) {
+		if (*p == '@') {
+			for (const char *word = g->as->words[level]; *word; word++) {
+				line[n++] = *word;
+			}
+		} else if (*p == '#') {
+			n += num_write(line + n, (uint64_t)getpid());
+		} else {
+			line[n++] = *p;
+		}
+	}
+	return n;
+}
+
+void guise_say(const struct guise *g, enum speech level, const char *format, ...) {
+	if (level > g->level) {
+		return;
+	}
+	// Not in the arena: an init may speak for years.
+	char line[800];
+	size_t head = put_head(g, level, line), most = sizeof(line) - head - 1;
+	va_list args;
+	va_start(args, format);
+	size_t len = format_text(line + head, most, format, args);
+	va_end(args);
+	len = head + (len < most ? len : most - 1);
+	for (size_t i = head; i < len; i++) {
+		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
+	}
+	line[len++] = '\n';
+	write_all(level >= g->as->stdout_from ? 1 : 2, (struct str){line, len});
+}
+
+int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status) {
+	struct buf out = BUF(&g->session->arena);
+	for (const char *p = text; *p; p++) {
+		if (*p == '@' || *p == '#') {
+			buf_put_plain(&out, str_of(*p == '@' ? g->called : word));
+		} else {
+			buf_putc(&out, *p);
+		}
+	}
+	return write_all(fd, buf_str(&out)) < 0 ? 1 : status;
+}
+
+/** Complain about an option, as getopt(3) does. */
+static int refuse_option(const struct guise *g, const char *text, const char *option) {
+	guise_print(g, 2, text, option, 1);
+	return g->as->usage_after_error ? guise_print(g, g->as->usage_fd, g->as->usage, "", 1) : 1;
+}
+
+#define NEEDS_ARGUMENT "@: option requires an argument -- '#'\n"
+
+/** Read the letters after a '-'. *@argv points after their word. */
+static int read_letters(struct guise *g, const char *at, char ***argv) {
+	int status = GO_ON;
+	while (*at && status == GO_ON) {
+		char letter[] = {*at++, '\0'};
+		const char *known = strchr(g->as->letters, *letter);
+		if (!known || *known == ':') {
+			return refuse_option(g, "@: invalid option -- '#'\n", letter);
+		}
+		const char *argument = NULL;
+		if (known[1] == ':') {
+			argument = *at ? at : **argv;
+			if (!argument) {
+				return refuse_option(g, NEEDS_ARGUMENT, letter);
+			}
+			*argv += *at == '\0';
+			at = "";
+		}
+		status = guise_obey(g, *letter, argument);
+	}
+	return status;
+}
+
+/** The letter of @name, an option without the dashes; one that no program has if it is unknown. */
+static char letter_of(struct str name) {
+	static const char names[][14] = {"hhelp", "csingle-child", "rrewrite", "vverbose", "Vversion"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (str_is(name, names[i] + 1)) {
+			return names[i][0];
+		}
+	}
+	return '?';
+}
+
+/** Read @word, which begins with "--". *@argv points after it. */
+static int read_long(struct guise *g, const char *word, char ***argv) {
+	struct str name = str_of(word + 2);
+	name.len = str_find(name, '=');
+	const char *known = strchr(g->as->letters, letter_of(name));
+	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
+	if (!known || (argument && known[1] != ':')) {
+		return refuse_option(g, "@: unrecognized option '#'\n", word);
+	}
+	if (known[1] == ':' && !argument && !(argument = *(*argv)++)) {
+		return refuse_option(g, NEEDS_ARGUMENT, word);
+	}
+	return guise_obey(g, *known, argument);
+}
+
+static int read_variables(struct guise *g) {
+	int status = GO_ON;
+	for (const char *const *v = g->as->variables; v && *v && status == GO_ON; v++) {
+		struct str wanted = str_of(*v + 1), name;
+		str_cut(&wanted, '=', &name);
+		const char *value = env_find(&g->session->env, name);
+		if (value && (!wanted.p || str_is(wanted, value))) {
+			status = guise_obey(g, **v, value);
+		}
+	}
+	return status;
+}
+
+int guise_options(struct guise *g, char **argv) {
+	int status = GO_ON;
+	while (status == GO_ON && *argv && (*argv)[0] == '-' && (*argv)[1]) {
+		const char *word = *argv++;
+		if (strcmp(word, "--") == 0) {
+			break;
+		}
+		status = word[1] == '-' ? read_long(g, word, &argv) : read_letters(g, word + 1, &argv);
+	}
+	g->command = argv;
+	if (status == GO_ON && !*argv && !guise_has(g, 'P')) {
+		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
+	}
+	return status == GO_ON ? read_variables(g) : status;
+}
+
+int disguise_run(const struct disguise *as, struct session *s, char **argv) {
+	struct guise g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
+	struct err err;
+	if (elevated_check(&s->arena, &err) < 0) {
+		guise_say(&g, SAY_ERROR, "%s", err.text);
+		return 1;
+	}
+	return as->run(&g, argv + 1);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * distinit under the names of other programs. Called as tini, it takes tini's options and variables,
+ * and speaks, ends and exits as tini does.
+ *
+ *     names.c                               finds the name, and reads options, for all of them
+ *     init.c                                runs those that are inits
+ *     tini.c, dumb_init.c, catatonit.c      an init each: its texts, and in what it differs
+ *     gosu.c                                gosu and su-exec, which change the user
+ *
+ * An init also derives, as any distinit: where no manager is recognised, this changes nothing.
+ *
+ * The Meson option `names` leaves this folder out.
+ */
+
+#include "distinit/session.h"
+#include "init/init.h"
+
+struct disguise;
+
+#ifdef DISTINIT_NAMES
+
+/** Find the row of @argv0, a path or a name; NULL: it is not one of these names. */
+const struct disguise *disguise_of(const char *argv0);
+
+/** Be that program. @s is initialised. Returns the exit status. */
+int disguise_run(const struct disguise *as, struct session *s, char **argv);
+
+/** All names, each followed by a blank. */
+const char *disguise_names(struct arena *arena);
+
+#else
+
+static inline const struct disguise *disguise_of(const char *argv0) {
+	(void)argv0;
+	return NULL;
+}
+
+static inline int disguise_run(const struct disguise *as, struct session *s, char **argv) {
+	(void)as, (void)s, (void)argv;
+	return 0;
+}
+
+static inline const char *disguise_names(struct arena *arena) {
+	(void)arena;
+	return "";
+}
+
+#endif
+
+/** Everything from here on is for the files of this folder. */
+
+enum speech {
+	SAY_ERROR,
+	SAY_WARN,
+	SAY_INFO,
+	SAY_DEBUG,
+	/** No message has this level. */
+	SAY_NONE,
+};
+
+/** One run under another name. */
+struct guise {
+	const struct disguise *as;
+	struct session *session;
+	/** The name we were called by, without folders. */
+	const char *called;
+	/** For an init. The options write into it. */
+	struct init_plan plan;
+	char **command;
+	/** The most verbose level that is printed (enum speech). */
+	unsigned level;
+	/** tini -p: a signal; 0: none. */
+	int parent_signal;
+	/** The letters of options that are on, as bits. */
+	uint32_t flags;
+	/** dumb-init: the signals, as bits, that come from giving the terminal away. */
+	uint64_t hand_off;
+	/** The workload, once it runs. */
+	int child;
+};
+
+/** A program: a row for one or more names. */
+struct disguise {
+	/** The names, each followed by a blank. */
+	const char *names;
+	/** The option letters, as for getopt(3). The same letter means the same for all names. */
+	const char *letters;
+	/**
+	 * Variables that stand for options: the letter, the name, and "=VALUE" if only that value
+	 * counts. Otherwise any does, and is the option's argument. Ends with NULL; or is NULL.
+	 */
+	const char *const *variables;
+	/** Texts for guise_print(). `usage` is for a missing command. */
+	const char *help;
+	const char *version;
+	const char *usage;
+	/** The descriptors that they go to. */
+	uint8_t help_fd;
+	uint8_t version_fd;
+	uint8_t usage_fd;
+	/** What a message begins with: '@' is the word for its level, '#' our pid. */
+	const char *head;
+	const char (*words)[6];
+	/** What surrounds the command in the message that it cannot be executed. */
+	const char *exec_before;
+	const char *exec_after;
+	/** The status to exit with then; 0: 126 or 127, as distinit. */
+	uint8_t exec_status;
+	/** Whether `usage` also follows the error for a wrong option. */
+	bool usage_after_error;
+	/** The first level that goes to stdout; the level at first; by how much -v raises it. */
+	uint8_t stdout_from;
+	uint8_t level;
+	uint8_t verbose_step;
+	int (*run)(struct guise *g, char **argv);
+	/** Before the workload starts, with all signals blocked. */
+	void (*prepare)(struct guise *g);
+	/** The watcher of the plan. */
+	bool (*event)(struct guise *g, enum init_event event, int a, int b);
+};
+
+extern const struct disguise disguise_tini, disguise_dumb_init, disguise_catatonit, disguise_gosu,
+	disguise_su_exec;
+
+/** Print a message, if its level is on. Control characters become '?'. */
+void guise_say(const struct guise *g, enum speech level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * Print @text. '@' stands for the name we were called by, '#' for @word. Returns @status; 1 if
+ * writing failed.
+ */
+int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status);
+
+/** Whether the option @letter, one without an argument, is on. */
+static inline bool guise_has(const struct guise *g, char letter) {
+	return g->flags & 1U << (letter & 31);
+}
+
+/** What an option's action returns to go on. */
+#define GO_ON (-1)
+
+/**
+ * Read the options of @argv, then the variables. Sets the command. Returns GO_ON or the status to
+ * exit with.
+ */
+int guise_options(struct guise *g, char **argv);
+
+/** Do what the option @letter asks for (init.c). Returns GO_ON or the status to exit with. */
+int guise_obey(struct guise *g, char letter, const char *argument);
+
+/** `run` of the rows. */
+int guise_run_init(struct guise *g, char **argv);
