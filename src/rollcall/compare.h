@@ -19,6 +19,7 @@ struct compare_member {
 /** All that are present. */
 struct compare {
 	struct arena *arena;
+	/** In the order of ranks. */
 	const struct compare_member *members;
 	uint32_t n;
 	/** Index of the coordinator: its party comes first among parties of one size. */
@@ -43,13 +44,13 @@ struct compare_parties {
 /** Find out whom to ask for the facts of @group. */
 void compare_whom(const struct compare *c, enum fact_group group, struct compare_parties *out);
 
-/** One value of a fact, and who has it. */
+/** One value of a fact. */
 struct difference_value {
 	/** NULL: not set. */
 	const char *value;
-	/** `n` indexes of members, in ascending order. */
-	const uint32_t *members;
+	/** How many members have it, and their parties: bit i is speaker i. */
 	uint32_t n;
+	uint32_t parties;
 };
 
 /** A fact that is not the same on all nodes. */
@@ -59,15 +60,20 @@ struct difference {
 	/** At least 2, the most common first; at a tie, the coordinator's. */
 	struct difference_value values[COMPARE_PARTIES];
 	uint32_t n_values;
-	/** Members whose value is not known because they were not asked. */
-	uint32_t unasked;
+	/** Whose values these are. */
+	const struct compare_parties *parties;
 	/** In the order of names; NULL at the end. */
 	struct difference *next;
 };
 
+/** The first member from index @from on that has @d's value @v; c->n: there is none. */
+uint32_t difference_member(const struct compare *c, const struct difference *d,
+			   const struct difference_value *v, uint32_t from);
+
 /**
  * Compare the facts of the parties. @payloads are what the speakers of @parties sent, in their
- * order; one without bytes is missing, and its party counts as not asked.
+ * order; one without bytes is missing, and its party's values are not known. The texts and @parties
+ * must live as long as the result.
  *
  * Returns 0 with *@out, NULL if there is no difference in what is known; -EPROTO if a payload is
  * malformed: *@bad is the index of its speaker in @parties, and *@out is unchanged.
