@@ -40,6 +40,9 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** How the value of a secret begins. */
 #define FACT_MASKED "(masked) "
 
+/** The fact that stands for those that did not fit into the payload. It sorts behind all names. */
+#define FACT_REST "~"
+
 /** The names in group env, unless the user has others: separated by ':', a final '*' matches any text. */
 extern const char facts_env_default[];
 
@@ -95,6 +98,9 @@ struct facts_from {
  * Call this before limits are changed: they are facts.
  */
 void facts_read(const struct facts_from *from, struct facts *out);
+
+/** A size for people: "64 GiB". Returns NULL if it is MACHINE_UNKNOWN. */
+const char *fact_size(struct arena *arena, uint64_t bytes);
 
 /**
  * Decode @payload, which may be hostile, into *@out. The texts are in @arena.
