@@ -16,6 +16,8 @@ enum command {
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
 	CMD_BUNDLE = 128,
+	/** No subcommand: an option that is a variable only. */
+	CMD_NONE = 256,
 };
 
 enum option_id {
@@ -60,6 +62,11 @@ enum option_id {
 	OPT_WAIT,
 	OPT_FOR,
 	OPT_TIMEOUT,
+	OPT_AGREE,
+	OPT_AGREE_ENV,
+	OPT_SECRET,
+	OPT_SECRET_FILE,
+	OPT_SECRET_REQUIRED,
 	OPT_FORMAT,
 	OPT_ALL,
 	OPT_OUTPUT,
