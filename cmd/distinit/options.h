@@ -16,6 +16,7 @@ enum command {
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
 	CMD_BUNDLE = 128,
+	CMD_CHECK = 256,
 };
 
 enum option_id {

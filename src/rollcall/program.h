@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "rollcall/key.h"
 
-#define PROGRAM_HEAD ((size_t)128 << 10)
+#define PROGRAM_HEAD ((size_t)64 << 10)
 
 /**
  * The file that execve() would run for @name: @name itself if it has a '/', else the first in
