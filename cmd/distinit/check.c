@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define EXIT_FINDINGS 1
@@ -39,7 +40,10 @@ static void check_name(struct session *s, const struct cluster *c, struct findin
 							: str_of(input_hostname(&s->flow.input));
 	struct wait_for wait = {.host = arena_text(&s->arena, name.p, name.len), .timeout_ms = LOOKUP_MS};
 	struct wait_end end;
-	if (wait_until_up(&wait, &end) == -ETIMEDOUT) {
+	int r = wait_until_up(&wait, &end);
+	if (r == -EINTR) {
+		kill(getpid(), end.signal);
+	} else if (r == -ETIMEDOUT) {
 		findings_add(out, false, "name", "this node's name, %s, does not resolve here: %s",
 			     quote(name).s, end.failure.text);
 	}

@@ -168,13 +168,13 @@ static struct difference *compare_fact(const struct compare *c, enum fact_group 
 				       const char *name) {
 	struct difference d = {.group = group, .name = name, .parties = parties};
 	uint32_t own = 0;
+	// A variable that is not there is not set. Other facts that are not there are those of another
+	// version of distinit.
+	bool can_lack = group == FACTS_ENV && strcmp(name, FACT_REST) != 0;
 	for (uint32_t i = 0; i < parties->n; i++) {
 		const char *value = take_value(&sides[i], name);
 		own |= (uint32_t)(parties->speaker[i] == c->own) << i;
-		// A variable that is not there is not set. Other facts that are not there are those
-		// of another version of distinit.
-		bool known =
-			value ? strcmp(value, FACT_UNKNOWN) != 0 : group == FACTS_ENV && !is_cut(&sides[i]);
+		bool known = value ? strcmp(value, FACT_UNKNOWN) != 0 : can_lack && !is_cut(&sides[i]);
 		if (sides[i].n && known) {
 			add_value(&d, value, i, sides[i].n);
 		}
@@ -267,7 +267,7 @@ static void put_names(const struct compare *c, const struct difference *d, const
 }
 
 static bool is_masked(const char *value) {
-	return value && str_starts(str_of(value), STR(FACT_MASKED));
+	return fact_shown(value) != value;
 }
 
 /** Write @value, in quotes if it could be taken for a part of the sentence. */
@@ -277,7 +277,7 @@ static void put_value(const char *value, bool other, struct buf *out) {
 	if (!value) {
 		buf_puts(out, "not set");
 	} else if (is_masked(value)) {
-		buf_puts(out, other ? "(another, masked)" : "(masked)");
+		buf_puts(out, other ? "(another, masked)" : FACT_MASKED);
 	} else if (*value && value[strspn(value, plain)] == '\0') {
 		buf_puts(out, value);
 	} else {
@@ -333,7 +333,7 @@ void difference_json(const struct compare *c, const struct difference *d, bool e
 	for (uint32_t i = 0; i < d->n_values; i++) {
 		const struct difference_value *v = &d->values[i];
 		buf_puts(out, i ? ", {\"value\": " : "{\"value\": ");
-		json_put_text(out, is_masked(v->value) ? "(masked)" : v->value);
+		json_put_text(out, fact_shown(v->value));
 		buf_putf(out, ", \"nodes\": %u, \"ranks\": \"", v->n);
 		put_ranks(c, d, v, out);
 		buf_puts(out, "\"}");

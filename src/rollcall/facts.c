@@ -169,6 +169,21 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	       name.len <= UINT8_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
 }
 
+/** What stands for the secret @value. */
+static const char *masked(struct reading *r, const char *value) {
+	struct buf text = BUF(r->arena);
+	if (!r->from->key) {
+		return FACT_MASKED;
+	}
+	buf_put(&text, (struct str){(const char *)r->from->key->bytes, SHA256_BYTES});
+	buf_puts(&text, value);
+	return arena_format(r->arena, FACT_MASKED " %s", digest_of_text(r->arena, buf_str(&text)));
+}
+
+const char *fact_shown(const char *value) {
+	return str_starts(str_of(value), STR(FACT_MASKED)) ? FACT_MASKED : value;
+}
+
 static void read_env(struct reading *r) {
 	const struct env *env = r->from->env;
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -178,8 +193,7 @@ static void read_env(struct reading *r) {
 		}
 		const char *name = arena_text(r->arena, entry->text, entry->name_len);
 		const char *value = env_entry_value(entry);
-		value = secret_name(str_of(name)) ? arena_format(r->arena, FACT_MASKED "%s",
-								 digest_of_text(r->arena, str_of(value)))
+		value = secret_name(str_of(name)) ? masked(r, value)
 						  : shortened(r->arena, secret_mask(r->arena, name, value));
 		add(r, name, value);
 	}

@@ -55,12 +55,15 @@ static void test_driver(void) {
 			      NULL)
 			   .gpu_driver,
 		   "535.129.03", "NVIDIA's driver");
-	check_text(machine_of("/proc/driver/nvidia/version=NVRM version: NVIDIA UNIX Open Kernel Module for x86_64 "
-			      " 550.54.15  Release Build  (dvs-builder@U16)\nGCC version: 12.3.0\n",
-			      NULL)
-			   .gpu_driver,
-		   "550.54.15", "NVIDIA's open driver");
-	check_text(machine_of("/sys/module/amdgpu/version=6.8.5\n", NULL).gpu_driver, "6.8.5", "AMD's driver");
+	check_text(
+		machine_of(
+			"/proc/driver/nvidia/version=NVRM version: NVIDIA UNIX Open Kernel Module for x86_64 "
+			" 550.54.15  Release Build  (dvs-builder@U16)\nGCC version: 12.3.0\n",
+			NULL)
+			.gpu_driver,
+		"550.54.15", "NVIDIA's open driver");
+	check_text(machine_of("/sys/module/amdgpu/version=6.8.5\n", NULL).gpu_driver, "6.8.5",
+		   "AMD's driver");
 	check_text(machine_of("/dev/null=", NULL).gpu_driver, NULL, "no driver");
 	check_text(machine_of("/proc/sys/kernel/osrelease=6.1.0-13-amd64\n", NULL).kernel, "6.1.0-13-amd64",
 		   "the kernel's release");
@@ -80,10 +83,9 @@ static void test_rdma(void) {
 }
 
 static void test_mtu(void) {
-	static const char files[] =
-		"/proc/net/route=Iface\tDestination\tGateway \tFlags\n"
-		"eth1\t0000000A\t00000000\t0001\neth0\t00000000\t0100000A\t0003\n|"
-		"/sys/class/net/eth0/mtu=1450\n|/sys/class/net/ib0/mtu=2044\n";
+	static const char files[] = "/proc/net/route=Iface\tDestination\tGateway \tFlags\n"
+				    "eth1\t0000000A\t00000000\t0001\neth0\t00000000\t0100000A\t0003\n|"
+				    "/sys/class/net/eth0/mtu=1450\n|/sys/class/net/ib0/mtu=2044\n";
 	check(machine_of(files, NULL).mtu == 1450);
 	check(machine_of(files, "ib0").mtu == 2044);
 	check(machine_of(files, "ib7").mtu == MACHINE_UNKNOWN);
@@ -93,7 +95,8 @@ static void test_mtu(void) {
 /** With these files, there are @cpus and @memory, and memory is limited. */
 static void check_limits(const char *files, uint64_t cpus, uint64_t memory, bool limited) {
 	struct machine m = machine_of(files, NULL);
-	checkf(m.cpus == cpus, "CPUs of %s: %lu, want %lu", files, (unsigned long)m.cpus, (unsigned long)cpus);
+	checkf(m.cpus == cpus, "CPUs of %s: %lu, want %lu", files, (unsigned long)m.cpus,
+	       (unsigned long)cpus);
 	checkf(m.memory == memory, "memory of %s: %lu, want %lu", files, (unsigned long)m.memory,
 	       (unsigned long)memory);
 	checkf(m.memory_limited == limited, "whether the memory of %s is limited", files);
@@ -120,8 +123,8 @@ static void test_limits(uint64_t all) {
 		     1, GIB, true);
 	// The path is the host's, which is not there.
 	check_limits(MEMINFO V2 "/sys/fs/cgroup/memory.max=1073741824\n", all, GIB, true);
-	check_limits(MEMINFO "/proc/self/cgroup=0::/../../x\n|/sys/fs/cgroup/memory.max=1073741824\n", all, GIB,
-		     true);
+	check_limits(MEMINFO "/proc/self/cgroup=0::/../../x\n|/sys/fs/cgroup/memory.max=1073741824\n", all,
+		     GIB, true);
 	// cgroup v1
 	check_limits(MEMINFO V1 "/sys/fs/cgroup/memory/memory.limit_in_bytes=1073741824\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_quota_us=100000\n|"
