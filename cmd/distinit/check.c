@@ -44,24 +44,23 @@ static void check_name(struct session *s, const struct cluster *c, struct findin
 	if (r == -EINTR) {
 		kill(getpid(), end.signal);
 	} else if (r == -ETIMEDOUT) {
-		findings_add(out, false, "name", "this node's name, %s, does not resolve here: %s",
-			     quote(name).s, end.failure.text);
+		findings_add(out, false, "name",
+			     arena_format(&s->arena, "this node's name, %s, does not resolve here: %s",
+					  quote(name).s, end.failure.text));
 	}
 }
 
 /** The master's program will listen on the port. */
 static void check_port(struct session *s, uint16_t port, struct findings *out) {
+	int fd = port && findings_is_master(&s->flow.cluster) ? listen_open(port) : -1;
 	uint32_t uid;
-	if (!findings_is_master(&s->flow.cluster) || !port) {
-		return;
-	}
-	int fd = listen_open(port);
 	if (fd >= 0) {
 		close(fd);
-	} else if (fd == -EADDRINUSE && listen_owner(port, &uid) == 0) {
-		findings_add(out, false, "port", "port %u is taken (by a listener of uid %u)", port, uid);
-	} else {
-		findings_add(out, false, "port", "port %u cannot be listened on: %s", port, strerror(-fd));
+	} else if (fd == -EADDRINUSE) {
+		const char *by = listen_owner(port, &uid) < 0
+					 ? ""
+					 : arena_format(&s->arena, " (by a listener of uid %u)", uid);
+		findings_add(out, false, "port", arena_format(&s->arena, "port %u is taken%s", port, by));
 	}
 }
 
@@ -82,7 +81,7 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 		master_port(f, &from.port, &ignored);
 	}
 	facts_read(&from, facts);
-	findings_of(&from, &facts->machine, may_lock(s), out);
+	findings_of(&from, facts, may_lock(s), out);
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		check_name(s, from.cluster, out);
 		check_port(s, from.port, out);

@@ -2,7 +2,6 @@
 
 #include "rollcall/compare.h"
 
-#include "base/hash.h"
 #include "base/json_write.h"
 #include "cluster/hostlist.h"
 
@@ -12,64 +11,42 @@
 #define NAMED_MAX 8
 #define LIST_MAX  120
 
+static bool same_digest(const struct compare *c, enum fact_group group, uint32_t a, uint32_t b) {
+	return c->members[a].digest[group] == c->members[b].digest[group];
+}
+
 /** Members with the same digest: the first of them, or the coordinator; and how many. */
 struct party {
 	uint32_t speaker;
 	uint32_t n;
 };
 
-static bool same_digest(const struct compare *c, enum fact_group group, uint32_t a, uint32_t b) {
-	return c->members[a].digest[group] == c->members[b].digest[group];
-}
-
-static bool all_agree(const struct compare *c, enum fact_group group) {
-	for (uint32_t i = 1; i < c->n; i++) {
-		if (!same_digest(c, group, 0, i)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Count the parties of @group in @parties, of which there is room for c->n. Returns their number. */
 static uint32_t count_parties(const struct compare *c, enum fact_group group, struct party *parties) {
-	uint32_t n = 0, mask = 15;
-	while (mask < 2 * c->n) {
-		mask = 2 * mask + 1;
-	}
-	// A hash table with open addressing: index + 1 of a party, or 0.
-	uint32_t *slots = arena_array(c->arena, mask + (size_t)1, sizeof(*slots));
-	memset(slots, 0, (mask + (size_t)1) * sizeof(*slots));
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n; i++) {
-		uint32_t at = (uint32_t)hash_mix(c->members[i].digest[group], hash_key) & mask;
-		while (slots[at] && !same_digest(c, group, parties[slots[at] - 1].speaker, i)) {
-			at = (at + 1) & mask;
+		uint32_t k = 0;
+		while (k < n && !same_digest(c, group, parties[k].speaker, i)) {
+			k++;
 		}
-		if (!slots[at]) {
+		if (k == n) {
 			parties[n++] = (struct party){.speaker = i};
-			slots[at] = n;
 		}
-		struct party *party = &parties[slots[at] - 1];
-		party->n++;
-		party->speaker = i == c->own ? i : party->speaker;
+		parties[k].n++;
+		parties[k].speaker = i == c->own ? i : parties[k].speaker;
 	}
 	return n;
 }
 
 void compare_whom(const struct compare *c, enum fact_group group, struct compare_parties *out) {
-	*out = (struct compare_parties){.speaker = {c->own}, .n = 1};
-	if (all_agree(c, group)) {
-		return;
-	}
 	struct party *parties = arena_array(c->arena, c->n, sizeof(*parties));
 	uint32_t n = count_parties(c, group, parties);
-	out->n = 0;
-	out->unasked = c->n;
+	*out = (struct compare_parties){.unasked = c->n};
 	while (out->n < COMPARE_PARTIES && out->n < n) {
-		struct party *best = &parties[0];
-		for (uint32_t i = 1; i < n; i++) {
-			bool own = parties[i].speaker == c->own && parties[i].n == best->n;
-			best = parties[i].n > best->n || own ? &parties[i] : best;
+		struct party *best = parties;
+		for (struct party *p = parties; p < parties + n; p++) {
+			bool own = p->speaker == c->own;
+			best = p->n > best->n || (own && p->n == best->n) ? p : best;
 		}
 		out->speaker[out->n++] = best->speaker;
 		out->unasked -= best->n;
@@ -79,125 +56,104 @@ void compare_whom(const struct compare *c, enum fact_group group, struct compare
 
 // --- comparing ------------------------------------------------------------------------------------------
 
-/** The facts of one party, and the first of them that was not compared yet. */
-struct side {
-	struct fact_list list;
-	uint32_t at;
-	/** Members in the party; 0: it did not answer. */
-	uint32_t n;
+/** One group of all parties. */
+struct comparison {
+	const struct compare *c;
+	enum fact_group group;
+	const struct compare_parties *parties;
+	/** What each party has, and how many members it has; 0: it did not answer. */
+	struct fact_list list[COMPARE_PARTIES];
+	uint32_t n[COMPARE_PARTIES];
 };
 
-/** The smallest name that was not compared yet, or NULL. */
-static const char *next_name(const struct side *sides, uint32_t n) {
-	const char *least = NULL;
-	for (uint32_t i = 0; i < n; i++) {
-		const char *name = sides[i].at < sides[i].list.n ? sides[i].list.at[sides[i].at].name : NULL;
-		least = name && (!least || strcmp(name, least) < 0) ? name : least;
-	}
-	return least;
-}
-
-/** The value of @name in @side, which goes on behind it; NULL if it is not there. */
-static const char *take_value(struct side *side, const char *name) {
-	const struct fact *fact = &side->list.at[side->at];
-	if (side->at == side->list.n || strcmp(fact->name, name) != 0) {
-		return NULL;
-	}
-	side->at++;
-	return fact->value;
-}
-
-/** Whether @side may have facts that it did not send, as there were too many. */
-static bool is_cut(const struct side *side) {
-	return side->list.n && strcmp(side->list.at[side->list.n - 1].name, FACT_REST) == 0;
-}
-
-static bool same_value(const char *a, const char *b) {
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-/** Add the value of party @i, of @n members, to @d. */
-static void add_value(struct difference *d, const char *value, uint32_t i, uint32_t n) {
-	struct difference_value *v = d->values;
-	while (v < d->values + d->n_values && !same_value(v->value, value)) {
-		v++;
-	}
-	if (v == d->values + d->n_values) {
-		d->n_values++;
-		*v = (struct difference_value){.value = value};
-	}
-	v->n += n;
-	v->parties |= 1U << i;
-}
-
-/** Put the most common value first; at a tie, that of @own, the bit of the coordinator's party. */
-static void sort_values(struct difference *d, uint32_t own) {
-	for (uint32_t i = 1; i < d->n_values; i++) {
-		for (uint32_t k = i; k > 0; k--) {
-			struct difference_value *a = &d->values[k - 1], *b = &d->values[k], swap = *a;
-			if (a->n > b->n || (a->n == b->n && !(b->parties & own))) {
-				break;
-			}
-			*a = *b;
-			*b = swap;
-		}
-	}
-}
-
-/** Decode the payloads into @sides. Returns 0; -EPROTO with *@bad. */
-static int read_sides(const struct compare *c, enum fact_group group, const struct compare_parties *parties,
-		      const struct str payloads[], struct side *sides, uint32_t *bad) {
-	for (uint32_t i = 0; i < parties->n; i++) {
+/** Decode the payloads. Returns 0; -EPROTO with *@bad. */
+static int read_lists(struct comparison *x, const struct str payloads[], uint32_t *bad) {
+	for (uint32_t i = 0; i < x->parties->n; i++) {
 		if (payloads[i].len == 0) {
 			continue;
 		}
-		if (facts_decode(c->arena, payloads[i], group, &sides[i].list) < 0) {
+		if (facts_decode(x->c->arena, payloads[i], x->group, &x->list[i]) < 0) {
 			*bad = i;
 			return -EPROTO;
 		}
-		for (uint32_t k = 0; k < c->n; k++) {
-			sides[i].n += same_digest(c, group, k, parties->speaker[i]);
+		for (uint32_t k = 0; k < x->c->n; k++) {
+			x->n[i] += same_digest(x->c, x->group, k, x->parties->speaker[i]);
 		}
 	}
 	return 0;
 }
 
-/** Compare the fact @name of all sides. Returns the difference, or NULL. */
-static struct difference *compare_fact(const struct compare *c, enum fact_group group,
-				       const struct compare_parties *parties, struct side *sides,
-				       const char *name) {
-	struct difference d = {.group = group, .name = name, .parties = parties};
-	uint32_t own = 0;
+/** Whether the value of party @i is known. NULL: it has none. */
+static bool is_known(const struct comparison *x, uint32_t i, const char *value) {
+	if (value) {
+		return strcmp(value, FACT_UNKNOWN) != 0;
+	}
 	// A variable that is not there is not set. Other facts that are not there are those of another
 	// version of distinit.
-	bool can_lack = group == FACTS_ENV && strcmp(name, FACT_REST) != 0;
-	for (uint32_t i = 0; i < parties->n; i++) {
-		const char *value = take_value(&sides[i], name);
-		own |= (uint32_t)(parties->speaker[i] == c->own) << i;
-		bool known = value ? strcmp(value, FACT_UNKNOWN) != 0 : can_lack && !is_cut(&sides[i]);
-		if (sides[i].n && known) {
-			add_value(&d, value, i, sides[i].n);
+	return x->n[i] && x->group == FACTS_ENV && !facts_find(&x->list[i], FACT_TOO_MANY);
+}
+
+/** Add the value of party @i to @d. The most common value is the first; at a tie, the coordinator's. */
+static void add_value(const struct comparison *x, struct difference *d, const char *value, uint32_t i) {
+	struct difference_value *v = d->values, *end = v + d->n_values;
+	while (v < end && (v->value && value ? strcmp(v->value, value) != 0 : v->value != value)) {
+		v++;
+	}
+	d->n_values += v == end;
+	v->value = value;
+	v->n += x->n[i];
+	v->parties |= 1U << i;
+	v->own = v->own || x->parties->speaker[i] == x->c->own;
+}
+
+static void put_first(struct difference *d) {
+	struct difference_value *first = d->values, *best = first;
+	for (uint32_t i = 1; i < d->n_values; i++) {
+		struct difference_value *v = &d->values[i];
+		best = v->n > best->n || (v->n == best->n && v->own) ? v : best;
+	}
+	struct difference_value swap = *first;
+	*first = *best;
+	*best = swap;
+}
+
+/** Compare the fact @name of all parties. Returns the difference, or NULL. */
+static struct difference *compare_fact(const struct comparison *x, const char *name) {
+	struct difference *d = arena_alloc(x->c->arena, sizeof(*d));
+	*d = (struct difference){.group = x->group, .name = name, .parties = x->parties};
+	for (uint32_t i = 0; i < x->parties->n; i++) {
+		const char *value = facts_find(&x->list[i], name);
+		if (is_known(x, i, value)) {
+			add_value(x, d, value, i);
 		}
 	}
-	if (d.n_values < 2) {
-		return NULL;
+	put_first(d);
+	return d->n_values < 2 ? NULL : d;
+}
+
+/** Whether a party before @i has @name, so that it was compared already. */
+static bool is_compared(const struct comparison *x, uint32_t i, const char *name) {
+	while (i-- > 0) {
+		if (facts_find(&x->list[i], name)) {
+			return true;
+		}
 	}
-	sort_values(&d, own);
-	struct difference *out = arena_alloc(c->arena, sizeof(*out));
-	*out = d;
-	return out;
+	return false;
 }
 
 int compare_group(const struct compare *c, enum fact_group group, const struct compare_parties *parties,
 		  const struct str payloads[], struct difference **out, uint32_t *bad) {
-	struct side sides[COMPARE_PARTIES] = {0};
+	struct comparison x = {.c = c, .group = group, .parties = parties};
 	struct difference *first = NULL, **last = &first;
-	if (read_sides(c, group, parties, payloads, sides, bad) < 0) {
+	if (read_lists(&x, payloads, bad) < 0) {
 		return -EPROTO;
 	}
-	for (const char *name; (name = next_name(sides, parties->n));) {
-		*last = compare_fact(c, group, parties, sides, name);
-		last = *last ? &(*last)->next : last;
+	for (uint32_t i = 0; i < parties->n; i++) {
+		for (uint32_t k = 0; k < x.list[i].n; k++) {
+			const char *name = x.list[i].at[k].name;
+			*last = is_compared(&x, i, name) ? NULL : compare_fact(&x, name);
+			last = *last ? &(*last)->next : last;
+		}
 	}
 	*out = first;
 	return 0;
@@ -272,14 +228,12 @@ static bool is_masked(const char *value) {
 
 /** Write @value, in quotes if it could be taken for a part of the sentence. */
 static void put_value(const char *value, bool other, struct buf *out) {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:+@%^=*";
 	if (!value) {
 		buf_puts(out, "not set");
 	} else if (is_masked(value)) {
 		buf_puts(out, other ? "(another, masked)" : FACT_MASKED);
-	} else if (*value && value[strspn(value, plain)] == '\0') {
-		buf_puts(out, value);
+	} else if (*value && !strpbrk(value, " ,'")) {
+		buf_put_plain(out, str_of(value));
 	} else {
 		buf_puts(out, quote(str_of(value)).s);
 	}

@@ -51,18 +51,20 @@ struct difference_value {
 	/** How many members have it, and their parties: bit i is speaker i. */
 	uint32_t n;
 	uint32_t parties;
+	/** The coordinator has it. */
+	bool own;
 };
 
 /** A fact that is not the same on all nodes. */
 struct difference {
 	enum fact_group group;
 	const char *name;
-	/** At least 2, the most common first; at a tie, the coordinator's. */
+	/** At least 2. The first is the most common one; at a tie, the coordinator's. */
 	struct difference_value values[COMPARE_PARTIES];
 	uint32_t n_values;
 	/** Whose values these are. */
 	const struct compare_parties *parties;
-	/** In the order of names; NULL at the end. */
+	/** NULL at the end. */
 	struct difference *next;
 };
 

@@ -5,9 +5,11 @@
 #include "cluster/source.h"
 #include "env/bundle.h"
 #include "env/secret.h"
+#include "rollcall/machine.h"
 #include "rollcall/program.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
 const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devices", "limits"};
 
@@ -30,10 +32,12 @@ static void add(struct reading *r, const char *name, const char *value) {
 	r->list.at[at] = (struct fact){name, value ? value : FACT_UNKNOWN};
 }
 
-static const char *digest_of_text(struct arena *arena, struct str text) {
-	unsigned char hash[SHA256_BYTES];
-	sha256(text.p, text.len, hash);
-	return digest_text(arena, hash);
+static void add_number(struct reading *r, const char *name, uint64_t number) {
+	add(r, name, number == NOT_TOLD ? NULL : arena_format(r->arena, "%lu", (unsigned long)number));
+}
+
+static void add_u32(struct reading *r, const char *name, uint32_t number) {
+	add_number(r, name, number == UNKNOWN ? NOT_TOLD : number);
 }
 
 /** @value, or its digest if it is long. */
@@ -41,18 +45,7 @@ static const char *shortened(struct arena *arena, const char *value) {
 	struct str text = str_of(value);
 	return text.len <= FACT_VALUE_MAX
 		       ? value
-		       : arena_format(arena, "%s (%zu bytes)", digest_of_text(arena, text), text.len);
-}
-
-static void add_number(struct reading *r, const char *name, uint64_t number) {
-	add(r, name,
-	    number == MACHINE_UNKNOWN	  ? NULL
-	    : number == MACHINE_UNLIMITED ? "unlimited"
-					  : arena_format(r->arena, "%lu", (unsigned long)number));
-}
-
-static void add_u32(struct reading *r, const char *name, uint32_t number) {
-	add_number(r, name, number == UNKNOWN ? MACHINE_UNKNOWN : number);
+		       : arena_format(arena, "%s (%zu bytes)", digest_text(arena, text), text.len);
 }
 
 // --- world ----------------------------------------------------------------------------------------------
@@ -97,19 +90,12 @@ static const char *master_text(struct reading *r) {
 	return buf_text(&name);
 }
 
-/** As Slurm writes it: "8(x3),4". */
 static const char *tasks_text(struct reading *r, const struct placement *place) {
 	struct buf list = BUF(r->arena);
-	if (!place->tasks_per_node) {
-		return NULL;
+	for (uint32_t i = 0; place->tasks_per_node && i < place->hosts.n; i++) {
+		buf_putf(&list, i ? ",%u" : "%u", place->tasks_per_node[i]);
 	}
-	for (uint32_t i = 0, next; i < place->hosts.n; i = next) {
-		const uint32_t *tasks = place->tasks_per_node;
-		for (next = i + 1; next < place->hosts.n && tasks[next] == tasks[i]; next++) {
-		}
-		buf_putf(&list, next - i > 1 ? "%s%u(x%u)" : "%s%u", i ? "," : "", tasks[i], next - i);
-	}
-	return shortened(r->arena, buf_text(&list));
+	return list.len ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
 static void read_world(struct reading *r) {
@@ -123,7 +109,7 @@ static void read_world(struct reading *r) {
 	add_u32(r, "nodes", c->nnodes);
 	add(r, "hosts", hosts_text(r, &c->place.hosts));
 	add(r, "master", master_text(r));
-	add_number(r, "port", r->from->port ? r->from->port : MACHINE_UNKNOWN);
+	add_number(r, "port", r->from->port ? r->from->port : NOT_TOLD);
 	add(r, "scope", scope_name(c->scope));
 	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "tasks_per_node", tasks_text(r, &c->place));
@@ -177,7 +163,7 @@ static const char *masked(struct reading *r, const char *value) {
 	}
 	buf_put(&text, (struct str){(const char *)r->from->key->bytes, SHA256_BYTES});
 	buf_puts(&text, value);
-	return arena_format(r->arena, FACT_MASKED " %s", digest_of_text(r->arena, buf_str(&text)));
+	return arena_format(r->arena, FACT_MASKED " %s", digest_text(r->arena, buf_str(&text)));
 }
 
 const char *fact_shown(const char *value) {
@@ -201,49 +187,35 @@ static void read_env(struct reading *r) {
 
 // --- devices, limits ------------------------------------------------------------------------------------
 
-const char *fact_size(struct arena *arena, uint64_t bytes) {
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	unsigned unit = 0;
-	if (bytes >= MACHINE_UNLIMITED) {
-		return bytes == MACHINE_UNKNOWN ? NULL : "unlimited";
-	}
-	for (; bytes >= 1024 && (bytes % 1024 == 0 || bytes >= 8192); unit++) {
-		bytes = (bytes >> 10) + (bytes >> 9 & 1);
-	}
-	return arena_format(arena, "%lu %s", (unsigned long)bytes, units[unit]);
-}
-
-/**
- * @bytes rounded up to a sixteenth of the next power of two. A machine's memory is a bit less than
- * what was built in, and not the same on twins.
- */
-static uint64_t rounded(uint64_t bytes) {
-	if (bytes < 16 || bytes >= MACHINE_UNLIMITED >> 1) {
-		return bytes;
-	}
-	uint64_t step = UINT64_C(1) << (60 - __builtin_clzll(bytes));
-	return (bytes + step - 1) & ~(step - 1);
-}
-
 static void read_devices(struct reading *r, const struct machine *m) {
 	const struct cluster *c = r->from->cluster;
-	add_number(r, "gpus", m->gpus);
-	add(r, "gpu_driver", m->gpu_driver);
-	add(r, "infiniband",
-	    arena_format(r->arena, "%lu devices, %lu ports active", (unsigned long)m->rdma_devices,
-			 (unsigned long)m->rdma_active));
-	add_number(r, "mtu", m->mtu);
-	add(r, "kernel", m->kernel);
+	add_number(r, "gpus", machine_gpus(m));
+	add(r, "gpu_driver", machine_gpu_driver(m));
+	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
+	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
+	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs#", NULL));
+	add_number(r, "mtu", machine_mtu(m, r->from->interface));
+	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
 	// Each node may be told its own number, so it is no view of the world.
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
 }
 
+/** The soft limit of @resource in units of @unit. */
+static void add_limit(struct reading *r, const char *name, int resource, uint64_t unit) {
+	struct rlimit limit;
+	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+		add_number(r, name, limit.rlim_cur / unit);
+	} else {
+		add(r, name, "unlimited");
+	}
+}
+
 static void read_limits(struct reading *r, const struct machine *m) {
-	add_number(r, "cpus", m->cpus);
-	add(r, "memory", fact_size(r->arena, m->memory_limited ? m->memory : rounded(m->memory)));
-	add(r, "memlock", fact_size(r->arena, m->memlock));
-	add_number(r, "nofile", m->nofile);
-	add(r, "shm", fact_size(r->arena, rounded(m->shm)));
+	add_number(r, "cpus", machine_cpus(m));
+	add_number(r, "memory_mib", machine_memory(m));
+	add_limit(r, "memlock_kib", RLIMIT_MEMLOCK, 1024);
+	add_limit(r, "nofile", RLIMIT_NOFILE, 1);
+	add_number(r, "shm_mib", machine_shm(m));
 }
 
 // --- the payload ----------------------------------------------------------------------------------------
@@ -261,47 +233,26 @@ static void put_fact(struct buf *out, const struct fact *fact) {
 	buf_put(out, value);
 }
 
-/** Encode @list. What does not fit is one fact with the digest of the rest. */
+/** Encode @list. One that is too long becomes a single fact, its digest. */
 static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(arena);
-	uint32_t n = 0;
-	size_t fits = 0;
 	buf_putc(&out, (char)group);
 	put_u16(&out, list->n);
 	for (uint32_t i = 0; i < list->n; i++) {
-		if (out.len <= FACTS_PAYLOAD_MAX - 64) {
-			fits = out.len;
-			n = i;
-		}
 		put_fact(&out, &list->at[i]);
 	}
 	if (out.len > FACTS_PAYLOAD_MAX) {
-		const char *digest = digest_of_text(arena, str_from(buf_str(&out), fits));
-		out.len = fits;
-		put_fact(&out,
-			 &(struct fact){FACT_REST, arena_format(arena, "%s (%u more)", digest, list->n - n)});
-		out.p[1] = (char)((n + 1) & 0xff);
-		out.p[2] = (char)((n + 1) >> 8);
+		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
+		return encode(arena, group, &(struct fact_list){&whole, 1});
 	}
 	return buf_str(&out);
 }
 
-static uint64_t digest_of(struct str payload) {
-	unsigned char hash[SHA256_BYTES];
-	uint64_t digest = 0;
-	sha256(payload.p, payload.len, hash);
-	for (int i = 7; i >= 0; i--) {
-		digest = digest << 8 | hash[i];
-	}
-	return digest;
-}
-
 void facts_read(const struct facts_from *from, struct facts *out) {
-	machine_read(from->arena, from->root, from->interface, &out->machine);
+	const struct machine machine = {from->arena, from->root};
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct reading r = {.from = from, .arena = from->arena};
-		r.list.at =
-			arena_array(r.arena, group == FACTS_ENV ? from->env->n + 1 : 8, sizeof(*r.list.at));
+		r.list.at = arena_array(r.arena, group == FACTS_ENV ? from->env->n : 8, sizeof(*r.list.at));
 		switch ((enum fact_group)group) {
 		case FACTS_WORLD:
 			read_world(&r);
@@ -313,15 +264,24 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 			read_env(&r);
 			break;
 		case FACTS_DEVICES:
-			read_devices(&r, &out->machine);
+			read_devices(&r, &machine);
 			break;
 		default:
-			read_limits(&r, &out->machine);
+			read_limits(&r, &machine);
 		}
 		out->list[group] = r.list;
 		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);
-		out->digest[group] = digest_of(out->payload[group]);
+		out->digest[group] = digest_64(out->payload[group]);
 	}
+}
+
+const char *facts_find(const struct fact_list *list, const char *name) {
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (strcmp(list->at[i].name, name) == 0) {
+			return list->at[i].value;
+		}
+	}
+	return NULL;
 }
 
 /** Take @n bytes off the front of *@rest. Returns NULL if there are fewer, or if they hold a NUL. */

@@ -12,7 +12,6 @@
 #include "base/buf.h"
 #include "cluster/cluster.h"
 #include "rollcall/key.h"
-#include "rollcall/machine.h"
 
 enum fact_group {
 	/** What it believes of the cluster. */
@@ -41,8 +40,8 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** How the value of a secret begins. A digest follows if the job has a secret of its own. */
 #define FACT_MASKED "(masked)"
 
-/** The fact that stands for those that did not fit into the payload. It sorts behind all names. */
-#define FACT_REST "~"
+/** The only fact of a group that is too large to be sent: its digest. */
+#define FACT_TOO_MANY "~"
 
 /** The names in group env, unless the user has others: separated by ':', a final '*' matches any text. */
 extern const char facts_env_default[];
@@ -67,8 +66,6 @@ struct facts {
 	struct str payload[N_FACT_GROUPS];
 	/** The first 8 bytes of the SHA-256 of the payload, little-endian. */
 	uint64_t digest[N_FACT_GROUPS];
-	/** What devices and limits were made from. */
-	struct machine machine;
 };
 
 /** What the facts are read from. */
@@ -108,8 +105,8 @@ void facts_read(const struct facts_from *from, struct facts *out);
 /** @value as messages show it: without the digest of a secret. */
 const char *fact_shown(const char *value);
 
-/** A size for people: "64 GiB". Returns NULL if it is MACHINE_UNKNOWN. */
-const char *fact_size(struct arena *arena, uint64_t bytes);
+/** The value of the fact @name in @list, or NULL. */
+const char *facts_find(const struct fact_list *list, const char *name);
 
 /**
  * Decode @payload, which may be hostile, into *@out. The texts are in @arena.

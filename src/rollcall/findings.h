@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * What was promised to this node, against what is there. A finding breaks a promise, or will break
- * the job. Whatever depends on a threshold is only a hint.
+ * What was promised to this node, against its facts. A finding breaks a promise, or will break the
+ * job. Whatever depends on a threshold is only a hint.
  */
 
 #include "rollcall/facts.h"
@@ -25,15 +25,14 @@ struct findings {
 	uint32_t n;
 };
 
-void findings_add(struct findings *out, bool hint, const char *about, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+void findings_add(struct findings *out, bool hint, const char *about, const char *text);
 
 /** Whether this process, or one that it starts, will listen on the master's port. */
 bool findings_is_master(const struct cluster *cluster);
 
 /**
- * Add what @machine lacks. @may_lock: the program will have CAP_IPC_LOCK, so that RLIMIT_MEMLOCK
- * does not limit it.
+ * Add what is less than was promised. @may_lock: the program will have CAP_IPC_LOCK, so that
+ * RLIMIT_MEMLOCK does not limit it.
  */
-void findings_of(const struct facts_from *from, const struct machine *machine, bool may_lock,
+void findings_of(const struct facts_from *from, const struct facts *facts, bool may_lock,
 		 struct findings *out);
