@@ -12,7 +12,6 @@
 #include "rollcall/findings.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,18 +19,6 @@
 
 /** How long this node's name may take to resolve. */
 #define LOOKUP_MS 2000
-
-/** Whether the program will have CAP_IPC_LOCK. */
-static bool may_lock(struct session *s) {
-	struct credentials own;
-	struct err ignored;
-	const struct flow *f = &s->flow;
-	if (f->wishes.any && !f->plan_error) {
-		return credentials_after_exec(&f->plan.target) >> CAP_IPC_LOCK & 1;
-	}
-	return credentials_read(&s->arena, &own, &ignored) == 0 &&
-	       credentials_after_exec(&own) >> CAP_IPC_LOCK & 1;
-}
 
 /** Other nodes, and gloo on this one, look this node up by its name. */
 static void check_name(struct session *s, const struct cluster *c, struct findings *out) {
@@ -81,7 +68,7 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 		master_port(f, &from.port, &ignored);
 	}
 	facts_read(&from, facts);
-	findings_of(&from, facts, may_lock(s), out);
+	findings_of(&from, facts, out);
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		check_name(s, from.cluster, out);
 		check_port(s, from.port, out);
@@ -105,11 +92,17 @@ static void put_text(const struct facts *facts, const struct findings *findings,
 	buf_puts(out, findings->n ? "" : "no findings\n");
 }
 
+static void put_pair(struct buf *out, const char *before, const char *key, const char *value) {
+	buf_putf(out, "%s\"%s\": ", before, key);
+	json_put_text(out, value);
+}
+
 static void put_json(const struct facts *facts, const struct findings *findings, struct buf *out) {
-	buf_puts(out, "{\n  \"version\": \"" DISTINIT_VERSION "\",\n  \"facts\": {");
+	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
-		buf_putf(out, "%s\n    \"%s\": {", group ? "," : "", fact_groups[group]);
+		buf_putf(out, "%s\"%s\": {", group ? "},\n    " : ",\n  \"facts\": {\n    ",
+			 fact_groups[group]);
 		for (uint32_t i = 0; i < list->n; i++) {
 			const char *value = list->at[i].value;
 			buf_puts(out, i ? ", " : "");
@@ -117,17 +110,15 @@ static void put_json(const struct facts *facts, const struct findings *findings,
 			buf_puts(out, ": ");
 			json_put_text(out, strcmp(value, FACT_UNKNOWN) == 0 ? NULL : value);
 		}
-		buf_putc(out, '}');
 	}
-	buf_puts(out, "\n  },\n  \"findings\": [");
+	buf_puts(out, "}\n  },\n  \"findings\": [");
 	for (uint32_t i = 0; i < findings->n; i++) {
 		const struct finding *f = &findings->at[i];
-		buf_putf(out, "%s\n    {\"fact\": \"%s\", \"hint\": %s, \"text\": ", i ? "," : "", f->about,
-			 f->hint ? "true" : "false");
-		json_put_text(out, f->text);
-		buf_putc(out, '}');
+		put_pair(out, i ? ",\n    {" : "\n    {", "fact", f->about);
+		put_pair(out, ", ", "text", f->text);
+		buf_puts(out, f->hint ? ", \"hint\": true}" : ", \"hint\": false}");
 	}
-	buf_puts(out, findings->n ? "\n  ]\n}\n" : "]\n}\n");
+	buf_puts(out, "\n  ]\n}\n");
 }
 
 int command_check(struct session *s) {

@@ -2,12 +2,15 @@
 
 #include "rollcall/facts.h"
 
+#include "base/hash.h"
+#include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
 #include "env/secret.h"
 #include "rollcall/machine.h"
 #include "rollcall/program.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <sys/resource.h>
 
@@ -50,44 +53,28 @@ static const char *shortened(struct arena *arena, const char *value) {
 
 // --- world ----------------------------------------------------------------------------------------------
 
-/** Whether @host is an IPv4 address. It has dots, but no short name. */
-static bool is_ipv4(struct str host) {
-	for (size_t i = 0; i < host.len; i++) {
-		if ((host.p[i] < '0' || host.p[i] > '9') && host.p[i] != '.') {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** Write the short name of @host in lower case: some nodes may know the long one. */
-static void put_short(struct buf *out, struct str host) {
-	size_t len = is_ipv4(host) ? host.len : str_find(host, '.');
-	for (size_t i = 0; i < len; i++) {
-		char c = host.p[i];
-		buf_putc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
-	}
-}
-
+/** As a host list. All nodes get the same names from the manager. */
 static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
 	struct buf list = BUF(r->arena);
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		buf_puts(&list, i ? "," : "");
-		put_short(&list, hosts_at(hosts, i));
-	}
+	hostlist_compress(hosts, &list);
 	return hosts->n ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
-/** The master; unknown if it calls itself the loopback, as some managers do on the master only. */
+/**
+ * The short name of the master in lower case, as some nodes may know the long one; or its address.
+ * NULL if it is the loopback, as some managers write on the master only.
+ */
 static const char *master_text(struct reading *r) {
-	struct buf name = BUF(r->arena);
-	struct str master = str_of(r->from->master);
-	if (!master.len || str_is(master, "localhost") || str_is(master, "::1") ||
-	    str_starts(master, STR("127."))) {
+	const char *master = r->from->master;
+	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
 		return NULL;
 	}
-	put_short(&name, master);
-	return buf_text(&name);
+	bool address = master[strspn(master, "0123456789.")] == '\0';
+	char *text = arena_text(r->arena, master, address ? strlen(master) : strcspn(master, "."));
+	for (char *c = text; *c; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	}
+	return text;
 }
 
 static const char *tasks_text(struct reading *r, const struct placement *place) {
@@ -220,26 +207,24 @@ static void read_limits(struct reading *r, const struct machine *m) {
 
 // --- the payload ----------------------------------------------------------------------------------------
 
-static void put_u16(struct buf *out, size_t number) {
-	buf_putc(out, (char)(number & 0xff));
-	buf_putc(out, (char)(number >> 8));
-}
-
-static void put_fact(struct buf *out, const struct fact *fact) {
-	struct str name = str_of(fact->name), value = str_of(fact->value);
-	buf_putc(out, (char)name.len);
-	buf_put(out, name);
-	put_u16(out, value.len);
-	buf_put(out, value);
+/** Write @text behind its length in @width bytes. */
+static void put_text(struct buf *out, const char *text, unsigned width) {
+	size_t len = strlen(text);
+	buf_putc(out, (char)len);
+	if (width > 1) {
+		buf_putc(out, (char)(len >> 8));
+	}
+	buf_puts(out, text);
 }
 
 /** Encode @list. One that is too long becomes a single fact, its digest. */
 static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(arena);
-	buf_putc(&out, (char)group);
-	put_u16(&out, list->n);
+	const char head[] = {(char)group, (char)list->n, (char)(list->n >> 8)};
+	buf_put(&out, (struct str){head, sizeof(head)});
 	for (uint32_t i = 0; i < list->n; i++) {
-		put_fact(&out, &list->at[i]);
+		put_text(&out, list->at[i].name, 1);
+		put_text(&out, list->at[i].value, 2);
 	}
 	if (out.len > FACTS_PAYLOAD_MAX) {
 		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
@@ -284,9 +269,14 @@ const char *facts_find(const struct fact_list *list, const char *name) {
 	return NULL;
 }
 
-/** Take @n bytes off the front of *@rest. Returns NULL if there are fewer, or if they hold a NUL. */
-static const char *take(struct arena *arena, struct str *rest, size_t n) {
-	if (n > rest->len || (n && memchr(rest->p, '\0', n))) {
+/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, or holds a NUL. */
+static const char *take(struct arena *arena, struct str *rest, unsigned width) {
+	if (rest->len < width) {
+		return NULL;
+	}
+	size_t n = (size_t)le64toh(word_load(rest->p, width));
+	*rest = str_from(*rest, width);
+	if (n > rest->len || memchr(rest->p, '\0', n)) {
 		return NULL;
 	}
 	const char *text = arena_text(arena, rest->p, n);
@@ -294,30 +284,23 @@ static const char *take(struct arena *arena, struct str *rest, size_t n) {
 	return text;
 }
 
-/** Take a number of @size bytes, 1 or 2, or return UINT32_MAX. */
-static uint32_t take_number(struct str *rest, size_t size) {
-	if (rest->len < size) {
-		return UINT32_MAX;
-	}
-	uint32_t number = (unsigned char)rest->p[0];
-	number |= size > 1 ? (uint32_t)(unsigned char)rest->p[1] << 8 : 0;
-	*rest = str_from(*rest, size);
-	return number;
-}
-
 int facts_decode(struct arena *arena, struct str payload, enum fact_group group, struct fact_list *out) {
-	uint32_t told = take_number(&payload, 1), n = take_number(&payload, 2);
-	// A fact takes at least four bytes.
-	if (told != group || n > payload.len / 4) {
+	if (payload.len < 3 || (unsigned char)payload.p[0] != group) {
 		return -EPROTO;
 	}
-	struct fact *list = arena_array(arena, n + 1, sizeof(*list));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t len = take_number(&payload, 1);
-		list[i].name = len && len < UINT32_MAX ? take(arena, &payload, len) : NULL;
-		len = take_number(&payload, 2);
-		list[i].value = list[i].name && len < UINT32_MAX ? take(arena, &payload, len) : NULL;
-		if (!list[i].value || (i && strcmp(list[i - 1].name, list[i].name) >= 0)) {
+	uint32_t n = (uint32_t)le64toh(word_load(payload.p + 1, 2));
+	payload = str_from(payload, 3);
+	// A fact takes at least four bytes.
+	if (n > payload.len / 4) {
+		return -EPROTO;
+	}
+	struct fact *list = arena_array(arena, n + 1, sizeof(*list)), *at = list;
+	for (; at < list + n; at++) {
+		const char *before = at == list ? "" : at[-1].name;
+		at->name = take(arena, &payload, 1);
+		at->value = at->name ? take(arena, &payload, 2) : NULL;
+		// Sorted, and none without a name.
+		if (!at->value || strcmp(before, at->name) >= 0) {
 			return -EPROTO;
 		}
 	}

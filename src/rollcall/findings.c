@@ -4,21 +4,21 @@
 
 #include "base/num.h"
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 /** Below these there is a hint. Engines give 64 MiB of shared memory unless told otherwise. */
 #define SHM_SMALL_MIB	  1024
 #define MEMLOCK_SMALL_KIB (64 * 1024)
 
 /** What a variable of a manager promises. */
 static const struct {
-	const char *name;
-	enum fact_group group;
+	const char *variable;
 	const char *fact;
 } promises[] = {
-	{"SLURM_GPUS_ON_NODE", FACTS_DEVICES, "gpus"},
-	{"SKYPILOT_NUM_GPUS_PER_NODE", FACTS_DEVICES, "gpus"},
-	{"SM_NUM_GPUS", FACTS_DEVICES, "gpus"},
-	{"SLURM_CPUS_PER_TASK", FACTS_LIMITS, "cpus"},
-	{"SLURM_MEM_PER_NODE", FACTS_LIMITS, "memory_mib"},
+	{"SLURM_GPUS_ON_NODE", "gpus"},	 {"SKYPILOT_NUM_GPUS_PER_NODE", "gpus"}, {"SM_NUM_GPUS", "gpus"},
+	{"SLURM_CPUS_PER_TASK", "cpus"}, {"SLURM_MEM_PER_NODE", "memory_mib"},
 };
 
 void findings_add(struct findings *out, bool hint, const char *about, const char *text) {
@@ -37,15 +37,15 @@ struct checking {
 	struct findings *out;
 };
 
-/** A fact as a number. One that is not known, or unlimited, is large enough for everything. */
-static uint64_t fact(const struct checking *c, enum fact_group group, const char *name) {
-	return number_in(facts_find(&c->facts->list[group], name), UINT64_MAX);
+/** A device or limit as a number. One that is not known, or unlimited, is large enough for everything. */
+static uint64_t fact(const struct checking *c, const char *name) {
+	const char *value = facts_find(&c->facts->list[FACTS_DEVICES], name);
+	return number_in(value ? value : facts_find(&c->facts->list[FACTS_LIMITS], name), UINT64_MAX);
 }
 
 /** Expect at least @n; @why is a clause. */
-static void expect(const struct checking *c, enum fact_group group, const char *name, uint64_t n, bool hint,
-		   const char *why) {
-	uint64_t found = fact(c, group, name);
+static void expect(const struct checking *c, bool hint, const char *name, uint64_t n, const char *why) {
+	uint64_t found = fact(c, name);
 	if (found < n) {
 		findings_add(c->out, hint, name,
 			     arena_format(c->out->arena, "%s is %lu, and %lu are expected: %s", name,
@@ -53,21 +53,19 @@ static void expect(const struct checking *c, enum fact_group group, const char *
 	}
 }
 
-/** A GPU may be split into several (MIG): then its parts are promised, and /dev shows the whole. */
-static bool has_parts_of_gpus(const struct env *env) {
-	const char *cuda = env_value(env, "CUDA_VISIBLE_DEVICES");
-	const char *nvidia = env_value(env, "NVIDIA_VISIBLE_DEVICES");
-	return (cuda && strstr(cuda, "MIG")) || (nvidia && strstr(nvidia, "MIG"));
+/** Whether @env names a part of a GPU (MIG): then parts are promised, and /dev shows the whole. */
+static bool has_part(const char *devices) {
+	return devices && strstr(devices, "MIG");
 }
 
 static void expect_promises(const struct checking *c, const struct env *env) {
-	bool parts = has_parts_of_gpus(env);
+	bool parts = has_part(env_value(env, "CUDA_VISIBLE_DEVICES")) ||
+		     has_part(env_value(env, "NVIDIA_VISIBLE_DEVICES"));
 	for (size_t i = 0; i < sizeof(promises) / sizeof(promises[0]); i++) {
-		const char *name = promises[i].name;
-		if (promises[i].group != FACTS_DEVICES || !parts) {
-			expect(c, promises[i].group, promises[i].fact, number_in(env_value(env, name), 0),
-			       false, name);
-		}
+		const char *variable = promises[i].variable;
+		bool part = parts && strcmp(promises[i].fact, "gpus") == 0;
+		expect(c, false, promises[i].fact, part ? 0 : number_in(env_value(env, variable), 0),
+		       variable);
 	}
 }
 
@@ -91,31 +89,29 @@ static uint64_t count_ranks(const struct cluster *c) {
 					     : 0;
 }
 
-void findings_of(const struct facts_from *from, const struct facts *facts, bool may_lock,
-		 struct findings *out) {
+/** Whether RLIMIT_MEMLOCK does not limit this process. */
+static bool may_lock(void) {
+	return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_IPC_LOCK) == 1;
+}
+
+void findings_of(const struct facts_from *from, const struct facts *facts, struct findings *out) {
 	const struct checking c = {facts, out};
 	uint32_t n = count_processes(from->cluster);
-	uint64_t gpus = fact(&c, FACTS_DEVICES, "gpus"), rdma = fact(&c, FACTS_DEVICES, "rdma");
+	uint64_t gpus = fact(&c, "gpus");
 	expect_promises(&c, from->env);
-	expect(&c, FACTS_DEVICES, "gpus", gpus ? n : 0, true, "nproc_per_node");
-	expect(&c, FACTS_LIMITS, "cpus", n, true, "nproc_per_node");
-	if (n > 1 || (gpus > 1 && gpus != UINT64_MAX)) {
-		expect(&c, FACTS_LIMITS, "shm_mib", SHM_SMALL_MIB, true,
-		       "NCCL and data loaders may fill /dev/shm; engines take --shm-size or a volume in "
-		       "memory");
+	expect(&c, true, "gpus", gpus ? n : 0, "nproc_per_node");
+	expect(&c, true, "cpus", n, "nproc_per_node");
+	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0,
+	       "NCCL and data loaders fill /dev/shm; engines take --shm-size, or a volume in memory");
+	if (fact(&c, "rdma")) {
+		expect(&c, true, "rdma_verbs", 1, "/dev/infiniband is not in this container");
+		expect(&c, true, "rdma_active", 1, "NCCL will use TCP");
 	}
-	if (rdma && rdma != UINT64_MAX) {
-		expect(&c, FACTS_DEVICES, "rdma_verbs", 1, true,
-		       "/dev/infiniband is not in this container, so NCCL will use TCP");
-		expect(&c, FACTS_DEVICES, "rdma_active", 1, true, "no port of the RDMA devices is ACTIVE");
-	}
-	uint64_t verbs = fact(&c, FACTS_DEVICES, "rdma_verbs");
-	if (verbs && verbs != UINT64_MAX && !may_lock) {
-		expect(&c, FACTS_LIMITS, "memlock_kib", MEMLOCK_SMALL_KIB, true,
+	if (fact(&c, "rdma_verbs") && !may_lock()) {
+		expect(&c, true, "memlock_kib", MEMLOCK_SMALL_KIB,
 		       "RDMA locks memory; ulimit -l unlimited, or the capability ipc_lock");
 	}
 	if (findings_is_master(from->cluster)) {
-		expect(&c, FACTS_LIMITS, "nofile", count_ranks(from->cluster), false,
-		       "the master has a connection to each rank");
+		expect(&c, false, "nofile", count_ranks(from->cluster), "the master connects to each rank");
 	}
 }

@@ -30,9 +30,5 @@ void findings_add(struct findings *out, bool hint, const char *about, const char
 /** Whether this process, or one that it starts, will listen on the master's port. */
 bool findings_is_master(const struct cluster *cluster);
 
-/**
- * Add what is less than was promised. @may_lock: the program will have CAP_IPC_LOCK, so that
- * RLIMIT_MEMLOCK does not limit it.
- */
-void findings_of(const struct facts_from *from, const struct facts *facts, bool may_lock,
-		 struct findings *out);
+/** Add what is less than was promised. */
+void findings_of(const struct facts_from *from, const struct facts *facts, struct findings *out);

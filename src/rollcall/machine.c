@@ -43,6 +43,7 @@ static uint64_t number_of(const struct machine *m, const char *path) {
 
 uint64_t machine_count(const struct machine *m, const char *path, const char *text) {
 	size_t mark = strcspn(path, "*#"), folder = mark;
+	uint64_t n = 0;
 	if (!path[mark]) {
 		const char *found = text ? machine_text(m, path) : NULL;
 		return text ? found && str_starts(str_of(found), str_of(text))
@@ -51,17 +52,15 @@ uint64_t machine_count(const struct machine *m, const char *path, const char *te
 	while (path[folder - 1] != '/') {
 		folder--;
 	}
-	struct str prefix = {path + folder, mark - folder};
 	const char *name = arena_text(m->arena, path, folder);
 	DIR *dir = opendir(under(m, name));
-	uint64_t n = dir ? 0 : NOT_TOLD;
-	for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
-		struct str found = str_of(entry->d_name);
-		if (str_starts(found, prefix) && *found.p != '.' &&
-		    (path[mark] == '*' || number_in(str_from(found, prefix.len)) != NOT_TOLD)) {
-			const char *next = arena_format(m->arena, "%s%s%s", name, found.p, path + mark + 1);
-			uint64_t more = machine_count(m, next, text);
-			n += more == NOT_TOLD ? 0 : more;
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir))) {
+		const char *found = entry->d_name, *rest = found + mark - folder;
+		bool matches = *found != '.' && strncmp(found, path + folder, mark - folder) == 0;
+		if (matches && (path[mark] == '*' || number_in(str_of(rest)) != NOT_TOLD)) {
+			n += machine_count(m, arena_format(m->arena, "%s%s%s", name, found, path + mark + 1),
+					   text);
 		}
 	}
 	if (dir) {
@@ -75,15 +74,12 @@ uint64_t machine_gpus(const struct machine *m) {
 	static const char *const kinds[] = {"/dev/nvidia#",	 "/dev/dri/renderD#", "/dev/accel#",
 					    "/dev/accel/accel#", "/dev/davinci#",     "/dev/neuron#"};
 	uint64_t n = 0;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		n = machine_count(m, kinds[i], NULL);
+	for (size_t i = 0; !n && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		// Any graphics card has renderD*; AMD's for computing come with this one.
 		bool other = i == 1 && !machine_count(m, "/dev/kfd", NULL);
-		if (n && n != NOT_TOLD && !other) {
-			return n;
-		}
+		n = other ? 0 : machine_count(m, kinds[i], NULL);
 	}
-	return machine_count(m, "/dev", NULL) ? 0 : NOT_TOLD;
+	return n;
 }
 
 const char *machine_gpu_driver(const struct machine *m) {
@@ -126,8 +122,8 @@ struct limit {
 };
 
 static uint64_t limit_in(const struct machine *m, const struct limit *limit, const char *folder) {
-	struct str rest = str_of(machine_text(m, arena_format(m->arena, "%s/%s", folder, limit->file))),
-		   first;
+	const char *text = machine_text(m, arena_format(m->arena, "%s/%s", folder, limit->file));
+	struct str rest = str_of(text ? text : ""), first;
 	str_cut(&rest, ' ', &first);
 	uint64_t number = number_in(first), period = rest.p ? number_in(rest) : 1;
 	if (limit->period) {
@@ -197,7 +193,7 @@ uint64_t machine_memory(const struct machine *m) {
 		total = number_in(word);
 	}
 	uint64_t limit = least_limit(m, &limits[1], least_limit(m, &limits[0], NOT_TOLD));
-	if (limit >> 10 < total) {
+	if (limit != NOT_TOLD && limit >> 10 < total) {
 		return limit >> 20;
 	}
 	return total == NOT_TOLD ? NOT_TOLD : rounded(total << 10);

@@ -15,12 +15,10 @@
 /** The size and the digest of the regular file @path, or NULL. */
 static const char *describe(struct arena *arena, const char *path) {
 	struct stat info;
-	// Opening anything else than a regular file may block, or do something.
-	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode)) {
-		return NULL;
-	}
+	// A FIFO must not block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
+	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode)) {
+		close(fd);
 		return NULL;
 	}
 	char *head = arena_alloc(arena, PROGRAM_HEAD);
@@ -42,19 +40,14 @@ const char *digest_text(struct arena *arena, struct str bytes) {
 }
 
 const char *program_file(struct arena *arena, const char *name, const char *path) {
-	struct str rest = str_of(path), folder;
-	if (strchr(name, '/')) {
-		return describe(arena, name);
-	}
-	while (str_cut(&rest, ':', &folder)) {
+	struct str rest = strchr(name, '/') ? STR("") : str_of(path), folder;
+	const char *found = NULL;
+	while (!found && str_cut(&rest, ':', &folder)) {
 		const char *file = arena_format(arena, "%.*s%s%s", (int)folder.len, folder.p,
 						folder.len ? "/" : "", name);
-		struct stat info;
-		if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && access(file, X_OK) == 0) {
-			return describe(arena, file);
-		}
+		found = access(file, X_OK) == 0 ? describe(arena, file) : NULL;
 	}
-	return NULL;
+	return found;
 }
 
 const char *program_script(struct arena *arena, char *const argv[]) {
