@@ -48,7 +48,7 @@ static void expect(const struct checking *c, bool hint, const char *name, uint64
 	uint64_t found = fact(c, name);
 	if (found < n) {
 		findings_add(c->out, hint, name,
-			     arena_format(c->out->arena, "%s is %lu, and %lu are expected: %s", name,
+			     arena_format(c->out->arena, "%s is %lu, at least %lu expected: %s", name,
 					  (unsigned long)found, (unsigned long)n, why));
 	}
 }
