@@ -187,21 +187,23 @@ static void read_devices(struct reading *r, const struct machine *m) {
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
 }
 
-/** The soft limit of @resource in units of @unit. */
-static void add_limit(struct reading *r, const char *name, int resource, uint64_t unit) {
-	struct rlimit limit;
-	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-		add_number(r, name, limit.rlim_cur / unit);
-	} else {
+/** A limit of the kernel in units of @unit. */
+static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_t unit) {
+	if (limit == RLIM_INFINITY) {
 		add(r, name, "unlimited");
+	} else {
+		add_number(r, name, limit / unit);
 	}
 }
 
 static void read_limits(struct reading *r, const struct machine *m) {
+	struct rlimit memlock = {0}, nofile = {0};
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
+	getrlimit(RLIMIT_NOFILE, &nofile);
 	add_number(r, "cpus", machine_cpus(m));
 	add_number(r, "memory_mib", machine_memory(m));
-	add_limit(r, "memlock_kib", RLIMIT_MEMLOCK, 1024);
-	add_limit(r, "nofile", RLIMIT_NOFILE, 1);
+	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
+	add_limit(r, "nofile", nofile.rlim_cur, 1);
 	add_number(r, "shm_mib", machine_shm(m));
 }
 
