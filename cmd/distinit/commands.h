@@ -25,6 +25,8 @@ int command_run(struct session *s);
 int command_env(struct session *s);
 int command_explain(struct session *s);
 int command_wait(struct session *s);
+/** Exits with 1 if there is a finding. */
+int command_check(struct session *s);
 int command_install(struct session *s);
 int command_bundle(struct session *s);
 int command_hosts(struct session *s);

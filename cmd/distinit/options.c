@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
+#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK)
 #define CLUSTER (DERIVE | CMD_HOSTS)
 #define TALK	(CLUSTER | CMD_INSTALL | CMD_BUNDLE)
 #define ANY	(TALK | CMD_TABLE)
@@ -123,7 +123,8 @@ static const struct option options[] = {
 	 "end the command after this time, with status 124 (implies --init)"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "FORMAT",
 	 "shell (default), docker, json, null"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT", "text (default), json"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN | CMD_CHECK, false, "FORMAT",
+	 "text (default), json"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "print all variables, not only new and changed ones"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",

@@ -16,8 +16,9 @@ enum command {
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
 	CMD_BUNDLE = 128,
+	CMD_CHECK = 256,
 	/** No subcommand: an option that is a variable only. */
-	CMD_NONE = 256,
+	CMD_NONE = 512,
 };
 
 enum option_id {

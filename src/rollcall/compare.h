@@ -37,8 +37,11 @@ struct compare_parties {
 	uint32_t speaker[COMPARE_PARTIES];
 	/** At most COMPARE_PARTIES. 1: all agree, and nobody needs to be asked. */
 	uint32_t n;
-	/** Members of smaller parties, which nobody speaks for. */
+	/** Members of each party, and of smaller parties, which nobody speaks for. */
+	uint32_t size[COMPARE_PARTIES];
 	uint32_t unasked;
+	/** The party of each member, as a bit; 0: it is one of those that are not asked. */
+	const unsigned char *of;
 };
 
 /** Find out whom to ask for the facts of @group. */
@@ -48,7 +51,7 @@ void compare_whom(const struct compare *c, enum fact_group group, struct compare
 struct difference_value {
 	/** NULL: not set. */
 	const char *value;
-	/** How many members have it, and their parties: bit i is speaker i. */
+	/** How many members have it, and their parties, as bits. */
 	uint32_t n;
 	uint32_t parties;
 };
@@ -57,18 +60,16 @@ struct difference_value {
 struct difference {
 	enum fact_group group;
 	const char *name;
-	/** At least 2, the most common first; at a tie, the coordinator's. */
+	/** At least 2. */
 	struct difference_value values[COMPARE_PARTIES];
 	uint32_t n_values;
+	/** Index of the most common value; at a tie, the coordinator's. */
+	uint32_t common;
 	/** Whose values these are. */
 	const struct compare_parties *parties;
-	/** In the order of names; NULL at the end. */
+	/** NULL at the end. */
 	struct difference *next;
 };
-
-/** The first member from index @from on that has @d's value @v; c->n: there is none. */
-uint32_t difference_member(const struct compare *c, const struct difference *d,
-			   const struct difference_value *v, uint32_t from);
 
 /**
  * Compare the facts of the parties. @payloads are what the speakers of @parties sent, in their
@@ -87,5 +88,5 @@ int compare_group(const struct compare *c, enum fact_group group, const struct c
  */
 void difference_text(const struct compare *c, const struct difference *d, struct buf *out);
 
-/** Write @d as a JSON object, with all ranks. @error: whether it keeps the job from starting. */
+/** Write @d as a JSON object, with all ranks as host lists. @error: whether it keeps the job from starting. */
 void difference_json(const struct compare *c, const struct difference *d, bool error, struct buf *out);

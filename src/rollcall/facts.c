@@ -2,12 +2,17 @@
 
 #include "rollcall/facts.h"
 
+#include "base/hash.h"
+#include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
 #include "env/secret.h"
+#include "rollcall/machine.h"
 #include "rollcall/program.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <sys/resource.h>
 
 const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devices", "limits"};
 
@@ -30,10 +35,12 @@ static void add(struct reading *r, const char *name, const char *value) {
 	r->list.at[at] = (struct fact){name, value ? value : FACT_UNKNOWN};
 }
 
-static const char *digest_of_text(struct arena *arena, struct str text) {
-	unsigned char hash[SHA256_BYTES];
-	sha256(text.p, text.len, hash);
-	return digest_text(arena, hash);
+static void add_number(struct reading *r, const char *name, uint64_t number) {
+	add(r, name, number == NOT_TOLD ? NULL : arena_format(r->arena, "%lu", (unsigned long)number));
+}
+
+static void add_u32(struct reading *r, const char *name, uint32_t number) {
+	add_number(r, name, number == UNKNOWN ? NOT_TOLD : number);
 }
 
 /** @value, or its digest if it is long. */
@@ -41,75 +48,41 @@ static const char *shortened(struct arena *arena, const char *value) {
 	struct str text = str_of(value);
 	return text.len <= FACT_VALUE_MAX
 		       ? value
-		       : arena_format(arena, "%s (%zu bytes)", digest_of_text(arena, text), text.len);
-}
-
-static void add_number(struct reading *r, const char *name, uint64_t number) {
-	add(r, name,
-	    number == MACHINE_UNKNOWN	  ? NULL
-	    : number == MACHINE_UNLIMITED ? "unlimited"
-					  : arena_format(r->arena, "%lu", (unsigned long)number));
-}
-
-static void add_u32(struct reading *r, const char *name, uint32_t number) {
-	add_number(r, name, number == UNKNOWN ? MACHINE_UNKNOWN : number);
+		       : arena_format(arena, "%s (%zu bytes)", digest_text(arena, text), text.len);
 }
 
 // --- world ----------------------------------------------------------------------------------------------
 
-/** Whether @host is an IPv4 address. It has dots, but no short name. */
-static bool is_ipv4(struct str host) {
-	for (size_t i = 0; i < host.len; i++) {
-		if ((host.p[i] < '0' || host.p[i] > '9') && host.p[i] != '.') {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** Write the short name of @host in lower case: some nodes may know the long one. */
-static void put_short(struct buf *out, struct str host) {
-	size_t len = is_ipv4(host) ? host.len : str_find(host, '.');
-	for (size_t i = 0; i < len; i++) {
-		char c = host.p[i];
-		buf_putc(out, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
-	}
-}
-
+/** As a host list. All nodes get the same names from the manager. */
 static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
 	struct buf list = BUF(r->arena);
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		buf_puts(&list, i ? "," : "");
-		put_short(&list, hosts_at(hosts, i));
-	}
+	hostlist_compress(hosts, &list);
 	return hosts->n ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
-/** The master; unknown if it calls itself the loopback, as some managers do on the master only. */
+/**
+ * The short name of the master in lower case, as some nodes may know the long one; or its address.
+ * NULL if it is the loopback, as some managers write on the master only.
+ */
 static const char *master_text(struct reading *r) {
-	struct buf name = BUF(r->arena);
-	struct str master = str_of(r->from->master);
-	if (!master.len || str_is(master, "localhost") || str_is(master, "::1") ||
-	    str_starts(master, STR("127."))) {
+	const char *master = r->from->master;
+	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
 		return NULL;
 	}
-	put_short(&name, master);
-	return buf_text(&name);
+	bool address = master[strspn(master, "0123456789.")] == '\0';
+	char *text = arena_text(r->arena, master, address ? strlen(master) : strcspn(master, "."));
+	for (char *c = text; *c; c++) {
+		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	}
+	return text;
 }
 
-/** As Slurm writes it: "8(x3),4". */
 static const char *tasks_text(struct reading *r, const struct placement *place) {
 	struct buf list = BUF(r->arena);
-	if (!place->tasks_per_node) {
-		return NULL;
+	for (uint32_t i = 0; place->tasks_per_node && i < place->hosts.n; i++) {
+		buf_putf(&list, i ? ",%u" : "%u", place->tasks_per_node[i]);
 	}
-	for (uint32_t i = 0, next; i < place->hosts.n; i = next) {
-		const uint32_t *tasks = place->tasks_per_node;
-		for (next = i + 1; next < place->hosts.n && tasks[next] == tasks[i]; next++) {
-		}
-		buf_putf(&list, next - i > 1 ? "%s%u(x%u)" : "%s%u", i ? "," : "", tasks[i], next - i);
-	}
-	return shortened(r->arena, buf_text(&list));
+	return list.len ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
 static void read_world(struct reading *r) {
@@ -123,7 +96,7 @@ static void read_world(struct reading *r) {
 	add_u32(r, "nodes", c->nnodes);
 	add(r, "hosts", hosts_text(r, &c->place.hosts));
 	add(r, "master", master_text(r));
-	add_number(r, "port", r->from->port ? r->from->port : MACHINE_UNKNOWN);
+	add_number(r, "port", r->from->port ? r->from->port : NOT_TOLD);
 	add(r, "scope", scope_name(c->scope));
 	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "tasks_per_node", tasks_text(r, &c->place));
@@ -169,6 +142,21 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	       name.len <= UINT8_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
 }
 
+/** What stands for the secret @value. */
+static const char *masked(struct reading *r, const char *value) {
+	struct buf text = BUF(r->arena);
+	if (!r->from->key) {
+		return FACT_MASKED;
+	}
+	buf_put(&text, (struct str){(const char *)r->from->key->bytes, SHA256_BYTES});
+	buf_puts(&text, value);
+	return arena_format(r->arena, FACT_MASKED " %s", digest_text(r->arena, buf_str(&text)));
+}
+
+const char *fact_shown(const char *value) {
+	return str_starts(str_of(value), STR(FACT_MASKED)) ? FACT_MASKED : value;
+}
+
 static void read_env(struct reading *r) {
 	const struct env *env = r->from->env;
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -178,8 +166,7 @@ static void read_env(struct reading *r) {
 		}
 		const char *name = arena_text(r->arena, entry->text, entry->name_len);
 		const char *value = env_entry_value(entry);
-		value = secret_name(str_of(name)) ? arena_format(r->arena, FACT_MASKED "%s",
-								 digest_of_text(r->arena, str_of(value)))
+		value = secret_name(str_of(name)) ? masked(r, value)
 						  : shortened(r->arena, secret_mask(r->arena, name, value));
 		add(r, name, value);
 	}
@@ -187,107 +174,72 @@ static void read_env(struct reading *r) {
 
 // --- devices, limits ------------------------------------------------------------------------------------
 
-const char *fact_size(struct arena *arena, uint64_t bytes) {
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	unsigned unit = 0;
-	if (bytes >= MACHINE_UNLIMITED) {
-		return bytes == MACHINE_UNKNOWN ? NULL : "unlimited";
-	}
-	for (; bytes >= 1024 && (bytes % 1024 == 0 || bytes >= 8192); unit++) {
-		bytes = (bytes >> 10) + (bytes >> 9 & 1);
-	}
-	return arena_format(arena, "%lu %s", (unsigned long)bytes, units[unit]);
-}
-
-/**
- * @bytes rounded up to a sixteenth of the next power of two. A machine's memory is a bit less than
- * what was built in, and not the same on twins.
- */
-static uint64_t rounded(uint64_t bytes) {
-	if (bytes < 16 || bytes >= MACHINE_UNLIMITED >> 1) {
-		return bytes;
-	}
-	uint64_t step = UINT64_C(1) << (60 - __builtin_clzll(bytes));
-	return (bytes + step - 1) & ~(step - 1);
-}
-
 static void read_devices(struct reading *r, const struct machine *m) {
 	const struct cluster *c = r->from->cluster;
-	add_number(r, "gpus", m->gpus);
-	add(r, "gpu_driver", m->gpu_driver);
-	add(r, "infiniband",
-	    arena_format(r->arena, "%lu devices, %lu ports active", (unsigned long)m->rdma_devices,
-			 (unsigned long)m->rdma_active));
-	add_number(r, "mtu", m->mtu);
-	add(r, "kernel", m->kernel);
+	add_number(r, "gpus", machine_gpus(m));
+	add(r, "gpu_driver", machine_gpu_driver(m));
+	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
+	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
+	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs#", NULL));
+	add_number(r, "mtu", machine_mtu(m, r->from->interface));
+	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
 	// Each node may be told its own number, so it is no view of the world.
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
 }
 
+/** A limit of the kernel in units of @unit. */
+static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_t unit) {
+	if (limit == RLIM_INFINITY) {
+		add(r, name, "unlimited");
+	} else {
+		add_number(r, name, limit / unit);
+	}
+}
+
 static void read_limits(struct reading *r, const struct machine *m) {
-	add_number(r, "cpus", m->cpus);
-	add(r, "memory", fact_size(r->arena, m->memory_limited ? m->memory : rounded(m->memory)));
-	add(r, "memlock", fact_size(r->arena, m->memlock));
-	add_number(r, "nofile", m->nofile);
-	add(r, "shm", fact_size(r->arena, rounded(m->shm)));
+	struct rlimit memlock = {0}, nofile = {0};
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
+	getrlimit(RLIMIT_NOFILE, &nofile);
+	add_number(r, "cpus", machine_cpus(m));
+	add_number(r, "memory_mib", machine_memory(m));
+	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
+	add_limit(r, "nofile", nofile.rlim_cur, 1);
+	add_number(r, "shm_mib", machine_shm(m));
 }
 
 // --- the payload ----------------------------------------------------------------------------------------
 
-static void put_u16(struct buf *out, size_t number) {
-	buf_putc(out, (char)(number & 0xff));
-	buf_putc(out, (char)(number >> 8));
+/** Write @text behind its length in @width bytes. */
+static void put_text(struct buf *out, const char *text, unsigned width) {
+	size_t len = strlen(text);
+	buf_putc(out, (char)len);
+	if (width > 1) {
+		buf_putc(out, (char)(len >> 8));
+	}
+	buf_puts(out, text);
 }
 
-static void put_fact(struct buf *out, const struct fact *fact) {
-	struct str name = str_of(fact->name), value = str_of(fact->value);
-	buf_putc(out, (char)name.len);
-	buf_put(out, name);
-	put_u16(out, value.len);
-	buf_put(out, value);
-}
-
-/** Encode @list. What does not fit is one fact with the digest of the rest. */
+/** Encode @list. One that is too long becomes a single fact, its digest. */
 static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(arena);
-	uint32_t n = 0;
-	size_t fits = 0;
-	buf_putc(&out, (char)group);
-	put_u16(&out, list->n);
+	const char head[] = {(char)group, (char)list->n, (char)(list->n >> 8)};
+	buf_put(&out, (struct str){head, sizeof(head)});
 	for (uint32_t i = 0; i < list->n; i++) {
-		if (out.len <= FACTS_PAYLOAD_MAX - 64) {
-			fits = out.len;
-			n = i;
-		}
-		put_fact(&out, &list->at[i]);
+		put_text(&out, list->at[i].name, 1);
+		put_text(&out, list->at[i].value, 2);
 	}
 	if (out.len > FACTS_PAYLOAD_MAX) {
-		const char *digest = digest_of_text(arena, str_from(buf_str(&out), fits));
-		out.len = fits;
-		put_fact(&out,
-			 &(struct fact){FACT_REST, arena_format(arena, "%s (%u more)", digest, list->n - n)});
-		out.p[1] = (char)((n + 1) & 0xff);
-		out.p[2] = (char)((n + 1) >> 8);
+		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
+		return encode(arena, group, &(struct fact_list){&whole, 1});
 	}
 	return buf_str(&out);
 }
 
-static uint64_t digest_of(struct str payload) {
-	unsigned char hash[SHA256_BYTES];
-	uint64_t digest = 0;
-	sha256(payload.p, payload.len, hash);
-	for (int i = 7; i >= 0; i--) {
-		digest = digest << 8 | hash[i];
-	}
-	return digest;
-}
-
 void facts_read(const struct facts_from *from, struct facts *out) {
-	machine_read(from->arena, from->root, from->interface, &out->machine);
+	const struct machine machine = {from->arena, from->root};
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct reading r = {.from = from, .arena = from->arena};
-		r.list.at =
-			arena_array(r.arena, group == FACTS_ENV ? from->env->n + 1 : 8, sizeof(*r.list.at));
+		r.list.at = arena_array(r.arena, group == FACTS_ENV ? from->env->n : 8, sizeof(*r.list.at));
 		switch ((enum fact_group)group) {
 		case FACTS_WORLD:
 			read_world(&r);
@@ -299,20 +251,34 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 			read_env(&r);
 			break;
 		case FACTS_DEVICES:
-			read_devices(&r, &out->machine);
+			read_devices(&r, &machine);
 			break;
 		default:
-			read_limits(&r, &out->machine);
+			read_limits(&r, &machine);
 		}
 		out->list[group] = r.list;
 		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);
-		out->digest[group] = digest_of(out->payload[group]);
+		out->digest[group] = digest_64(out->payload[group]);
 	}
 }
 
-/** Take @n bytes off the front of *@rest. Returns NULL if there are fewer, or if they hold a NUL. */
-static const char *take(struct arena *arena, struct str *rest, size_t n) {
-	if (n > rest->len || (n && memchr(rest->p, '\0', n))) {
+const char *facts_find(const struct fact_list *list, const char *name) {
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (strcmp(list->at[i].name, name) == 0) {
+			return list->at[i].value;
+		}
+	}
+	return NULL;
+}
+
+/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, or holds a NUL. */
+static const char *take(struct arena *arena, struct str *rest, unsigned width) {
+	if (rest->len < width) {
+		return NULL;
+	}
+	size_t n = (size_t)le64toh(word_load(rest->p, width));
+	*rest = str_from(*rest, width);
+	if (n > rest->len || memchr(rest->p, '\0', n)) {
 		return NULL;
 	}
 	const char *text = arena_text(arena, rest->p, n);
@@ -320,30 +286,23 @@ static const char *take(struct arena *arena, struct str *rest, size_t n) {
 	return text;
 }
 
-/** Take a number of @size bytes, 1 or 2, or return UINT32_MAX. */
-static uint32_t take_number(struct str *rest, size_t size) {
-	if (rest->len < size) {
-		return UINT32_MAX;
-	}
-	uint32_t number = (unsigned char)rest->p[0];
-	number |= size > 1 ? (uint32_t)(unsigned char)rest->p[1] << 8 : 0;
-	*rest = str_from(*rest, size);
-	return number;
-}
-
 int facts_decode(struct arena *arena, struct str payload, enum fact_group group, struct fact_list *out) {
-	uint32_t told = take_number(&payload, 1), n = take_number(&payload, 2);
-	// A fact takes at least four bytes.
-	if (told != group || n > payload.len / 4) {
+	if (payload.len < 3 || (unsigned char)payload.p[0] != group) {
 		return -EPROTO;
 	}
-	struct fact *list = arena_array(arena, n + 1, sizeof(*list));
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t len = take_number(&payload, 1);
-		list[i].name = len && len < UINT32_MAX ? take(arena, &payload, len) : NULL;
-		len = take_number(&payload, 2);
-		list[i].value = list[i].name && len < UINT32_MAX ? take(arena, &payload, len) : NULL;
-		if (!list[i].value || (i && strcmp(list[i - 1].name, list[i].name) >= 0)) {
+	uint32_t n = (uint32_t)le64toh(word_load(payload.p + 1, 2));
+	payload = str_from(payload, 3);
+	// A fact takes at least four bytes.
+	if (n > payload.len / 4) {
+		return -EPROTO;
+	}
+	struct fact *list = arena_array(arena, n + 1, sizeof(*list)), *at = list;
+	for (; at < list + n; at++) {
+		const char *before = at == list ? "" : at[-1].name;
+		at->name = take(arena, &payload, 1);
+		at->value = at->name ? take(arena, &payload, 2) : NULL;
+		// Sorted, and none without a name.
+		if (!at->value || strcmp(before, at->name) >= 0) {
 			return -EPROTO;
 		}
 	}

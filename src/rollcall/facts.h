@@ -5,13 +5,13 @@
  * What a node believes and what it is, as names and values that nodes can compare. Each group has a
  * digest, so that equal nodes exchange nothing more.
  *
- * A fact's value never holds a secret: the value of a variable whose name looks secret is replaced
- * by its digest, and passwords in URLs are masked.
+ * A fact's value never holds a secret: the value of a variable whose name looks secret is masked,
+ * and so are passwords in URLs.
  */
 
 #include "base/buf.h"
 #include "cluster/cluster.h"
-#include "rollcall/machine.h"
+#include "rollcall/key.h"
 
 enum fact_group {
 	/** What it believes of the cluster. */
@@ -37,11 +37,11 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** The most bytes of an encoded group: the payload of the largest frame. */
 #define FACTS_PAYLOAD_MAX (16384 - 4 - 16)
 
-/** How the value of a secret begins. */
-#define FACT_MASKED "(masked) "
+/** How the value of a secret begins. A digest follows if the job has a secret of its own. */
+#define FACT_MASKED "(masked)"
 
-/** The fact that stands for those that did not fit into the payload. It sorts behind all names. */
-#define FACT_REST "~"
+/** The only fact of a group that is too large to be sent: its digest. */
+#define FACT_TOO_MANY "~"
 
 /** The names in group env, unless the user has others: separated by ':', a final '*' matches any text. */
 extern const char facts_env_default[];
@@ -66,8 +66,6 @@ struct facts {
 	struct str payload[N_FACT_GROUPS];
 	/** The first 8 bytes of the SHA-256 of the payload, little-endian. */
 	uint64_t digest[N_FACT_GROUPS];
-	/** What devices and limits were made from. */
-	struct machine machine;
 };
 
 /** What the facts are read from. */
@@ -84,6 +82,11 @@ struct facts_from {
 	const struct env *env;
 	/** Names for group env; NULL: facts_env_default. */
 	const char *env_names;
+	/**
+	 * The job's key, if it was made from a secret: masked values are compared by a digest that
+	 * is of no use without the key. NULL: they are not compared.
+	 */
+	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */
 	char *const *argv;
 	/**
@@ -99,8 +102,11 @@ struct facts_from {
  */
 void facts_read(const struct facts_from *from, struct facts *out);
 
-/** A size for people: "64 GiB". Returns NULL if it is MACHINE_UNKNOWN. */
-const char *fact_size(struct arena *arena, uint64_t bytes);
+/** @value as messages show it: without the digest of a secret. */
+const char *fact_shown(const char *value);
+
+/** The value of the fact @name in @list, or NULL. */
+const char *facts_find(const struct fact_list *list, const char *name);
 
 /**
  * Decode @payload, which may be hostile, into *@out. The texts are in @arena.

@@ -2,50 +2,48 @@
 #pragma once
 
 /**
- * What this machine, or container, has: devices and limits. Read in one pass, without a child and
- * without opening a device, which could wake it. The roll call compares it, and `check` holds it
- * against what was promised.
+ * What this machine, or container, has. Everything is read from files; no device is opened, as that
+ * could wake it. A number that cannot be read is NOT_TOLD.
  */
 
-#include "base/arena.h"
+#include "base/str.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/** A number that could not be read. */
-#define MACHINE_UNKNOWN UINT64_MAX
-/** A limit that does not limit. */
-#define MACHINE_UNLIMITED (UINT64_MAX - 1)
+#define NOT_TOLD UINT64_MAX
 
 struct machine {
-	/** Number of GPUs or similar (/dev/nvidia0, ...), or MACHINE_UNKNOWN without /dev. */
-	uint64_t gpus;
-	/** The version of their driver, or NULL. */
-	const char *gpu_driver;
-	/** RDMA devices that the kernel has, their ports that are ACTIVE, and those that may be opened. */
-	uint64_t rdma_devices;
-	uint64_t rdma_active;
-	uint64_t rdma_verbs;
-	/** The kernel's release, or NULL. */
-	const char *kernel;
-	/** MTU of the interface that was asked for, or of the default route. */
-	uint64_t mtu;
-	/** CPUs that this process may use: the smaller of its affinity and its cgroup's quota. */
-	uint64_t cpus;
-	/** In bytes: the smaller of the machine's memory and its cgroup's limit. */
-	uint64_t memory;
-	/** Whether `memory` is a cgroup's limit, and exact. */
-	bool memory_limited;
-	/** RLIMIT_MEMLOCK in bytes and RLIMIT_NOFILE, the soft limits. */
-	uint64_t memlock;
-	uint64_t nofile;
-	/** Size of /dev/shm in bytes; 0: there is none. */
-	uint64_t shm;
+	struct arena *arena;
+	/** Stands for "/" in all paths; NULL: "/". */
+	const char *root;
 };
 
 /**
- * Read it all. @root stands for "/" in the paths of /dev, /proc and /sys; NULL: "/". @interface:
- * whose MTU to read; NULL: that of the default route. Numbers that cannot be read are
- * MACHINE_UNKNOWN.
+ * How many files match @path, in which a '*' at the end of a name stands for any text, and a '#' for
+ * a number. With @text, only those that begin with it.
  */
-void machine_read(struct arena *arena, const char *root, const char *interface, struct machine *out);
+uint64_t machine_count(const struct machine *m, const char *path, const char *text);
+
+/** The file @path without blanks at its end, or NULL. */
+const char *machine_text(const struct machine *m, const char *path);
+
+/** GPUs or other accelerators in /dev. */
+uint64_t machine_gpus(const struct machine *m);
+
+/** The version of their driver, or NULL. */
+const char *machine_gpu_driver(const struct machine *m);
+
+/** MTU of @interface; NULL: that of IPv4's default route. */
+uint64_t machine_mtu(const struct machine *m, const char *interface);
+
+/** CPUs that this process may use: the smaller of its affinity and the quotas of its cgroups. */
+uint64_t machine_cpus(const struct machine *m);
+
+/**
+ * Memory in MiB: the smallest limit of its cgroups, or else all of it. The latter is rounded up, as
+ * a machine has a bit less than what was built in, and not the same as its twin.
+ */
+uint64_t machine_memory(const struct machine *m);
+
+/** The size of /dev/shm in MiB, rounded likewise; 0: there is none. */
+uint64_t machine_shm(const struct machine *m);

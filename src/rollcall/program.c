@@ -2,8 +2,12 @@
 
 #include "rollcall/program.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
+#include "base/hash.h"
+#include "rollcall/key.h"
 
+#include <byteswap.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,64 +15,47 @@
 /** The size and the digest of the regular file @path, or NULL. */
 static const char *describe(struct arena *arena, const char *path) {
 	struct stat info;
-	// Opening anything else than a regular file may block, or do something.
-	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode)) {
-		return NULL;
-	}
+	// A FIFO must not block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0) {
+	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode)) {
+		close(fd);
 		return NULL;
 	}
-	char block[8192];
-	unsigned char hash[SHA256_BYTES];
-	struct sha256 sum;
-	ssize_t n = 1;
-	sha256_begin(&sum);
-	for (size_t left = PROGRAM_HEAD; left && n > 0; left -= (size_t)n) {
-		n = read(fd, block, left < sizeof(block) ? left : sizeof(block));
-		sha256_add(&sum, block, n > 0 ? (size_t)n : 0);
-		n = n < 0 ? 0 : n;
-	}
+	char *head = arena_alloc(arena, PROGRAM_HEAD);
+	ssize_t n = read(fd, head, PROGRAM_HEAD);
 	close(fd);
-	sha256_end(&sum, hash);
-	return arena_format(arena, "%lu bytes, %s", (unsigned long)info.st_size, digest_text(arena, hash));
+	return n < 0 ? NULL
+		     : arena_format(arena, "%lu bytes, %s", (unsigned long)info.st_size,
+				    digest_text(arena, (struct str){head, (size_t)n}));
 }
 
-const char *digest_text(struct arena *arena, const unsigned char hash[SHA256_BYTES]) {
-	struct buf text = BUF(arena);
-	buf_puts(&text, "sha256:");
-	for (int i = 0; i < 8; i++) {
-		buf_putf(&text, "%02x", hash[i]);
-	}
-	return buf_text(&text);
+uint64_t digest_64(struct str bytes) {
+	unsigned char hash[SHA256_BYTES];
+	sha256(bytes.p, bytes.len, hash);
+	return le64toh(word_load((const char *)hash, sizeof(uint64_t)));
+}
+
+const char *digest_text(struct arena *arena, struct str bytes) {
+	return arena_format(arena, "sha256:%016lx", (unsigned long)bswap_64(digest_64(bytes)));
 }
 
 const char *program_file(struct arena *arena, const char *name, const char *path) {
-	struct str rest = str_of(path), folder;
-	if (strchr(name, '/')) {
-		return describe(arena, name);
-	}
-	while (str_cut(&rest, ':', &folder)) {
+	struct str rest = strchr(name, '/') ? STR("") : str_of(path), folder;
+	const char *found = NULL;
+	while (!found && str_cut(&rest, ':', &folder)) {
 		const char *file = arena_format(arena, "%.*s%s%s", (int)folder.len, folder.p,
 						folder.len ? "/" : "", name);
-		struct stat info;
-		if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && access(file, X_OK) == 0) {
-			return describe(arena, file);
-		}
+		found = access(file, X_OK) == 0 ? describe(arena, file) : NULL;
 	}
-	return NULL;
-}
-
-static bool is_script(const char *word) {
-	struct str name = str_of(word);
-	return name.len > 3 &&
-	       (str_is(str_from(name, name.len - 3), ".py") || str_is(str_from(name, name.len - 3), ".sh"));
+	return found;
 }
 
 const char *program_script(struct arena *arena, char *const argv[]) {
 	const char *found = NULL;
 	for (uint32_t i = 1; argv[i] && !found; i++) {
-		found = is_script(argv[i]) ? describe(arena, argv[i]) : NULL;
+		const char *end = strrchr(argv[i], '.');
+		bool script = end && (strcmp(end, ".py") == 0 || strcmp(end, ".sh") == 0);
+		found = script ? describe(arena, argv[i]) : NULL;
 	}
 	return found;
 }

@@ -7,10 +7,13 @@
  * a compiler's build id stands at the beginning.
  */
 
-#include "base/arena.h"
-#include "rollcall/key.h"
+#include "base/str.h"
 
-#define PROGRAM_HEAD ((size_t)128 << 10)
+#include <stdint.h>
+
+struct arena;
+
+#define PROGRAM_HEAD ((size_t)64 << 10)
 
 /**
  * The file that execve() would run for @name: @name itself if it has a '/', else the first in
@@ -21,5 +24,8 @@ const char *program_file(struct arena *arena, const char *name, const char *path
 /** The first argument that is a readable file and ends with .py or .sh, or NULL. */
 const char *program_script(struct arena *arena, char *const argv[]);
 
-/** "sha256:" and the first 16 hex digits of @hash. */
-const char *digest_text(struct arena *arena, const unsigned char hash[SHA256_BYTES]);
+/** The first 8 bytes of the SHA-256 of @bytes, as a little-endian number. */
+uint64_t digest_64(struct str bytes);
+
+/** The same for people: "sha256:" and 16 hex digits. */
+const char *digest_text(struct arena *arena, struct str bytes);
