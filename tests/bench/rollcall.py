@@ -65,19 +65,35 @@ def digests_of(n: int) -> str:
     return out.strip()
 
 
+def resident(pid: int) -> int:
+    """The most memory that it has had since its exec, in KiB; 0 before distinit and after it."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            text = file.read()
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+)", text)
+    return int(found[1]) if found and text.startswith("Name:\tdistinit") else 0
+
+
 def call(n: int) -> dict[str, float]:
     """One roll call of @n: the crowd's figures, and the coordinator's."""
     digests = digests_of(n)
     coordinator = subprocess.Popen(member(n, 0, ["--wait=30s", "--for=all"]), env=environment(), stderr=subprocess.PIPE)
-    crowd = subprocess.run([CROWD, "call", str(n - 1), str(PORT), f"--size={n}", f"--digests={digests}"],
-                           capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    crowd = subprocess.Popen([CROWD, "call", str(n - 1), str(PORT), f"--size={n}", f"--digests={digests}"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    rss = 0
+    while crowd.poll() is None:
+        rss = max(rss, resident(coordinator.pid))
+        time.sleep(0.01)
+    told = crowd.stdout.read() if crowd.stdout else ""
     said = coordinator.stderr.read() if coordinator.stderr else b""
     _, status, used = os.wait4(coordinator.pid, 0)
     coordinator.returncode = status
     if crowd.returncode or status:
-        raise Failed(f"a roll call of {n} failed: {crowd.stdout}{crowd.stderr}{said.decode()}")
-    figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", crowd.stdout)}
-    return {**figures, "coordinator_ms": (used.ru_utime + used.ru_stime) * 1e3, "rss_kib": used.ru_maxrss}
+        raise Failed(f"a roll call of {n} failed: {told}{said.decode()}")
+    figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", told)}
+    return {**figures, "coordinator_ms": (used.ru_utime + used.ru_stime) * 1e3, "rss_kib": rss}
 
 
 def store(n: int) -> float | None:
