@@ -17,6 +17,8 @@ enum command {
 	CMD_INSTALL = 64,
 	CMD_BUNDLE = 128,
 	CMD_CHECK = 256,
+	/** No subcommand: an option that is a variable only. */
+	CMD_NONE = 512,
 };
 
 enum option_id {
@@ -61,6 +63,11 @@ enum option_id {
 	OPT_WAIT,
 	OPT_FOR,
 	OPT_TIMEOUT,
+	OPT_AGREE,
+	OPT_AGREE_ENV,
+	OPT_SECRET,
+	OPT_SECRET_FILE,
+	OPT_SECRET_REQUIRED,
 	OPT_FORMAT,
 	OPT_ALL,
 	OPT_OUTPUT,

@@ -96,7 +96,8 @@ int command_run(struct session *s) {
 		// meanwhile.
 		init_hold_signals(&plan);
 	}
-	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0) {
+	if (session_derive(s, &err) < 0 || flow_write_hostfile(&s->flow, &err) < 0 ||
+	    rollcall_prepare(s, &err) < 0) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);

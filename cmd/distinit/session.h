@@ -9,6 +9,8 @@
 #include "distinit/options.h"
 #include "flow/flow.h"
 
+struct rolling;
+
 struct session {
 	enum command command;
 	struct arena arena;
@@ -18,6 +20,9 @@ struct session {
 	struct overrides overrides;
 	struct flow flow;
 	struct speaker speaker;
+	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
+	struct env before;
+	struct rolling *rolling;
 };
 
 /** Start with our own environment. @memory is for the arena. */
@@ -37,6 +42,9 @@ int session_cluster(struct session *s, struct err *err);
  * Returns 0; -EINVAL, -E2BIG, or the error of opening or reading a directive file.
  */
 int session_derive(struct session *s, struct err *err);
+
+/** Whether --for=all is wanted. */
+bool session_calls_roll(const struct session *s);
 
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {

@@ -74,6 +74,9 @@ struct env {
 /** Begin with @inherited, which ends with NULL, like environ. */
 void env_init(struct env *env, struct arena *arena, char *const *inherited);
 
+/** Begin @out as a copy of @env as it is now. The copy stays as it is when @env changes. */
+void env_copy(const struct env *env, struct env *out);
+
 /** Return the value of @name, or NULL. If it is set twice, the first value counts. */
 const char *env_get(const struct env *env, const char *name);
 

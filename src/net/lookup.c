@@ -15,6 +15,14 @@
 // An answer is written as a whole.
 _Static_assert(sizeof(struct lookup_answer) <= PIPE_BUF, "one write to a pipe");
 
+void address_set_port(struct address *address, uint16_t port) {
+	if (address->any.sa_family == AF_INET6) {
+		address->v6.sin6_port = htons(port);
+	} else {
+		address->v4.sin_port = htons(port);
+	}
+}
+
 static void take_address(struct addresses *out, const struct addrinfo *info, uint16_t port) {
 	bool known = info->ai_family == AF_INET || info->ai_family == AF_INET6;
 	if (!known || out->n == ADDRESSES_MAX) {
@@ -23,11 +31,7 @@ static void take_address(struct addresses *out, const struct addrinfo *info, uin
 	struct address *address = &out->at[out->n++];
 	*address = (struct address){.len = info->ai_addrlen};
 	memcpy(&address->any, info->ai_addr, info->ai_addrlen);
-	if (info->ai_family == AF_INET6) {
-		address->v6.sin6_port = htons(port);
-	} else {
-		address->v4.sin_port = htons(port);
-	}
+	address_set_port(address, port);
 }
 
 static void ask(const char *host, uint16_t port, int flags, struct lookup_answer *answer) {

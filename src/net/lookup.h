@@ -32,6 +32,9 @@ struct addresses {
  */
 void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 
+/** Set the port of @address, in host byte order. */
+void address_set_port(struct address *address, uint16_t port);
+
 /**
  * Look @host up, and store its addresses, with @port, in *@out.
  *

@@ -73,6 +73,12 @@ void key_mac(const struct key *connection, char direction, uint32_t number, cons
 	hmac(bytes_of(connection), (struct str){head, sizeof(head)}, (struct str){frame, n}, out, MAC_BYTES);
 }
 
+void key_forget(struct str secret) {
+	if (secret.len) {
+		explicit_bzero((void *)(uintptr_t)secret.p, secret.len);
+	}
+}
+
 bool mac_equal(const unsigned char a[MAC_BYTES], const unsigned char b[MAC_BYTES]) {
 	// volatile: the compiler must not stop at the first difference.
 	volatile unsigned char differ = 0;

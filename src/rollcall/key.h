@@ -58,5 +58,8 @@ void key_of_connection(const struct key *job, const unsigned char greeting[GREET
 void key_mac(const struct key *connection, char direction, uint32_t number, const void *frame, size_t n,
 	     unsigned char out[MAC_BYTES]);
 
+/** Erase a secret, which belongs to us although the slice is const. */
+void key_forget(struct str secret);
+
 /** Whether two MACs or tags are equal, in a time that does not depend on them. */
 bool mac_equal(const unsigned char a[MAC_BYTES], const unsigned char b[MAC_BYTES]);
