@@ -59,6 +59,7 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 		.root = s->settings.value[OPT_ROOT],
 		.cluster = f->has_cluster ? &f->cluster : NULL,
 		.env = &s->env,
+		.env_names = s->settings.value[OPT_AGREE_ENV],
 		.argv = s->settings.arguments,
 		.interface = f->derivation.interface.name,
 	};
