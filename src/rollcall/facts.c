@@ -20,6 +20,9 @@ const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devi
 const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA_*:CUDA_*:PYTHONPATH:"
 				 "LD_LIBRARY_PATH:LD_PRELOAD:OMP_NUM_THREADS";
 
+/** The most bytes of a name, or of a value: FACT_VALUE_MAX, or a host's name. */
+#define TEXT_MAX 255
+
 /** A group that is being read. */
 struct reading {
 	const struct facts_from *from;
@@ -131,7 +134,7 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	bool found_here =
 		entry->by && from->interface && strcmp(value + (*value == '='), from->interface) == 0;
 	return asked && !found_here && entry->state == ENV_LIVE && entry->text[name.len] == '=' &&
-	       name.len <= UINT8_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
+	       name.len <= TEXT_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
 }
 
 /** What stands for the secret @value. */
@@ -254,22 +257,19 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 }
 
 const char *facts_find(const struct fact_list *list, const char *name) {
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (strcmp(list->at[i].name, name) == 0) {
-			return list->at[i].value;
-		}
-	}
-	return NULL;
+	const struct fact key = {name, NULL};
+	const struct fact *found = bsearch(&key, list->at, list->n, sizeof(key), compare_names);
+	return found ? found->value : NULL;
 }
 
-/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, or holds a NUL. */
+/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
 static const char *take(struct arena *arena, struct str *rest, unsigned width) {
 	if (rest->len < width) {
 		return NULL;
 	}
 	size_t n = (size_t)le64toh(word_load(rest->p, width));
 	*rest = str_from(*rest, width);
-	if (n > rest->len || memchr(rest->p, '\0', n)) {
+	if (n > rest->len || n > TEXT_MAX || memchr(rest->p, '\0', n)) {
 		return NULL;
 	}
 	const char *text = arena_text(arena, rest->p, n);

@@ -304,6 +304,15 @@ static void test_broken(void) {
 		struct str payload = {cases[i].bytes, cases[i].len};
 		checkf(facts_decode(&arena, payload, FACTS_ENV, &list) == -EPROTO, "%s", cases[i].what);
 	}
+	struct buf huge = BUF(&arena);
+	buf_put(&huge, (struct str){"\2\1\0\1a\0\1", 7});
+	memset(buf_reserve(&huge, 256), 'x', 256);
+	huge.len += 256;
+	check(facts_decode(&arena, buf_str(&huge), FACTS_ENV, &list) == -EPROTO);
+	huge.p[5] = (char)255;
+	huge.p[6] = 0;
+	huge.len--;
+	check(facts_decode(&arena, buf_str(&huge), FACTS_ENV, &list) == 0);
 	check(facts_decode(&arena, (struct str){"\2\1\0\1a\0\0", 7}, FACTS_ENV, &list) == 0);
 }
 
