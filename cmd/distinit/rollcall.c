@@ -90,8 +90,9 @@ static void read_managers_file(struct session *s, struct str *out) {
 	const char *path = s->flow.cluster.place.secret_file;
 	struct str text;
 	struct err ignored;
-	if (path && file_read(&s->arena, "secret", file_under_root(&s->arena, s->flow.input.root, path),
-			      SECRET_FILE_MAX, &text, &ignored) == 0 &&
+	if (path &&
+	    file_read(&s->arena, "secret", file_under_root(&s->arena, s->flow.input.root, path),
+		      SECRET_FILE_MAX, &text, &ignored) == 0 &&
 	    text.len >= SECRET_MIN) {
 		unsigned char *digest = arena_alloc(&s->arena, SHA256_BYTES);
 		sha256(text.p, text.len, digest);
@@ -163,11 +164,15 @@ static int find_place(struct session *s, struct roll_call *call, struct err *err
 	return 0;
 }
 
-/** Who told the port that all use, or NULL. */
-static const char *find_port(struct session *s, struct roll_call *call, struct err *err, int *r) {
-	*r = master_port(&s->flow, &call->port, err);
-	const struct cluster *c = &s->flow.cluster;
-	return call->port != c->master_port ? "MASTER_PORT" : c->master_port_from;
+/** Whether a directive set MASTER_PORT, perhaps to the very port that was derived. */
+static bool is_port_set(const struct env *env) {
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		if (entry->state == ENV_LIVE && entry->by && str_is(env_entry_name(entry), "MASTER_PORT")) {
+			return strcmp(entry->by->by, "torch") != 0;
+		}
+	}
+	return false;
 }
 
 static void say(void *context, enum roll_level level, const char *text) {
@@ -212,7 +217,8 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	call->port_from = find_port(s, call, err, &r);
+	r = master_port(&s->flow, &call->port, err);
+	call->port_from = is_port_set(&s->env) ? "MASTER_PORT" : s->flow.cluster.master_port_from;
 	call->job = job_of(s, &s->flow.cluster);
 	return r < 0 ? r : make_key(s, call, err);
 }

@@ -127,6 +127,8 @@ struct coordinator {
 
 /** guest.c: accept all that wait at the listener, and greet them. */
 void guests_accept(struct coordinator *co);
+/** Greet the new connection @fd. Returns its guest, which may be closed already. */
+struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer, uint64_t now);
 /** Read what @guest sent. It may be closed by that. */
 void guest_read(struct coordinator *co, struct guest *guest);
 /** Close it, with a reset or, if the other side has closed already, without. */

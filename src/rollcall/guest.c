@@ -207,7 +207,7 @@ static bool make_room(struct coordinator *co) {
 	return co->n_guests < co->max_guests;
 }
 
-static void greet(struct coordinator *co, int fd, const struct address *peer, uint64_t now) {
+struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer, uint64_t now) {
 	struct guest *guest = co->free;
 	if (guest) {
 		co->free = guest->next;
@@ -232,6 +232,7 @@ static void greet(struct coordinator *co, int fd, const struct address *peer, ui
 	    stream_send(fd, greeting, sizeof(greeting)) < 0) {
 		guest_close(co, guest, true);
 	}
+	return guest;
 }
 
 void guests_accept(struct coordinator *co) {
@@ -242,7 +243,7 @@ void guests_accept(struct coordinator *co) {
 	for (int i = 0; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
 		fd = listen_accept(co->listener, &peer);
 		if (fd >= 0 && make_room(co)) {
-			greet(co, fd, &peer, now);
+			guest_arrive(co, fd, &peer, now);
 		} else if (fd >= 0) {
 			stream_reset(fd);
 		}

@@ -20,6 +20,7 @@
  *         deaf          they reset the connection when GO comes
  *         version       their HELLO is of version 2
  *         leave         they leave after HELLO
+ *         mute          they do not answer what they are asked
  */
 
 #include "net/clock.h"
@@ -39,10 +40,10 @@
 
 #define PER_ADDRESS 8000
 
-enum act { MEMBER, SILENT, HALF, SLOW, TORCH, HTTP, TLS, NOISE, REPLAY, FLIP, DEAF, VERSION, LEAVE };
+enum act { MEMBER, SILENT, HALF, SLOW, TORCH, HTTP, TLS, NOISE, REPLAY, FLIP, DEAF, VERSION, LEAVE, MUTE };
 
-static const char *const acts[] = {"member", "silent", "half", "slow", "torch",	  "http",  "tls",
-				   "noise",  "replay", "flip", "deaf", "version", "leave", NULL};
+static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls", "noise",
+				   "replay", "flip",   "deaf", "version", "leave", "mute", NULL};
 
 struct caller {
 	struct line line;
@@ -250,7 +251,7 @@ static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
 			printf("no: %.*s\n", (int)no.text.len, no.text.p);
 		}
 		hang_up(c, false);
-	} else if (frame.type == FRAME_TELL) {
+	} else if (frame.type == FRAME_TELL && options.act != MUTE) {
 		const unsigned char facts[] = {(unsigned char)frame.payload.p[0], 0, 0};
 		line_send(&c->line, FRAME_FACTS, facts, sizeof(facts));
 	}
