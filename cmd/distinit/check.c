@@ -59,6 +59,7 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 		.root = s->settings.value[OPT_ROOT],
 		.cluster = f->has_cluster ? &f->cluster : NULL,
 		.env = &s->env,
+		.env_names = s->settings.value[OPT_AGREE_ENV],
 		.argv = s->settings.arguments,
 		.interface = f->derivation.interface.name,
 	};
@@ -78,9 +79,9 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 static void put_text(const struct facts *facts, const struct findings *findings, struct buf *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
-		for (uint32_t i = 0; i < list->n; i++) {
-			buf_putf(out, "%-8s %-15s ", fact_groups[group], list->at[i].name);
-			buf_put_plain(out, str_of(list->at[i].value));
+		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
+			buf_putf(out, "%-8s %-15s ", fact_groups[group], fact->name);
+			buf_put_plain(out, str_of(fact->value));
 			buf_putc(out, '\n');
 		}
 	}
@@ -98,23 +99,22 @@ static void put_pair(struct buf *out, const char *before, const char *key, const
 }
 
 static void put_json(const struct facts *facts, const struct findings *findings, struct buf *out) {
+	const char *before = ",\n  \"facts\": [\n    {";
 	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
-		buf_putf(out, "%s\"%s\": {", group ? "},\n    " : ",\n  \"facts\": {\n    ",
-			 fact_groups[group]);
-		for (uint32_t i = 0; i < list->n; i++) {
-			const char *value = list->at[i].value;
-			buf_puts(out, i ? ", " : "");
-			json_put_text(out, list->at[i].name);
-			buf_puts(out, ": ");
-			json_put_text(out, strcmp(value, FACT_UNKNOWN) == 0 ? NULL : value);
+		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
+			bool known = strcmp(fact->value, FACT_UNKNOWN) != 0;
+			put_pair(out, before, "group", fact_groups[group]);
+			put_pair(out, ", ", "name", fact->name);
+			put_pair(out, ", ", "value", known ? fact->value : NULL);
+			before = "},\n    {";
 		}
 	}
-	buf_puts(out, "}\n  },\n  \"findings\": [");
+	buf_puts(out, "}\n  ],\n  \"findings\": [");
 	for (uint32_t i = 0; i < findings->n; i++) {
 		const struct finding *f = &findings->at[i];
-		put_pair(out, i ? ",\n    {" : "\n    {", "fact", f->about);
+		put_pair(out, i ? ",\n    {" : "\n    {", "name", f->about);
 		put_pair(out, ", ", "text", f->text);
 		buf_puts(out, f->hint ? ", \"hint\": true}" : ", \"hint\": false}");
 	}

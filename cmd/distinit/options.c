@@ -95,7 +95,7 @@ static const struct option options[] = {
 	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
-	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL, true, "NAMES",
+	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
 	 "the variables to compare, joined by ':'; 'NAME*' means all that begin with NAME"},
 	{"secret-file", 0, OPT_SECRET_FILE, TAKES_TEXT, ROLL, true, "FILE",
 	 "the first line is the roll call's secret; or set DISTINIT_SECRET"},

@@ -234,6 +234,7 @@ static void read_facts(struct session *s, struct rolling *rolling) {
 		.port = rolling->call.port,
 		.env = &s->env,
 		.env_names = s->settings.value[OPT_AGREE_ENV],
+		.key = &rolling->call.key,
 		.argv = s->command == CMD_RUN ? s->settings.arguments : NULL,
 		.interface = s->flow.derivation.interface.name,
 	};

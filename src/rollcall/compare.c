@@ -142,19 +142,28 @@ int compare_group(const struct compare *c, enum fact_group group, const struct c
 
 // --- output ---------------------------------------------------------------------------------------------
 
-/** Write who has @v, as a host list of names or ranks; with @limit, at most that many in a long list. */
-static void put_members(const struct compare *c, const struct difference *d, const struct difference_value *v,
-			bool ranks, uint32_t limit, struct buf *out) {
+/**
+ * Write who has @v, as a host list of names or ranks; with @limit, at most that many in a long list.
+ * Returns the last of them.
+ */
+static const struct compare_member *put_members(const struct compare *c, const struct difference *d,
+						const struct difference_value *v, bool ranks, uint32_t limit,
+						struct buf *out) {
 	struct buf text = BUF(c->arena);
 	struct str before = {0};
+	const struct compare_member *last = c->members;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const struct compare_member *m = &c->members[i];
+		if (!(v->parties & d->parties->of[i])) {
+			continue;
+		}
+		last = m;
 		struct str name = m->host;
 		if (ranks || !name.len) {
 			name = str_of(arena_format(c->arena, ranks ? "%u" : "rank-%u", m->rank));
 		}
 		// The tasks of a node follow each other.
-		if (v->parties & d->parties->of[i] && !str_eq(name, before)) {
+		if (!str_eq(name, before)) {
 			buf_put(&text, name);
 			buf_putc(&text, ',');
 			before = name;
@@ -173,6 +182,7 @@ static void put_members(const struct compare *c, const struct difference *d, con
 		hostlist_compress(&hosts, out);
 		buf_putf(out, " and %u more", more);
 	}
+	return last;
 }
 
 /** Write @value, in quotes if it could be taken for a part of the sentence. */
@@ -199,7 +209,10 @@ void difference_text(const struct compare *c, const struct difference *d, struct
 		put_value(fact_shown(v->value), out);
 		buf_puts(out, " on ");
 		if (i || v->n == 1) {
-			put_members(c, d, v, false, NAMED_MAX, out);
+			const struct compare_member *last = put_members(c, d, v, false, NAMED_MAX, out);
+			if (d->group == FACTS_WORLD && v->n == 1 && last->host.len) {
+				buf_putf(out, " (rank %u)", last->rank);
+			}
 		} else {
 			buf_putf(out, "%u %s", v->n, c->tasks ? "tasks" : "nodes");
 		}

@@ -12,6 +12,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devices", "limits"};
@@ -19,20 +20,20 @@ const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devi
 const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA_*:CUDA_*:PYTHONPATH:"
 				 "LD_LIBRARY_PATH:LD_PRELOAD:OMP_NUM_THREADS";
 
+/** The most bytes of a name, or of a value: FACT_VALUE_MAX, or a host's name. */
+#define TEXT_MAX 255
+
 /** A group that is being read. */
 struct reading {
 	const struct facts_from *from;
 	struct arena *arena;
+	struct machine machine;
 	struct fact_list list;
 };
 
-/** Add a fact; NULL: it is not known. The list has room for it. */
+/** Add a fact; NULL: it is not known. The list has room for it. Names are added in their order. */
 static void add(struct reading *r, const char *name, const char *value) {
-	uint32_t at = r->list.n++;
-	for (; at > 0 && strcmp(r->list.at[at - 1].name, name) > 0; at--) {
-		r->list.at[at] = r->list.at[at - 1];
-	}
-	r->list.at[at] = (struct fact){name, value ? value : FACT_UNKNOWN};
+	r->list.at[r->list.n++] = (struct fact){name, value ? value : FACT_UNKNOWN};
 }
 
 static void add_number(struct reading *r, const char *name, uint64_t number) {
@@ -61,8 +62,8 @@ static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
 }
 
 /**
- * The short name of the master in lower case, as some nodes may know the long one; or its address.
- * NULL if it is the loopback, as some managers write on the master only.
+ * The short name of the master, as some nodes may know the long one; or its address. NULL if it is
+ * the loopback, as some managers write on the master only.
  */
 static const char *master_text(struct reading *r) {
 	const char *master = r->from->master;
@@ -70,11 +71,7 @@ static const char *master_text(struct reading *r) {
 		return NULL;
 	}
 	bool address = master[strspn(master, "0123456789.")] == '\0';
-	char *text = arena_text(r->arena, master, address ? strlen(master) : strcspn(master, "."));
-	for (char *c = text; *c; c++) {
-		*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-	}
-	return text;
+	return address ? master : arena_text(r->arena, master, strcspn(master, "."));
 }
 
 static const char *tasks_text(struct reading *r, const struct placement *place) {
@@ -90,15 +87,15 @@ static void read_world(struct reading *r) {
 	if (!c) {
 		return;
 	}
+	add(r, "hosts", hosts_text(r, &c->place.hosts));
+	add(r, "manager", c->source ? c->source->name : NULL);
+	add(r, "master", master_text(r));
+	add_u32(r, "nodes", c->nnodes);
+	add_u32(r, "port", r->from->port ? r->from->port : UNKNOWN);
+	add(r, "scope", scope_name(c->scope));
 	if (c->scope == SCOPE_TASK) {
 		add_u32(r, "tasks", c->task.world_size);
 	}
-	add_u32(r, "nodes", c->nnodes);
-	add(r, "hosts", hosts_text(r, &c->place.hosts));
-	add(r, "master", master_text(r));
-	add_number(r, "port", r->from->port ? r->from->port : NOT_TOLD);
-	add(r, "scope", scope_name(c->scope));
-	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "tasks_per_node", tasks_text(r, &c->place));
 }
 
@@ -109,8 +106,7 @@ static const char *argv_text(struct reading *r) {
 	struct buf words = BUF(r->arena);
 	char *const *argv = r->from->argv;
 	for (uint32_t i = 0; argv[i]; i++) {
-		bool secret = i && argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') &&
-			      secret_name(str_of(argv[i - 1]));
+		bool secret = i && argv[i - 1][0] == '-' && secret_name(str_of(argv[i - 1]));
 		buf_puts(&words, i ? " " : "");
 		buf_puts(&words, secret ? FACT_MASKED : secret_mask_word(r->arena, argv[i]));
 	}
@@ -118,13 +114,12 @@ static const char *argv_text(struct reading *r) {
 }
 
 static void read_program(struct reading *r) {
-	const struct facts_from *from = r->from;
+	char *const *argv = r->from->argv;
+	bool any = argv && argv[0];
+	add(r, "argv", any ? argv_text(r) : NULL);
 	add(r, "distinit", DISTINIT_VERSION);
-	if (from->argv && from->argv[0]) {
-		add(r, "argv", argv_text(r));
-		add(r, "file", program_file(r->arena, from->argv[0], env_get(from->env, "PATH")));
-		add(r, "script", program_script(r->arena, from->argv));
-	}
+	add(r, "file", any ? program_file(r->arena, argv[0], env_get(r->from->env, "PATH")) : NULL);
+	add(r, "script", any ? program_script(r->arena, argv) : NULL);
 }
 
 static bool is_compared(const struct facts_from *from, const struct env_entry *entry) {
@@ -139,7 +134,7 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	bool found_here =
 		entry->by && from->interface && strcmp(value + (*value == '='), from->interface) == 0;
 	return asked && !found_here && entry->state == ENV_LIVE && entry->text[name.len] == '=' &&
-	       name.len <= UINT8_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
+	       name.len <= TEXT_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
 }
 
 /** What stands for the secret @value. */
@@ -157,34 +152,40 @@ const char *fact_shown(const char *value) {
 	return str_starts(str_of(value), STR(FACT_MASKED)) ? FACT_MASKED : value;
 }
 
+static int compare_names(const void *a, const void *b) {
+	return strcmp(((const struct fact *)a)->name, ((const struct fact *)b)->name);
+}
+
 static void read_env(struct reading *r) {
 	const struct env *env = r->from->env;
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
-		if (!is_compared(r->from, entry)) {
-			continue;
+		if (is_compared(r->from, entry)) {
+			const char *name = arena_text(r->arena, entry->text, entry->name_len);
+			const char *value = env_entry_value(entry);
+			add(r, name,
+			    secret_name(str_of(name))
+				    ? masked(r, value)
+				    : shortened(r->arena, secret_mask(r->arena, name, value)));
 		}
-		const char *name = arena_text(r->arena, entry->text, entry->name_len);
-		const char *value = env_entry_value(entry);
-		value = secret_name(str_of(name)) ? masked(r, value)
-						  : shortened(r->arena, secret_mask(r->arena, name, value));
-		add(r, name, value);
 	}
+	qsort(r->list.at, r->list.n, sizeof(*r->list.at), compare_names);
 }
 
 // --- devices, limits ------------------------------------------------------------------------------------
 
-static void read_devices(struct reading *r, const struct machine *m) {
+static void read_devices(struct reading *r) {
 	const struct cluster *c = r->from->cluster;
-	add_number(r, "gpus", machine_gpus(m));
+	const struct machine *m = &r->machine;
 	add(r, "gpu_driver", machine_gpu_driver(m));
-	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
-	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
-	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs#", NULL));
-	add_number(r, "mtu", machine_mtu(m, r->from->interface));
+	add_number(r, "gpus", machine_gpus(m));
 	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
+	add_number(r, "mtu", machine_mtu(m, r->from->interface));
 	// Each node may be told its own number, so it is no view of the world.
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
+	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
+	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
+	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs*", NULL));
 }
 
 /** A limit of the kernel in units of @unit. */
@@ -196,37 +197,42 @@ static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_
 	}
 }
 
-static void read_limits(struct reading *r, const struct machine *m) {
+static void read_limits(struct reading *r) {
+	const struct machine *m = &r->machine;
 	struct rlimit memlock = {0}, nofile = {0};
 	getrlimit(RLIMIT_MEMLOCK, &memlock);
 	getrlimit(RLIMIT_NOFILE, &nofile);
 	add_number(r, "cpus", machine_cpus(m));
-	add_number(r, "memory_mib", machine_memory(m));
 	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
+	add_number(r, "memory_mib", machine_memory(m));
 	add_limit(r, "nofile", nofile.rlim_cur, 1);
 	add_number(r, "shm_mib", machine_shm(m));
 }
 
 // --- the payload ----------------------------------------------------------------------------------------
 
+/** Write @number in @width bytes, 1 or 2. */
+static void put_number(struct buf *out, size_t number, unsigned width) {
+	buf_putc(out, (char)number);
+	if (width > 1) {
+		buf_putc(out, (char)(number >> 8));
+	}
+}
+
 /** Write @text behind its length in @width bytes. */
 static void put_text(struct buf *out, const char *text, unsigned width) {
-	size_t len = strlen(text);
-	buf_putc(out, (char)len);
-	if (width > 1) {
-		buf_putc(out, (char)(len >> 8));
-	}
+	put_number(out, strlen(text), width);
 	buf_puts(out, text);
 }
 
 /** Encode @list. One that is too long becomes a single fact, its digest. */
 static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(arena);
-	const char head[] = {(char)group, (char)list->n, (char)(list->n >> 8)};
-	buf_put(&out, (struct str){head, sizeof(head)});
-	for (uint32_t i = 0; i < list->n; i++) {
-		put_text(&out, list->at[i].name, 1);
-		put_text(&out, list->at[i].value, 2);
+	put_number(&out, group, 1);
+	put_number(&out, list->n, 2);
+	for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
+		put_text(&out, fact->name, 1);
+		put_text(&out, fact->value, 2);
 	}
 	if (out.len > FACTS_PAYLOAD_MAX) {
 		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
@@ -235,27 +241,15 @@ static struct str encode(struct arena *arena, enum fact_group group, const struc
 	return buf_str(&out);
 }
 
+static void (*const readers[N_FACT_GROUPS])(struct reading *) = {read_world, read_program, read_env,
+								 read_devices, read_limits};
+
 void facts_read(const struct facts_from *from, struct facts *out) {
-	const struct machine machine = {from->arena, from->root};
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
-		struct reading r = {.from = from, .arena = from->arena};
-		r.list.at = arena_array(r.arena, group == FACTS_ENV ? from->env->n : 8, sizeof(*r.list.at));
-		switch ((enum fact_group)group) {
-		case FACTS_WORLD:
-			read_world(&r);
-			break;
-		case FACTS_PROGRAM:
-			read_program(&r);
-			break;
-		case FACTS_ENV:
-			read_env(&r);
-			break;
-		case FACTS_DEVICES:
-			read_devices(&r, &machine);
-			break;
-		default:
-			read_limits(&r, &machine);
-		}
+		struct reading r = {.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
+		// No other group has more than 8.
+		r.list.at = arena_array(r.arena, from->env->n + 8, sizeof(*r.list.at));
+		readers[group](&r);
 		out->list[group] = r.list;
 		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);
 		out->digest[group] = digest_64(out->payload[group]);
@@ -263,22 +257,19 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 }
 
 const char *facts_find(const struct fact_list *list, const char *name) {
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (strcmp(list->at[i].name, name) == 0) {
-			return list->at[i].value;
-		}
-	}
-	return NULL;
+	const struct fact key = {name, NULL};
+	const struct fact *found = bsearch(&key, list->at, list->n, sizeof(key), compare_names);
+	return found ? found->value : NULL;
 }
 
-/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, or holds a NUL. */
+/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
 static const char *take(struct arena *arena, struct str *rest, unsigned width) {
 	if (rest->len < width) {
 		return NULL;
 	}
 	size_t n = (size_t)le64toh(word_load(rest->p, width));
 	*rest = str_from(*rest, width);
-	if (n > rest->len || memchr(rest->p, '\0', n)) {
+	if (n > rest->len || n > TEXT_MAX || memchr(rest->p, '\0', n)) {
 		return NULL;
 	}
 	const char *text = arena_text(arena, rest->p, n);

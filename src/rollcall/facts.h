@@ -37,7 +37,7 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** The most bytes of an encoded group: the payload of the largest frame. */
 #define FACTS_PAYLOAD_MAX (16384 - 4 - 16)
 
-/** How the value of a secret begins. A digest follows if the job has a secret of its own. */
+/** How the value of a secret begins. A digest follows, unless there is no key. */
 #define FACT_MASKED "(masked)"
 
 /** The only fact of a group that is too large to be sent: its digest. */
@@ -83,8 +83,8 @@ struct facts_from {
 	/** Names for group env; NULL: facts_env_default. */
 	const char *env_names;
 	/**
-	 * The job's key, if it was made from a secret: masked values are compared by a digest that
-	 * is of no use without the key. NULL: they are not compared.
+	 * The job's key: masked values are compared by a digest that is made with it. So nobody
+	 * without the job's secret can try values. NULL: masked values are not compared.
 	 */
 	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */

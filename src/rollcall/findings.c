@@ -53,7 +53,7 @@ static void expect(const struct checking *c, bool hint, const char *name, uint64
 	}
 }
 
-/** Whether @env names a part of a GPU (MIG): then parts are promised, and /dev shows the whole. */
+/** Whether @devices has a part of a GPU (MIG): then parts are promised, and /dev shows the whole. */
 static bool has_part(const char *devices) {
 	return devices && strstr(devices, "MIG");
 }

@@ -42,7 +42,7 @@ static uint64_t number_of(const struct machine *m, const char *path) {
 }
 
 uint64_t machine_count(const struct machine *m, const char *path, const char *text) {
-	size_t mark = strcspn(path, "*#"), folder = mark;
+	size_t mark = strcspn(path, "*"), folder = mark;
 	uint64_t n = 0;
 	if (!path[mark]) {
 		const char *found = text ? machine_text(m, path) : NULL;
@@ -55,12 +55,16 @@ uint64_t machine_count(const struct machine *m, const char *path, const char *te
 	const char *name = arena_text(m->arena, path, folder);
 	DIR *dir = opendir(under(m, name));
 	struct dirent *entry;
+	// cppcheck-suppress readdirCalled // one thread only
 	while (dir && (entry = readdir(dir))) {
-		const char *found = entry->d_name, *rest = found + mark - folder;
-		bool matches = *found != '.' && strncmp(found, path + folder, mark - folder) == 0;
-		if (matches && (path[mark] == '*' || number_in(str_of(rest)) != NOT_TOLD)) {
-			n += machine_count(m, arena_format(m->arena, "%s%s%s", name, found, path + mark + 1),
-					   text);
+		const char *found = entry->d_name;
+		size_t prefix = mark - folder;
+		bool matches = prefix ? strncmp(found, path + folder, prefix) == 0 &&
+						number_in(str_of(found + prefix)) != NOT_TOLD
+				      : *found != '.';
+		if (matches) {
+			const char *next = arena_format(m->arena, "%s%s%s", name, found, path + mark + 1);
+			n += machine_count(m, next, text);
 		}
 	}
 	if (dir) {
@@ -71,8 +75,8 @@ uint64_t machine_count(const struct machine *m, const char *path, const char *te
 
 uint64_t machine_gpus(const struct machine *m) {
 	// The first kind that is there counts: a machine with NVIDIA's GPUs has renderD* as well.
-	static const char *const kinds[] = {"/dev/nvidia#",	 "/dev/dri/renderD#", "/dev/accel#",
-					    "/dev/accel/accel#", "/dev/davinci#",     "/dev/neuron#"};
+	static const char *const kinds[] = {"/dev/nvidia*",	 "/dev/dri/renderD*", "/dev/accel*",
+					    "/dev/accel/accel*", "/dev/davinci*",     "/dev/neuron*"};
 	uint64_t n = 0;
 	for (size_t i = 0; !n && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		// Any graphics card has renderD*; AMD's for computing come with this one.

@@ -19,8 +19,8 @@ struct machine {
 };
 
 /**
- * How many files match @path, in which a '*' at the end of a name stands for any text, and a '#' for
- * a number. With @text, only those that begin with it.
+ * How many files match @path, in which a '*' stands for any name, or for the number at the end of
+ * one. With @text, only those that begin with it.
  */
 uint64_t machine_count(const struct machine *m, const char *path, const char *text);
 

@@ -15,18 +15,20 @@
 /** The size and the digest of the regular file @path, or NULL. */
 static const char *describe(struct arena *arena, const char *path) {
 	struct stat info;
+	const char *text = NULL;
 	// A FIFO must not block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &info) < 0 || !S_ISREG(info.st_mode)) {
-		close(fd);
+	if (fd < 0) {
 		return NULL;
 	}
 	char *head = arena_alloc(arena, PROGRAM_HEAD);
-	ssize_t n = read(fd, head, PROGRAM_HEAD);
-	close(fd);
-	return n < 0 ? NULL
-		     : arena_format(arena, "%lu bytes, %s", (unsigned long)info.st_size,
+	ssize_t n = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? read(fd, head, PROGRAM_HEAD) : -1;
+	if (n >= 0) {
+		text = arena_format(arena, "%lu bytes, %s", (unsigned long)info.st_size,
 				    digest_text(arena, (struct str){head, (size_t)n}));
+	}
+	close(fd);
+	return text;
 }
 
 uint64_t digest_64(struct str bytes) {

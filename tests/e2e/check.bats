@@ -222,12 +222,14 @@ sys.stdin.read()' <stop >ready 3>&- &
 import json, sys
 said = json.load(sys.stdin)
 assert set(said) == {"version", "facts", "findings"}
-assert list(said["facts"]) == ["world", "program", "env", "devices", "limits"]
-assert said["facts"]["world"]["port"] == "1234" and said["facts"]["devices"]["gpus"] == "2"
-assert said["facts"]["devices"]["gpu_driver"] is None and said["facts"]["env"] == {"NCCL_A": "\""}
+assert all(set(fact) == {"group", "name", "value"} for fact in said["facts"])
+facts = {(fact["group"], fact["name"]): fact["value"] for fact in said["facts"]}
+assert {group for group, _ in facts} == {"world", "program", "env", "devices", "limits"}
+assert facts["world", "port"] == "1234" and facts["devices", "gpus"] == "2" and facts["env", "NCCL_A"] == "\""
+assert facts["devices", "gpu_driver"] is None
 gpus, shm = said["findings"]
-assert gpus == {"fact": "gpus", "hint": False, "text": "gpus is 2, at least 3 expected: SLURM_GPUS_ON_NODE"}
-assert shm["fact"] == "shm_mib" and shm["hint"] is True' <<<"$output"
+assert gpus == {"name": "gpus", "hint": False, "text": "gpus is 2, at least 3 expected: SLURM_GPUS_ON_NODE"}
+assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	check -- --format=json
 	[ "$status" -eq 0 ]
 	check -- --format=yaml

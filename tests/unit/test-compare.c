@@ -226,7 +226,7 @@ static void test_names(void) {
 	begin(FACTS_WORLD);
 	add(63, "nodes=64", NULL);
 	add(1, "nodes=63", NULL);
-	check_text(sentences(), "nodes=64 on 63 nodes, 63 on n63", "the world");
+	check_text(sentences(), "nodes=64 on 63 nodes, 63 on n63 (rank 63)", "the world names the rank");
 
 	begin(FACTS_WORLD);
 	add(2, "nodes=4", "");

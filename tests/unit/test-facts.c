@@ -160,10 +160,10 @@ static void test_world(void) {
 	static const uint32_t tasks[] = {8, 8, 4};
 	struct cluster c = cluster_of("N1.example.org,n2,10.0.0.3", SCOPE_NODE);
 	check_text(world_facts(NULL, NULL, 0), "", "no cluster");
-	check_text(world_facts(&c, "n1.Example.org", 29500),
+	check_text(world_facts(&c, "n1.example.org", 29500),
 		   "hosts=N1.example.org,n2,10.0.0.3|manager=slurm|master=n1|nodes=3|port=29500|scope=node|"
 		   "tasks_per_node=?",
-		   "the master by its short name in lower case");
+		   "the master by its short name");
 	c.place.tasks_per_node = tasks;
 	c.scope = SCOPE_TASK;
 	c.task.world_size = 20;
@@ -304,6 +304,15 @@ static void test_broken(void) {
 		struct str payload = {cases[i].bytes, cases[i].len};
 		checkf(facts_decode(&arena, payload, FACTS_ENV, &list) == -EPROTO, "%s", cases[i].what);
 	}
+	struct buf huge = BUF(&arena);
+	buf_put(&huge, (struct str){"\2\1\0\1a\0\1", 7});
+	memset(buf_reserve(&huge, 256), 'x', 256);
+	huge.len += 256;
+	check(facts_decode(&arena, buf_str(&huge), FACTS_ENV, &list) == -EPROTO);
+	huge.p[5] = (char)255;
+	huge.p[6] = 0;
+	huge.len--;
+	check(facts_decode(&arena, buf_str(&huge), FACTS_ENV, &list) == 0);
 	check(facts_decode(&arena, (struct str){"\2\1\0\1a\0\0", 7}, FACTS_ENV, &list) == 0);
 }
 

@@ -75,7 +75,7 @@ static void test_count(void) {
 				      "/dev/infiniband/uverbs0=|/dev/infiniband/rdma_cm=|/d/x=4: a|/d/.x=4:");
 	check_count(machine_count(&m, "/sys/class/infiniband/*", NULL), 2, "devices");
 	check_count(machine_count(&m, active, "4:"), 2, "active ports");
-	check_count(machine_count(&m, "/dev/infiniband/uverbs#", NULL), 1, "devices that may be opened");
+	check_count(machine_count(&m, "/dev/infiniband/uverbs*", NULL), 1, "devices that may be opened");
 	check_count(machine_count(&m, "/none/*", NULL), 0, "no such folder");
 	check_count(machine_count(&m, "/d/*", NULL), 1, "hidden files do not count");
 	check_count(machine_count(&m, "/d/x", NULL), 1, "one file");
