@@ -19,7 +19,8 @@
 /** How long a port may be silent before it is taken for something else. */
 #define GREETING_MS 2000
 
-/** A port that is another's is tried each so many rounds only. */
+/** A port that was another's so many times is tried each so many rounds only. */
+#define OTHERS_TIMES  2
 #define OTHERS_ROUNDS 5
 
 /** The own deadline is later than the coordinator's: all end with its sentence. */
@@ -331,12 +332,13 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 }
 
 /** Try all ports once. @round counts. Returns as meet(), with the failure that tells most. */
-static int try_ports(struct member *m, struct addresses *addresses, bool others[ROLL_PORTS], uint32_t round) {
+static int try_ports(struct member *m, struct addresses *addresses, uint32_t others[ROLL_PORTS],
+		     uint32_t round) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(m->call, ports);
 	bool there = false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (n > 1 && others[i] && round % OTHERS_ROUNDS) {
+		if (n > 1 && others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
 			continue;
 		}
 		m->heard = HEARD_NOTHING;
@@ -344,7 +346,8 @@ static int try_ports(struct member *m, struct addresses *addresses, bool others[
 		if (r != -EAGAIN) {
 			return r;
 		}
-		others[i] = m->heard == HEARD_NO_ROLL_CALL || m->heard == HEARD_ANOTHER_JOB;
+		bool other = m->heard == HEARD_NO_ROLL_CALL || m->heard == HEARD_ANOTHER_JOB;
+		others[i] = other ? others[i] + 1 : 0;
 		there = there || m->heard == HEARD_COORDINATOR;
 		if (i == 0) {
 			m->foreign = m->heard == HEARD_NO_ROLL_CALL;
@@ -378,7 +381,7 @@ static int call_on(struct member *m) {
 	}
 	struct backoff backoff = backoff_begin(seed);
 	struct addresses addresses = {0};
-	bool others[ROLL_PORTS] = {0};
+	uint32_t others[ROLL_PORTS] = {0};
 	uint64_t look_up_at = 0, now = m->watch.started;
 	int r = spread(m, seed >> 1);
 	for (uint32_t round = 0; r == 0; round++) {

@@ -3,6 +3,10 @@
 #
 # --wait --for=all: what the nodes believe and are is compared.
 
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
 load room
 
 setup() {

@@ -50,6 +50,7 @@ struct caller {
 	unsigned char bytes[HELLO_MAX];
 	size_t n;
 	bool greeted;
+	double since;
 	/** For SLOW: what is left to send. */
 	unsigned char hello[HELLO_MAX];
 	size_t hello_len, hello_sent;
@@ -311,6 +312,7 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS) {
 			fcntl(fd, F_SETFL, O_NONBLOCK);
 			c->line.fd = fd;
+			c->since = now_ms();
 			break;
 		}
 		close(fd);
@@ -329,6 +331,17 @@ static void step_slow(struct caller *callers) {
 		struct caller *c = &callers[i];
 		if (c->line.fd >= 0 && c->hello_sent < c->hello_len) {
 			send_all(c, c->hello + c->hello_sent++, 1);
+		}
+	}
+}
+
+/** As members do: who is not greeted calls again. The kernel drops what its queue has no room for. */
+static void call_again(struct caller *callers, uint32_t called, int epoll) {
+	for (uint32_t i = 0; i < called; i++) {
+		struct caller *c = &callers[i];
+		if (c->line.fd >= 0 && !c->greeted && now_ms() > c->since + 2000) {
+			hang_up(c, true);
+			call(c, i, epoll, false);
 		}
 	}
 }
@@ -365,6 +378,9 @@ static int run_call(void) {
 			if (callers[events[i].data.u32].line.fd >= 0) {
 				take_bytes(&callers[events[i].data.u32], events[i].data.u32);
 			}
+		}
+		if (n == 0 && called == options.n) {
+			call_again(callers, called, epoll);
 		}
 		if (options.act == SLOW && called == options.n) {
 			usleep(n ? 0 : 1);

@@ -3,6 +3,10 @@
 #
 # --wait --for=all: others than members, on either side.
 
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
 load room
 
 setup() {
@@ -115,4 +119,16 @@ teardown() {
 	# The deadline of who never signed a frame does not count.
 	ended 124 1
 	[[ ! -s 1.out ]]
+}
+
+@test "roll call: a short queue of the kernel only delays the start" {
+	in_room sh -c 'echo 16 >/proc/sys/net/core/somaxconn' || skip 'the queue cannot be shortened here'
+	HOSTS='h[0-300]' WAIT=30s
+	digests -- true
+	member 0 -- true
+	listening
+	crowd call 300 "$PORT" --digests="$DIGESTS"
+	cat 0.err
+	[[ $output == *'go=300 no=0 gone=0 '* ]]
+	ended 0 0
 }

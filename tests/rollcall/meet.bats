@@ -3,6 +3,10 @@
 #
 # --wait --for=all: who comes, in which order, and who does not.
 
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
 load room
 
 setup() {
@@ -203,7 +207,6 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 }
 
 @test "roll call: nothing to wait for in a cluster of one, an allocation, or without a cluster" {
-	local what
 	HOSTS=h0
 	member 0 -v -- true
 	ended 0 0
@@ -231,7 +234,8 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	PIDS[0]=$!
 	in_room env -i "$DISTINIT" wait --hosts=h0,h1 --node-rank=1 --hostname=h1 --for=all --timeout=10s --output=1.env --format=docker 2>1.err 3>&- &
 	PIDS[1]=$!
-	: >0.out >1.out
+	: >0.out
+	: >1.out
 	ended 0 0 1
 	grep -qx "PET_NODE_RANK='0'" 0.env
 	grep -qx 'PET_NODE_RANK=1' 1.env

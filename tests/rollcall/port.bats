@@ -3,6 +3,11 @@
 #
 # --wait --for=all: the port on which the nodes meet, and which the program gets afterwards.
 
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2153 # the room has the PORT
+# shellcheck disable=SC2016 # another shell expands the scripts
+
 load room
 
 setup() {
@@ -71,8 +76,6 @@ teardown() {
 	VARIABLES=(DISTINIT_SECRET=secret-of-the-first-job)
 	member 0 -- sh -c 'echo $MASTER_PORT'
 	listening
-	HOSTS=h2,h3
-	OPTIONS=(--hosts=h0,h1)
 	VARIABLES=(DISTINIT_SECRET=secret-of-the-second-job)
 	in_room env -i PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts=h0,h1 --node-rank=0 --hostname=h0 --for=all --wait=10s \
 		-- sh -c 'echo $MASTER_PORT' >2.out 2>2.err 3>&- &
@@ -83,8 +86,6 @@ teardown() {
 	PIDS[3]=$!
 	ended 0 2 3
 	VARIABLES=(DISTINIT_SECRET=secret-of-the-first-job)
-	OPTIONS=()
-	HOSTS=h0,h1
 	member 1 -- sh -c 'echo $MASTER_PORT'
 	ended 0 0 1
 	[[ $(<0.out) == 29500 && $(<1.out) == 29500 && $(<2.out) != 29500 && $(<2.out) == "$(<3.out)" ]]
@@ -157,4 +158,19 @@ teardown() {
 	member 0 -- true
 	member 1 -- true
 	ended 0 0 1
+}
+
+@test "roll call: without /proc, and without a termination log, all is the same" {
+	cat >bare <<-'END'
+		mount -t tmpfs none /proc
+		exec "$@"
+	END
+	local rank
+	for rank in 0 1; do
+		in_room unshare --mount sh "$PWD/bare" env -i PATH="$PATH" "$DISTINIT" --hosts=h0,h1 "--node-rank=$rank" \
+			"--hostname=h$rank" --for=all --wait=10s -- echo started >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	[[ $(<0.out) == started && $(<1.out) == started ]]
 }

@@ -79,6 +79,7 @@ ended() {
 said() {
 	local line deadline=$((SECONDS + 30))
 	while ((SECONDS < deadline)); do
+		[[ -e $1.err ]] || : >>"$1.err"
 		while IFS= read -r line; do
 			# shellcheck disable=SC2053 # a pattern is meant
 			[[ $line == $2 ]] && return
@@ -90,10 +91,10 @@ said() {
 	return 1
 }
 
-# listening [PORT]: wait until somebody listens in the room.
+# listening: wait until somebody listens on the port in the room.
 listening() {
 	local hex
-	hex=$(printf ':%04X ' "${1:-$PORT}")
+	hex=$(printf ':%04X ' "$PORT")
 	for _ in {1..150}; do
 		in_room grep -hE "${hex}[0-9A-F:]+ 0A" /proc/net/tcp /proc/net/tcp6 >listeners 2>/dev/null && return
 		sleep 0.02

@@ -3,6 +3,10 @@
 #
 # --wait --for=all: the secret that keeps strangers out.
 
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
 load room
 
 SECRET=a-secret-of-the-job
@@ -52,9 +56,7 @@ teardown() {
 }
 
 @test "secret: the program does not get it, nor does anybody see it" {
-	local -a child
 	VARIABLES=(DISTINIT_SECRET="$SECRET" DISTINIT_SECRET_FILE=)
-	# shellcheck disable=SC2016 # the member expands it
 	member 0 --keep-config --init -- sh -c 'env; tr "\0" "\n" </proc/$PPID/environ; sleep 0.2'
 	listening
 	run ! grep -a "$SECRET" "/proc/${PIDS[0]}/environ"
