@@ -34,7 +34,7 @@ struct reader {
 /** Take @n bytes. Returns where they are; zeros if there are too few. */
 static const unsigned char *take(struct reader *r, size_t n) {
 	static const unsigned char zeros[255];
-	if (r->left < n) {
+	if (r->failed || r->left < n) {
 		*r = (struct reader){.failed = true};
 		return zeros;
 	}

@@ -25,6 +25,7 @@ teardown() {
 }
 
 @test "roll call: a port scan, HTTP, TLS and noise are closed, and nobody is kept" {
+	WAIT=40s
 	member 0 -- true
 	listening
 	local what
