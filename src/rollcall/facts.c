@@ -257,8 +257,10 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 }
 
 const char *facts_find(const struct fact_list *list, const char *name) {
-	const struct fact key = {name, NULL};
-	const struct fact *found = bsearch(&key, list->at, list->n, sizeof(key), compare_names);
+	const struct fact key = {name, NULL}, *found = NULL;
+	if (list->n) {
+		found = bsearch(&key, list->at, list->n, sizeof(key), compare_names);
+	}
 	return found ? found->value : NULL;
 }
 
