@@ -3,7 +3,7 @@
 #
 # ./dev lint: one function for each check.
 
-readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy"
+readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy"
 
 # Runs git, even if another user owns the tree, as may be the case in a container.
 git_here() {

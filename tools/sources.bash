@@ -5,7 +5,7 @@
 # this machine's cache, from Debian's archive, or from upstream. subprojects/*.wrap has their
 # hashes.
 
-readonly WRAPS="libcap cjson"
+readonly WRAPS="libcap cjson bearssl"
 readonly TARBALLS=subprojects/packagecache
 
 # wrap_field WRAP KEY: print a value of subprojects/WRAP.wrap.

@@ -33,6 +33,8 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err);
 int command_env(struct session *s);
 int command_explain(struct session *s);
 int command_wait(struct session *s);
+/** Exits with 1 if there is a finding. */
+int command_check(struct session *s);
 int command_install(struct session *s);
 int command_bundle(struct session *s);
 int command_hosts(struct session *s);
@@ -45,6 +47,27 @@ int command_frameworks(struct session *s);
  * ends the wait also ends this process.
  */
 int session_wait(struct session *s);
+
+/**
+ * The roll call (rollcall.c). Prepare it after session_derive(), with our own rights: read its
+ * options and the secret. Returns 0; -EINVAL, or the error of a file.
+ */
+int rollcall_prepare(struct session *s, struct err *err);
+
+/** Call it, and derive again if the port was moved. Returns as session_wait(). */
+int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);
+
+/** wait.c: print @err, also to the termination log. Returns @status. */
+int wait_fail(struct session *s, const struct err *err, int status);
+
+/** wait.c: die of @signal, which ended a wait. Returns the exit status if that is not possible. */
+int wait_die(int signal);
+
+/** env.c: check --format. Returns 0; -EINVAL. */
+int check_env_format(struct session *s, struct err *err);
+
+/** env.c: write the variables to --output or stdout, in --format. Returns the exit status. */
+int write_env(struct session *s);
 
 /**
  * Make the plan of --init from the settings. *@wanted: whether to stay as the parent. The options

@@ -63,17 +63,11 @@ static int write_variables(struct session *s, const struct format *format, struc
 	return 0;
 }
 
-int command_env(struct session *s) {
+int write_env(struct session *s) {
 	struct err err = {0};
 	const struct format *format = NULL;
 	struct buf out = BUF(&s->arena);
-	int r = 0;
-	if (s->settings.separated || s->settings.arguments[0]) {
-		r = err_set(&err, EINVAL,
-			    "env takes no command and no argument, only options; see 'distinit env --help'");
-	}
-	r = r < 0 ? r : find_format(s, &format, &err);
-	r = r < 0 ? r : session_derive(s, &err);
+	int r = find_format(s, &format, &err);
 	r = r < 0 ? r : write_variables(s, format, &out, &err);
 	r = r < 0 ? r : flow_write_hostfile(&s->flow, &err);
 	if (r < 0) {
@@ -90,4 +84,21 @@ int command_env(struct session *s) {
 	// Readable for all: the next container may run as any user.
 	r = file_write(&s->arena, "--output", path, buf_str(&out), 0444, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
+}
+
+int check_env_format(struct session *s, struct err *err) {
+	const struct format *format;
+	return find_format(s, &format, err);
+}
+
+int command_env(struct session *s) {
+	struct err err = {0};
+	int r = 0;
+	if (s->settings.separated || s->settings.arguments[0]) {
+		r = err_set(&err, EINVAL,
+			    "env takes no command and no argument, only options; see 'distinit env --help'");
+	}
+	r = r < 0 ? r : check_env_format(s, &err);
+	r = r < 0 ? r : session_derive(s, &err);
+	return r < 0 ? session_fail(s, &err) : write_env(s);
 }

@@ -13,6 +13,7 @@
  *     explain.c          lists what set each variable, and why; explain_text.c and explain_json.c
  *                        print it; explain_process.c reports on the process
  *     wait.c             waits for the master, as a subcommand and before the workload
+ *     check.c            the facts of this node, and what was promised to it
  *     install.c          copies this program into a volume
  *     bundle.c           writes the tracked variables, for workers
  *     hosts.c, tables.c  host lists; the tables of sources and frameworks
@@ -38,6 +39,10 @@ const struct subcommand subcommands[] = {
 	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
 	{"explain", CMD_EXPLAIN, "", "show what was recognised, and what set each variable", command_explain},
 	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
+#ifdef HAVE_ROLL_CALL
+	{"check", CMD_CHECK, "[-- COMMAND [ARG]...]", "compare this node with what was promised to it",
+	 command_check},
+#endif
 	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
 	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",

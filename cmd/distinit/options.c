@@ -6,10 +6,11 @@
 
 #include <errno.h>
 
-#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT)
+#define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK)
 #define CLUSTER (DERIVE | CMD_HOSTS)
 #define TALK	(CLUSTER | CMD_INSTALL | CMD_BUNDLE)
 #define ANY	(TALK | CMD_TABLE)
+#define ROLL	(CMD_RUN | CMD_WAIT)
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
@@ -86,13 +87,24 @@ static const struct option options[] = {
 	{"no-new-privs", 0, OPT_NO_NEW_PRIVS, TAKES_FLAG, DERIVE, true, NULL,
 	 "no executed program gains privileges, such as by setuid"},
 	{"wait", 0, OPT_WAIT, TAKES_OPTIONAL, CMD_RUN, true, "DURATION",
-	 "before COMMAND, wait until the master can be reached; the timeout is 5m by default"},
+	 "before COMMAND, wait until the master can be reached; the timeout is 5m by default (for all: 10m)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN, true, "WHAT",
-	 "wait until the master's port answers (tcp, default) or its name resolves (dns)"},
+	 "wait until the master's port answers (tcp, default), its name resolves (dns), or all are there "
+	 "and agree (all, the roll call)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_WAIT, true, "WHAT",
-	 "wait until the master's name resolves (dns, default) or its port answers (tcp)"},
+	 "wait until the master's name resolves (dns, default), its port answers (tcp), or all are there "
+	 "and agree (all, the roll call)"},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
-	 "wait at most this long (default: DISTINIT_WAIT, or 5m)"},
+	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
+	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
+	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
+	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
+	 "the variables to compare, joined by ':'; 'NAME*' means all that begin with NAME"},
+	{"secret-file", 0, OPT_SECRET_FILE, TAKES_TEXT, ROLL, true, "FILE",
+	 "the first line is the roll call's secret; or set DISTINIT_SECRET"},
+	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
+	 "no roll call without a secret"},
+	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
 	{"init", 0, OPT_INIT, TAKES_FLAG, CMD_RUN, true, NULL,
 	 "stay as the command's parent: forward signals, reap orphans, return its status"},
 	{"kill-group", 0, OPT_KILL_GROUP, TAKES_FLAG, CMD_RUN, true, NULL,
@@ -112,10 +124,10 @@ static const struct option options[] = {
 	 "send this signal to the command if distinit is killed"},
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV, false, "FORMAT",
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "FORMAT",
 	 "shell (default), docker, json, null"},
-	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN, false, "FORMAT",
-	 "text (default), json, vector (a case for the tests, anonymised)"},
+	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN | CMD_CHECK, false, "FORMAT",
+	 "text (default), json; explain: vector (a case for the tests, anonymised)"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "print all variables, not only new and changed ones"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
@@ -124,7 +136,7 @@ static const struct option options[] = {
 	 "also write variables of a worker's host or rank, such as HOSTNAME or RANK"},
 	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
 	 "for a tracked name that is not set, write an 'unset' line"},
-	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE, false, "FILE",
+	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE | CMD_WAIT, false, "FILE",
 	 "write to FILE, atomically"},
 	{"as", 0, OPT_AS, TAKES_TEXT, CMD_INSTALL, false, "NAME",
 	 "the name of the copy, such as tini or gosu: called so, it is that program"},

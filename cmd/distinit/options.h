@@ -16,6 +16,9 @@ enum command {
 	CMD_WAIT = 32,
 	CMD_INSTALL = 64,
 	CMD_BUNDLE = 128,
+	CMD_CHECK = 256,
+	/** No subcommand: an option that is a variable only. */
+	CMD_NONE = 512,
 };
 
 enum option_id {
@@ -62,6 +65,11 @@ enum option_id {
 	OPT_WAIT,
 	OPT_FOR,
 	OPT_TIMEOUT,
+	OPT_AGREE,
+	OPT_AGREE_ENV,
+	OPT_SECRET,
+	OPT_SECRET_FILE,
+	OPT_SECRET_REQUIRED,
 	OPT_FORMAT,
 	OPT_ALL,
 	OPT_OUTPUT,

@@ -106,7 +106,8 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 		// meanwhile.
 		init_hold_signals(plan);
 	}
-	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0) {
+	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0 ||
+	    rollcall_prepare(s, err) < 0) {
 		return EXIT_OURS;
 	}
 	say_notes(&s->speaker, &s->notes);

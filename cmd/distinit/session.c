@@ -22,6 +22,26 @@ void session_init(struct session *s, void *memory, size_t size) {
 	flow_init(&s->flow, &s->arena, &s->env, &s->notes);
 }
 
+bool session_calls_roll(const struct session *s) {
+	const char *what = s->settings.value[OPT_FOR];
+	bool waits = s->command == CMD_WAIT || (s->command == CMD_RUN && settings_on(&s->settings, OPT_WAIT));
+	return waits && what && strcmp(what, "all") == 0;
+}
+
+/** The secret is for the roll call alone: not for the program, and not for who looks at us. */
+static void hide_secret(struct session *s) {
+	static const char name[] = "DISTINIT_SECRET=";
+	const char **value = &s->settings.value[OPT_SECRET];
+	*value = *value && session_calls_roll(s) ? arena_text(&s->arena, *value, strlen(*value)) : NULL;
+	for (char **entry = environ; *entry; entry++) {
+		if (strncmp(*entry, name, sizeof(name) - 1) == 0) {
+			char *secret = *entry + sizeof(name) - 1;
+			explicit_bzero(secret, strlen(secret));
+		}
+	}
+	env_unset(&s->env, (struct str){name, sizeof(name) - 2}, NULL);
+}
+
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
 	static const char *const places[] = {"command-line", "all", NULL};
 	s->command = command;
@@ -32,7 +52,11 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (r == 0 && settings_on(&s->settings, OPT_OPTIONS_FROM)) {
 		r = settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);
 	}
+	bool secret = env_get(&s->env, "DISTINIT_SECRET");
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
+	if (secret) {
+		hide_secret(s);
+	}
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
@@ -130,7 +154,11 @@ int session_wants(struct session *s, struct err *err) {
 	w->must_change = s->command == CMD_RUN;
 	w->notes_change = s->command == CMD_RUN || s->command == CMD_EXPLAIN;
 	int r = read_ranks(s, err);
-	return r < 0 ? r : read_input(s, err);
+	r = r < 0 ? r : read_input(s, err);
+	if (session_calls_roll(s)) {
+		env_copy(&s->env, &s->before);
+	}
+	return r;
 }
 
 int session_derive(struct session *s, struct err *err) {

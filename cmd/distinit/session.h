@@ -10,6 +10,8 @@
 #include "flow/flow.h"
 #include "report/report.h"
 
+struct rolling;
+
 struct session {
 	enum command command;
 	struct arena arena;
@@ -20,6 +22,9 @@ struct session {
 	struct flow flow;
 	struct speaker speaker;
 	struct report report;
+	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
+	struct env before;
+	struct rolling *rolling;
 };
 
 /** Start with our own environment. @memory is for the arena. */
@@ -52,6 +57,9 @@ void session_report_open(struct session *s);
  * about to exit.
  */
 void session_report_end(struct session *s, struct report_line *line);
+
+/** Whether --for=all is wanted. */
+bool session_calls_roll(const struct session *s);
 
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
+/** Of a roll call: images are pulled, and nodes are added, meanwhile. */
+#define TIMEOUT_ALL_MS ((uint64_t)10 * 60 * 1000)
 
 /** What to wait for, and for which session. */
 struct waiting {
@@ -36,7 +38,7 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 	}
 	tcp = strcmp(value, "tcp") == 0;
 	if (!tcp && strcmp(value, "dns") != 0) {
-		return err_set(err, EINVAL, "%s=%s: expected dns or tcp",
+		return err_set(err, EINVAL, "%s=%s: expected dns, tcp or all",
 			       settings_label(&s->settings, OPT_FOR), quote(str_of(value)).s);
 	}
 	return tcp;
@@ -111,7 +113,7 @@ static void log_termination(struct session *s, const struct err *err) {
 	termination_log(path, buf_str(&line), false);
 }
 
-static int fail(struct session *s, const struct err *err, int status) {
+int wait_fail(struct session *s, const struct err *err, int status) {
 	session_fail(s, err);
 	report_failed(s, status, err);
 	log_termination(s, err);
@@ -124,6 +126,14 @@ static void unblock(int signal) {
 	sigemptyset(&set);
 	sigaddset(&set, signal);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int wait_die(int signal) {
+	// Die of the same signal, so that the sender sees it as for a process without
+	// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
+	unblock(signal);
+	kill(getpid(), signal);
+	return 128 + signal;
 }
 
 /** Print how the wait ended. Returns 0 if the master can be reached; otherwise the exit status. */
@@ -141,36 +151,38 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	if (r == -EINTR) {
 		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
 			w->name, waited, before, failure);
-		fail(s, &err, 128 + end->signal);
-		// Die of the same signal, so that the sender sees it as for a process without
-		// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
-		unblock(end->signal);
-		kill(getpid(), end->signal);
-		return 128 + end->signal;
+		wait_fail(s, &err, 128 + end->signal);
+		return wait_die(end->signal);
 	}
 	if (r == -ETIMEDOUT) {
 		err_set(&err, ETIMEDOUT,
 			"%s could not be reached within %s%s%s; is it running? %s=DURATION waits longer",
 			w->name, seconds(s, w->wait.timeout_ms), before, failure, w->longer);
-		return fail(s, &err, EXIT_TIME_LIMIT);
+		return wait_fail(s, &err, EXIT_TIME_LIMIT);
 	}
 	err_set(&err, -r, "%s cannot be waited for: %s", w->name, failure);
-	return fail(s, &err, EXIT_OURS);
+	return wait_fail(s, &err, EXIT_OURS);
 }
 
 /** Wait for the master. @asked: by the subcommand, not by --wait. */
 static int wait_for_master(struct session *s, bool asked) {
 	struct err err;
+	bool all = session_calls_roll(s);
 	struct waiting w = {
 		.session = s,
-		.wait = {.timeout_ms = TIMEOUT_MS, .progress = say_progress, .context = &w},
+		.wait = {.timeout_ms = all ? TIMEOUT_ALL_MS : TIMEOUT_MS,
+			 .progress = say_progress,
+			 .context = &w},
 		.longer = asked ? "--timeout" : "--wait",
 	};
 	int r = read_timeout(s, OPT_WAIT, &w.wait.timeout_ms, &err);
 	r = r < 0 ? r : read_timeout(s, OPT_TIMEOUT, &w.wait.timeout_ms, &err);
+	if (r == 0 && all) {
+		return rollcall_run(s, w.wait.timeout_ms, w.longer);
+	}
 	int tcp = r < 0 ? r : read_for(s, !asked, &err);
 	if (tcp < 0) {
-		return fail(s, &err, EXIT_OURS);
+		return wait_fail(s, &err, EXIT_OURS);
 	}
 	const char *why = master_why_not(&s->flow, asked);
 	if (why) {
@@ -178,7 +190,7 @@ static int wait_for_master(struct session *s, bool asked) {
 		return 0;
 	}
 	if (find_master(&w, tcp, &err) < 0) {
-		return fail(s, &err, EXIT_OURS);
+		return wait_fail(s, &err, EXIT_OURS);
 	}
 	w.wait.failed = s->speaker.log >= LOG_DEBUG ? say_failed : NULL;
 	struct wait_end end;
@@ -199,11 +211,14 @@ int command_wait(struct session *s) {
 			    "wait takes no command and no argument, only options; to wait and then run one: "
 			    "distinit --wait -- COMMAND");
 	}
+	r = r < 0 ? r : check_env_format(s, &err);
 	r = r < 0 ? r : session_derive(s, &err);
+	r = r < 0 ? r : rollcall_prepare(s, &err);
 	if (r < 0) {
-		return fail(s, &err, EXIT_OURS);
+		return wait_fail(s, &err, EXIT_OURS);
 	}
 	say_notes(&s->speaker, &s->notes);
 	report_derived(s);
-	return wait_for_master(s, true);
+	int status = wait_for_master(s, true);
+	return status || !s->settings.value[OPT_OUTPUT] ? status : write_env(s);
 }

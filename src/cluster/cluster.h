@@ -92,6 +92,11 @@ struct placement {
 	/** Job id as the manager writes it, or NULL, and the step in the job. */
 	const char *job_id;
 	uint32_t step;
+	/**
+	 * A file that only the members of the job have, and all of them the same; or NULL. The roll
+	 * call takes it for a secret.
+	 */
+	const char *secret_file;
 };
 
 /** The launcher's layer: numbers, or UNKNOWN. */
@@ -132,6 +137,8 @@ struct cluster {
 	/** Where address and port come from: a clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
+	/** Who told the port: the user or the manager. NULL: it was derived. */
+	const char *master_port_from;
 	/** MASTER_PORT is not a port: Kubernetes set it for a service called "master". */
 	bool service_link;
 };

@@ -105,15 +105,16 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 	c->service_link = set && strstr(set, "://");
 	if (set && !c->service_link) {
 		c->master_port_why = "MASTER_PORT was set already";
+		c->master_port_from = "MASTER_PORT";
 		return parse_port("MASTER_PORT", set, &c->master_port, err);
 	}
 	if (in->master_port.value) {
-		c->master_port_why = in->master_port.from;
+		c->master_port_why = c->master_port_from = in->master_port.from;
 		return parse_port(in->master_port.from, in->master_port.value, &c->master_port, err);
 	}
 	if (c->place.port) {
 		c->master_port = c->place.port;
-		c->master_port_why = c->place.port_from;
+		c->master_port_why = c->master_port_from = c->place.port_from;
 	} else if (c->place.shared_nodes && c->place.job_id) {
 		c->master_port = port_of_job(&c->place);
 		c->master_port_why = "derived from the job id, because jobs share nodes";

@@ -21,7 +21,8 @@
  */
 static const char own_words[] =
 	// the host
-	"HOSTNAME HOST CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES "
+	"HOSTNAME HOST NCCL_HOSTID CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES "
+	"HIP_VISIBLE_DEVICES "
 	"GPU_DEVICE_ORDINAL ZE_AFFINITY_MASK HABANA_VISIBLE_DEVICES HABANA_VISIBLE_MODULES "
 	"ASCEND_VISIBLE_DEVICES ASCEND_RT_VISIBLE_DEVICES NEURON_RT_VISIBLE_CORES TPU_VISIBLE_CHIPS "
 	"TPU_VISIBLE_DEVICES TPU_WORKER_ID TPU_WORKER_HOSTNAMES KUBERNETES_* "
@@ -38,12 +39,17 @@ static const char own_words[] =
 	// the worker's distinit reads its settings before it reads a bundle
 	"DISTINIT_*";
 
-static bool is_own(const struct bundle_request *request, struct str name) {
+bool bundle_is_own(struct str name) {
 	struct str rest = str_of(own_words), word;
 	bool own = false;
 	while (!own && str_cut(&rest, ' ', &word)) {
 		own = str_like(name, word);
 	}
+	return own;
+}
+
+static bool is_own(const struct bundle_request *request, struct str name) {
+	bool own = bundle_is_own(name);
 	for (const char *const *names = request->own; !own && names && *names; names++) {
 		own = str_like(name, str_of(*names));
 	}

@@ -38,6 +38,9 @@ struct bundle_request {
 	bool carry_unset;
 };
 
+/** Whether the variable @name belongs to a host or a rank, so that it is not the same on all nodes. */
+bool bundle_is_own(struct str name);
+
 /**
  * Write the bundle of @env's variables into @out, each once, in the order of the environment.
  * @notes gets warnings about tracked variables that are not carried.

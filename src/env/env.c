@@ -77,6 +77,14 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 	index_all(env);
 }
 
+void env_copy(const struct env *env, struct env *out) {
+	*out = *env;
+	out->entries = arena_array(env->arena, env->cap, sizeof(*env->entries));
+	memcpy(out->entries, env->entries, env->n * sizeof(*env->entries));
+	out->slots = arena_array(env->arena, env->mask + (size_t)1, sizeof(*env->slots));
+	memcpy(out->slots, env->slots, (env->mask + (size_t)1) * sizeof(*env->slots));
+}
+
 /** One walk over the entries of a name, in the order of the block. */
 struct walk {
 	/** Index + 1 of the entry that comes next, and of the last one that came; or 0. */

@@ -76,6 +76,9 @@ struct env {
 /** Begin with @inherited, which ends with NULL, like environ. */
 void env_init(struct env *env, struct arena *arena, char *const *inherited);
 
+/** Begin @out as a copy of @env as it is now. The copy stays as it is when @env changes. */
+void env_copy(const struct env *env, struct env *out);
+
 /** The bit in env.starts of a name that begins with @a and @b, which is 0 after a single byte. */
 static inline uint32_t env_start(char a, char b) {
 	return ((uint32_t)(unsigned char)a & 31) << 5 | ((unsigned char)b & 31);

@@ -94,12 +94,9 @@ static int run_frameworks(struct flow *f, struct err *err) {
 	return frameworks_derive(set, d, err);
 }
 
-int flow_derive(struct flow *f, struct err *err) {
-	// This comes first, because it decides with whose rights files are opened.
-	int r = privileges_plan(f, err);
-	r = r < 0 ? r : directives_read(f, err);
-	r = r < 0 ? r : flow_find_cluster(f, err);
-	r = r < 0 ? r : run_frameworks(f, err);
+/** From the cluster to the environment of the program. */
+static int derive_env(struct flow *f, struct err *err) {
+	int r = run_frameworks(f, err);
 	if (r == 0) {
 		// Directives can change the identity again.
 		privileges_set_identity(f);
@@ -107,6 +104,22 @@ int flow_derive(struct flow *f, struct err *err) {
 	r = r < 0 ? r : directives_apply(&f->levels.job, f->env, f->notes, err);
 	r = r < 0 ? r : directives_apply(&f->levels.app, f->env, f->notes, err);
 	return r < 0 ? r : directives_apply(&f->wants.options, f->env, f->notes, err);
+}
+
+int flow_derive(struct flow *f, struct err *err) {
+	// This comes first, because it decides with whose rights files are opened.
+	int r = privileges_plan(f, err);
+	r = r < 0 ? r : directives_read(f, err);
+	r = r < 0 ? r : flow_find_cluster(f, err);
+	return r < 0 ? r : derive_env(f, err);
+}
+
+int flow_move_port(struct flow *f, const struct env *before, uint16_t port, const char *why,
+		   struct err *err) {
+	*f->env = *before;
+	f->cluster.master_port = port;
+	f->cluster.master_port_why = why;
+	return derive_env(f, err);
 }
 
 int flow_write_hostfile(struct flow *f, struct err *err) {

@@ -98,6 +98,13 @@ int flow_find_cluster(struct flow *flow, struct err *err);
 int flow_derive(struct flow *flow, struct err *err);
 
 /**
+ * Derive again from @before, the environment before flow_derive(), as the rendezvous has another
+ * port than was derived. @why is a clause. Returns as flow_derive().
+ */
+int flow_move_port(struct flow *flow, const struct env *before, uint16_t port, const char *why,
+		   struct err *err);
+
+/**
  * Write the host file, if a framework has made one. Returns 0; or the negative errno of what
  * failed.
  */

@@ -45,25 +45,32 @@ static int try_connect(struct watch *watch, int fd, const struct address *addres
 	return r < 0 ? r : r == 0 ? ETIMEDOUT : outcome(fd);
 }
 
-static int try_address(struct watch *watch, const struct address *address, uint64_t until) {
+/** Connect to @address. Returns as try_connect(); if that is 0, *@out is the descriptor. */
+static int try_address(struct watch *watch, const struct address *address, uint64_t until, int *out) {
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		return errno;
 	}
 	int r = try_connect(watch, fd, address, until);
-	close(fd);
-	return r;
+	if (r != 0) {
+		close(fd);
+		return r;
+	}
+	*out = fd;
+	return 0;
 }
 
-int connect_any(struct watch *watch, const struct addresses *addresses) {
+int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which) {
 	for (uint32_t i = 0; i < addresses->n; i++) {
 		// If little time is left, each address gets its share.
 		uint64_t now = clock_now_ms();
 		uint64_t share = clock_left(now, watch->deadline) / (addresses->n - i);
+		int fd;
 		int r = try_address(watch, &addresses->at[i],
-				    clock_after(now, clock_earlier(share, CONNECT_MS)));
+				    clock_after(now, clock_earlier(share, CONNECT_MS)), &fd);
 		if (r <= 0) {
-			return r;
+			*which = i;
+			return r < 0 ? r : fd;
 		}
 		char text[ADDRESS_TEXT];
 		address_text(&addresses->at[i], text);
@@ -75,4 +82,14 @@ int connect_any(struct watch *watch, const struct addresses *addresses) {
 		watch->failure = failure;
 	}
 	return -EAGAIN;
+}
+
+int connect_any(struct watch *watch, const struct addresses *addresses) {
+	uint32_t which;
+	int fd = connect_open(watch, addresses, &which);
+	if (fd < 0) {
+		return fd;
+	}
+	close(fd);
+	return 0;
 }

@@ -19,3 +19,9 @@
  * signal came.
  */
 int connect_any(struct watch *watch, const struct addresses *addresses);
+
+/**
+ * The same, but the connection stays open. Returns its descriptor, which does not block, instead of
+ * 0; *@which is the index of its address.
+ */
+int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,14 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** The child's answer. It is smaller than PIPE_BUF, so it is written as a whole. */
-struct answer {
-	/** The result of getaddrinfo(). */
-	int code;
-	/** errno, if `code` is EAI_SYSTEM. */
-	int error;
-	struct addresses addresses;
-};
+// An answer is written as a whole.
+_Static_assert(sizeof(struct lookup_answer) <= PIPE_BUF, "one write to a pipe");
+
+void address_set_port(struct address *address, uint16_t port) {
+	if (address->any.sa_family == AF_INET6) {
+		address->v6.sin6_port = htons(port);
+	} else {
+		address->v4.sin_port = htons(port);
+	}
+}
 
 static void take_address(struct addresses *out, const struct addrinfo *info, uint16_t port) {
 	bool known = info->ai_family == AF_INET || info->ai_family == AF_INET6;
@@ -28,59 +31,54 @@ static void take_address(struct addresses *out, const struct addrinfo *info, uin
 	struct address *address = &out->at[out->n++];
 	*address = (struct address){.len = info->ai_addrlen};
 	memcpy(&address->any, info->ai_addr, info->ai_addrlen);
-	if (info->ai_family == AF_INET6) {
-		address->v6.sin6_port = htons(port);
-	} else {
-		address->v4.sin_port = htons(port);
-	}
+	address_set_port(address, port);
 }
 
-static struct answer ask(const char *host, uint16_t port, int flags) {
+static void ask(const char *host, uint16_t port, int flags, struct lookup_answer *answer) {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags}, *list;
-	struct answer answer = {0};
+	*answer = (struct lookup_answer){0};
 	errno = 0;
-	answer.code = getaddrinfo(host, NULL, &hints, &list);
-	answer.error = errno;
-	if (answer.code == 0) {
+	answer->code = getaddrinfo(host, NULL, &hints, &list);
+	answer->error = errno;
+	if (answer->code == 0) {
 		for (const struct addrinfo *info = list; info; info = info->ai_next) {
-			take_address(&answer.addresses, info, port);
+			take_address(&answer->addresses, info, port);
 		}
 		freeaddrinfo(list);
 	}
-	return answer;
 }
 
-static _Noreturn void child(const char *host, uint16_t port, int pipe_fd) {
+static _Noreturn void child(const char *const names[], uint32_t n, uint16_t port, int pipe_fd) {
 	// If the parent dies, the child must die, too.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	struct answer answer = ask(host, port, 0);
-	ssize_t n = write(pipe_fd, &answer, sizeof(answer));
-	_exit(n == sizeof(answer) ? 0 : 1);
+	for (uint32_t i = 0; i < n; i++) {
+		struct lookup_answer answer;
+		ask(names[i], port, 0, &answer);
+		answer.index = i;
+		if (write(pipe_fd, &answer, sizeof(answer)) != sizeof(answer)) {
+			_exit(1);
+		}
+	}
+	_exit(0);
 }
 
-/** Set the failure: a clause. Returns -EAGAIN, because a later look-up may succeed. */
-static int no_addresses(struct watch *watch, const struct answer *answer) {
-	const char *why = "the look-up failed";
+const char *lookup_why_not(const struct lookup_answer *answer) {
 	switch (answer->code) {
 	case 0:
+		return answer->addresses.n ? NULL : "the name has no address";
 #ifdef EAI_NODATA
 	case EAI_NODATA:
+		return "the name has no address";
 #endif
-		why = "the name has no address";
-		break;
 	case EAI_NONAME:
-		why = "the name does not resolve";
-		break;
+		return "the name does not resolve";
 	case EAI_AGAIN:
-		why = "no name server answers";
-		break;
+		return "no name server answers";
 	case EAI_SYSTEM:
-		why = strerror(answer->error);
-		break;
+		return strerror(answer->error);
 	default:
-		break;
+		return "the look-up failed";
 	}
-	return err_set(&watch->failure, EAGAIN, "%s", why);
 }
 
 /** Whether the child's answer is valid. The child has handled data from a name server. */
@@ -97,66 +95,89 @@ static bool is_sound(const struct addresses *list) {
 	return true;
 }
 
-/** Read the child's answer. */
-static int read_answer(struct watch *watch, int pipe_fd, struct answer *answer) {
-	int r = watch_poll(watch, pipe_fd, POLLIN, UINT64_MAX);
-	if (r == 0) {
-		return watch_cut_short(watch, "no name server answers");
-	}
-	if (r < 0) {
-		return r;
-	}
-	if (read(pipe_fd, answer, sizeof(*answer)) != sizeof(*answer)) {
-		return err_set(&watch->failure, EAGAIN, "the look-up process was killed");
-	}
-	if (!is_sound(&answer->addresses)) {
-		return err_set(&watch->failure, EAGAIN, "the look-up process sent an invalid answer");
-	}
-	return 0;
-}
-
-/** Look @host up in a child process, and terminate the child afterwards. */
-static int ask_child(struct watch *watch, const char *host, uint16_t port, struct answer *answer) {
+int lookups_begin(struct lookups *lookups, const char *const names[], uint32_t n, uint16_t port) {
 	int fds[2];
+	lookups->fd = -1;
 	if (pipe2(fds, O_CLOEXEC) < 0) {
-		return err_set(&watch->failure, EAGAIN, "cannot create a pipe: %s", strerror(errno));
+		return -errno;
 	}
 	// If SIGCHLD is ignored, the kernel reaps the child, and its PID may belong to another
 	// process when we kill it. (If it is not ignored, a change would lose a pending SIGCHLD.)
 	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
 	sigaction(SIGCHLD, NULL, &before);
-	bool ignored = before.sa_handler == SIG_IGN;
-	if (ignored) {
+	lookups->ignored = before.sa_handler == SIG_IGN;
+	if (lookups->ignored) {
 		sigaction(SIGCHLD, &keep, NULL);
 	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		child(host, port, fds[1]);
+	lookups->pid = fork();
+	if (lookups->pid == 0) {
+		child(names, n, port, fds[1]);
 	}
 	int code = errno;
 	close(fds[1]);
-	int r = pid < 0 ? err_set(&watch->failure, EAGAIN, "cannot start the look-up process: %s",
-				  strerror(code))
-			: read_answer(watch, fds[0], answer);
-	close(fds[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+	lookups->fd = fds[0];
+	if (lookups->pid < 0) {
+		lookups_end(lookups);
+		return -code;
 	}
-	if (ignored) {
-		sigaction(SIGCHLD, &before, NULL);
+	return 0;
+}
+
+int lookups_read(const struct lookups *lookups, struct lookup_answer *answer) {
+	ssize_t n = read(lookups->fd, answer, sizeof(*answer));
+	if (n != sizeof(*answer)) {
+		return 0;
 	}
-	return r;
+	return answer->index < LOOKUPS_MAX && is_sound(&answer->addresses) ? 1 : -EBADMSG;
+}
+
+void lookups_end(struct lookups *lookups) {
+	if (lookups->fd < 0) {
+		return;
+	}
+	close(lookups->fd);
+	lookups->fd = -1;
+	if (lookups->pid > 0) {
+		kill(lookups->pid, SIGKILL);
+		waitpid(lookups->pid, NULL, 0);
+	}
+	if (lookups->ignored) {
+		sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+	}
+}
+
+/** Look @host up in a child process, and terminate the child afterwards. */
+static int ask_child(struct watch *watch, const char *host, uint16_t port, struct lookup_answer *answer) {
+	struct lookups lookups;
+	int r = lookups_begin(&lookups, &host, 1, port);
+	if (r < 0) {
+		return err_set(&watch->failure, EAGAIN, "cannot start the look-up process: %s", strerror(-r));
+	}
+	r = watch_poll(watch, lookups.fd, POLLIN, UINT64_MAX);
+	if (r == 0) {
+		r = watch_cut_short(watch, "no name server answers");
+	} else if (r > 0) {
+		r = lookups_read(&lookups, answer);
+		if (r <= 0) {
+			r = err_set(&watch->failure, EAGAIN, "the look-up process %s",
+				    r == 0 ? "was killed" : "sent an invalid answer");
+		}
+	}
+	lookups_end(&lookups);
+	return r < 0 ? r : 0;
 }
 
 int lookup(struct watch *watch, const char *host, uint16_t port, struct addresses *out) {
-	struct answer answer = ask(host, port, AI_NUMERICHOST);
+	struct lookup_answer answer;
+	ask(host, port, AI_NUMERICHOST, &answer);
 	int r = answer.code == 0 ? 0 : ask_child(watch, host, port, &answer);
 	if (r < 0) {
 		return r;
 	}
-	if (answer.addresses.n == 0) {
-		return no_addresses(watch, &answer);
+	const char *why_not = lookup_why_not(&answer);
+	if (why_not) {
+		// A later look-up may succeed.
+		return err_set(&watch->failure, EAGAIN, "%s", why_not);
 	}
 	*out = answer.addresses;
 	return 0;

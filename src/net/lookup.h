@@ -32,6 +32,9 @@ struct addresses {
  */
 void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 
+/** Set the port of @address, in host byte order. */
+void address_set_port(struct address *address, uint16_t port);
+
 /**
  * Look @host up, and store its addresses, with @port, in *@out.
  *
@@ -43,3 +46,40 @@ void address_text(const struct address *address, char text[ADDRESS_TEXT]);
  * @watch->failure set; -EINTR if a signal came.
  */
 int lookup(struct watch *watch, const char *host, uint16_t port, struct addresses *out);
+
+/** The most names that one child looks up. */
+#define LOOKUPS_MAX 8
+
+/** What became of one name. */
+struct lookup_answer {
+	/** The result of getaddrinfo(), and errno if that is EAI_SYSTEM. */
+	int code;
+	int error;
+	struct addresses addresses;
+	/** Its index among the names. */
+	uint32_t index;
+};
+
+/** A child that looks names up, one after the other, while the caller does something else. */
+struct lookups {
+	/** Its answers; -1: there is no child. */
+	int fd;
+	pid_t pid;
+	/** SIGCHLD is ignored otherwise. */
+	bool ignored;
+};
+
+/** Start looking up the @n @names, for @port. Returns 0; a negative errno. */
+int lookups_begin(struct lookups *lookups, const char *const names[], uint32_t n, uint16_t port);
+
+/**
+ * Read the next answer. @lookups->fd is ready for reading if there is one. Returns 1; 0 if the child
+ * has ended; -EBADMSG if it sent an invalid answer, as it handles data from a name server.
+ */
+int lookups_read(const struct lookups *lookups, struct lookup_answer *answer);
+
+/** Terminate the child, if there is one. */
+void lookups_end(struct lookups *lookups);
+
+/** Why a name has no address: a clause; NULL: it has one. */
+const char *lookup_why_not(const struct lookup_answer *answer);

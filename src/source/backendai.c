@@ -32,6 +32,9 @@
 #define RANK  "BACKENDAI_CLUSTER_LOCAL_RANK"
 #define PORT  "BACKENDAI_DIST_MASTER_PORT"
 
+/** The private key of the session, by which its containers reach each other. */
+#define SECRET "/home/config/ssh/id_cluster"
+
 /**
  * Whether the session has at most one container. The other variables then do not describe a
  * cluster.
@@ -149,6 +152,7 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 	put_main_first(in->arena, &out->hosts);
 	r = read_rank(in, out, err);
 	out->port_from = PORT;
+	out->secret_file = SECRET;
 	return r < 0 ? r : read_port(in, PORT, &out->port, err);
 }
 
@@ -156,7 +160,7 @@ const struct source source_backendai = {
 	.name = "backendai",
 	.about = "Backend.AI session with several containers",
 	.known_by = SIZE " of 2 or more",
-	.reads = READS(SIZE, HOSTS, HOST, RANK, PORT),
+	.reads = READS(SIZE, HOSTS, HOST, RANK, PORT, SECRET),
 	.leaves = "a " RANK " that contradicts " HOST,
 	.detect = backendai_detect,
 	.read = backendai_read,

@@ -24,7 +24,7 @@ names() {
 
 @test "the manual has every option of every --help" {
 	requires_text "$MANUAL"
-	for word in '' env explain wait install bundle hosts sources frameworks; do
+	for word in '' env explain wait check install bundle hosts sources frameworks; do
 		# shellcheck disable=SC2086 # none or one
 		for option in $(env -i "$DISTINIT" $word --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
 			grep -Eq "^\.It .*Fl -$option( |\$)" "$MANUAL" || {
@@ -38,7 +38,7 @@ names() {
 @test "the manual has no option that does not exist" {
 	requires_text "$MANUAL"
 	while read -r option; do
-		for word in '' env explain wait install bundle hosts; do
+		for word in '' env explain wait check install bundle hosts; do
 			# shellcheck disable=SC2086 # none or one
 			distinit -- $word "--$option"
 			[[ $stderr == *'unknown option'* ]] || continue 2
@@ -50,7 +50,7 @@ names() {
 
 @test "the manual has every subcommand and every exit status" {
 	requires_text "$MANUAL"
-	for word in env explain wait install bundle hosts sources frameworks; do
+	for word in env explain wait check install bundle hosts sources frameworks; do
 		grep -Eq "^\.It Cm $word\b" "$MANUAL"
 	done
 	for number in 124 125 126 127; do
@@ -84,7 +84,7 @@ names() {
 }
 
 @test "the pages mention every subcommand" {
-	for word in env explain wait install bundle hosts sources frameworks; do
+	for word in env explain wait check install bundle hosts sources frameworks; do
 		grep -q "distinit $word" README.md docs/*.md || { echo "no page mentions distinit $word" && return 1; }
 	done
 }

@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-readonly SUBCOMMANDS=(env explain wait install bundle hosts sources frameworks)
+readonly SUBCOMMANDS=(env explain wait check install bundle hosts sources frameworks)
 
 # long_options WORD...: print the long options of its --help, as --name or, with an argument,
 # --name=ARG.
@@ -22,7 +22,7 @@ long_options() {
 # --- help -----------------------------------------------------------------------------------------
 
 @test "--help: on stdout, with status 0, and nothing on stderr" {
-	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'install --help' 'bundle --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
+	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'check --help' 'install --help' 'bundle --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
 		# shellcheck disable=SC2086 # several words
 		distinit -- $words
 		[ "$status" -eq 0 ]

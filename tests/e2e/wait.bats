@@ -324,7 +324,7 @@ fails_at_last() {
 	distinit -- --wait=0s -- echo ran
 	refuses_with "--wait='0s': more than 0 is expected"
 	distinit -- --wait --for=udp -- echo ran
-	refuses_with "--for='udp': expected dns or tcp"
+	refuses_with "--for='udp': expected dns, tcp or all"
 	distinit -- wait main1
 	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
 	distinit -- wait -- echo

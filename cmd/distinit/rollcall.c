@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The roll call (--for=all): its options, its secret, and what follows from its result. */
+
+#include "distinit/commands.h"
+
+#include "base/file.h"
+#include "base/signals.h"
+#include "cluster/launcher.h"
+#include "cluster/source.h"
+#include "flow/master.h"
+#include "flow/privileges.h"
+#include "rollcall/rollcall.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/** A secret has at least and at most so many bytes; a manager's file, any up to this. */
+#define SECRET_MIN	16
+#define SECRET_MAX	4096
+#define SECRET_FILE_MAX ((size_t)64 * 1024)
+
+/** What rollcall_prepare() finds, for rollcall_run(). */
+struct rolling {
+	struct roll_call call;
+	struct facts facts;
+	/** Why there is nothing to wait for, or NULL. */
+	const char *why_not;
+};
+
+static const char *label(struct session *s, enum option_id id) {
+	return settings_label(&s->settings, id);
+}
+
+// --- options
+
+/** Read --agree into a set of groups. */
+static int read_agree(struct session *s, unsigned *out, struct err *err) {
+	struct str rest = str_of(s->settings.value[OPT_AGREE]), word;
+	*out = 1 << FACTS_WORLD;
+	while (rest.p && str_cut(&rest, ',', &word)) {
+		unsigned set = str_is(word, "all") ? (1 << N_FACT_GROUPS) - 1 : 0;
+		for (unsigned i = 0; i < N_FACT_GROUPS; i++) {
+			set |= (unsigned)str_is(word, fact_groups[i]) << i;
+		}
+		if (!set) {
+			return err_set(
+				err, EINVAL,
+				"%s=%s: expected all, world, program, env, devices or limits, joined by ','",
+				label(s, OPT_AGREE), quote(str_of(s->settings.value[OPT_AGREE])).s);
+		}
+		*out |= set;
+	}
+	return 0;
+}
+
+// --- the secret
+
+/** Check a secret of @from. */
+static int check_secret(const char *from, struct str secret, struct err *err) {
+	return secret.len >= SECRET_MIN && secret.len <= SECRET_MAX
+		       ? 0
+		       : err_set(err, EINVAL, "%s: the secret has %zu bytes, and %d to %d are expected", from,
+				 secret.len, SECRET_MIN, SECRET_MAX);
+}
+
+/** Read the first line of --secret-file. A file that a variable names is opened as the program. */
+static int read_secret_file(struct session *s, struct str *out, struct err *err) {
+	const struct told file = {s->settings.value[OPT_SECRET_FILE], label(s, OPT_SECRET_FILE)};
+	struct stat info;
+	struct err ignored;
+	bool trusted = told_by_option(&file);
+	int r = trusted ? 0 : rights_lower_to_program(&s->flow, err);
+	r = r < 0 ? r : file_read(&s->arena, file.from, file.value, SECRET_FILE_MAX, out, err);
+	r = trusted ? r : rights_restore_ours(&s->flow, r, r < 0 ? err : &ignored);
+	if (r < 0) {
+		return r;
+	}
+	if (stat(file.value, &info) == 0 && (info.st_mode & S_IROTH)) {
+		notes_add(&s->notes, "%s=%s can be read by every user: chmod 600 protects the secret",
+			  file.from, quote(str_of(file.value)).s);
+	}
+	struct str rest = *out;
+	str_cut(&rest, '\n', out);
+	return check_secret(file.from, *out, err);
+}
+
+/** The digest of the manager's file, if there is one that this process may read. */
+static void read_managers_file(struct session *s, struct str *out) {
+	const char *path = s->flow.cluster.place.secret_file;
+	struct str text;
+	struct err ignored;
+	if (path &&
+	    file_read(&s->arena, "secret", file_under_root(&s->arena, s->flow.input.root, path),
+		      SECRET_FILE_MAX, &text, &ignored) == 0 &&
+	    text.len >= SECRET_MIN) {
+		unsigned char *digest = arena_alloc(&s->arena, SHA256_BYTES);
+		sha256(text.p, text.len, digest);
+		key_forget(text);
+		*out = (struct str){(char *)digest, SHA256_BYTES};
+	}
+}
+
+/** Find the secret: the user's, else the manager's. */
+static int find_secret(struct session *s, struct str *out, struct err *err) {
+	*out = STR("");
+	if (s->settings.value[OPT_SECRET_FILE]) {
+		return read_secret_file(s, out, err);
+	}
+	if (s->settings.value[OPT_SECRET]) {
+		*out = str_of(s->settings.value[OPT_SECRET]);
+		return check_secret("DISTINIT_SECRET", *out, err);
+	}
+	read_managers_file(s, out);
+	if (!out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
+		return err_set(err, EINVAL, "%s: there is no secret; set DISTINIT_SECRET or --secret-file",
+			       label(s, OPT_SECRET_REQUIRED));
+	}
+	return 0;
+}
+
+/** Make the key of the job. The secret itself is forgotten. */
+static int make_key(struct session *s, struct roll_call *call, struct err *err) {
+	struct str secret;
+	int r = find_secret(s, &secret, err);
+	if (r == 0) {
+		key_of_job(secret, call->job, &call->key);
+		call->secret = secret.len > 0;
+	}
+	key_forget(secret);
+	return r;
+}
+
+// --- what the cluster says
+
+/** The identity of the job: the manager, and its id and step if they are known. */
+static const char *job_of(struct session *s, const struct cluster *c) {
+	const char *manager = c->source ? c->source->name : c->launcher->name;
+	const char *id = c->place.job_id ? c->place.job_id : "";
+	return c->place.step ? arena_format(&s->arena, "%s:%s.%u", manager, id, c->place.step)
+			     : arena_format(&s->arena, "%s:%s", manager, id);
+}
+
+/** Find this member and their number. */
+static int find_place(struct session *s, struct roll_call *call, struct err *err) {
+	const struct cluster *c = &s->flow.cluster;
+	const char *elastic = env_value(&s->env, "PET_NNODES");
+	call->rank = c->scope == SCOPE_TASK ? c->task.rank : cluster_rendezvous_rank(c);
+	call->size = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
+	if (elastic && strchr(elastic, ':')) {
+		return err_set(err, EINVAL,
+			       "--for=all: the job is elastic (PET_NNODES=%s), and nobody tells how many "
+			       "nodes there "
+			       "will be; torchrun's own rendezvous waits for them",
+			       quote(str_of(elastic)).s);
+	}
+	if (!s->flow.has_cluster || call->size == UNKNOWN) {
+		return err_set(err, EINVAL,
+			       "--for=all: nobody tells how many nodes there are; pass --nnodes");
+	}
+	if (call->rank == UNKNOWN) {
+		return err_set(err, EINVAL, "--for=all: nobody tells which node this is; pass --node-rank");
+	}
+	return 0;
+}
+
+/** Whether a directive set MASTER_PORT, perhaps to the very port that was derived. */
+static bool is_port_set(const struct env *env) {
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		if (entry->state == ENV_LIVE && entry->by && str_is(env_entry_name(entry), "MASTER_PORT")) {
+			return strcmp(entry->by->by, "torch") != 0;
+		}
+	}
+	return false;
+}
+
+static void say(void *context, enum roll_level level, const char *text) {
+	struct session *s = context;
+	static const enum log_level levels[] = {LOG_WARN, LOG_INFO, LOG_DEBUG};
+	say_line(&s->speaker, levels[level], text);
+}
+
+/** Whether there is somebody to meet; else *@why_not. */
+static bool is_needed(struct session *s, const char **why_not) {
+	const struct cluster *c = &s->flow.cluster;
+	*why_not = master_why_not(&s->flow, s->command == CMD_WAIT);
+	bool master = s->flow.has_cluster && !cluster_is_single(c) && !cluster_is_vague(c) &&
+		      c->scope != SCOPE_ALLOCATION;
+	return !*why_not || master;
+}
+
+int rollcall_prepare(struct session *s, struct err *err) {
+	if (!session_calls_roll(s)) {
+		return 0;
+	}
+	struct rolling *rolling = arena_alloc(&s->arena, sizeof(*rolling));
+	*rolling = (struct rolling){.call = {.arena = &s->arena,
+					     .cluster = &s->flow.cluster,
+					     .node = input_hostname(&s->flow.input),
+					     .facts = &rolling->facts,
+					     .wait_only = s->command == CMD_WAIT,
+					     .say = say,
+					     .context = s,
+					     .verbose = s->speaker.log >= LOG_INFO}};
+	struct roll_call *call = &rolling->call;
+	s->rolling = rolling;
+	int r = read_agree(s, &call->agree, err);
+	const char *elastic = env_value(&s->env, "PET_NNODES");
+	bool needed = is_needed(s, &rolling->why_not) || (elastic && strchr(elastic, ':'));
+	if (r < 0 || !needed) {
+		return r;
+	}
+	rolling->why_not = NULL;
+	r = find_place(s, call, err);
+	r = r < 0 ? r : master_host(&s->flow, &call->master, err);
+	if (r < 0) {
+		return r;
+	}
+	r = master_port(&s->flow, &call->port, err);
+	call->port_from = is_port_set(&s->env) ? "MASTER_PORT" : s->flow.cluster.master_port_from;
+	call->job = job_of(s, &s->flow.cluster);
+	return r < 0 ? r : make_key(s, call, err);
+}
+
+// --- the call
+
+static void read_facts(struct session *s, struct rolling *rolling) {
+	const struct facts_from from = {
+		.arena = &s->arena,
+		.root = s->flow.input.root,
+		.cluster = &s->flow.cluster,
+		.master = rolling->call.master,
+		.port = rolling->call.port,
+		.env = &s->env,
+		.env_names = s->settings.value[OPT_AGREE_ENV],
+		.key = &rolling->call.key,
+		.argv = s->command == CMD_RUN ? s->settings.arguments : NULL,
+		.interface = s->flow.derivation.interface.name,
+	};
+	facts_read(&from, &rolling->facts);
+}
+
+/** Derive again, as all use another port. Nothing that was said before is repeated. */
+static int move_port(struct session *s, const struct roll_call *call, uint16_t port) {
+	struct err err;
+	const char *why = arena_format(&s->arena, "port %u is taken on the master", call->port);
+	int r = flow_move_port(&s->flow, &s->before, port, why, &err);
+	s->speaker.said = s->notes.last;
+	return r < 0 ? session_fail(s, &err) : 0;
+}
+
+static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
+	if (end->result == ROLL_STARTED) {
+		return end->moved ? move_port(s, call, end->port) : 0;
+	}
+	if (end->signal) {
+		struct buf time = BUF(&s->arena);
+		struct err err;
+		roll_put_seconds(&time, end->waited_ms);
+		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
+			buf_text(&time));
+		wait_fail(s, &err, 0);
+		return wait_die(end->signal);
+	}
+	return wait_fail(s, &end->error, roll_status(end));
+}
+
+int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
+	struct rolling *rolling = s->rolling;
+	struct roll_call *call = &rolling->call;
+	if (rolling->why_not) {
+		say_line(&s->speaker, LOG_INFO,
+			 arena_format(&s->arena, "nothing to wait for: %s", rolling->why_not));
+		return 0;
+	}
+	struct roll_end end;
+	call->timeout_ms = timeout_ms;
+	call->longer = longer;
+	read_facts(s, rolling);
+	roll_call(call, &end);
+	explicit_bzero(&call->key, sizeof(call->key));
+	return finish(s, call, &end);
+}

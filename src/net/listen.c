@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "net/listen.h"
+
+#include "base/num.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/** The kernel cuts it down to net.core.somaxconn. */
+#define BACKLOG 65535
+
+static int set_option(int fd, int level, int name, int value) {
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+/** Listen on @address. Returns the descriptor or a negative errno. */
+static int listen_at(const struct address *address) {
+	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0) {
+		return -errno;
+	}
+	bool both = address->any.sa_family == AF_INET6;
+	set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	// Connections inherit it: frames are small, and each is complete.
+	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if ((both && set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0) < 0) ||
+	    bind(fd, &address->any, address->len) < 0 || listen(fd, BACKLOG) < 0) {
+		int code = errno;
+		close(fd);
+		return -code;
+	}
+	return fd;
+}
+
+int listen_open(uint16_t port) {
+	struct address any = {.v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)},
+			      .len = sizeof(any.v6)};
+	int fd = listen_at(&any);
+	if (fd >= 0 || fd == -EADDRINUSE) {
+		return fd;
+	}
+	// Without IPv6 in the kernel or in this container.
+	any = (struct address){.v4 = {.sin_family = AF_INET, .sin_port = htons(port)}, .len = sizeof(any.v4)};
+	return listen_at(&any);
+}
+
+/** Write an IPv4 address that was mapped into IPv6 as IPv4. */
+static void unmap(struct address *address) {
+	if (address->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr)) {
+		struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = address->v6.sin6_port};
+		memcpy(&v4.sin_addr, address->v6.sin6_addr.s6_addr + 12, sizeof(v4.sin_addr));
+		*address = (struct address){.v4 = v4, .len = sizeof(v4)};
+	}
+}
+
+int listen_accept(int listener, struct address *peer) {
+	*peer = (struct address){.len = sizeof(peer->v6)};
+	int fd = accept4(listener, &peer->any, &peer->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		return -errno;
+	}
+	unmap(peer);
+	return fd;
+}
+
+int stream_send(int fd, const void *bytes, size_t n) {
+	ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
+	return sent < 0 ? -errno : (size_t)sent < n ? -EAGAIN : 0;
+}
+
+void stream_reset(int fd) {
+	struct linger reset = {.l_onoff = 1};
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(fd);
+}
+
+/** The word number @n of @line, from 0. */
+static struct str word_at(struct str line, int n) {
+	for (;;) {
+		while (line.len && line.p[0] == ' ') {
+			line = str_from(line, 1);
+		}
+		size_t len = str_find(line, ' ');
+		if (n-- == 0) {
+			return (struct str){line.p, len};
+		}
+		line = str_from(line, len);
+	}
+}
+
+/** Whether @line, "0: ADDRESS:PORT ADDRESS:PORT STATE ...", is of a listener on @port. */
+static bool is_listener(struct str line, uint16_t port) {
+	static const char digits[] = "0123456789ABCDEF";
+	const char end[] = {':', digits[port >> 12], digits[port >> 8 & 15], digits[port >> 4 & 15],
+			    digits[port & 15]};
+	struct str address = word_at(line, 1);
+	return address.len > sizeof(end) &&
+	       memcmp(address.p + address.len - sizeof(end), end, sizeof(end)) == 0 &&
+	       str_is(word_at(line, 3), "0A");
+}
+
+/** Look into @path, a table of the kernel. It lists listeners first, so its beginning is enough. */
+static int find_owner(const char *path, uint16_t port, uint32_t *uid) {
+	char text[16384];
+	size_t len = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	for (ssize_t n = 1; fd >= 0 && n > 0 && len<sizeof(text); len += n> 0 ? (size_t)n : 0) {
+		n = read(fd, text + len, sizeof(text) - len);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	struct str rest = {text, len}, line;
+	while (str_cut(&rest, '\n', &line)) {
+		if (is_listener(line, port)) {
+			return num_read_u32(word_at(line, 7), uid);
+		}
+	}
+	return -ENOENT;
+}
+
+int listen_owner(uint16_t port, uint32_t *uid) {
+	int r = find_owner("/proc/net/tcp6", port, uid);
+	return r < 0 ? find_owner("/proc/net/tcp", port, uid) : r;
+}

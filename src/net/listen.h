@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** What listens and accepts: for the roll call, which is the only one that does. */
+
+#include "net/lookup.h"
+
+/**
+ * Listen on TCP port @port of all addresses, IPv6 and IPv4. Programs that set SO_REUSEADDR may bind
+ * the port as soon as the listener is closed, even if connections are left.
+ * Returns the descriptor; -EADDRINUSE if another process has the port; another negative errno.
+ */
+int listen_open(uint16_t port);
+
+/**
+ * Accept a connection, which does not block. *@peer is the other side; an IPv4 address that came in
+ * over IPv6 is given as IPv4. Returns the descriptor; -EAGAIN if there is none; a negative errno.
+ */
+int listen_accept(int listener, struct address *peer);
+
+/** The user who listens on @port, from /proc/net. Returns 0 with *@uid; -ENOENT if it is not known. */
+int listen_owner(uint16_t port, uint32_t *uid);
+
+/**
+ * Send the @n bytes, all or nothing, without SIGPIPE. Returns 0; a negative errno: the connection
+ * is of no use any more.
+ */
+int stream_send(int fd, const void *bytes, size_t n);
+
+/**
+ * Close @fd with a reset. Nothing is left of the connection: who closes first would otherwise keep
+ * the port in TIME_WAIT.
+ */
+void stream_reset(int fd);

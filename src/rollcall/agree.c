@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The coordinator's comparison: whom it asks, and what it makes of the answers. */
+
+#include "rollcall/coordinator.h"
+
+#include <errno.h>
+
+/** A clock that is wrong by more than this is worth a warning. */
+#define CLOCK_MS 5000
+
+/** Add @guest, or ourselves (NULL), to those that are compared. */
+static void add_member(struct coordinator *co, struct compare_member *at, const struct guest *guest) {
+	const struct roll_call *call = co->call;
+	struct str own = roll_host(call, call->rank);
+	*at = (struct compare_member){
+		.rank = guest ? guest->rank : call->rank,
+		.host = guest	  ? guest_name(guest)
+			: own.len ? own
+				  : str_of(call->node),
+	};
+	memcpy(at->digest, guest ? guest->digest : call->facts->digest, sizeof(at->digest));
+}
+
+/** List all that are here, in the order of ranks, with their guests. */
+static struct guest **list_members(struct coordinator *co) {
+	struct compare_member *members = arena_array(co->arena, co->n_guests + 1, sizeof(*members));
+	struct guest **guests = arena_array(co->arena, co->n_guests + 1, sizeof(void *));
+	uint32_t n = 0;
+	co->compare = (struct compare){
+		.arena = co->arena, .members = members, .tasks = co->call->cluster->scope == SCOPE_TASK};
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		struct guest *guest = co->seats[rank].guest;
+		if (guest || rank == co->call->rank) {
+			co->compare.own = guest ? co->compare.own : n;
+			guests[n] = guest;
+			add_member(co, &members[n++], guest);
+		}
+	}
+	for (struct guest *guest = co->beyond.first; guest; guest = guest->next) {
+		guests[n] = guest;
+		add_member(co, &members[n++], guest);
+	}
+	co->compare.n = n;
+	return guests;
+}
+
+/** Ask the speakers of @group's parties. We speak for our own. */
+static void ask_speakers(struct coordinator *co, enum fact_group group, struct guest **guests) {
+	struct compare_parties *parties = &co->parties[group];
+	compare_whom(&co->compare, group, parties);
+	for (uint32_t i = 0; i < parties->n; i++) {
+		struct guest *guest = guests[parties->speaker[i]];
+		co->speakers[group][i] = guest;
+		co->payloads[group][i] = guest ? STR("") : co->call->facts->payload[group];
+		if (guest && parties->n > 1) {
+			const unsigned char which = (unsigned char)group;
+			co->n_asked++;
+			guest->asked++;
+			line_send(&guest->line, FRAME_TELL, &which, 1);
+		}
+	}
+}
+
+/** Whether all that are here have our digests: then nothing needs to be listed. */
+static bool all_alike(const struct coordinator *co) {
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		const struct guest *guest = co->seats[rank].guest;
+		if (guest && memcmp(guest->digest, co->call->facts->digest, sizeof(guest->digest)) != 0) {
+			return false;
+		}
+	}
+	return !co->beyond.first && !co->others;
+}
+
+void agree_begin(struct coordinator *co) {
+	co->n_asked = 0;
+	co->compare.n = 0;
+	if (!all_alike(co)) {
+		struct guest **guests = list_members(co);
+		for (enum fact_group group = 0; group < N_FACT_GROUPS; group++) {
+			ask_speakers(co, group, guests);
+		}
+	}
+}
+
+int agree_take(struct coordinator *co, const struct guest *guest, struct str payload) {
+	unsigned group = payload.len ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
+	for (uint32_t i = 0; group < N_FACT_GROUPS && i < co->parties[group].n; i++) {
+		if (co->speakers[group][i] == guest && !co->payloads[group][i].len) {
+			co->payloads[group][i] =
+				(struct str){arena_text(co->arena, payload.p, payload.len), payload.len};
+			co->n_asked--;
+			return 0;
+		}
+	}
+	return -EPROTO;
+}
+
+void agree_give_up(struct coordinator *co) {
+	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
+		for (uint32_t i = 0; i < co->parties[group].n; i++) {
+			struct guest *guest = co->speakers[group][i];
+			if (guest && !co->payloads[group][i].len && co->parties[group].n > 1) {
+				guest_close(co, guest, true);
+			}
+		}
+	}
+}
+
+static bool is_error(const struct coordinator *co, const struct difference *d) {
+	return co->call->agree >> d->group & 1;
+}
+
+/** The number of members differs: other differences of the group follow from it. */
+static bool is_size(const struct difference *d) {
+	return d->group == FACTS_WORLD && (strcmp(d->name, "nodes") == 0 || strcmp(d->name, "tasks") == 0);
+}
+
+/** Report @d, unless it is the one that the error names. */
+static void say_difference(const struct coordinator *co, const struct difference *d) {
+	struct buf text = BUF(co->arena);
+	buf_puts(&text, "roll call: ");
+	difference_text(&co->compare, d, &text);
+	co->call->say(co->call->context, ROLL_WARNING, buf_text(&text));
+}
+
+/** Find all differences, group after group. */
+static struct difference *find_differences(struct coordinator *co) {
+	struct difference *first = NULL, **end = &first;
+	for (enum fact_group group = 0; group < N_FACT_GROUPS; group++) {
+		uint32_t bad;
+		struct str *payloads = co->payloads[group];
+		if (co->parties[group].n < 2) {
+			continue;
+		}
+		// A malformed answer counts as none. There is one more only after one was taken out.
+		while (compare_group(&co->compare, group, &co->parties[group], payloads, end, &bad) < 0) {
+			payloads[bad] = STR("");
+		}
+		while (*end) {
+			end = &(*end)->next;
+		}
+	}
+	return first;
+}
+
+static void find_clocks(struct coordinator *co) {
+	uint64_t worst = 0;
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		const struct guest *guest = co->seats[rank].guest;
+		uint64_t off =
+			!guest ? 0 : (uint64_t)(guest->clock_ms < 0 ? -guest->clock_ms : guest->clock_ms);
+		if (off > worst) {
+			worst = off;
+			co->end->clock_ms = guest->clock_ms;
+			co->end->clock_rank = rank;
+		}
+	}
+	if (worst > CLOCK_MS) {
+		struct str name = guest_name(co->seats[co->end->clock_rank].guest);
+		co->call->say(co->call->context, ROLL_WARNING,
+			      arena_format(co->arena, "roll call: %.*s's clock is %lu s %s %s's",
+					   (int)name.len, name.p, (unsigned long)(worst / 1000),
+					   co->end->clock_ms < 0 ? "behind" : "ahead of", co->call->master));
+	}
+}
+
+int agree_conclude(struct coordinator *co) {
+	const struct difference *fatal = NULL;
+	struct difference *all = co->compare.n ? find_differences(co) : NULL;
+	for (const struct difference *d = all; d; d = d->next) {
+		if (is_error(co, d) && (!fatal || (is_size(d) && !is_size(fatal)))) {
+			fatal = d;
+		}
+	}
+	for (const struct difference *d = all; d; d = d->next) {
+		if (d != fatal) {
+			say_difference(co, d);
+		}
+	}
+	find_clocks(co);
+	co->end->differences = all;
+	co->end->compared = &co->compare;
+	struct buf text = BUF(co->arena);
+	if (fatal) {
+		difference_text(&co->compare, fatal, &text);
+		return err_set(&co->end->error, EPROTO,
+			       "roll call: the %s do not agree%s: %s; nothing was started",
+			       roll_noun(co->call), fatal->group == FACTS_WORLD ? " on the cluster" : "",
+			       buf_text(&text));
+	}
+	if (co->others) {
+		return err_set(&co->end->error, EPROTO, "roll call: the %s do not agree on how many they are",
+			       roll_noun(co->call));
+	}
+	return 0;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/compare.h"
+
+#include "base/json_write.h"
+#include "cluster/hostlist.h"
+
+#include <errno.h>
+
+/** The longest list of nodes in a sentence, in bytes, and the most nodes that stand for a longer one. */
+#define LIST_MAX  120
+#define NAMED_MAX 8
+
+/** Members with the same digest: the first of them, or the coordinator; and how many. */
+struct party {
+	uint64_t digest;
+	uint32_t speaker;
+	uint32_t n;
+};
+
+/** Count the parties of @group in @parties, of which there is room for c->n. Returns their end. */
+static struct party *count_parties(const struct compare *c, enum fact_group group, struct party *parties) {
+	struct party *end = parties;
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct party *p = parties;
+		uint64_t digest = c->members[i].digest[group];
+		while (p < end && p->digest != digest) {
+			p++;
+		}
+		if (p == end) {
+			*end++ = (struct party){digest, i, 0};
+		}
+		p->n++;
+		p->speaker = i == c->own ? i : p->speaker;
+	}
+	return end;
+}
+
+void compare_whom(const struct compare *c, enum fact_group group, struct compare_parties *out) {
+	struct party *parties = arena_array(c->arena, c->n, sizeof(*parties));
+	struct party *end = count_parties(c, group, parties);
+	unsigned char *of = arena_alloc(c->arena, c->n);
+	memset(of, 0, c->n);
+	*out = (struct compare_parties){.unasked = c->n, .of = of};
+	while (out->n < COMPARE_PARTIES && out->unasked) {
+		struct party *best = parties;
+		for (struct party *p = parties; p < end; p++) {
+			best = p->n > best->n || (p->n == best->n && p->speaker == c->own) ? p : best;
+		}
+		for (uint32_t i = 0; i < c->n; i++) {
+			bool in = c->members[i].digest[group] == best->digest;
+			of[i] |= (unsigned char)(in << out->n);
+		}
+		out->speaker[out->n] = best->speaker;
+		out->size[out->n++] = best->n;
+		out->unasked -= best->n;
+		best->n = 0;
+	}
+}
+
+// --- comparing ------------------------------------------------------------------------------------------
+
+/** One group of all parties. */
+struct comparison {
+	const struct compare *c;
+	enum fact_group group;
+	const struct compare_parties *parties;
+	/** What each party has. One that did not answer has an empty list and no `at`. */
+	struct fact_list list[COMPARE_PARTIES];
+};
+
+/**
+ * Whether the value of a party is known; NULL: it has none. A variable that is not there is not set.
+ * Other facts that are not there are those of another version of distinit.
+ */
+static bool is_known(const struct comparison *x, const struct fact_list *list, const char *value) {
+	return value ? strcmp(value, FACT_UNKNOWN) != 0
+		     : list->at && x->group == FACTS_ENV && !facts_find(list, FACT_TOO_MANY);
+}
+
+/** Add the value of party @i to @d. */
+static void add_value(const struct comparison *x, struct difference *d, const char *value, uint32_t i) {
+	struct difference_value *v = d->values, *end = v + d->n_values;
+	while (v < end && (v->value && value ? strcmp(v->value, value) != 0 : v->value != value)) {
+		v++;
+	}
+	d->n_values += v == end;
+	v->value = value;
+	v->n += x->parties->size[i];
+	v->parties |= 1U << i;
+}
+
+static uint32_t find_common(const struct comparison *x, const struct difference *d) {
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < d->n_values; i++) {
+		const struct difference_value *v = &d->values[i];
+		bool own = v->parties & x->parties->of[x->c->own];
+		best = v->n > d->values[best].n || (v->n == d->values[best].n && own) ? i : best;
+	}
+	return best;
+}
+
+/** Compare the fact @name of all parties. Returns the difference, or NULL. */
+static struct difference *compare_fact(const struct comparison *x, const char *name) {
+	struct difference *d = arena_alloc(x->c->arena, sizeof(*d));
+	*d = (struct difference){.group = x->group, .name = name, .parties = x->parties};
+	for (uint32_t i = 0; i < x->parties->n; i++) {
+		const char *value = facts_find(&x->list[i], name);
+		if (is_known(x, &x->list[i], value)) {
+			add_value(x, d, value, i);
+		}
+	}
+	d->common = find_common(x, d);
+	return d->n_values < 2 ? NULL : d;
+}
+
+int compare_group(const struct compare *c, enum fact_group group, const struct compare_parties *parties,
+		  const struct str payloads[], struct difference **out, uint32_t *bad) {
+	struct comparison x = {.c = c, .group = group, .parties = parties};
+	struct difference *first = NULL, **last = &first;
+	for (uint32_t i = 0; i < parties->n; i++) {
+		if (payloads[i].len && facts_decode(c->arena, payloads[i], group, &x.list[i]) < 0) {
+			*bad = i;
+			return -EPROTO;
+		}
+	}
+	for (uint32_t i = 0; i < parties->n; i++) {
+		for (uint32_t k = 0; k < x.list[i].n; k++) {
+			const char *name = x.list[i].at[k].name;
+			uint32_t before = 0;
+			// What an earlier party has was compared with it.
+			while (before < i && !facts_find(&x.list[before], name)) {
+				before++;
+			}
+			*last = before < i ? NULL : compare_fact(&x, name);
+			last = *last ? &(*last)->next : last;
+		}
+	}
+	*out = first;
+	return 0;
+}
+
+// --- output ---------------------------------------------------------------------------------------------
+
+/**
+ * Write who has @v, as a host list of names or ranks; with @limit, at most that many in a long list.
+ * Returns the last of them.
+ */
+static const struct compare_member *put_members(const struct compare *c, const struct difference *d,
+						const struct difference_value *v, bool ranks, uint32_t limit,
+						struct buf *out) {
+	struct buf text = BUF(c->arena);
+	struct str before = {0};
+	const struct compare_member *last = c->members;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct compare_member *m = &c->members[i];
+		if (!(v->parties & d->parties->of[i])) {
+			continue;
+		}
+		last = m;
+		struct str name = m->host;
+		if (ranks || !name.len) {
+			name = str_of(arena_format(c->arena, ranks ? "%u" : "rank-%u", m->rank));
+		}
+		// The tasks of a node follow each other.
+		if (!str_eq(name, before)) {
+			buf_put(&text, name);
+			buf_putc(&text, ',');
+			before = name;
+		}
+	}
+	struct hosts hosts = {0};
+	struct err ignored;
+	uint32_t empty;
+	hosts_split(c->arena, "", buf_text(&text), ',', &hosts, &empty, &ignored);
+	size_t start = out->len;
+	hostlist_compress(&hosts, out);
+	if (limit && hosts.n > limit && out->len - start > LIST_MAX) {
+		out->len = start;
+		uint32_t more = hosts.n - limit;
+		hosts.n = limit;
+		hostlist_compress(&hosts, out);
+		buf_putf(out, " and %u more", more);
+	}
+	return last;
+}
+
+/** Write @value, in quotes if it could be taken for a part of the sentence. */
+static void put_value(const char *value, struct buf *out) {
+	if (!value) {
+		buf_puts(out, "not set");
+	} else if (*value && !strpbrk(value, " ,'")) {
+		buf_put_plain(out, str_of(value));
+	} else {
+		buf_puts(out, quote(str_of(value)).s);
+	}
+}
+
+void difference_text(const struct compare *c, const struct difference *d, struct buf *out) {
+	buf_puts(out, d->name);
+	// The most common value comes first.
+	for (uint32_t i = 0; i <= d->n_values; i++) {
+		uint32_t at = i ? i - 1 : d->common;
+		const struct difference_value *v = &d->values[at];
+		if (i && at == d->common) {
+			continue;
+		}
+		buf_puts(out, i ? ", " : v->value ? "=" : " ");
+		put_value(fact_shown(v->value), out);
+		buf_puts(out, " on ");
+		if (i || v->n == 1) {
+			const struct compare_member *last = put_members(c, d, v, false, NAMED_MAX, out);
+			if (d->group == FACTS_WORLD && v->n == 1 && last->host.len) {
+				buf_putf(out, " (rank %u)", last->rank);
+			}
+		} else {
+			buf_putf(out, "%u %s", v->n, c->tasks ? "tasks" : "nodes");
+		}
+	}
+	if (d->parties->unasked) {
+		buf_putf(out, "; %u more differ in this group", d->parties->unasked);
+	}
+}
+
+void difference_json(const struct compare *c, const struct difference *d, bool error, struct buf *out) {
+	buf_putf(out, "{\"group\": \"%s\", \"error\": %s, \"name\": ", fact_groups[d->group],
+		 error ? "true" : "false");
+	json_put_text(out, d->name);
+	for (uint32_t i = 0; i < d->n_values; i++) {
+		const struct difference_value *v = &d->values[i];
+		buf_puts(out, i ? ", {\"value\": " : ", \"values\": [{\"value\": ");
+		json_put_text(out, fact_shown(v->value));
+		buf_putf(out, ", \"nodes\": %u, \"ranks\": \"", v->n);
+		put_members(c, d, v, true, 0, out);
+		buf_puts(out, "\"}");
+	}
+	buf_puts(out, "]}");
+}

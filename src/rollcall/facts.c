@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/facts.h"
+
+#include "base/hash.h"
+#include "cluster/hostlist.h"
+#include "cluster/source.h"
+#include "env/bundle.h"
+#include "env/secret.h"
+#include "rollcall/machine.h"
+#include "rollcall/program.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+const char *const fact_groups[N_FACT_GROUPS] = {"world", "program", "env", "devices", "limits"};
+
+const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA_*:CUDA_*:PYTHONPATH:"
+				 "LD_LIBRARY_PATH:LD_PRELOAD:OMP_NUM_THREADS";
+
+/** The most bytes of a name, or of a value: FACT_VALUE_MAX, or a host's name. */
+#define TEXT_MAX 255
+
+/** A group that is being read. */
+struct reading {
+	const struct facts_from *from;
+	struct arena *arena;
+	struct machine machine;
+	struct fact_list list;
+};
+
+/** Add a fact; NULL: it is not known. The list has room for it. Names are added in their order. */
+static void add(struct reading *r, const char *name, const char *value) {
+	r->list.at[r->list.n++] = (struct fact){name, value ? value : FACT_UNKNOWN};
+}
+
+static void add_number(struct reading *r, const char *name, uint64_t number) {
+	add(r, name, number == NOT_TOLD ? NULL : arena_format(r->arena, "%lu", (unsigned long)number));
+}
+
+static void add_u32(struct reading *r, const char *name, uint32_t number) {
+	add_number(r, name, number == UNKNOWN ? NOT_TOLD : number);
+}
+
+/** @value, or its digest if it is long. */
+static const char *shortened(struct arena *arena, const char *value) {
+	struct str text = str_of(value);
+	return text.len <= FACT_VALUE_MAX
+		       ? value
+		       : arena_format(arena, "%s (%zu bytes)", digest_text(arena, text), text.len);
+}
+
+// --- world ----------------------------------------------------------------------------------------------
+
+/** As a host list. All nodes get the same names from the manager. */
+static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
+	struct buf list = BUF(r->arena);
+	hostlist_compress(hosts, &list);
+	return hosts->n ? shortened(r->arena, buf_text(&list)) : NULL;
+}
+
+/**
+ * The short name of the master, as some nodes may know the long one; or its address. NULL if it is
+ * the loopback, as some managers write on the master only.
+ */
+static const char *master_text(struct reading *r) {
+	const char *master = r->from->master;
+	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
+		return NULL;
+	}
+	bool address = master[strspn(master, "0123456789.")] == '\0';
+	return address ? master : arena_text(r->arena, master, strcspn(master, "."));
+}
+
+static const char *tasks_text(struct reading *r, const struct placement *place) {
+	struct buf list = BUF(r->arena);
+	for (uint32_t i = 0; place->tasks_per_node && i < place->hosts.n; i++) {
+		buf_putf(&list, i ? ",%u" : "%u", place->tasks_per_node[i]);
+	}
+	return list.len ? shortened(r->arena, buf_text(&list)) : NULL;
+}
+
+static void read_world(struct reading *r) {
+	const struct cluster *c = r->from->cluster;
+	if (!c) {
+		return;
+	}
+	add(r, "hosts", hosts_text(r, &c->place.hosts));
+	add(r, "manager", c->source ? c->source->name : NULL);
+	add(r, "master", master_text(r));
+	add_u32(r, "nodes", c->nnodes);
+	add_u32(r, "port", r->from->port ? r->from->port : UNKNOWN);
+	add(r, "scope", scope_name(c->scope));
+	if (c->scope == SCOPE_TASK) {
+		add_u32(r, "tasks", c->task.world_size);
+	}
+	add(r, "tasks_per_node", tasks_text(r, &c->place));
+}
+
+// --- program, env ---------------------------------------------------------------------------------------
+
+/** The command's words, without secrets. */
+static const char *argv_text(struct reading *r) {
+	struct buf words = BUF(r->arena);
+	char *const *argv = r->from->argv;
+	for (uint32_t i = 0; argv[i]; i++) {
+		bool secret = i && argv[i - 1][0] == '-' && secret_name(str_of(argv[i - 1]));
+		buf_puts(&words, i ? " " : "");
+		buf_puts(&words, secret ? FACT_MASKED : secret_mask_word(r->arena, argv[i]));
+	}
+	return shortened(r->arena, buf_text(&words));
+}
+
+static void read_program(struct reading *r) {
+	char *const *argv = r->from->argv;
+	bool any = argv && argv[0];
+	add(r, "argv", any ? argv_text(r) : NULL);
+	add(r, "distinit", DISTINIT_VERSION);
+	add(r, "file", any ? program_file(r->arena, argv[0], env_get(r->from->env, "PATH")) : NULL);
+	add(r, "script", any ? program_script(r->arena, argv) : NULL);
+}
+
+static bool is_compared(const struct facts_from *from, const struct env_entry *entry) {
+	struct str rest = str_of(from->env_names ? from->env_names : facts_env_default), pattern;
+	struct str name = env_entry_name(entry);
+	const char *value = env_entry_value(entry);
+	bool asked = false;
+	while (!asked && str_cut(&rest, ':', &pattern)) {
+		asked = pattern.len && env_matches(pattern, name);
+	}
+	// A derived interface belongs to the host; NCCL's begins with '='.
+	bool found_here =
+		entry->by && from->interface && strcmp(value + (*value == '='), from->interface) == 0;
+	return asked && !found_here && entry->state == ENV_LIVE && entry->text[name.len] == '=' &&
+	       name.len <= TEXT_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
+}
+
+/** What stands for the secret @value. */
+static const char *masked(struct reading *r, const char *value) {
+	struct buf text = BUF(r->arena);
+	if (!r->from->key) {
+		return FACT_MASKED;
+	}
+	buf_put(&text, (struct str){(const char *)r->from->key->bytes, SHA256_BYTES});
+	buf_puts(&text, value);
+	return arena_format(r->arena, FACT_MASKED " %s", digest_text(r->arena, buf_str(&text)));
+}
+
+const char *fact_shown(const char *value) {
+	return str_starts(str_of(value), STR(FACT_MASKED)) ? FACT_MASKED : value;
+}
+
+static int compare_names(const void *a, const void *b) {
+	return strcmp(((const struct fact *)a)->name, ((const struct fact *)b)->name);
+}
+
+static void read_env(struct reading *r) {
+	const struct env *env = r->from->env;
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		if (is_compared(r->from, entry)) {
+			const char *name = arena_text(r->arena, entry->text, entry->name_len);
+			const char *value = env_entry_value(entry);
+			add(r, name,
+			    secret_name(str_of(name))
+				    ? masked(r, value)
+				    : shortened(r->arena, secret_mask(r->arena, name, value)));
+		}
+	}
+	qsort(r->list.at, r->list.n, sizeof(*r->list.at), compare_names);
+}
+
+// --- devices, limits ------------------------------------------------------------------------------------
+
+static void read_devices(struct reading *r) {
+	const struct cluster *c = r->from->cluster;
+	const struct machine *m = &r->machine;
+	add(r, "gpu_driver", machine_gpu_driver(m));
+	add_number(r, "gpus", machine_gpus(m));
+	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
+	add_number(r, "mtu", machine_mtu(m, r->from->interface));
+	// Each node may be told its own number, so it is no view of the world.
+	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
+	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
+	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
+	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs*", NULL));
+}
+
+/** A limit of the kernel in units of @unit. */
+static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_t unit) {
+	if (limit == RLIM_INFINITY) {
+		add(r, name, "unlimited");
+	} else {
+		add_number(r, name, limit / unit);
+	}
+}
+
+static void read_limits(struct reading *r) {
+	const struct machine *m = &r->machine;
+	struct rlimit memlock = {0}, nofile = {0};
+	getrlimit(RLIMIT_MEMLOCK, &memlock);
+	getrlimit(RLIMIT_NOFILE, &nofile);
+	add_number(r, "cpus", machine_cpus(m));
+	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
+	add_number(r, "memory_mib", machine_memory(m));
+	add_limit(r, "nofile", nofile.rlim_cur, 1);
+	add_number(r, "shm_mib", machine_shm(m));
+}
+
+// --- the payload ----------------------------------------------------------------------------------------
+
+/** Write @number in @width bytes, 1 or 2. */
+static void put_number(struct buf *out, size_t number, unsigned width) {
+	buf_putc(out, (char)number);
+	if (width > 1) {
+		buf_putc(out, (char)(number >> 8));
+	}
+}
+
+/** Write @text behind its length in @width bytes. */
+static void put_text(struct buf *out, const char *text, unsigned width) {
+	put_number(out, strlen(text), width);
+	buf_puts(out, text);
+}
+
+/** Encode @list. One that is too long becomes a single fact, its digest. */
+static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
+	struct buf out = BUF(arena);
+	put_number(&out, group, 1);
+	put_number(&out, list->n, 2);
+	for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
+		put_text(&out, fact->name, 1);
+		put_text(&out, fact->value, 2);
+	}
+	if (out.len > FACTS_PAYLOAD_MAX) {
+		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
+		return encode(arena, group, &(struct fact_list){&whole, 1});
+	}
+	return buf_str(&out);
+}
+
+static void (*const readers[N_FACT_GROUPS])(struct reading *) = {read_world, read_program, read_env,
+								 read_devices, read_limits};
+
+void facts_read(const struct facts_from *from, struct facts *out) {
+	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
+		struct reading r = {.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
+		// No other group has more than 8.
+		r.list.at = arena_array(r.arena, from->env->n + 8, sizeof(*r.list.at));
+		readers[group](&r);
+		out->list[group] = r.list;
+		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);
+		out->digest[group] = digest_64(out->payload[group]);
+	}
+}
+
+const char *facts_find(const struct fact_list *list, const char *name) {
+	const struct fact key = {name, NULL}, *found = NULL;
+	if (list->n) {
+		found = bsearch(&key, list->at, list->n, sizeof(key), compare_names);
+	}
+	return found ? found->value : NULL;
+}
+
+/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
+static const char *take(struct arena *arena, struct str *rest, unsigned width) {
+	if (rest->len < width) {
+		return NULL;
+	}
+	size_t n = (size_t)le64toh(word_load(rest->p, width));
+	*rest = str_from(*rest, width);
+	if (n > rest->len || n > TEXT_MAX || memchr(rest->p, '\0', n)) {
+		return NULL;
+	}
+	const char *text = arena_text(arena, rest->p, n);
+	*rest = str_from(*rest, n);
+	return text;
+}
+
+int facts_decode(struct arena *arena, struct str payload, enum fact_group group, struct fact_list *out) {
+	if (payload.len < 3 || (unsigned char)payload.p[0] != group) {
+		return -EPROTO;
+	}
+	uint32_t n = (uint32_t)le64toh(word_load(payload.p + 1, 2));
+	payload = str_from(payload, 3);
+	// A fact takes at least four bytes.
+	if (n > payload.len / 4) {
+		return -EPROTO;
+	}
+	struct fact *list = arena_array(arena, n + 1, sizeof(*list)), *at = list;
+	for (; at < list + n; at++) {
+		const char *before = at == list ? "" : at[-1].name;
+		at->name = take(arena, &payload, 1);
+		at->value = at->name ? take(arena, &payload, 2) : NULL;
+		// Sorted, and none without a name.
+		if (!at->value || strcmp(before, at->name) >= 0) {
+			return -EPROTO;
+		}
+	}
+	if (payload.len) {
+		return -EPROTO;
+	}
+	*out = (struct fact_list){list, n};
+	return 0;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/findings.h"
+
+#include "base/num.h"
+
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/** Below these there is a hint. Engines give 64 MiB of shared memory unless told otherwise. */
+#define SHM_SMALL_MIB	  1024
+#define MEMLOCK_SMALL_KIB (64 * 1024)
+
+/** What a variable of a manager promises. */
+static const struct {
+	const char *variable;
+	const char *fact;
+} promises[] = {
+	{"SLURM_GPUS_ON_NODE", "gpus"},	 {"SKYPILOT_NUM_GPUS_PER_NODE", "gpus"}, {"SM_NUM_GPUS", "gpus"},
+	{"SLURM_CPUS_PER_TASK", "cpus"}, {"SLURM_MEM_PER_NODE", "memory_mib"},
+};
+
+void findings_add(struct findings *out, bool hint, const char *about, const char *text) {
+	out->at[out->n++] = (struct finding){about, text, hint};
+}
+
+/** The number in @text, or @otherwise. */
+static uint64_t number_in(const char *text, uint64_t otherwise) {
+	num_read(str_of(text), UINT64_MAX - 1, &otherwise);
+	return otherwise;
+}
+
+/** What the facts are held against. */
+struct checking {
+	const struct facts *facts;
+	struct findings *out;
+};
+
+/** A device or limit as a number. One that is not known, or unlimited, is large enough for everything. */
+static uint64_t fact(const struct checking *c, const char *name) {
+	const char *value = facts_find(&c->facts->list[FACTS_DEVICES], name);
+	return number_in(value ? value : facts_find(&c->facts->list[FACTS_LIMITS], name), UINT64_MAX);
+}
+
+/** Expect at least @n; @why is a clause. */
+static void expect(const struct checking *c, bool hint, const char *name, uint64_t n, const char *why) {
+	uint64_t found = fact(c, name);
+	if (found < n) {
+		findings_add(c->out, hint, name,
+			     arena_format(c->out->arena, "%s is %lu, at least %lu expected: %s", name,
+					  (unsigned long)found, (unsigned long)n, why));
+	}
+}
+
+/** Whether @devices has a part of a GPU (MIG): then parts are promised, and /dev shows the whole. */
+static bool has_part(const char *devices) {
+	return devices && strstr(devices, "MIG");
+}
+
+static void expect_promises(const struct checking *c, const struct env *env) {
+	bool parts = has_part(env_value(env, "CUDA_VISIBLE_DEVICES")) ||
+		     has_part(env_value(env, "NVIDIA_VISIBLE_DEVICES"));
+	for (size_t i = 0; i < sizeof(promises) / sizeof(promises[0]); i++) {
+		const char *variable = promises[i].variable;
+		bool part = parts && strcmp(promises[i].fact, "gpus") == 0;
+		expect(c, false, promises[i].fact, part ? 0 : number_in(env_value(env, variable), 0),
+		       variable);
+	}
+}
+
+/** Processes that are to be started here: 1 if this is not known. */
+static uint32_t count_processes(const struct cluster *c) {
+	bool known = c && c->scope != SCOPE_TASK && c->place.nproc_per_node != UNKNOWN;
+	return known ? c->place.nproc_per_node : 1;
+}
+
+bool findings_is_master(const struct cluster *c) {
+	if (!c || cluster_is_single(c) || cluster_is_vague(c) || c->scope == SCOPE_ALLOCATION) {
+		return false;
+	}
+	return (c->scope == SCOPE_TASK ? c->task.rank : cluster_rendezvous_rank(c)) == 0;
+}
+
+/** The number of ranks, or 0. */
+static uint64_t count_ranks(const struct cluster *c) {
+	return c->task.world_size != UNKNOWN ? c->task.world_size
+	       : c->nnodes != UNKNOWN	     ? (uint64_t)c->nnodes * count_processes(c)
+					     : 0;
+}
+
+/** Whether RLIMIT_MEMLOCK does not limit this process. */
+static bool may_lock(void) {
+	return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_IPC_LOCK) == 1;
+}
+
+void findings_of(const struct facts_from *from, const struct facts *facts, struct findings *out) {
+	const struct checking c = {facts, out};
+	uint32_t n = count_processes(from->cluster);
+	uint64_t gpus = fact(&c, "gpus");
+	expect_promises(&c, from->env);
+	expect(&c, true, "gpus", gpus ? n : 0, "nproc_per_node");
+	expect(&c, true, "cpus", n, "nproc_per_node");
+	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0,
+	       "NCCL and data loaders fill /dev/shm; engines take --shm-size, or a volume in memory");
+	if (fact(&c, "rdma")) {
+		expect(&c, true, "rdma_verbs", 1, "/dev/infiniband is not in this container");
+		expect(&c, true, "rdma_active", 1, "NCCL will use TCP");
+	}
+	if (fact(&c, "rdma_verbs") && !may_lock()) {
+		expect(&c, true, "memlock_kib", MEMLOCK_SMALL_KIB,
+		       "RDMA locks memory; ulimit -l unlimited, or the capability ipc_lock");
+	}
+	if (findings_is_master(from->cluster)) {
+		expect(&c, false, "nofile", count_ranks(from->cluster), "the master connects to each rank");
+	}
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * What was promised to this node, against its facts. A finding breaks a promise, or will break the
+ * job. Whatever depends on a threshold is only a hint.
+ */
+
+#include "rollcall/facts.h"
+
+/** More than there are checks. */
+#define FINDINGS_MAX 16
+
+struct finding {
+	/** What it is about: a fact's name, or "name". */
+	const char *about;
+	/** A sentence: lower case, no full stop. */
+	const char *text;
+	bool hint;
+};
+
+struct findings {
+	struct arena *arena;
+	struct finding at[FINDINGS_MAX];
+	uint32_t n;
+};
+
+void findings_add(struct findings *out, bool hint, const char *about, const char *text);
+
+/** Whether this process, or one that it starts, will listen on the master's port. */
+bool findings_is_master(const struct cluster *cluster);
+
+/** Add what is less than was promised. */
+void findings_of(const struct facts_from *from, const struct facts *facts, struct findings *out);

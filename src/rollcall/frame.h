@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * What a roll call sends: a greeting from the coordinator, then frames both ways. All numbers are
+ * little-endian.
+ *
+ *     u16 length of the whole frame | u8 type | u8 version | payload | 16 bytes MAC
+ *
+ * Nothing here allocates memory or makes a system call. Decoding keeps texts as slices of the frame.
+ */
+
+#include "rollcall/facts.h"
+#include "rollcall/key.h"
+
+#define ROLL_VERSION 1
+
+/** A frame without a payload, and the longest one. */
+#define FRAME_MIN 20
+#define FRAME_MAX 16384
+
+/** The longest HELLO: nobody has to be believed beyond this. */
+#define HELLO_MAX 1024
+
+/** The digests in a HELLO. */
+#define HELLO_DIGESTS 6
+
+/** The longest sentence of a NO. */
+#define NO_TEXT_MAX 900
+
+/** The most absentees that a WAIT names. */
+#define WAIT_NAMES 8
+
+enum frame_type {
+	FRAME_HELLO = 1,
+	FRAME_FACTS = 2,
+	FRAME_BYE = 3,
+	FRAME_WAIT = 16,
+	FRAME_TELL = 17,
+	FRAME_GO = 18,
+	FRAME_NO = 19,
+};
+
+enum {
+	GREETING_SECRET = 1,
+	GREETING_MOVED = 2,
+	GREETING_TOGETHER = 4,
+
+	HELLO_WAIT_ONLY = 1,
+	HELLO_STAYS = 2,
+	HELLO_PORT_MAY_MOVE = 4,
+	HELLO_SECRET = 8,
+
+	GO_MOVED = 1,
+	GO_STAY = 2,
+};
+
+/** Why nothing is started. */
+enum no_kind {
+	NO_DEADLINE = 1,
+	NO_DISAGREEMENT,
+	NO_DUPLICATE,
+	NO_SIGNAL,
+	NO_VERSION,
+	NO_ERROR,
+};
+
+struct greeting {
+	uint8_t lowest, highest;
+	uint16_t flags;
+	/** Until the coordinator gives up; UINT32_MAX: never. */
+	uint32_t seconds;
+	unsigned char nonce[NONCE_BYTES];
+	unsigned char tag[MAC_BYTES];
+};
+
+struct hello {
+	unsigned char nonce[NONCE_BYTES];
+	uint32_t rank;
+	uint32_t size;
+	/** Random, for each process. */
+	uint64_t incarnation;
+	/** Milliseconds since 1970. */
+	uint64_t clock_ms;
+	/** As derived. */
+	uint16_t port;
+	/** enum scope. */
+	uint8_t scope;
+	uint8_t flags;
+	uint32_t left_ms;
+	/** Of each group of facts; the last is 0, and kept free. */
+	uint64_t digest[HELLO_DIGESTS];
+	/** Its host as the list of hosts has it, or empty; its own name; its version of distinit. */
+	struct str host;
+	struct str node;
+	struct str version;
+};
+
+struct wait_news {
+	uint32_t present;
+	uint32_t size;
+	uint32_t since_ms;
+	uint32_t left_ms;
+	uint32_t absent;
+	/** The first absentees, at most WAIT_NAMES. */
+	uint32_t n;
+	struct {
+		uint32_t rank;
+		struct str host;
+	} at[WAIT_NAMES];
+};
+
+struct go {
+	uint16_t port;
+	uint16_t flags;
+	uint32_t round;
+	uint32_t took_ms;
+	uint64_t clock_ms;
+};
+
+struct no {
+	enum no_kind kind;
+	struct str text;
+};
+
+/** Write the greeting. */
+void greeting_encode(const struct greeting *greeting, unsigned char out[GREETING_BYTES]);
+
+/** Read it. Returns 0; -EPROTO if these bytes are something else. */
+int greeting_decode(const unsigned char bytes[GREETING_BYTES], struct greeting *out);
+
+/**
+ * Write a payload of at most HELLO_MAX bytes to @out, and return its length. Texts of more than 255
+ * bytes are cut.
+ */
+size_t hello_encode(const struct hello *hello, unsigned char *out);
+size_t wait_encode(const struct wait_news *news, unsigned char *out);
+size_t go_encode(const struct go *go, unsigned char *out);
+size_t no_encode(const struct no *no, unsigned char *out);
+
+/** Read a payload. Returns 0; -EPROTO if it is malformed: *@out is then undefined. */
+int hello_decode(struct str payload, struct hello *out);
+int wait_decode(struct str payload, struct wait_news *out);
+int go_decode(struct str payload, struct go *out);
+int no_decode(struct str payload, struct no *out);
+
+/**
+ * The length of the frame that begins with the @n bytes at @bytes; 0 if it is not known yet;
+ * -EPROTO if it is below FRAME_MIN or above @max.
+ */
+int frame_length(const unsigned char *bytes, size_t n, size_t max);
+
+/**
+ * Whether @bytes, the first @n of a connection, are those of a client of PyTorch's store: the kind
+ * of a query (a byte that older ones leave out) and a magic number; or, before PyTorch 2, the kind
+ * of a query and the key "init/". Returns 1: yes; 0: they may become so; -1: no.
+ */
+int torch_like(const unsigned char *bytes, size_t n);

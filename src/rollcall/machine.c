@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/machine.h"
+
+#include "base/file.h"
+#include "base/num.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define TEXT_BYTES ((size_t)64 << 10)
+
+/** More CPUs than Linux can have. */
+#define CPUS_MAX 8192
+
+static const char *under(const struct machine *m, const char *path) {
+	return file_under_root(m->arena, m->root, path);
+}
+
+const char *machine_text(const struct machine *m, const char *path) {
+	struct str text;
+	struct err ignored;
+	if (file_read(m->arena, "", under(m, path), TEXT_BYTES, &text, &ignored) < 0) {
+		return NULL;
+	}
+	while (text.len && (unsigned char)text.p[text.len - 1] <= ' ') {
+		text.len--;
+	}
+	return arena_text(m->arena, text.p, text.len);
+}
+
+static uint64_t number_in(struct str text) {
+	uint64_t number = NOT_TOLD;
+	num_read(text, NOT_TOLD - 1, &number);
+	return number;
+}
+
+static uint64_t number_of(const struct machine *m, const char *path) {
+	return number_in(str_of(machine_text(m, path)));
+}
+
+uint64_t machine_count(const struct machine *m, const char *path, const char *text) {
+	size_t mark = strcspn(path, "*"), folder = mark;
+	uint64_t n = 0;
+	if (!path[mark]) {
+		const char *found = text ? machine_text(m, path) : NULL;
+		return text ? found && str_starts(str_of(found), str_of(text))
+			    : access(under(m, path), F_OK) == 0;
+	}
+	while (path[folder - 1] != '/') {
+		folder--;
+	}
+	const char *name = arena_text(m->arena, path, folder);
+	DIR *dir = opendir(under(m, name));
+	struct dirent *entry;
+	// cppcheck-suppress readdirCalled // one thread only
+	while (dir && (entry = readdir(dir))) {
+		const char *found = entry->d_name;
+		size_t prefix = mark - folder;
+		bool matches = prefix ? strncmp(found, path + folder, prefix) == 0 &&
+						number_in(str_of(found + prefix)) != NOT_TOLD
+				      : *found != '.';
+		if (matches) {
+			const char *next = arena_format(m->arena, "%s%s%s", name, found, path + mark + 1);
+			n += machine_count(m, next, text);
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return n;
+}
+
+uint64_t machine_gpus(const struct machine *m) {
+	// The first kind that is there counts: a machine with NVIDIA's GPUs has renderD* as well.
+	static const char *const kinds[] = {"/dev/nvidia*",	 "/dev/dri/renderD*", "/dev/accel*",
+					    "/dev/accel/accel*", "/dev/davinci*",     "/dev/neuron*"};
+	uint64_t n = 0;
+	for (size_t i = 0; !n && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		// Any graphics card has renderD*; AMD's for computing come with this one.
+		bool other = i == 1 && !machine_count(m, "/dev/kfd", NULL);
+		n = other ? 0 : machine_count(m, kinds[i], NULL);
+	}
+	return n;
+}
+
+const char *machine_gpu_driver(const struct machine *m) {
+	struct str text = str_of(machine_text(m, "/proc/driver/nvidia/version")), word;
+	// The version is the first word that begins with a digit and has a dot.
+	while (str_cut(&text, ' ', &word)) {
+		if (word.len && word.p[0] <= '9' && str_find(word, '.') < word.len) {
+			return arena_text(m->arena, word.p, word.len);
+		}
+	}
+	return machine_text(m, "/sys/module/amdgpu/version");
+}
+
+/** The interface of IPv4's default route, the first line with this destination; or NULL. */
+static const char *default_interface(const struct machine *m) {
+	struct str rest = str_of(machine_text(m, "/proc/net/route")), line;
+	while (str_cut(&rest, '\n', &line)) {
+		size_t name = str_find(line, '\t');
+		if (str_starts(str_from(line, name), STR("\t00000000\t"))) {
+			return arena_text(m->arena, line.p, name);
+		}
+	}
+	return NULL;
+}
+
+uint64_t machine_mtu(const struct machine *m, const char *interface) {
+	interface = interface ? interface : default_interface(m);
+	return interface ? number_of(m, arena_format(m->arena, "/sys/class/net/%s/mtu", interface))
+			 : NOT_TOLD;
+}
+
+/** A limit of cgroups. */
+struct limit {
+	/** What stands before the path in the line of /proc/self/cgroup. */
+	const char *mark;
+	/** Where the hierarchy is mounted, and the file in each group. */
+	const char *top, *file;
+	/** The file with the number that the first is divided by; NULL: it is in the first, or is 1. */
+	const char *period;
+};
+
+static uint64_t limit_in(const struct machine *m, const struct limit *limit, const char *folder) {
+	const char *text = machine_text(m, arena_format(m->arena, "%s/%s", folder, limit->file));
+	struct str rest = str_of(text ? text : ""), first;
+	str_cut(&rest, ' ', &first);
+	uint64_t number = number_in(first), period = rest.p ? number_in(rest) : 1;
+	if (limit->period) {
+		period = number_of(m, arena_format(m->arena, "%s/%s", folder, limit->period));
+	}
+	bool known = number != NOT_TOLD && period != NOT_TOLD && period != 0;
+	return known ? (number + period - 1) / period : NOT_TOLD;
+}
+
+/**
+ * The smallest limit of our cgroup and all above it. In a container, the path is often that of the
+ * host, and only the top is there: folders that do not exist have no limit.
+ */
+static uint64_t least_limit(const struct machine *m, const struct limit *limit, uint64_t least) {
+	const char *lines = machine_text(m, "/proc/self/cgroup");
+	const char *path = lines ? strstr(lines, limit->mark) : NULL;
+	path = path ? path + strlen(limit->mark) : "";
+	size_t top = strlen(limit->top);
+	char *folder = arena_format(m->arena, "%s%.*s", limit->top, (int)strcspn(path, "\n"), path);
+	for (;;) {
+		uint64_t found = limit_in(m, limit, folder);
+		least = found < least ? found : least;
+		char *slash = strrchr(folder, '/');
+		if ((size_t)(slash - folder) < top) {
+			return least;
+		}
+		*slash = '\0';
+	}
+}
+
+static uint64_t count_cpus(void) {
+	unsigned long set[CPUS_MAX / 8 / sizeof(unsigned long)] = {0};
+	uint64_t n = 0;
+	sched_getaffinity(0, sizeof(set), (cpu_set_t *)(void *)set);
+	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
+		n += (uint64_t)__builtin_popcountl(set[i]);
+	}
+	return n ? n : NOT_TOLD;
+}
+
+uint64_t machine_cpus(const struct machine *m) {
+	static const struct limit limits[] = {
+		{"0::", "/sys/fs/cgroup", "cpu.max", NULL},
+		{":cpu,cpuacct:", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"},
+	};
+	return least_limit(m, &limits[1], least_limit(m, &limits[0], count_cpus()));
+}
+
+/** @bytes in MiB, rounded up to a sixteenth of the next power of two. */
+static uint64_t rounded(uint64_t bytes) {
+	uint64_t mib = bytes >> 20, step = 1;
+	while (step * 16 <= mib) {
+		step *= 2;
+	}
+	return (mib + step - 1) & ~(step - 1);
+}
+
+uint64_t machine_memory(const struct machine *m) {
+	static const struct limit limits[] = {
+		{"0::", "/sys/fs/cgroup", "memory.max", NULL},
+		{":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL},
+	};
+	struct str text = str_of(machine_text(m, "/proc/meminfo")), word;
+	uint64_t total = NOT_TOLD;
+	// "MemTotal:       16384 kB" is the first line.
+	while (total == NOT_TOLD && str_cut(&text, ' ', &word)) {
+		total = number_in(word);
+	}
+	uint64_t limit = least_limit(m, &limits[1], least_limit(m, &limits[0], NOT_TOLD));
+	if (limit != NOT_TOLD && limit >> 10 < total) {
+		return limit >> 20;
+	}
+	return total == NOT_TOLD ? NOT_TOLD : rounded(total << 10);
+}
+
+uint64_t machine_shm(const struct machine *m) {
+	struct statvfs fs;
+	return statvfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * fs.f_frsize) : 0;
+}

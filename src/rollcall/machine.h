@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * What this machine, or container, has. Everything is read from files; no device is opened, as that
+ * could wake it. A number that cannot be read is NOT_TOLD.
+ */
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+#define NOT_TOLD UINT64_MAX
+
+struct machine {
+	struct arena *arena;
+	/** Stands for "/" in all paths; NULL: "/". */
+	const char *root;
+};
+
+/**
+ * How many files match @path, in which a '*' stands for any name, or for the number at the end of
+ * one. With @text, only those that begin with it.
+ */
+uint64_t machine_count(const struct machine *m, const char *path, const char *text);
+
+/** The file @path without blanks at its end, or NULL. */
+const char *machine_text(const struct machine *m, const char *path);
+
+/** GPUs or other accelerators in /dev. */
+uint64_t machine_gpus(const struct machine *m);
+
+/** The version of their driver, or NULL. */
+const char *machine_gpu_driver(const struct machine *m);
+
+/** MTU of @interface; NULL: that of IPv4's default route. */
+uint64_t machine_mtu(const struct machine *m, const char *interface);
+
+/** CPUs that this process may use: the smaller of its affinity and the quotas of its cgroups. */
+uint64_t machine_cpus(const struct machine *m);
+
+/**
+ * Memory in MiB: the smallest limit of its cgroups, or else all of it. The latter is rounded up, as
+ * a machine has a bit less than what was built in, and not the same as its twin.
+ */
+uint64_t machine_memory(const struct machine *m);
+
+/** The size of /dev/shm in MiB, rounded likewise; 0: there is none. */
+uint64_t machine_shm(const struct machine *m);

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** A member: it calls the coordinator until it is told to start, or why not. */
+
+#include "rollcall/rollcall.h"
+
+#include "net/backoff.h"
+#include "net/clock.h"
+#include "net/connect.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/** How long addresses are used before the name is looked up again. */
+#define LOOKUP_AGAIN_MS 10000
+
+/** How long a port may be silent before it is taken for something else. */
+#define GREETING_MS 2000
+
+/** A port that was another's so many times is tried each so many rounds only. */
+#define OTHERS_TIMES  2
+#define OTHERS_ROUNDS 5
+
+/** The own deadline is later than the coordinator's: all end with its sentence. */
+#define DEADLINE_MORE_MS 5000
+
+/** All members do not come at the same moment: this much for each, in microseconds, and at most. */
+#define SPREAD_US     50
+#define SPREAD_MAX_MS 2000
+
+struct member {
+	const struct roll_call *call;
+	struct roll_end *end;
+	struct watch watch;
+	uint64_t incarnation;
+	struct line line;
+	/** What the last connection turned out to be. */
+	enum {
+		HEARD_NOTHING,
+		HEARD_NO_ROLL_CALL,
+		HEARD_ANOTHER_JOB,
+		HEARD_COORDINATOR,
+	} heard;
+	/** The first port answered, but not as a roll call. */
+	bool foreign;
+	/** Why the first port failed, or one where the coordinator was. */
+	struct err why;
+	/** What the coordinator said last; its size is 0 before that. */
+	struct wait_news news;
+	/** When to show it. */
+	uint64_t news_at;
+	/** Bytes of frames. */
+	unsigned char bytes[HELLO_MAX];
+	size_t n;
+};
+
+static int failed(struct member *m, const char *why) {
+	return err_set(&m->watch.failure, EAGAIN, "%s", why);
+}
+
+/** Report that the coordinator is not reached. Called every WAIT_PROGRESS_MS. */
+static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
+	struct member *m = context;
+	if (m->line.fd >= 0) {
+		return;
+	}
+	struct buf text = BUF(m->call->arena);
+	buf_putf(&text, "roll call: still waiting for %s:%u after ", m->call->master, m->call->port);
+	roll_put_seconds(&text, waited_ms / 1000 * 1000);
+	buf_puts(&text, *failure ? ": " : "");
+	buf_puts(&text, failure);
+	m->call->say(m->call->context, ROLL_WARNING, buf_text(&text));
+}
+
+/** Show what the coordinator said, first after a minute: there may be thousands of members. */
+static void say_news(struct member *m) {
+	const struct wait_news *news = &m->news;
+	uint64_t now = clock_now_ms();
+	if (!m->call->verbose && now < m->news_at) {
+		return;
+	}
+	m->news_at = now + (now - m->watch.started);
+	struct buf text = BUF(m->call->arena);
+	buf_putf(&text, "roll call: %s counts %u of %u %s after ", m->call->master, news->present, news->size,
+		 roll_noun(m->call));
+	roll_put_seconds(&text, news->since_ms / 1000 * 1000);
+	buf_puts(&text, "; absent: ");
+	for (uint32_t i = 0; i < news->n; i++) {
+		buf_puts(&text, i ? ", " : "");
+		buf_put(&text, news->at[i].host);
+		if (!news->at[i].host.len) {
+			buf_putf(&text, "rank %u", news->at[i].rank);
+		}
+	}
+	if (news->absent > news->n) {
+		buf_putf(&text, " and %u more", news->absent - news->n);
+	}
+	m->call->say(m->call->context, m->call->verbose ? ROLL_INFO : ROLL_WARNING, buf_text(&text));
+}
+
+/**
+ * Read more bytes. @until is when to stop. Returns 0; -EAGAIN if there are no more, with the
+ * failure @gone; -ETIME at @until; -EINTR.
+ */
+static int read_more(struct member *m, int fd, uint64_t until, const char *gone) {
+	int r = watch_poll(&m->watch, fd, POLLIN, until);
+	if (r <= 0) {
+		return r < 0 ? r : -ETIME;
+	}
+	ssize_t n = read(fd, m->bytes + m->n, sizeof(m->bytes) - m->n);
+	if (n <= 0) {
+		return n < 0 && errno == EAGAIN ? 0 : failed(m, gone);
+	}
+	m->n += (size_t)n;
+	return 0;
+}
+
+/** Drop the first @n bytes. */
+static void drop(struct member *m, size_t n) {
+	m->n -= n;
+	memmove(m->bytes, m->bytes + n, m->n);
+}
+
+/** Read the greeting on @fd. Returns 0; -EAGAIN with the failure, as for others; -EINTR. */
+static int read_greeting(struct member *m, int fd, struct greeting *greeting,
+			 unsigned char bytes[GREETING_BYTES]) {
+	static const char not_one[] = "it answers, but not as a roll call";
+	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
+	m->n = 0;
+	while (m->n < GREETING_BYTES) {
+		int r = read_more(m, fd, until, "it accepts connections, but closes them at once");
+		if (r == -ETIME) {
+			m->heard = HEARD_NO_ROLL_CALL;
+			return failed(m, not_one);
+		}
+		if (r < 0) {
+			return r;
+		}
+	}
+	memcpy(bytes, m->bytes, GREETING_BYTES);
+	drop(m, GREETING_BYTES);
+	if (greeting_decode(bytes, greeting) < 0) {
+		m->heard = HEARD_NO_ROLL_CALL;
+		return failed(m, not_one);
+	}
+	return 0;
+}
+
+static int check_greeting(struct member *m, const struct greeting *greeting) {
+	unsigned char tag[MAC_BYTES];
+	if (greeting->lowest > ROLL_VERSION || greeting->highest < ROLL_VERSION) {
+		return err_set(&m->watch.failure, EAGAIN,
+			       "its distinit speaks versions %u to %u of the roll call, and this one %u only",
+			       greeting->lowest, greeting->highest, ROLL_VERSION);
+	}
+	key_tag(&m->call->key, tag);
+	if (!mac_equal(tag, greeting->tag)) {
+		m->heard = HEARD_ANOTHER_JOB;
+		return failed(m, "it calls the roll of another job, or of this one with another secret");
+	}
+	return 0;
+}
+
+static int send_hello(struct member *m, int fd, const unsigned char greeting[GREETING_BYTES]) {
+	const struct roll_call *call = m->call;
+	unsigned char payload[HELLO_MAX];
+	uint64_t left = clock_left(clock_now_ms(), m->watch.deadline);
+	struct hello hello = {
+		.rank = call->rank,
+		.size = call->size,
+		.incarnation = m->incarnation,
+		.clock_ms = roll_clock_ms(),
+		.port = call->port,
+		.scope = call->cluster->scope,
+		.flags = (uint8_t)((call->wait_only ? HELLO_WAIT_ONLY : 0) | (call->stay ? HELLO_STAYS : 0) |
+				   (call->port_from ? 0 : HELLO_PORT_MAY_MOVE) |
+				   (call->secret ? HELLO_SECRET : 0)),
+		.left_ms = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX,
+		.host = roll_host(call, call->rank),
+		.node = str_of(call->node),
+		.version = STR(DISTINIT_VERSION),
+	};
+	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
+	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce)) {
+		return failed(m, "there are no random numbers");
+	}
+	line_begin(&m->line, fd, 'm', &call->key, greeting, hello.nonce);
+	return line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload)) < 0
+		       ? failed(m, "it went before it was told anything")
+		       : 0;
+}
+
+static int take_go(struct member *m, struct str payload) {
+	struct go go;
+	if (go_decode(payload, &go) < 0) {
+		return failed(m, "its GO is malformed");
+	}
+	m->end->port = go.port;
+	m->end->moved = go.port != m->call->port;
+	m->end->took_ms = go.took_ms;
+	if ((go.flags & GO_STAY) && m->call->stay) {
+		m->end->lines = arena_alloc(m->call->arena, sizeof(m->line));
+		*m->end->lines = m->line;
+		m->line.fd = -1;
+	}
+	return 0;
+}
+
+static int take_no(struct member *m, struct str payload) {
+	static const enum roll_result results[] = {
+		[NO_DEADLINE] = ROLL_ABSENT,	 [NO_DISAGREEMENT] = ROLL_DISAGREE,
+		[NO_DUPLICATE] = ROLL_DUPLICATE, [NO_SIGNAL] = ROLL_SIGNAL,
+		[NO_VERSION] = ROLL_ERROR,	 [NO_ERROR] = ROLL_ERROR};
+	struct no no;
+	if (no_decode(payload, &no) < 0) {
+		return failed(m, "its NO is malformed");
+	}
+	if (no.kind == NO_SIGNAL) {
+		// It may be started again.
+		return failed(m, "the coordinator was ended by a signal");
+	}
+	m->end->result = results[no.kind];
+	return err_set(&m->end->error, EPROTO, "%s says: %.*s", m->call->master, (int)no.text.len, no.text.p);
+}
+
+/** Returns 1 to go on; 0 for GO; -EPROTO for NO; -EAGAIN if the connection is of no use. */
+static int take_frame(struct member *m, const struct frame *frame) {
+	struct str payload = frame->payload;
+	unsigned group;
+	switch (frame->type) {
+	case FRAME_GO:
+		return take_go(m, payload);
+	case FRAME_NO:
+		return take_no(m, payload);
+	case FRAME_WAIT:
+		if (wait_decode(payload, &m->news) < 0) {
+			break;
+		}
+		say_news(m);
+		return 1;
+	case FRAME_TELL:
+		group = payload.len == 1 ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
+		if (group >= N_FACT_GROUPS) {
+			break;
+		}
+		payload = m->call->facts->payload[group];
+		return line_send(&m->line, FRAME_FACTS, payload.p, payload.len) < 0
+			       ? failed(m, "it went, without a word")
+			       : 1;
+	default:
+		break;
+	}
+	return failed(m, "it sends what a coordinator does not send");
+}
+
+/** Read frames until the word to start. Returns as take_frame(), but 1; or -EINTR, -ETIME. */
+static int listen_to(struct member *m) {
+	for (;;) {
+		int length = frame_length(m->bytes, m->n, sizeof(m->bytes));
+		if (length > 0 && (size_t)length <= m->n) {
+			struct frame frame;
+			if (line_receive(&m->line, m->bytes, (size_t)length, &frame) < 0) {
+				return failed(m, "it sends frames with a wrong signature");
+			}
+			int r = take_frame(m, &frame);
+			if (r <= 0) {
+				return r;
+			}
+			drop(m, (size_t)length);
+			continue;
+		}
+		int r = length < 0
+				? failed(m, "it sends what is not a frame")
+				: read_more(m, m->line.fd, UINT64_MAX, "the coordinator was there, and went");
+		if (r < 0) {
+			return r;
+		}
+	}
+}
+
+static void say_bye(struct member *m) {
+	static const char bye[] = {1, 0};
+	line_send(&m->line, FRAME_BYE, bye, sizeof(bye));
+}
+
+/** Take part on the connection @fd. Returns 0 for GO; -EPROTO for NO; -EAGAIN, -EINTR, -ETIME. */
+static int meet(struct member *m, int fd) {
+	struct greeting greeting;
+	unsigned char bytes[GREETING_BYTES];
+	int r = read_greeting(m, fd, &greeting, bytes);
+	r = r < 0 ? r : check_greeting(m, &greeting);
+	if (r < 0) {
+		return r;
+	}
+	const uint64_t own = m->watch.deadline;
+	uint64_t theirs = greeting.seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)greeting.seconds * 1000;
+	theirs = clock_after(clock_after(clock_now_ms(), theirs), DEADLINE_MORE_MS);
+	m->watch.deadline = theirs > own ? theirs : own;
+	r = send_hello(m, fd, bytes);
+	m->heard = HEARD_COORDINATOR;
+	m->end->reached = true;
+	r = r < 0 ? r : listen_to(m);
+	if (r == -EINTR) {
+		say_bye(m);
+	}
+	if (m->line.received == 0) {
+		// Anybody can repeat a greeting. Who never signed a frame does not move the deadline.
+		m->watch.deadline = own;
+	}
+	return r;
+}
+
+/** Try the port @port at @addresses. Returns as meet(). */
+static int try_port(struct member *m, struct addresses *addresses, uint16_t port) {
+	uint32_t which;
+	for (uint32_t i = 0; i < addresses->n; i++) {
+		address_set_port(&addresses->at[i], port);
+	}
+	int fd = connect_open(&m->watch, addresses, &which);
+	if (fd < 0) {
+		return fd;
+	}
+	m->line.fd = fd;
+	int r = meet(m, fd);
+	if (m->line.fd >= 0) {
+		close(m->line.fd);
+	}
+	m->line.fd = -1;
+	return r;
+}
+
+/** Try all ports once. @round counts. Returns as meet(), with the failure that tells most. */
+static int try_ports(struct member *m, struct addresses *addresses, uint32_t others[ROLL_PORTS],
+		     uint32_t round) {
+	uint16_t ports[ROLL_PORTS];
+	uint32_t n = roll_ports(m->call, ports);
+	bool there = false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > 1 && others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
+			continue;
+		}
+		m->heard = HEARD_NOTHING;
+		int r = try_port(m, addresses, ports[i]);
+		if (r != -EAGAIN) {
+			return r;
+		}
+		bool other = m->heard == HEARD_NO_ROLL_CALL || m->heard == HEARD_ANOTHER_JOB;
+		others[i] = other ? others[i] + 1 : 0;
+		there = there || m->heard == HEARD_COORDINATOR;
+		if (i == 0) {
+			m->foreign = m->heard == HEARD_NO_ROLL_CALL;
+		}
+		if (i == 0 || m->heard == HEARD_COORDINATOR) {
+			m->why = m->watch.failure;
+		}
+	}
+	m->heard = there ? HEARD_COORDINATOR : HEARD_NOTHING;
+	m->watch.failure = m->why;
+	m->call->say(m->call->context, ROLL_DEBUG,
+		     arena_format(m->call->arena, "roll call: %s:%u: %s", m->call->master, m->call->port,
+				  m->why.text));
+	return -EAGAIN;
+}
+
+/** Pause before the first connection, so that thousands do not come at once. */
+static int spread(struct member *m, uint64_t random) {
+	uint64_t most = (uint64_t)m->call->size * SPREAD_US / 1000;
+	most = most < SPREAD_MAX_MS ? most : SPREAD_MAX_MS;
+	uint64_t pause = most ? random % most : 0;
+	int r = pause ? watch_poll(&m->watch, -1, 0, clock_after(clock_now_ms(), pause)) : 0;
+	return r < 0 ? r : 0;
+}
+
+static int call_on(struct member *m) {
+	uint64_t seed;
+	if (getrandom(&m->incarnation, sizeof(m->incarnation), 0) != sizeof(m->incarnation) ||
+	    getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+		return err_set(&m->watch.failure, EIO, "there are no random numbers");
+	}
+	struct backoff backoff = backoff_begin(seed);
+	struct addresses addresses = {0};
+	uint32_t others[ROLL_PORTS] = {0};
+	uint64_t look_up_at = 0, now = m->watch.started;
+	int r = spread(m, seed >> 1);
+	for (uint32_t round = 0; r == 0; round++) {
+		if (now >= look_up_at) {
+			r = lookup(&m->watch, m->call->master, m->call->port, &addresses);
+			look_up_at = r < 0 ? 0 : clock_after(now, LOOKUP_AGAIN_MS);
+		}
+		m->heard = HEARD_NOTHING;
+		r = r < 0 ? r : try_ports(m, &addresses, others, round);
+		if (r != -EAGAIN) {
+			return r;
+		}
+		if (m->heard == HEARD_COORDINATOR) {
+			// It was there a moment ago: call again soon, perhaps at another address.
+			backoff.limit_ms = BACKOFF_FIRST_MS;
+			look_up_at = 0;
+		}
+		r = watch_poll(&m->watch, -1, 0, clock_after(clock_now_ms(), backoff_next_ms(&backoff)));
+		now = clock_now_ms();
+		if (r == 0 && now >= m->watch.deadline) {
+			return -ETIME;
+		}
+	}
+	return r;
+}
+
+/** The deadline passed without a word of the coordinator. */
+static int give_up(struct member *m) {
+	const struct roll_call *call = m->call;
+	struct buf time = BUF(call->arena);
+	const char *why = m->watch.failure.text;
+	roll_put_seconds(&time, call->timeout_ms);
+	m->end->result = ROLL_ABSENT;
+	if (m->foreign) {
+		return err_set(
+			&m->end->error, ETIMEDOUT,
+			"roll call: %s:%u answers, but not as a roll call, for %s: the job has started "
+			"without this node, or %s was started without --for=all",
+			call->master, call->port, buf_text(&time), call->master);
+	}
+	return err_set(
+		&m->end->error, ETIMEDOUT,
+		"roll call: %s:%u could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
+		"longer",
+		call->master, call->port, buf_text(&time), *why ? ": " : "", why,
+		call->wait_only ? ", or does it wait in an init container, where it has no name" : "",
+		call->longer);
+}
+
+int member_run(const struct roll_call *call, struct roll_end *end) {
+	struct member m = {.call = call, .end = end, .line = {.fd = -1}};
+	struct wait_for wait = {.host = call->master,
+				.port = call->port,
+				.timeout_ms = call->timeout_ms,
+				.progress = say_progress,
+				.context = &m};
+	end->result = ROLL_ERROR;
+	int r = watch_begin(&m.watch, &wait);
+	if (r == 0) {
+		m.news_at = m.watch.started + 60000;
+		r = call_on(&m);
+		watch_done(&m.watch);
+	}
+	end->failure = m.watch.failure;
+	end->signal = m.watch.signal;
+	end->waited_ms = clock_now_ms() - m.watch.started;
+	explicit_bzero(&m.line.key, sizeof(m.line.key));
+	if (end->signal) {
+		end->result = ROLL_SIGNAL;
+		return -EINTR;
+	}
+	if (r == 0) {
+		end->result = ROLL_STARTED;
+		return 0;
+	}
+	if (r == -ETIME) {
+		return give_up(&m);
+	}
+	if (!end->error.text[0]) {
+		err_set(&end->error, -r, "roll call: %s:%u cannot be waited for: %s", call->master,
+			call->port, m.watch.failure.text);
+	}
+	return r;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/program.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "rollcall/key.h"
+
+#include <byteswap.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** The size and the digest of the regular file @path, or NULL. */
+static const char *describe(struct arena *arena, const char *path) {
+	struct stat info;
+	const char *text = NULL;
+	// A FIFO must not block.
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		return NULL;
+	}
+	char *head = arena_alloc(arena, PROGRAM_HEAD);
+	ssize_t n = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? read(fd, head, PROGRAM_HEAD) : -1;
+	if (n >= 0) {
+		text = arena_format(arena, "%lu bytes, %s", (unsigned long)info.st_size,
+				    digest_text(arena, (struct str){head, (size_t)n}));
+	}
+	close(fd);
+	return text;
+}
+
+uint64_t digest_64(struct str bytes) {
+	unsigned char hash[SHA256_BYTES];
+	sha256(bytes.p, bytes.len, hash);
+	return le64toh(word_load((const char *)hash, sizeof(uint64_t)));
+}
+
+const char *digest_text(struct arena *arena, struct str bytes) {
+	return arena_format(arena, "sha256:%016lx", (unsigned long)bswap_64(digest_64(bytes)));
+}
+
+const char *program_file(struct arena *arena, const char *name, const char *path) {
+	struct str rest = strchr(name, '/') ? STR("") : str_of(path), folder;
+	const char *found = NULL;
+	while (!found && str_cut(&rest, ':', &folder)) {
+		const char *file = arena_format(arena, "%.*s%s%s", (int)folder.len, folder.p,
+						folder.len ? "/" : "", name);
+		found = access(file, X_OK) == 0 ? describe(arena, file) : NULL;
+	}
+	return found;
+}
+
+const char *program_script(struct arena *arena, char *const argv[]) {
+	const char *found = NULL;
+	for (uint32_t i = 1; argv[i] && !found; i++) {
+		const char *end = strrchr(argv[i], '.');
+		bool script = end && (strcmp(end, ".py") == 0 || strcmp(end, ".sh") == 0);
+		found = script ? describe(arena, argv[i]) : NULL;
+	}
+	return found;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * The files of the command, so that nodes can compare them: "5120 bytes, sha256:0123456789abcdef".
+ * The digest is that of the first PROGRAM_HEAD bytes: reading gigabytes would delay the start, and
+ * a compiler's build id stands at the beginning.
+ */
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct arena;
+
+#define PROGRAM_HEAD ((size_t)64 << 10)
+
+/**
+ * The file that execve() would run for @name: @name itself if it has a '/', else the first in
+ * @path (PATH, or NULL). NULL: there is none, or it cannot be read.
+ */
+const char *program_file(struct arena *arena, const char *name, const char *path);
+
+/** The first argument that is a readable file and ends with .py or .sh, or NULL. */
+const char *program_script(struct arena *arena, char *const argv[]);
+
+/** The first 8 bytes of the SHA-256 of @bytes, as a little-endian number. */
+uint64_t digest_64(struct str bytes);
+
+/** The same for people: "sha256:" and 16 hex digits. */
+const char *digest_text(struct arena *arena, struct str bytes);

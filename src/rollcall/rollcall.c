@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/rollcall.h"
+
+#include <time.h>
+
+/** Where the ports lie that are tried if the derived one is taken: as in cluster/rendezvous.c. */
+#define PORT_BASE 20000
+#define PORT_SPAN 9400
+
+int roll_call(const struct roll_call *call, struct roll_end *end) {
+	*end = (struct roll_end){.port = call->port};
+	return call->rank == 0 ? coordinator_run(call, end) : member_run(call, end);
+}
+
+int roll_status(const struct roll_end *end) {
+	switch (end->result) {
+	case ROLL_STARTED:
+		return 0;
+	case ROLL_ABSENT:
+		return 124;
+	case ROLL_SIGNAL:
+		return 128 + end->signal;
+	default:
+		return 125;
+	}
+}
+
+/** Port number @i of the others: it follows from the job and its first port. */
+static uint16_t other_port(const struct roll_call *call, unsigned char i) {
+	const unsigned char tail[] = {(unsigned char)call->port, (unsigned char)(call->port >> 8), i};
+	unsigned char digest[SHA256_BYTES];
+	struct sha256 hash;
+	sha256_begin(&hash);
+	sha256_add(&hash, call->job, strlen(call->job));
+	sha256_add(&hash, tail, sizeof(tail));
+	sha256_end(&hash, digest);
+	uint32_t number = digest[0] | (uint32_t)digest[1] << 8 | (uint32_t)digest[2] << 16;
+	return (uint16_t)(PORT_BASE + number % PORT_SPAN);
+}
+
+uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]) {
+	uint32_t n = call->port_from ? 1 : ROLL_PORTS;
+	ports[0] = call->port;
+	for (uint32_t i = 1; i < n; i++) {
+		ports[i] = other_port(call, (unsigned char)i);
+	}
+	return n;
+}
+
+/** The node of task @rank, or UNKNOWN. */
+static uint32_t node_of_task(const struct placement *place, uint32_t rank) {
+	const uint32_t *tasks = place->tasks_per_node;
+	if (!tasks || place->layout == LAYOUT_UNKNOWN) {
+		return UNKNOWN;
+	}
+	bool cyclic = place->layout == LAYOUT_CYCLIC;
+	bool any = true;
+	for (uint32_t round = 0; any; round++) {
+		any = false;
+		for (uint32_t i = 0; i < place->hosts.n; i++) {
+			uint32_t here = cyclic ? tasks[i] > round : tasks[i];
+			if (rank < here) {
+				return i;
+			}
+			rank -= here;
+			any = any || (cyclic && here);
+		}
+	}
+	return UNKNOWN;
+}
+
+struct str roll_host(const struct roll_call *call, uint32_t rank) {
+	const struct cluster *c = call->cluster;
+	uint32_t node = rank;
+	if (c->scope == SCOPE_TASK) {
+		node = node_of_task(&c->place, rank);
+	} else if (rank <= c->master_node) {
+		// The inverse of cluster_rendezvous_rank().
+		node = rank == 0 ? c->master_node : rank - 1;
+	}
+	return node < c->place.hosts.n ? hosts_at(&c->place.hosts, node) : STR("");
+}
+
+const char *roll_noun(const struct roll_call *call) {
+	return call->cluster->scope == SCOPE_TASK ? "tasks" : "nodes";
+}
+
+uint64_t roll_clock_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void roll_put_seconds(struct buf *out, uint64_t ms) {
+	uint64_t tenths = ms / 100;
+	buf_putu(out, tenths / 10);
+	if (tenths % 10) {
+		buf_putf(out, ".%u", (unsigned)(tenths % 10));
+	}
+	buf_puts(out, " s");
+}

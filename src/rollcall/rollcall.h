@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * The roll call: before the program starts, all members of a job meet at the master. The member of
+ * rank 0, the coordinator, listens there until all are present, and then tells all to start. If it
+ * cannot be, all end with the same sentence, and nothing was started.
+ *
+ *     key.c, frame.c, line.c   keys; what is sent; a connection that signs and checks it
+ *     coordinator.c            the calling: states and deadlines; guest.c its connections
+ *     absent.c, agree.c        who is missing and why; who differs from whom
+ *     member.c                 a member: finds the coordinator, and waits for its word
+ *     machine.c, program.c, facts.c, compare.c    what is compared
+ *     report.c                 the result as JSON
+ *
+ * Afterwards the process is as before: its signal mask, limits, descriptors and children.
+ */
+
+#include "rollcall/compare.h"
+#include "rollcall/line.h"
+
+#include "base/err.h"
+#include "net/lookup.h"
+
+/** The ports that may be tried: the derived one, and three more if it may move. */
+#define ROLL_PORTS 4
+
+enum roll_level {
+	ROLL_WARNING,
+	ROLL_INFO,
+	ROLL_DEBUG,
+};
+
+struct roll_call {
+	struct arena *arena;
+	const struct cluster *cluster;
+	/** This member, of how many: nodes, or tasks in scope "task". Rank 0 is the coordinator. */
+	uint32_t rank;
+	uint32_t size;
+	/** The job, such as "slurm:4711.0", its key, and whether that comes from a secret. */
+	const char *job;
+	struct key key;
+	bool secret;
+	/** The master's host, and its port. */
+	const char *master;
+	uint16_t port;
+	/** Who told the port, such as "MASTER_PORT"; NULL: nobody, so it may move. */
+	const char *port_from;
+	/** This machine's name. */
+	const char *node;
+	uint64_t timeout_ms;
+	/** The option that sets the time-out, for messages. */
+	const char *longer;
+	const struct facts *facts;
+	/** The groups of facts (1 << enum fact_group) whose differences are errors. */
+	unsigned agree;
+	/** This is `distinit wait`: no program follows. */
+	bool wait_only;
+	/** Keep the connections after the start; all members have to want it. */
+	bool stay;
+	/** Called with each sentence but the last error. */
+	void (*say)(void *context, enum roll_level level, const char *text);
+	void *context;
+	/** Whether ROLL_INFO is shown. */
+	bool verbose;
+};
+
+enum roll_result {
+	ROLL_STARTED,
+	/** Not all came in time. */
+	ROLL_ABSENT,
+	ROLL_DISAGREE,
+	/** Two members say the same rank. */
+	ROLL_DUPLICATE,
+	/** The port cannot be had. */
+	ROLL_PORT,
+	ROLL_SIGNAL,
+	ROLL_ERROR,
+};
+
+/** A member that is not present. */
+struct absentee {
+	uint32_t rank;
+	/** Empty: not known. */
+	struct str host;
+	/** It was here, and left this long ago; UINT64_MAX: it never came. */
+	uint64_t gone_ms;
+	/** What became of its look-up; NULL: it was not looked up. */
+	const struct lookup_answer *answer;
+};
+
+/** Who connected, but was no member. */
+struct stranger {
+	struct address address;
+	enum {
+		STRANGER_SILENT,
+		STRANGER_OTHER,
+		STRANGER_TORCH,
+	} as;
+	uint32_t times;
+};
+
+struct roll_end {
+	enum roll_result result;
+	/** The signal that ended it, or 0. */
+	int signal;
+	/** Why nothing is started; empty if all is well. */
+	struct err error;
+	/** The port for all, and whether it is another one than @call's. */
+	uint16_t port;
+	bool moved;
+	/** How long this process waited. */
+	uint64_t waited_ms;
+	/** How long the coordinator called. */
+	uint64_t took_ms;
+
+	/** With `stay`: a member's connection; the coordinator's, by rank, its own unused. */
+	struct line *lines;
+
+	/** What the coordinator knows. */
+	uint32_t present;
+	const struct absentee *absent;
+	uint32_t n_absent;
+	uint32_t restarts;
+	/** The last that came: its rank and when. */
+	uint32_t last;
+	uint64_t last_ms;
+	const struct difference *differences;
+	const struct compare *compared;
+	/** The clock that is most wrong: by how much, negative if it is behind, and whose. */
+	int64_t clock_ms;
+	uint32_t clock_rank;
+	const struct stranger *strangers;
+	uint32_t n_strangers;
+
+	/** What a member knows: whether the coordinator was reached, and its last failure. */
+	bool reached;
+	struct err failure;
+};
+
+/**
+ * Take part. Returns 0 if all start now; else a negative errno: -EINTR if @end->signal came, and
+ * otherwise @end->error says why not. @end is always set.
+ */
+int roll_call(const struct roll_call *call, struct roll_end *end);
+
+/** The exit status of @end: 0, 124, 125, or 128 and the signal. */
+int roll_status(const struct roll_end *end);
+
+/** Append the report of a roll call as a JSON object. */
+void roll_report(const struct roll_call *call, const struct roll_end *end, struct buf *out);
+
+/** The two sides. Return as roll_call(). */
+int coordinator_run(const struct roll_call *call, struct roll_end *end);
+int member_run(const struct roll_call *call, struct roll_end *end);
+
+/** The ports to try, in order. Returns how many. */
+uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]);
+
+/** The name of @rank's host in the list of hosts; empty if that is not known. */
+struct str roll_host(const struct roll_call *call, uint32_t rank);
+
+/** "nodes" or "tasks". */
+const char *roll_noun(const struct roll_call *call);
+
+/** Milliseconds since 1970. */
+uint64_t roll_clock_ms(void);
+
+/** Append a time for people: "12.3 s". */
+void roll_put_seconds(struct buf *out, uint64_t ms);

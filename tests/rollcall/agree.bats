@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait --for=all: what the nodes believe and are is compared.
+
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+setup() {
+	enter_room
+}
+
+teardown() {
+	leave_room
+}
+
+@test "roll call: nodes that count differently end, and the odd one is named" {
+	HOSTS=h0,h1,h2,h3
+	member 0 -- true
+	listening
+	member 1 -- true
+	member 2 -- true
+	HOSTS=h0,h1,h2,h3,h4
+	member 3 -- true
+	ended 125 0 1 2 3
+	[[ $(<0.err) == *'error: roll call: the nodes do not agree on the cluster: nodes=4 on 3 nodes, 5 on h3 (rank 3); nothing was started' ]]
+	[[ $(<3.err) == *'error: h0 says: the nodes do not agree on the cluster: nodes=4 on 3 nodes, 5 on h3 (rank 3); nothing was started' ]]
+}
+
+@test "roll call: a master that counts too many does not wait for those" {
+	HOSTS=h0,h1,h2,h3
+	member 0 -- true
+	listening
+	HOSTS=h0,h1,h2
+	member 1 -- true
+	member 2 -- true
+	ended 125 0 1 2
+	[[ $(<0.err) == *'the nodes do not agree on the cluster: nodes=3 on 2 nodes, 4 on h0 (rank 0); nothing was started' ]]
+}
+
+@test "roll call: a node with the hosts in another order, or with another manager's view, is named" {
+	HOSTS=h0,h1,h2,h3
+	member 0 -- true
+	member 1 -- true
+	member 2 -- true
+	HOSTS=h0,h2,h1,h3
+	member 3 -- true
+	ended 125 0 1 2 3
+	[[ $(<0.err) == *'the nodes do not agree on the cluster: hosts='*' on 3 nodes, '*' on h3 (rank 3); nothing was started' ]]
+}
+
+@test "roll call: a variable that differs is a warning, or an error on request" {
+	VARIABLES=(NCCL_SOCKET_IFNAME=eth0 NCCL_DEBUG=INFO)
+	HOSTS=h0,h1,h2,h3
+	member 0 -- echo started
+	member 1 -- echo started
+	VARIABLES=(NCCL_SOCKET_IFNAME=ib0 NCCL_DEBUG=INFO)
+	member 2 -- echo started
+	VARIABLES=(NCCL_SOCKET_IFNAME=eth0)
+	member 3 -- echo started
+	ended 0 0 1 2 3
+	said 0 "distinit: warning: roll call: NCCL_DEBUG=INFO on 3 nodes, not set on h3"
+	said 0 "distinit: warning: roll call: NCCL_SOCKET_IFNAME=eth0 on 3 nodes, ib0 on h2"
+	[[ $(wc -l <0.err) -eq 2 && ! -s 1.err && ! -s 2.err && ! -s 3.err ]]
+	OPTIONS=(--agree=env)
+	HOSTS=h0,h1
+	VARIABLES=(NCCL_DEBUG=INFO)
+	member 0 -- echo started
+	VARIABLES=()
+	member 1 -- echo started
+	ended 125 0 1
+	[[ $(<1.err) == *'h0 says: the nodes do not agree: NCCL_DEBUG=INFO on h0, not set on h1; nothing was started' ]]
+}
+
+@test "roll call: --agree-env chooses the variables" {
+	HOSTS=h0,h1
+	OPTIONS=('--agree-env=MY_*:OTHER' --agree=env)
+	VARIABLES=(NCCL_DEBUG=INFO MY_MODE=a)
+	member 0 -- true
+	VARIABLES=(MY_MODE=a)
+	member 1 -- true
+	ended 0 0 1
+	[[ ! -s 0.err ]]
+	VARIABLES=(MY_MODE=b)
+	member 0 -- true
+	VARIABLES=(MY_MODE=a)
+	member 1 -- true
+	ended 125 0 1
+}
+
+@test "roll call: the value of a secret that differs is nowhere" {
+	HOSTS=h0,h1
+	OPTIONS=('--agree-env=MY_TOKEN' -vv)
+	VARIABLES=(MY_TOKEN=sesame-one-two)
+	member 0 -- true
+	VARIABLES=(MY_TOKEN=sesame-one-three)
+	member 1 -- true
+	ended 0 0 1
+	said 0 '*warning: roll call: MY_TOKEN*'
+	run ! grep -r sesame 0.err 1.err 0.out 1.out
+}
+
+@test "roll call: a program that differs is a warning" {
+	HOSTS=h0,h1
+	printf 'echo one\n' >a.sh
+	member 0 -- sh a.sh
+	listening
+	printf 'echo three\n' >a.sh
+	member 1 -- sh a.sh
+	ended 0 0 1
+	said 0 "*warning: roll call: script='9 bytes, * on h0, '11 bytes, * on h1"
+}
+
+@test "roll call: a clock that is wrong is named" {
+	digests -- true
+	member 0 -- true
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=-92000
+	[[ $status -eq 0 ]]
+	ended 0 0
+	said 0 "distinit: warning: roll call: h*'s clock is 9[12] s behind h0's"
+}
+
+@test "roll call: a member that does not answer what it is asked counts as gone" {
+	WAIT=4s
+	member 0 -- true
+	listening
+	# It says other digests, and does not say what they are of.
+	crowd call 2 "$PORT" --size=3 --digests=1,2,3,4,5 --act=mute --wait=8000
+	[[ $output == *'go=0 no='* ]]
+	ended 124 0
+	[[ $(<0.err) == *' (rank 1, was here, gone for '* ]]
+}
+
+@test "roll call: --agree of an unknown group is refused" {
+	member 0 --agree=wold -- true
+	ended 125 0
+	[[ $(<0.err) == "distinit: error: --agree='wold': expected all, world, program, env, devices or limits, joined by ','" ]]
+}

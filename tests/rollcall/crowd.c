@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Many members of a roll call in one process, and people who are none. For tests, and to measure.
+ *
+ *     crowd hear PORT              play the coordinator for one member, and print its digests
+ *     crowd call N PORT OPTION...  N members call at PORT; prints how it ended
+ *
+ *     --size=S --first=R --job=JOB --secret=TEXT --digests=A,B,C,D,E   what their HELLOs say
+ *     --host=NAME       their host, with %u for the rank; --node=NAME likewise
+ *     --from=A.B.C      source addresses A.B.C.1 and so on: 8,000 members each; default 127.0.1
+ *     --clock=MS        how much their clocks are ahead
+ *     --wait=MS         how long they stay without a word from the coordinator (default: 20000)
+ *     --act=WHAT        instead of a member's part:
+ *         silent, half  they say nothing; half a HELLO; --stay=MS and leave
+ *         slow          a byte of it each 100 ms
+ *         torch, http, tls, noise      they say something else
+ *         replay        they send the HELLO of the first one
+ *         flip          they send a HELLO with one bit wrong: member i in byte i
+ *         deaf          they reset the connection when GO comes
+ *         version       their HELLO is of version 2
+ *         leave         they leave after HELLO
+ *         mute          they do not answer what they are asked
+ */
+
+#include "net/clock.h"
+#include "rollcall/rollcall.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PER_ADDRESS 8000
+
+enum act { MEMBER, SILENT, HALF, SLOW, TORCH, HTTP, TLS, NOISE, REPLAY, FLIP, DEAF, VERSION, LEAVE, MUTE };
+
+static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls", "noise",
+				   "replay", "flip",   "deaf", "version", "leave", "mute", NULL};
+
+struct caller {
+	struct line line;
+	unsigned char bytes[HELLO_MAX];
+	size_t n;
+	bool greeted;
+	double since;
+	/** For SLOW: what is left to send. */
+	unsigned char hello[HELLO_MAX];
+	size_t hello_len, hello_sent;
+};
+
+static struct options {
+	uint32_t n, size, first;
+	uint16_t port;
+	const char *job, *secret, *host, *node, *from;
+	uint64_t digests[HELLO_DIGESTS];
+	int64_t clock;
+	uint64_t wait, stay;
+	enum act act;
+} options = {.job = "manual:", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
+
+static struct key job_key;
+static uint32_t n_go, n_no, n_gone, n_open, go_port;
+static double first_go, last_go;
+static unsigned char first_hello[HELLO_MAX];
+static size_t first_hello_len;
+
+static double now_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static _Noreturn void die(const char *what) {
+	fprintf(stderr, "crowd: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static void read_option(const char *word) {
+	struct {
+		const char *name;
+		const char **text;
+		uint32_t *number;
+	} table[] = {{"--size=", NULL, &options.size}, {"--first=", NULL, &options.first},
+		     {"--job=", &options.job, NULL},   {"--secret=", &options.secret, NULL},
+		     {"--host=", &options.host, NULL}, {"--node=", &options.node, NULL},
+		     {"--from=", &options.from, NULL}};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		size_t len = strlen(table[i].name);
+		if (strncmp(word, table[i].name, len) == 0) {
+			if (table[i].text) {
+				*table[i].text = word + len;
+			} else {
+				*table[i].number = (uint32_t)strtoul(word + len, NULL, 10);
+			}
+			return;
+		}
+	}
+	if (strncmp(word, "--digests=", 10) == 0) {
+		char *at = strchr(word, '=');
+		for (int i = 0; i < N_FACT_GROUPS && *at; i++) {
+			options.digests[i] = strtoull(at + 1, &at, 16);
+		}
+	} else if (strncmp(word, "--clock=", 8) == 0) {
+		options.clock = strtoll(word + 8, NULL, 10);
+	} else if (strncmp(word, "--wait=", 7) == 0) {
+		options.wait = strtoull(word + 7, NULL, 10);
+	} else if (strncmp(word, "--stay=", 7) == 0) {
+		options.stay = strtoull(word + 7, NULL, 10);
+	} else if (strncmp(word, "--act=", 6) == 0) {
+		for (int i = 0; acts[i]; i++) {
+			if (strcmp(acts[i], word + 6) == 0) {
+				options.act = (enum act)i;
+				return;
+			}
+		}
+		die(word);
+	} else {
+		errno = EINVAL;
+		die(word);
+	}
+}
+
+/** @pattern with the rank in the place of %u. */
+static struct str named(const char *pattern, uint32_t rank, char *out, size_t size) {
+	const char *mark = strstr(pattern, "%u");
+	if (mark) {
+		snprintf(out, size, "%.*s%u%s", (int)(mark - pattern), pattern, rank, mark + 2);
+	} else {
+		snprintf(out, size, "%s", pattern);
+	}
+	return str_of(out);
+}
+
+/** The whole HELLO of member @i, signed. */
+static size_t make_hello(struct caller *c, uint32_t i, const unsigned char *greeting) {
+	char host[300], node[300];
+	uint32_t rank = options.first + i;
+	struct hello hello = {
+		.rank = rank,
+		.size = options.size,
+		.clock_ms = (uint64_t)((int64_t)roll_clock_ms() + options.clock),
+		.port = options.port,
+		.host = named(options.host, rank, host, sizeof(host)),
+		.node = named(options.node ? options.node : options.host, rank, node, sizeof(node)),
+		.version = STR("0.2.0"),
+	};
+	memcpy(hello.digest, options.digests, sizeof(hello.digest));
+	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) < 0 ||
+	    getrandom(&hello.incarnation, sizeof(hello.incarnation), 0) < 0) {
+		die("getrandom");
+	}
+	line_begin(&c->line, c->line.fd, 'm', &job_key, greeting, hello.nonce);
+	size_t n = hello_encode(&hello, c->hello + 4);
+	size_t length = n + FRAME_MIN;
+	c->hello[0] = (unsigned char)length;
+	c->hello[1] = (unsigned char)(length >> 8);
+	c->hello[2] = FRAME_HELLO;
+	c->hello[3] = options.act == VERSION ? 2 : ROLL_VERSION;
+	key_mac(&c->line.key, 'm', c->line.sent++, c->hello, 4 + n, c->hello + 4 + n);
+	return length;
+}
+
+static void hang_up(struct caller *c, bool reset) {
+	struct linger linger = {.l_onoff = 1};
+	if (reset) {
+		setsockopt(c->line.fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+	}
+	close(c->line.fd);
+	c->line.fd = -1;
+	n_open--;
+}
+
+static void send_all(struct caller *c, const void *bytes, size_t n) {
+	if (send(c->line.fd, bytes, n, MSG_NOSIGNAL) != (ssize_t)n) {
+		n_gone++;
+		hang_up(c, false);
+	}
+}
+
+/** What is said after the greeting. */
+static void speak(struct caller *c, uint32_t i, const unsigned char *greeting) {
+	static const char torch[] = "\3\5\0\0\0\0\0\0\0init/", http[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const unsigned char tls[] = {0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3};
+	size_t n = make_hello(c, i, greeting);
+	switch (options.act) {
+	case SILENT:
+		return;
+	case HALF:
+		n /= 2;
+		break;
+	case SLOW:
+		c->hello_len = n;
+		return;
+	case TORCH:
+		send_all(c, torch, sizeof(torch) - 1);
+		return;
+	case HTTP:
+		send_all(c, http, sizeof(http) - 1);
+		return;
+	case TLS:
+		send_all(c, tls, sizeof(tls));
+		return;
+	case NOISE:
+		n = 300;
+		if (getrandom(c->hello, n, 0) < 0) {
+			die("getrandom");
+		}
+		break;
+	case REPLAY:
+		if (first_hello_len) {
+			memcpy(c->hello, first_hello, first_hello_len);
+		} else {
+			memcpy(first_hello, c->hello, n);
+			first_hello_len = n;
+		}
+		break;
+	case FLIP:
+		c->hello[i % n] ^= (unsigned char)(1 << i % 8);
+		break;
+	default:
+		break;
+	}
+	send_all(c, c->hello, n);
+	if (options.act == LEAVE && c->line.fd >= 0) {
+		hang_up(c, false);
+	}
+}
+
+static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
+	struct frame frame;
+	struct go go;
+	struct no no;
+	if (line_receive(&c->line, bytes, n, &frame) < 0) {
+		fprintf(stderr, "crowd: a frame with a wrong MAC\n");
+		exit(1);
+	}
+	if (frame.type == FRAME_GO && go_decode(frame.payload, &go) == 0) {
+		first_go = n_go++ == 0 ? now_ms() : first_go;
+		last_go = now_ms();
+		go_port = go.port;
+		hang_up(c, false);
+	} else if (frame.type == FRAME_NO && no_decode(frame.payload, &no) == 0) {
+		if (n_no++ == 0) {
+			printf("no: %.*s\n", (int)no.text.len, no.text.p);
+		}
+		hang_up(c, false);
+	} else if (frame.type == FRAME_TELL && options.act != MUTE) {
+		const unsigned char facts[] = {(unsigned char)frame.payload.p[0], 0, 0};
+		line_send(&c->line, FRAME_FACTS, facts, sizeof(facts));
+	}
+}
+
+static void take_bytes(struct caller *c, uint32_t i) {
+	if (options.act == DEAF && c->greeted) {
+		hang_up(c, true);
+		return;
+	}
+	ssize_t n = recv(c->line.fd, c->bytes + c->n, sizeof(c->bytes) - c->n, 0);
+	if (n <= 0) {
+		n_gone++;
+		hang_up(c, false);
+		return;
+	}
+	c->n += (size_t)n;
+	if (!c->greeted && c->n >= GREETING_BYTES) {
+		c->greeted = true;
+		c->n -= GREETING_BYTES;
+		unsigned char greeting[GREETING_BYTES];
+		memcpy(greeting, c->bytes, sizeof(greeting));
+		memmove(c->bytes, c->bytes + GREETING_BYTES, c->n);
+		speak(c, i, greeting);
+	}
+	while (c->greeted && c->line.fd >= 0) {
+		int length = frame_length(c->bytes, c->n, sizeof(c->bytes));
+		if (length <= 0 || (size_t)length > c->n) {
+			break;
+		}
+		take_frame(c, c->bytes, (size_t)length);
+		c->n -= (size_t)length;
+		memmove(c->bytes, c->bytes + length, c->n);
+	}
+}
+
+static void call(struct caller *c, uint32_t i, int epoll, bool again) {
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(options.port)}, from = to;
+	char address[40];
+	snprintf(address, sizeof(address), "%s.%u", options.from, i / PER_ADDRESS + 1);
+	int one = 1;
+	inet_pton(AF_INET, address, &from.sin_addr);
+	inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+	from.sin_port = 0;
+	for (;;) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd < 0) {
+			die("socket");
+		}
+		setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+		if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0) {
+			die(address);
+		}
+		if (!again) {
+			fcntl(fd, F_SETFL, O_NONBLOCK);
+		}
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS) {
+			fcntl(fd, F_SETFL, O_NONBLOCK);
+			c->line.fd = fd;
+			c->since = now_ms();
+			break;
+		}
+		close(fd);
+		if (errno != ECONNREFUSED || !again) {
+			die("connect");
+		}
+		usleep(200);
+	}
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
+	epoll_ctl(epoll, EPOLL_CTL_ADD, c->line.fd, &event);
+	n_open++;
+}
+
+static void step_slow(struct caller *callers) {
+	for (uint32_t i = 0; i < options.n; i++) {
+		struct caller *c = &callers[i];
+		if (c->line.fd >= 0 && c->hello_sent < c->hello_len) {
+			send_all(c, c->hello + c->hello_sent++, 1);
+		}
+	}
+}
+
+/** As members do: who is not greeted calls again. The kernel drops what its queue has no room for. */
+static void call_again(struct caller *callers, uint32_t called, int epoll) {
+	for (uint32_t i = 0; i < called; i++) {
+		struct caller *c = &callers[i];
+		if (c->line.fd >= 0 && !c->greeted && now_ms() > c->since + 2000) {
+			hang_up(c, true);
+			call(c, i, epoll, false);
+		}
+	}
+}
+
+static double cpu_ms(void) {
+	struct rusage used;
+	getrusage(RUSAGE_SELF, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e3;
+}
+
+static int run_call(void) {
+	struct rlimit files;
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	struct caller *callers = calloc(options.n, sizeof(*callers));
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event events[256];
+	key_of_job(str_of(options.secret), options.job, &job_key);
+	// The first one waits for the coordinator to listen.
+	call(&callers[0], 0, epoll, true);
+	double began = now_ms(), begun_cpu = cpu_ms();
+	uint32_t called = 1;
+	bool leaves = options.act == SILENT || options.act == HALF;
+	double end = began + (double)(leaves ? options.stay : options.wait);
+	while ((n_open || called < options.n) && now_ms() < end) {
+		// Some connect, some are served: as on many machines.
+		for (int i = 0; i < 64 && called < options.n; i++, called++) {
+			call(&callers[called], called, epoll, false);
+		}
+		int n = epoll_wait(epoll, events, 256, called < options.n ? 0 : 100);
+		for (int i = 0; i < n; i++) {
+			if (callers[events[i].data.u32].line.fd >= 0) {
+				take_bytes(&callers[events[i].data.u32], events[i].data.u32);
+			}
+		}
+		if (n == 0 && called == options.n) {
+			call_again(callers, called, epoll);
+		}
+		if (options.act == SLOW && called == options.n) {
+			usleep(n ? 0 : 1);
+			step_slow(callers);
+		}
+	}
+	for (uint32_t i = 0; i < called; i++) {
+		if (callers[i].line.fd >= 0) {
+			hang_up(&callers[i], false);
+		}
+	}
+	printf("go=%u no=%u gone=%u port=%u wall_ms=%.1f skew_ms=%.1f cpu_ms=%.1f\n", n_go, n_no, n_gone,
+	       go_port, n_go ? last_go - began : 0, n_go ? last_go - first_go : 0, cpu_ms() - begun_cpu);
+	return n_go == options.n ? 0 : 1;
+}
+
+static int run_hear(void) {
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(options.port)};
+	int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(listener, 8) < 0) {
+		die("listen");
+	}
+	int fd = accept(listener, NULL, NULL);
+	struct greeting greeting = {.lowest = ROLL_VERSION, .highest = ROLL_VERSION, .seconds = 10};
+	unsigned char bytes[GREETING_BYTES], frame[HELLO_MAX];
+	key_of_job(str_of(options.secret), options.job, &job_key);
+	key_tag(&job_key, greeting.tag);
+	greeting_encode(&greeting, bytes);
+	if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0) {
+		die("send");
+	}
+	ssize_t n = recv(fd, frame, sizeof(frame), 0);
+	struct hello hello;
+	if (n < FRAME_MIN ||
+	    hello_decode((struct str){(char *)frame + 4, (size_t)n - FRAME_MIN}, &hello) < 0) {
+		die("hello");
+	}
+	for (int i = 0; i < N_FACT_GROUPS; i++) {
+		printf("%s%llx", i ? "," : "", (unsigned long long)hello.digest[i]);
+	}
+	printf("\n");
+	return 0;
+}
+
+int main(int argc, char **argv) {
+	bool hear = argc == 3 && strcmp(argv[1], "hear") == 0;
+	if (!hear && (argc < 4 || strcmp(argv[1], "call") != 0)) {
+		fprintf(stderr, "usage: crowd hear PORT | crowd call N PORT [OPTION]...\n");
+		return 2;
+	}
+	options.first = 1;
+	options.n = (uint32_t)strtoul(argv[2], NULL, 10);
+	options.port = (uint16_t)strtoul(argv[hear ? 2 : 3], NULL, 10);
+	options.size = options.n + 1;
+	for (int i = 4; i < argc; i++) {
+		read_option(argv[i]);
+	}
+	return hear ? run_hear() : run_call();
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait --for=all: others than members, on either side.
+
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+setup() {
+	enter_room
+	HOSTS=h0,h1
+}
+
+teardown() {
+	leave_room
+}
+
+@test "roll call: a client of PyTorch is named" {
+	member 0 -- true
+	listening
+	crowd call 1 "$PORT" --act=torch --from=127.0.9 --wait=2000
+	[[ $output == *gone=1* ]]
+	said 0 'distinit: warning: roll call: 127.0.9.1 speaks to port 29500 as PyTorch does: it was started without a roll call'
+	member 1 -- true
+	ended 0 0 1
+}
+
+@test "roll call: a port scan, HTTP, TLS and noise are closed, and nobody is kept" {
+	WAIT=40s
+	member 0 -- true
+	listening
+	local what
+	for what in http tls noise leave; do
+		crowd call 20 "$PORT" --act="$what" --first=5 --size=2 --wait=3000
+	done
+	crowd call 20 "$PORT" --act=silent --stay=100
+	crowd call 20 "$PORT" --act=half --stay=100
+	crowd call 1 "$PORT" --act=version --wait=2000
+	[[ $output == *'go=0 no=0 gone=1 '* ]]
+	member 1 -- true
+	ended 0 0 1
+}
+
+@test "roll call: a thousand silent connections, and slow ones, do not keep the job" {
+	WAIT=20s
+	member 0 -- true
+	listening
+	in_room "$CROWD" call 1000 "$PORT" --act=silent --stay=8000 >silent 3>&- &
+	in_room "$CROWD" call 20 "$PORT" --act=slow --size=2 --wait=8000 >slow 3>&- &
+	sleep 1
+	# Memory of the coordinator, in KiB: places are few, whoever comes.
+	[[ $(awk '/^VmRSS/ { print $2 }' "/proc/${PIDS[0]}/status") -lt 12000 ]]
+	member 1 -- true
+	ended 0 0 1
+}
+
+@test "roll call: a member says that the port answers, but not as a roll call" {
+	cat >silent.py <<-'END'
+		import socket
+		s = socket.socket()
+		s.bind(("0.0.0.0", 29500))
+		s.listen()
+		kept = []
+		while True:
+		    kept.append(s.accept())
+	END
+	server silent.py
+	listening
+	WAIT=3s
+	member 1 -- true
+	ended 124 1
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 answers, but not as a roll call, for 3 s: the job has started without this node, or h0 was started without --for=all' ]]
+	[[ $(<etc/termination-log) == '' ]]
+}
+
+@test "roll call: a member says that the coordinator speaks another version" {
+	cat >version.py <<-'END'
+		import socket
+		s = socket.socket()
+		s.bind(("0.0.0.0", 29500))
+		s.listen()
+		while True:
+		    s.accept()[0].sendall(b"DISTROLL\2\3" + bytes(38))
+	END
+	server version.py
+	listening
+	WAIT=2s
+	member 1 --master-port=29500 -- true
+	ended 124 1
+	[[ $(<1.err) == *'its distinit speaks versions 2 to 3 of the roll call, and this one 1 only'* ]]
+}
+
+@test "roll call: a coordinator that lies about frames is left, and called again" {
+	cat >liar.py <<-'END'
+		import socket, sys
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("0.0.0.0", 29500))
+		s.listen()
+		# The tag is that of a job without a secret: "manual:".
+		import hashlib, hmac
+		k = hmac.new(b"distinit without a secret", b"distinit roll call 1\0manual:", hashlib.sha256).digest()
+		tag = hmac.new(k, b"tag", hashlib.sha256).digest()[:16]
+		for payload in (b"\x28\0\x12\1" + bytes(36), b"\xff\xff", b"\0\0", b"\x14\0\x13\1" + bytes(16)):
+		    c = s.accept()[0]
+		    c.sendall(b"DISTROLL\1\1\0\0\xff\xff\xff\xff" + bytes(16) + tag)
+		    c.recv(1000)
+		    c.sendall(payload)
+		    print(c.recv(1000), flush=True)
+		    c.close()
+	END
+	server liar.py
+	listening
+	WAIT=4s
+	member 1 --master-port=29500 -- echo started
+	# The deadline of who never signed a frame does not count.
+	ended 124 1
+	[[ ! -s 1.out ]]
+}
+
+@test "roll call: a short queue of the kernel only delays the start" {
+	in_room sh -c 'echo 16 >/proc/sys/net/core/somaxconn' || skip 'the queue cannot be shortened here'
+	HOSTS='h[0-300]' WAIT=30s
+	digests -- true
+	member 0 -- true
+	listening
+	crowd call 300 "$PORT" --digests="$DIGESTS"
+	cat 0.err
+	[[ $output == *'go=300 no=0 gone=0 '* ]]
+	ended 0 0
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait --for=all: who comes, in which order, and who does not.
+
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+setup() {
+	enter_room
+}
+
+teardown() {
+	leave_room
+}
+
+# within MS RANK...: these members started within so many milliseconds of each other.
+within() {
+	local ms=$1 rank
+	shift
+	for rank; do cat "$rank.out"; done | sort -n | awk -v most="$ms" 'NR == 1 { first = $1 } END { if ($1 - first > most) exit 1 }'
+}
+
+now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
+
+@test "roll call: two nodes start together, whoever comes first" {
+	HOSTS=h0,h1
+	member 0 -- "${now[@]}"
+	listening
+	member 1 -- "${now[@]}"
+	ended 0 0 1
+	within 500 0 1
+	[[ ! -s 0.err && ! -s 1.err ]]
+	member 1 -vv -- "${now[@]}"
+	said 1 '*debug: roll call: h0:29500: *Connection refused'
+	member 0 -- "${now[@]}"
+	ended 0 0 1
+	within 500 0 1
+}
+
+@test "roll call: sixty-four nodes start together" {
+	HOSTS='h[0-63]'
+	WAIT=30s
+	local order
+	for order in $(seq 63 -1 32) $(seq 0 31); do
+		member "$order" -- "${now[@]}"
+	done
+	ended 0 {0..63}
+	within 2000 {0..63}
+}
+
+@test "roll call: the master says how long it took, and who came last" {
+	member 0 -v -- true
+	listening
+	member 2 -- true
+	sleep 0.3
+	member 1 -- true
+	ended 0 0 1 2
+	said 0 '*info: roll call: all 3 nodes are here, after * s (the last: h1); not authenticated'
+}
+
+@test "roll call: if one never comes, all others end with the same sentence" {
+	WAIT=2s
+	member 0 -- echo started
+	listening
+	member 1 -- echo started
+	ended 124 0 1
+	[[ ! -s 0.out && ! -s 1.out ]]
+	local sentence='1 of 3 nodes did not come within 2 s: h2 (rank 2, resolves to 127.0.0.102, never came); nothing was started; --wait=DURATION waits longer'
+	[[ $(<0.err) == "distinit: error: roll call: $sentence" ]]
+	[[ $(<1.err) == "distinit: error: h0 says: $sentence" ]]
+}
+
+@test "roll call: a name that does not resolve is named as the reason" {
+	cat >dns.py <<-'END'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 53))
+		open("bound", "w").close()
+		while True:
+		    question, sender = s.recvfrom(512)
+		    s.sendto(question[:2] + b"\x81\x83" + question[4:], sender)
+	END
+	server dns.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	HOSTS=h0,h1,elsewhere WAIT=4s
+	member 0 -- true
+	member 1 -- true
+	ended 124 0 1
+	[[ $(<0.err) == *': elsewhere (rank 2, its name does not resolve); '* ]]
+}
+
+@test "roll call: a member that dies and comes again starts with the others" {
+	member 0 -v -- true
+	listening
+	member 1 -- true
+	sleep 0.3
+	kill -KILL "${PIDS[1]}"
+	wait "${PIDS[1]}" || true
+	member 1 -- true
+	sleep 0.3
+	member 2 -- true
+	ended 0 0 1 2
+}
+
+@test "roll call: a member that came and went is named so" {
+	WAIT=3s HOSTS=h0,h1,h2,h3
+	member 0 -- true
+	listening
+	member 2 -- true
+	member 1 -- true
+	sleep 1
+	kill -KILL "${PIDS[1]}"
+	ended 124 0 2
+	[[ $(<0.err) == *': h1 (rank 1, was here, gone for '*' s), h3 (rank 3, '* ]]
+	[[ $(<2.err) == *'h0 says: 2 of 4 nodes did not come'* ]]
+}
+
+@test "roll call: a master that is killed and started again calls anew" {
+	member 0 -- true
+	listening
+	member 1 -- true
+	sleep 0.3
+	kill -KILL "${PIDS[0]}"
+	wait "${PIDS[0]}" || true
+	sleep 0.2
+	member 0 -- true
+	member 2 -- true
+	ended 0 0 1 2
+}
+
+@test "roll call: a master that a signal ends is waited for until the deadline" {
+	WAIT=3s
+	member 0 -- true
+	listening
+	member 1 -- true
+	sleep 0.3
+	kill -TERM "${PIDS[0]}"
+	ended 143 0
+	[[ $(<0.err) == 'distinit: error: SIGTERM ended the roll call after '*' s' ]]
+	ended 124 1
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 could not be reached within 3 s: '*'; is it running? --wait=DURATION waits longer' ]]
+}
+
+@test "roll call: a signal ends a member, and the others go on" {
+	local signal status
+	for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
+		status=${signal#*:}
+		member 0 -- true
+		listening
+		member 1 -- true
+		sleep 0.3
+		kill "-${signal%:*}" "${PIDS[1]}"
+		ended "$status" 1
+		[[ $(<1.err) == "distinit: error: SIG${signal%:*} ended the roll call after "*' s' ]]
+		member 1 -- true
+		member 2 -- true
+		ended 0 0 1 2
+	done
+}
+
+@test "roll call: INT, HUP and QUIT end the master" {
+	local signal
+	for signal in INT:130 HUP:129 QUIT:131; do
+		HOSTS=h0,h1
+		member 0 -- true
+		listening
+		kill "-${signal%:*}" "${PIDS[0]}"
+		ended "${signal#*:}" 0
+	done
+}
+
+@test "roll call: two processes of one rank, on two hosts or on one, end all" {
+	HOSTS=h0,h1,h2,h3 WAIT=8s
+	member 0 -- true
+	listening
+	member 1 -- true
+	member 2 -- true
+	sleep 0.3
+	# Another node, which says that it is rank 1.
+	crowd call 1 "$PORT" --size=4 --host=h9 --act=leave
+	HOSTS=h0,h1,h2,h3 member 3 --hostname=h3 -- true
+	ended 0 0 1 2 3
+	member 0 -- true
+	listening
+	member 1 -- true
+	sleep 0.3
+	# As above, but it stays. Its hosts differ, too; that does not matter before all are there.
+	in_room env -i PATH="$PATH" "$DISTINIT" --hosts="$HOSTS" --node-rank=1 --hostname=h9 --for=all \
+		--wait="$WAIT" -- true >9.out 2>9.err 3>&- &
+	PIDS[9]=$!
+	ended 125 0 1 9
+	[[ $(<0.err) == *'error: roll call: two nodes say that they are rank 1: h1 (127.0.0.1'*') and h1 (127.0.0.1'*'); nothing was started' ]]
+	[[ $(<1.err) == *'error: h0 says: two nodes say that they are rank 1: '* ]]
+}
+
+@test "roll call: more members than open files are refused at once" {
+	HOSTS='h[0-299]'
+	ulimit -Sn 64
+	ulimit -Hn 64
+	member 0 -- true
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: roll call: 332 open files are needed for 300 nodes, but the hard limit is 64; raise it '* ]]
+}
+
+@test "roll call: nothing to wait for in a cluster of one, an allocation, or without a cluster" {
+	HOSTS=h0
+	member 0 -v -- true
+	ended 0 0
+	said 0 '*info: nothing to wait for: a cluster of one'
+	HOSTS=h0,h1
+	member 0 -v --scope=allocation -- true
+	ended 0 0
+	said 0 '*info: nothing to wait for: this process is not a rank*'
+	invoke env -i "$DISTINIT" --wait --for=all -v -- true
+	[[ $status -eq 0 && $stderr == *'nothing to wait for: no cluster'* ]]
+}
+
+@test "roll call: an elastic job, and a cluster of unknown size, are refused" {
+	VARIABLES=(PET_NNODES=2:4)
+	member 1 -- true
+	ended 125 1
+	[[ $(<1.err) == "distinit: error: --for=all: the job is elastic (PET_NNODES='2:4'), and nobody tells how many nodes there will be; "* ]]
+	invoke env -i MASTER_ADDR=h0 "$DISTINIT" wait --for=all
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: nobody tells how many nodes there are; pass --nnodes' ]]
+}
+
+@test "roll call: distinit wait --for=all writes the environment that follows" {
+	HOSTS=h0,h1
+	in_room env -i "$DISTINIT" wait --hosts=h0,h1 --node-rank=0 --hostname=h0 --for=all --timeout=10s --output=0.env 2>0.err 3>&- &
+	PIDS[0]=$!
+	in_room env -i "$DISTINIT" wait --hosts=h0,h1 --node-rank=1 --hostname=h1 --for=all --timeout=10s --output=1.env --format=docker 2>1.err 3>&- &
+	PIDS[1]=$!
+	: >0.out
+	: >1.out
+	ended 0 0 1
+	grep -qx "PET_NODE_RANK='0'" 0.env
+	grep -qx 'PET_NODE_RANK=1' 1.env
+}
+
+@test "roll call: after 10 s the absent are named" {
+	WAIT=13s
+	member 0 -- true
+	listening
+	member 1 -v -- true
+	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10 s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
+	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10 s; absent: h2'
+	ended 124 0 1
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait --for=all: the port on which the nodes meet, and which the program gets afterwards.
+
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2153 # the room has the PORT
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+setup() {
+	enter_room
+	HOSTS=h0,h1
+	cat >taken.py <<-'END'
+		import socket, sys
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("0.0.0.0", int(sys.argv[1])))
+		s.listen()
+		while True:
+		    c = s.accept()[0]
+		    got = c.recv(100)
+		    print(len(got), "bytes", flush=True)
+	END
+}
+
+teardown() {
+	leave_room
+}
+
+@test "roll call: a port that is taken is moved for all, in all variables" {
+	server taken.py "$PORT" >got
+	listening
+	OPTIONS=(--frameworks=all --set=NOTE=kept)
+	VARIABLES=(OLD=there)
+	member 0 -- env
+	member 1 -- env
+	ended 0 0 1
+	local port
+	port=$(sed -n 's/^MASTER_PORT=//p' 0.out)
+	[[ $port -ge 20000 && $port -lt 29400 ]]
+	said 0 "distinit: warning: roll call: port 29500 of h0 is taken (by a listener of uid 0); all nodes use $port"
+	[[ $(wc -l <0.err) -eq $(sort -u 0.err | wc -l) ]]
+	local rank
+	for rank in 0 1; do
+		grep -qx "MASTER_PORT=$port" "$rank.out"
+		grep -qx "PET_MASTER_PORT=$port" "$rank.out"
+		grep -qx "JAX_COORDINATOR_ADDRESS=h0:$port" "$rank.out"
+		grep -q "^TF_CONFIG=.*\"h0:$port\",\"h1:$((port + 1))\"" "$rank.out"
+		grep -qx NOTE=kept "$rank.out"
+		grep -qx OLD=there "$rank.out"
+	done
+	run ! grep -h 29500 0.out 1.out
+	# Whoever has the port got no byte of ours.
+	run ! grep -v '^0 bytes' got
+}
+
+@test "roll call: a port that the user told, and that is taken, is an error" {
+	server taken.py "$PORT" >got
+	listening
+	member 0 --master-port="$PORT" -- true
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken (by a listener of uid 0), and --master-port says that very one; nothing was started' ]]
+	VARIABLES=(MASTER_PORT=29500)
+	member 0 -- true
+	ended 125 0
+	[[ $(<0.err) == *', and MASTER_PORT says that very one; nothing was started' ]]
+	VARIABLES=()
+	member 0 --set=MASTER_PORT=29500 -- true
+	ended 125 0
+}
+
+@test "roll call: two jobs on the same hosts both start, on two ports" {
+	VARIABLES=(DISTINIT_SECRET=secret-of-the-first-job)
+	member 0 -- sh -c 'echo $MASTER_PORT'
+	listening
+	VARIABLES=(DISTINIT_SECRET=secret-of-the-second-job)
+	in_room env -i PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts=h0,h1 --node-rank=0 --hostname=h0 --for=all --wait=10s \
+		-- sh -c 'echo $MASTER_PORT' >2.out 2>2.err 3>&- &
+	PIDS[2]=$!
+	said 2 '*port 29500 of h0 is taken*; all nodes use *'
+	in_room env -i PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts=h0,h1 --node-rank=1 --hostname=h1 --for=all --wait=10s \
+		-- sh -c 'echo $MASTER_PORT' >3.out 2>3.err 3>&- &
+	PIDS[3]=$!
+	ended 0 2 3
+	VARIABLES=(DISTINIT_SECRET=secret-of-the-first-job)
+	member 1 -- sh -c 'echo $MASTER_PORT'
+	ended 0 0 1
+	[[ $(<0.out) == 29500 && $(<1.out) == 29500 && $(<2.out) != 29500 && $(<2.out) == "$(<3.out)" ]]
+}
+
+@test "roll call: the program binds the port at once, with and without SO_REUSEADDR" {
+	cat >bind.py <<-'END'
+		import os, socket, sys
+		s = socket.socket()
+		if sys.argv[1] == "reuse":
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("", int(os.environ["MASTER_PORT"])))
+		s.listen()
+	END
+	HOSTS=h0,h1,h2
+	local i how
+	for i in {1..25}; do
+		for how in reuse plain; do
+			member 0 -- python3 -S bind.py "$how"
+			member 1 -- true
+			member 2 -- true
+			ended 0 0 1 2
+		done
+	done
+}
+
+@test "roll call: a member whose connection is cut as it is told does not keep the others" {
+	HOSTS=h0,h1,h2
+	digests -- echo started
+	member 0 -- echo started
+	listening
+	in_room "$CROWD" call 1 "$PORT" --first=2 --size=3 --digests="$DIGESTS" --act=deaf 3>&- &
+	member 1 -- echo started
+	ended 0 0 1
+	said 0 'distinit: warning: roll call: h2 was told to start, but may not have heard'
+	wait "$!" || true
+}
+
+@test "roll call: the program finds all as it would without" {
+	cat >look.py <<-'END'
+		import os, resource, signal
+		print(sorted(os.listdir("/proc/self/fd")))
+		for name in sorted(n for n in dir(resource) if n.startswith("RLIMIT")):
+		    print(name, resource.getrlimit(getattr(resource, name)))
+		for line in open("/proc/self/status"):
+		    if line.startswith(("Sig", "Shd")) and not line.startswith("SigQ"):
+		        print(line, end="")
+		print(sorted(os.environ.items()))
+		try:
+		    print(os.waitpid(-1, os.WNOHANG))
+		except ChildProcessError:
+		    print("no children")
+	END
+	ulimit -Sn 300
+	member 0 -- python3 -S look.py
+	listening
+	member 1 -- python3 -S look.py
+	ended 0 0 1
+	in_room env -i --default-signal PATH="$PATH" "$DISTINIT" --hosts=h0,h1 --node-rank=0 --hostname=h0 -- python3 -S look.py >without 3>&-
+	diff 0.out without
+}
+
+@test "roll call: with IPv4 only, and with IPv6 only" {
+	in_room sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6' || skip 'no IPv6 here'
+	member 0 -- true
+	member 1 -- true
+	ended 0 0 1
+	in_room sh -c 'echo 0 >/proc/sys/net/ipv6/conf/all/disable_ipv6; echo 0 >/proc/sys/net/ipv6/conf/lo/disable_ipv6'
+	OPTIONS=(--master-addr=::1)
+	member 0 -- true
+	member 1 -- true
+	ended 0 0 1
+}
+
+@test "roll call: without /proc, and without a termination log, all is the same" {
+	cat >bare <<-'END'
+		mount -t tmpfs none /proc
+		exec "$@"
+	END
+	local rank
+	for rank in 0 1; do
+		in_room unshare --mount sh "$PWD/bare" env -i PATH="$PATH" "$DISTINIT" --hosts=h0,h1 "--node-rank=$rank" \
+			"--hostname=h$rank" --for=all --wait=10s -- echo started >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	[[ $(<0.out) == started && $(<1.out) == started ]]
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # the tests use these
+#
+# For the tests of the roll call: a room with its own network, in which h0 to h99 are addresses of the loopback, and members
+# in it. CROWD is the path of many members in one process.
+
+load ../e2e/helpers
+
+: "${CROWD:=$BATS_TEST_DIRNAME/../../build/tests/crowd}"
+PORT=29500
+
+# enter_room: from here on, in_room runs commands there.
+enter_room() {
+	unshare --mount --net true 2>/dev/null || skip 'no namespaces for mounts and networks here'
+	requires python3 nsenter
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir -p etc
+	{
+		echo '127.0.0.1 localhost'
+		for i in {0..99}; do echo "127.0.0.$((100 + i)) h$i"; done
+	} >etc/hosts
+	echo 'nameserver 127.0.0.1' >etc/resolv.conf
+	: >etc/termination-log
+	cat >up <<-'END'
+		set -e
+		mount --make-rprivate /
+		mount --bind etc/hosts /etc/hosts
+		mount --bind etc/resolv.conf /etc/resolv.conf
+		python3 -c 'import fcntl, socket, struct
+		fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))'
+		echo >ready
+		exec sleep 200
+	END
+	unshare --mount --net sh up 3>&- &
+	ROOM=$!
+	until [[ -e ready ]]; do sleep 0.02; done
+	PIDS=()
+	HOSTS=h0,h1,h2
+	WAIT=10s
+	OPTIONS=()
+	VARIABLES=()
+}
+
+leave_room() {
+	[[ -z ${ROOM-} ]] || kill "$ROOM" "${PIDS[@]}" "${SERVERS[@]}" 2>/dev/null || true
+}
+
+in_room() {
+	nsenter --net --mount --wd --target "$ROOM" "$@"
+}
+
+# member RANK ARG...: start that member in the background. Its output is in RANK.out and RANK.err.
+member() {
+	local rank=$1
+	shift
+	# A shell's background job ignores INT and QUIT.
+	nsenter --net --mount --wd --target "$ROOM" env -i --default-signal PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts="$HOSTS" --node-rank="$rank" \
+		--hostname="h$rank" --for=all --wait="$WAIT" "${OPTIONS[@]}" "$@" >"$rank.out" 2>"$rank.err" 3>&- &
+	PIDS[rank]=$!
+}
+
+# ended STATUS RANK...: these members have ended with STATUS. Waits for them.
+ended() {
+	local expected=$1 rank got
+	shift
+	for rank; do
+		got=0
+		wait "${PIDS[rank]}" || got=$?
+		sed "s/^/$rank: /" "$rank.out" "$rank.err"
+		[[ $got -eq $expected ]] || {
+			echo "member $rank: status $got, not $expected"
+			return 1
+		}
+	done
+}
+
+# said RANK PATTERN: a line of its messages matches PATTERN. Waits for it.
+said() {
+	local line deadline=$((SECONDS + 30))
+	while ((SECONDS < deadline)); do
+		[[ -e $1.err ]] || : >>"$1.err"
+		while IFS= read -r line; do
+			# shellcheck disable=SC2053 # a pattern is meant
+			[[ $line == $2 ]] && return
+		done <"$1.err"
+		sleep 0.02
+	done
+	echo "member $1 did not say: $2"
+	cat "$1.err"
+	return 1
+}
+
+# listening: wait until somebody listens on the port in the room.
+listening() {
+	local hex
+	hex=$(printf ':%04X ' "$PORT")
+	for _ in {1..150}; do
+		in_room grep -hE "${hex}[0-9A-F:]+ 0A" /proc/net/tcp /proc/net/tcp6 >listeners 2>/dev/null && return
+		sleep 0.02
+	done
+	return 1
+}
+
+# server SCRIPT ARG...: a Python program in the room, until the test ends.
+server() {
+	in_room python3 "$@" 3>&- &
+	SERVERS+=($!)
+}
+
+# crowd ARG...: invoke the crowd in the room.
+crowd() {
+	invoke in_room "$CROWD" "$@"
+}
+
+# digests ARG...: those of a member, for a crowd that says the same.
+digests() {
+	in_room "$CROWD" hear "$PORT" >digests 3>&- &
+	local hear=$!
+	listening
+	member 1 "$@"
+	wait "$hear"
+	kill "${PIDS[1]}"
+	wait "${PIDS[1]}" || true
+	DIGESTS=$(<digests)
+}

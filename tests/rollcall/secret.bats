@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --wait --for=all: the secret that keeps strangers out.
+
+# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+SECRET=a-secret-of-the-job
+
+setup() {
+	enter_room
+	HOSTS=h0,h1
+	printf '%s\nsecond line\n' "$SECRET" >file
+	chmod 600 file
+}
+
+teardown() {
+	leave_room
+}
+
+@test "secret: a file's first line and the variable are one secret" {
+	member 0 -v --secret-file=file -- true
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	member 1 -- true
+	ended 0 0 1
+	said 0 '*info: roll call: all 2 nodes are here*; authenticated'
+	VARIABLES=(DISTINIT_SECRET_FILE=file)
+	member 0 -- true
+	member 1 -- true
+	ended 0 0 1
+}
+
+@test "secret: who has another one, or none, is never counted" {
+	WAIT=4s
+	OPTIONS=(--master-port="$PORT")
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	member 0 -- echo started
+	listening
+	VARIABLES=(DISTINIT_SECRET=another-secret-of-a-job)
+	member 1 -- echo started
+	ended 124 0
+	said 0 'distinit: warning: roll call: 127.0.0.* came and left without a word, 3 times: another secret, or another job?'
+	ended 124 1
+	[[ $(<1.err) == *'it calls the roll of another job, or of this one with another secret'* ]]
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	member 0 -- echo started
+	listening
+	VARIABLES=()
+	member 1 -- echo started
+	ended 124 0 1
+	[[ ! -s 0.out && ! -s 1.out ]]
+}
+
+@test "secret: the program does not get it, nor does anybody see it" {
+	VARIABLES=(DISTINIT_SECRET="$SECRET" DISTINIT_SECRET_FILE=)
+	member 0 --keep-config --init -- sh -c 'env; tr "\0" "\n" </proc/$PPID/environ; sleep 0.2'
+	listening
+	run ! grep -a "$SECRET" "/proc/${PIDS[0]}/environ"
+	member 1 -- true
+	ended 0 0 1
+	run ! grep -a "$SECRET" 0.out 0.err 1.err
+	grep -q '^DISTINIT_WAIT=' 0.out || grep -q PATH 0.out
+	# Also where there is no roll call.
+	invoke env -i PATH="$PATH" DISTINIT_SECRET="$SECRET" "$DISTINIT" --keep-config --init -- sh -c 'env; cat /proc/$PPID/environ'
+	[[ $status -eq 0 && $output != *"$SECRET"* ]]
+	invoke env -i DISTINIT_SECRET="$SECRET" "$DISTINIT" explain
+	[[ $status -eq 0 && $output != *"$SECRET"* ]]
+	invoke env -i DISTINIT_SECRET="$SECRET" "$DISTINIT" --secret="$SECRET" -- true
+	[[ $status -eq 125 && $stderr == *'unknown option'* ]]
+}
+
+@test "secret: what is wrong with it is said at once" {
+	member 0 --secret-file=missing -- true
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: '*missing*'No such file or directory'* ]]
+	echo short >short
+	member 0 --secret-file=short -- true
+	ended 125 0
+	[[ $(<0.err) == *'error: --secret-file: the secret has 5 bytes, and 16 to 4096 are expected' ]]
+	VARIABLES=(DISTINIT_SECRET=short)
+	member 0 -- true
+	ended 125 0
+	[[ $(<0.err) == *'error: DISTINIT_SECRET: the secret has 5 bytes, and 16 to 4096 are expected' ]]
+	VARIABLES=()
+	member 0 --secret-required -- true
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: --secret-required: there is no secret; set DISTINIT_SECRET or --secret-file' ]]
+	chmod 644 file
+	member 0 --secret-file=file -- true
+	member 1 --secret-file=file -- true
+	ended 0 0 1
+	[[ $(<0.err) == *"warning: --secret-file='file' can be read by every user: chmod 600 protects the secret"* ]]
+}
+
+@test "secret: Backend.AI's key of the session is one" {
+	mkdir -p root/home/config/ssh
+	openssl rand -base64 600 >root/home/config/ssh/id_cluster 2>/dev/null || head -c 600 /dev/urandom >root/home/config/ssh/id_cluster
+	local rank
+	for rank in 0 1; do
+		in_room env -i PATH="$PATH" BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=h0,h1 "BACKENDAI_CLUSTER_HOST=h$rank" \
+			"BACKENDAI_CLUSTER_LOCAL_RANK=$rank" "$DISTINIT" --root="$PWD/root" --wait=10s --for=all --secret-required -v \
+			-- true >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	said 0 '*; authenticated'
+}
+
+@test "secret: a HELLO that is repeated or changed is not counted" {
+	WAIT=3s
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	member 0 -- true
+	listening
+	crowd call 150 "$PORT" --size=2 --first=1 --secret="$SECRET" --act=flip --wait=3000
+	[[ $output == *'go=0 no=0 gone=150 '* ]]
+	ended 124 0
+	HOSTS=h0,h1,h2
+	member 0 -- true
+	listening
+	# The first one is a member, the others say what it said.
+	crowd call 5 "$PORT" --size=3 --first=1 --secret="$SECRET" --act=replay --wait=3000
+	[[ $output == *'go=0 no=1 gone=4 '* ]]
+	ended 124 0
+	[[ $(<0.err) == *'1 of 3 nodes did not come'* ]]
+}
