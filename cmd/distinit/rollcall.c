@@ -250,7 +250,16 @@ static int move_port(struct session *s, const struct roll_call *call, uint16_t p
 	return r < 0 ? session_fail(s, &err) : 0;
 }
 
+static void report_roll_call(struct session *s, const struct roll_call *call, const struct roll_end *end) {
+	struct report_line line;
+	if (s->report.path) {
+		roll_report(call, end, report_begin(&s->report, &line, "roll_call"));
+		session_report_end(s, &line);
+	}
+}
+
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
+	report_roll_call(s, call, end);
 	if (end->result == ROLL_STARTED) {
 		return end->moved ? move_port(s, call, end->port) : 0;
 	}
@@ -260,7 +269,7 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 		roll_put_seconds(&time, end->waited_ms);
 		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
 			buf_text(&time));
-		wait_fail(s, &err, 0);
+		wait_fail(s, &err, 128 + end->signal);
 		return wait_die(end->signal);
 	}
 	return wait_fail(s, &end->error, roll_status(end));

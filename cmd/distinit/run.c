@@ -86,7 +86,8 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	const char *path = env_get(&s->env, "PATH");
 	struct err late;
 	if (!plan) {
-		if (s->report.path && report_started(&s->report, argv[0], (uint32_t)getpid(), false, &late) < 0) {
+		if (s->report.path &&
+		    report_started(&s->report, argv[0], (uint32_t)getpid(), false, &late) < 0) {
 			say_line(&s->speaker, LOG_WARN, late.text);
 		}
 		return exec_program(&s->arena, argv, envp, path, err);

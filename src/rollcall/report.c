@@ -99,7 +99,7 @@ static void put_member(struct buf *out, const struct roll_call *call, const stru
 
 void roll_report(const struct roll_call *call, const struct roll_end *end, struct buf *out) {
 	bool first = call->rank == 0;
-	buf_putf(out, "{\"version\": 1, \"result\": \"%s\", \"role\": \"%s\", ", results[end->result],
+	buf_putf(out, "\"version\": 1, \"result\": \"%s\", \"role\": \"%s\", ", results[end->result],
 		 first ? "coordinator" : "member");
 	put_key(out, "job");
 	json_put_text(out, call->job);
@@ -119,5 +119,4 @@ void roll_report(const struct roll_call *call, const struct roll_end *end, struc
 	}
 	buf_puts(out, ", \"error\": ");
 	json_put_text(out, end->error.text[0] ? end->error.text : NULL);
-	buf_putc(out, '}');
 }

@@ -147,7 +147,7 @@ int roll_call(const struct roll_call *call, struct roll_end *end);
 /** The exit status of @end: 0, 124, 125, or 128 and the signal. */
 int roll_status(const struct roll_end *end);
 
-/** Append the report of a roll call as a JSON object. */
+/** Append the report of a roll call: the members of a JSON object, without its braces. */
 void roll_report(const struct roll_call *call, const struct roll_end *end, struct buf *out);
 
 /** The two sides. Return as roll_call(). */

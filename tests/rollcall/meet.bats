@@ -62,6 +62,24 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	said 0 '*info: roll call: all 3 nodes are here, after * s (the last: h1); not authenticated'
 }
 
+@test "roll call: the report has its result, on all nodes, also if nobody starts" {
+	requires python3
+	python3 -c 'import jsonschema' || skip 'python3-jsonschema is not installed'
+	HOSTS=h0,h1
+	member 0 --report=good -- true
+	member 1 --report=good -- true
+	ended 0 0 1
+	told=$("$BATS_TEST_DIRNAME/../programs/check-report" good \
+		'print(sorted((e["roll_call"]["role"], e["roll_call"]["result"]) for e in all if e["event"] == "roll_call"))')
+	[ "$told" = "[('coordinator', 'started'), ('member', 'started')]" ]
+	WAIT=1s
+	member 0 --report=bad -- true
+	ended 124 0
+	told=$("$BATS_TEST_DIRNAME/../programs/check-report" bad \
+		'print([e["roll_call"]["result"] for e in all if e["event"] == "roll_call"])')
+	[ "$told" = "['absent']" ]
+}
+
 @test "roll call: if one never comes, all others end with the same sentence" {
 	WAIT=2s
 	member 0 -- echo started
