@@ -65,7 +65,7 @@ int connect_open(struct watch *watch, const struct addresses *addresses, uint32_
 		// If little time is left, each address gets its share.
 		uint64_t now = clock_now_ms();
 		uint64_t share = clock_left(now, watch->deadline) / (addresses->n - i);
-		int fd;
+		int fd = -EAGAIN;
 		int r = try_address(watch, &addresses->at[i],
 				    clock_after(now, clock_earlier(share, CONNECT_MS)), &fd);
 		if (r <= 0) {
