@@ -51,7 +51,9 @@ teardown_file() {
 
 teardown() {
 	cluster_clean
-	[[ -n $NO_PODMAN ]] || pod rm --all --force --time 0 >/dev/null
+	[[ -z $NO_PODMAN ]] || return 0
+	pod pod rm --all --force --time 0 >/dev/null
+	pod rm --all --force --time 0 >/dev/null
 }
 
 # connected N COMMAND...: what COMMAND prints of /proc/net/tcp has N members at a coordinator, and what they said has been read.
