@@ -67,8 +67,8 @@ connected() {
 	[[ $n -eq $1 ]] && sleep 0.5
 }
 
-# says COMMAND PATTERN: a line that COMMAND prints matches PATTERN. To be polled. How late it is said is the machine's to choose: the
-# master counts every 10 s at first.
+# says COMMAND PATTERN: a line that COMMAND prints matches PATTERN. To be polled. The master
+# says who is absent after 10, 20 and 40 s: on a slow machine, the first line may be too early.
 says() {
 	local line
 	output=$($1 2>&1)
