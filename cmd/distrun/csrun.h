@@ -30,6 +30,8 @@ struct csrun {
 	struct container container;
 	/** distinit's path in the container; NULL: it is not used. */
 	const char *first;
+	/** Whether distinit calls the roll of the tasks before the command. */
+	bool roll_call;
 	/** The number of tasks; 0: one task, without a layout. */
 	uint64_t tasks;
 	/**

@@ -161,6 +161,13 @@ void csrun_command(const struct csrun *c, struct words *words) {
 		if (c->runtime->is_init) {
 			words_add(words, "--init");
 		}
+		if (c->roll_call) {
+			// On the command line, --wait would override the user's duration.
+			if (!env_value(&c->s->env, "DISTINIT_WAIT")) {
+				words_add(words, "--wait");
+			}
+			words_add(words, "--for=all");
+		}
 		words_add(words, "--");
 	}
 	words_add_all(words, c->s->settings.arguments);

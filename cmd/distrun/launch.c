@@ -7,6 +7,9 @@
 #include "slurm/layout.h"
 
 #include <errno.h>
+#include <sys/random.h>
+
+#define SECRET "DISTINIT_SECRET"
 
 /** Set setting @id to a computed @value. @from explains it, for --dry-run and errors. */
 static void conclude(struct csrun *c, enum site_id id, uint32_t value, const char *from) {
@@ -91,6 +94,38 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 	return r;
 }
 
+/** Read --for. */
+static int read_for(struct csrun *c, struct err *err) {
+	const char *what = c->s->settings.value[OPT_FOR];
+	if (what && strcmp(what, "all") != 0) {
+		return err_set(err, EINVAL, "--for=%s: expected all", quote(str_of(what)).s);
+	}
+	if (what && !c->first) {
+		return err_set(err, EINVAL, "--for=all: distinit calls the roll, but %s=none leaves it out",
+			       c->from[SITE_DISTINIT]);
+	}
+	c->roll_call = what;
+	return 0;
+}
+
+/**
+ * Give the tasks a secret, by which their roll call keeps others out. In the environment, beside the
+ * bundle: every user of the nodes can read a command line.
+ */
+static void share_secret(struct csrun *c) {
+	unsigned char bytes[16];
+	struct buf text = BUF(c->arena);
+	if (!c->first || env_value(&c->s->env, SECRET)) {
+		return;
+	}
+	while (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+	}
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		buf_putf(&text, "%02x", bytes[i]);
+	}
+	env_set(&c->s->env, STR(SECRET), buf_str(&text), NULL);
+}
+
 /** Build the complete command line. */
 static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	struct words more = WORDS(c->arena);
@@ -99,6 +134,7 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	struct layout_part *parts;
 	size_t n;
 	int r = csrun_contain(c, false, err);
+	r = r < 0 ? r : read_for(c, err);
 	r = r < 0 ? r : csrun_ready_srun(c, &nodes, err);
 	r = r < 0 ? r : find_layout(c, &nodes, &layout, err);
 	r = r < 0 ? r : layout_parts(c->arena, &layout, &parts, &n, err);
@@ -106,6 +142,7 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
+	share_secret(c);
 	words_add(words, "srun");
 	words_add(words, "--unbuffered");
 	words_add(words, "--kill-on-bad-exit");

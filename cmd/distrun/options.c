@@ -44,6 +44,8 @@ static const struct option options[] = {
 	{"cyclic", 0, OPT_CYCLIC, TAKES_FLAG, CMD_LAUNCH, false, NULL,
 	 "distribute ranks round-robin over the nodes after the first (default: fill one node after the "
 	 "other)"},
+	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_LAUNCH, false, "WHAT",
+	 "all: the tasks call the roll, and COMMAND starts when all are there and agree, or nowhere"},
 	{"alloc-node", 0, OPT_ALLOC_NODE, TAKES_TEXT, CMD_EXEC, false, "True|False",
 	 "True (default): allocate a node for the command alone; False: run it here"},
 	{"mount-dirs", 0, OPT_MOUNT_DIRS, TAKES_LIST, CONTAINED, false, "DIRS",

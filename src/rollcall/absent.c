@@ -35,9 +35,10 @@ void absent_look_up(struct coordinator *co) {
 		}
 	}
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = &co->lookups};
-	if (co->n_looked && lookups_begin(&co->lookups, names, co->n_looked, co->port) == 0 &&
-	    epoll_ctl(co->epoll, EPOLL_CTL_ADD, co->lookups.fd, &event) < 0) {
+	if (co->n_looked && (lookups_begin(&co->lookups, names, co->n_looked, co->port) < 0 ||
+			     epoll_ctl(co->epoll, EPOLL_CTL_ADD, co->lookups.fd, &event) < 0)) {
 		absent_done(co);
+		co->n_looked = 0;
 	}
 }
 
@@ -48,6 +49,16 @@ void absent_read(struct coordinator *co) {
 	} else {
 		absent_done(co);
 	}
+}
+
+/** Whether the host of @rank was looked up, and there is no answer yet. */
+static bool is_unanswered(const struct coordinator *co, uint32_t rank) {
+	for (uint32_t i = 0; i < co->n_looked; i++) {
+		if (co->looked[i] == rank) {
+			return !co->answers[i];
+		}
+	}
+	return false;
 }
 
 static const struct lookup_answer *answer_of(const struct coordinator *co, uint32_t rank) {
@@ -88,7 +99,7 @@ static void put_reason(const struct coordinator *co, uint32_t rank, struct buf *
 		buf_putf(out, "resolves to %s, %s", text,
 			 speaks_torch(co, text) ? "which speaks as PyTorch does" : "never came");
 	} else {
-		buf_puts(out, "never came");
+		buf_puts(out, is_unanswered(co, rank) ? "no name server answers" : "never came");
 	}
 }
 

@@ -284,6 +284,34 @@ laid() {
 	[[ $status -eq 0 && $output != *SLURM_NTASKS=* ]]
 }
 
+@test "launch: --for=all is distinit's, with the user's duration if there is one" {
+	wse --for=all --nodes=1 true
+	[[ $status -eq 0 && $output == *'</distinit> <--wait> <--for=all> <--> <true>'* ]]
+	csrun wse DISTINIT_WAIT=1h -- --for=all --nodes=1 true
+	[[ $status -eq 0 && $output == *'</distinit> <--for=all> <--> <true>'* ]]
+	wse --for=some true
+	refuses 125 "--for='some': expected all"
+	wse --for=all --distinit=none true
+	refuses 125 '--for=all: distinit calls the roll, but --distinit=none leaves it out'
+}
+
+@test "launch: the tasks get a fresh secret, which is in no command line" {
+	printf '#!/bin/sh\necho "$DISTINIT_SECRET"\ntr "\\0" " " </proc/$$/cmdline' >"$BIN/srun"
+	wse true
+	local first=${output%%$'\n'*}
+	[[ $status -eq 0 && $first =~ ^[0-9a-f]{32}$ && $(grep -c "$first" <<<"$output") -eq 1 && $stderr != *"$first"* ]]
+	wse true
+	[[ ${output%%$'\n'*} =~ ^[0-9a-f]{32}$ && ${output%%$'\n'*} != "$first" ]]
+	wse --dry-run -v true
+	[[ $status -eq 0 && ! $output$stderr =~ [0-9a-f]{32} ]]
+	csrun wse DISTINIT_SECRET=the-secret-of-the-user -- true
+	[[ ${output%%$'\n'*} == the-secret-of-the-user ]]
+	wse --distinit=none true
+	[[ $status -eq 0 && -z ${output%%$'\n'*} ]]
+	cpu true
+	[[ $status -eq 0 && -z ${output%%$'\n'*} ]]
+}
+
 # --- the site -------------------------------------------------------------------------------------
 
 @test "site: an existing csrun_cpu serves as a site file" {

@@ -111,6 +111,24 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	[[ $(<0.err) == *': elsewhere (rank 2, its name does not resolve); '* ]]
 }
 
+@test "roll call: a name server that does not answer is named as the reason" {
+	cat >dns.py <<-'END'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 53))
+		open("bound", "w").close()
+		while True:
+		    s.recvfrom(512)
+	END
+	server dns.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	HOSTS=h0,h1,elsewhere WAIT=4s
+	member 0 -- true
+	member 1 -- true
+	ended 124 0 1
+	[[ $(<0.err) == *': elsewhere (rank 2, no name server answers); '* ]]
+}
+
 @test "roll call: a member that dies and comes again starts with the others" {
 	member 0 -v -- true
 	listening
