@@ -104,8 +104,6 @@ struct roll_end {
 	enum roll_result result;
 	/** The signal that ended it, or 0. */
 	int signal;
-	/** Why nothing is started; empty if all is well. */
-	struct err error;
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
@@ -136,6 +134,9 @@ struct roll_end {
 	/** What a member knows: whether the coordinator was reached, and its last failure. */
 	bool reached;
 	struct err failure;
+
+	/** Why nothing is started; empty if all is well. */
+	struct err error;
 };
 
 /**
