@@ -3,16 +3,18 @@
 /**
  * strstr(), strtoul(), strtoull(), mbstowcs() and qsort() for the static programs, in place of
  * musl's, which take 7 KB. The look-up of names in the C library needs them, for short texts and a
- * few addresses.
+ * few addresses. At the end are two functions inside musl, which take 3 KB.
  */
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 char *strstr(const char *text, const char *part) {
 	size_t len = strlen(part);
@@ -97,4 +99,30 @@ void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const
 			}
 		}
 	}
+}
+
+// --- inside musl ----------------------------------------------------------------------------------------
+
+/** musl runs @call in all threads, for setuid() and the like. There is only one here. */
+void in_all_threads(void (*call)(void *), void *context) __asm__("__synccall");
+void in_all_threads(void (*call)(void *), void *context) {
+	call(context);
+}
+
+struct musl_service {
+	uint16_t port;
+	unsigned char protocol, type;
+};
+
+/** The service of getaddrinfo(). Here it is a number or NULL, and hints have the type of socket. */
+int look_up_service(struct musl_service *out, const char *name, int protocol, int type,
+		    int flags) __asm__("__lookup_serv");
+int look_up_service(struct musl_service *out, const char *name, int protocol, int type, int flags) {
+	(void)protocol;
+	(void)flags;
+	bool stream = type == SOCK_STREAM;
+	*out = (struct musl_service){.port = (uint16_t)(name ? strtoul(name, NULL, 10) : 0),
+				     .protocol = stream ? IPPROTO_TCP : IPPROTO_UDP,
+				     .type = (unsigned char)type};
+	return 1;
 }

@@ -86,7 +86,7 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 	if (statvfs("/", &fs) == 0) {
 		p.root_read_only = (fs.f_flag & ST_RDONLY) != 0;
 	}
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+	if (prlimit(0, RLIMIT_MEMLOCK, NULL, &limit) == 0) {
 		p.memlock = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 	}
 	if (file_read(arena, "", "/proc/self/status", PROC_BYTES, &status, &ignored) == 0) {

@@ -7,7 +7,8 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define TEXT_BYTES ((size_t)64 << 10)
@@ -204,6 +205,8 @@ uint64_t machine_memory(const struct machine *m) {
 }
 
 uint64_t machine_shm(const struct machine *m) {
-	struct statvfs fs;
-	return statvfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * fs.f_frsize) : 0;
+	struct statfs fs;
+	return syscall(SYS_statfs, under(m, "/dev/shm"), &fs) == 0
+		       ? rounded((uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize)
+		       : 0;
 }
