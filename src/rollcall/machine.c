@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -164,7 +163,9 @@ static uint64_t count_cpus(void) {
 	uint64_t n = 0;
 	sched_getaffinity(0, sizeof(set), (cpu_set_t *)(void *)set);
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
-		n += (uint64_t)__builtin_popcountl(set[i]);
+		for (; set[i]; set[i] &= set[i] - 1) {
+			n++;
+		}
 	}
 	return n ? n : NOT_TOLD;
 }
@@ -206,7 +207,6 @@ uint64_t machine_memory(const struct machine *m) {
 
 uint64_t machine_shm(const struct machine *m) {
 	struct statfs fs;
-	return syscall(SYS_statfs, under(m, "/dev/shm"), &fs) == 0
-		       ? rounded((uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize)
-		       : 0;
+	return statfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize)
+						      : 0;
 }
