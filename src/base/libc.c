@@ -10,12 +10,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -140,11 +138,9 @@ struct musl_service {
 int look_up_service(struct musl_service *out, const char *name, int protocol, int type,
 		    int flags) __asm__("__lookup_serv");
 int look_up_service(struct musl_service *out, const char *name, int protocol, int type, int flags) {
-	(void)protocol;
 	(void)flags;
-	bool stream = type == SOCK_STREAM;
 	*out = (struct musl_service){.port = (uint16_t)(name ? strtoul(name, NULL, 10) : 0),
-				     .protocol = stream ? IPPROTO_TCP : IPPROTO_UDP,
+				     .protocol = (unsigned char)protocol,
 				     .type = (unsigned char)type};
 	return 1;
 }
