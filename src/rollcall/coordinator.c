@@ -415,17 +415,11 @@ static void release(struct coordinator *co) {
 /** Tell all why nothing starts. */
 static void refuse(struct coordinator *co, int code) {
 	unsigned char payload[HELLO_MAX];
-	static const enum no_kind kinds[] = {[ROLL_STARTED] = NO_ERROR,
-					     [ROLL_ABSENT] = NO_DEADLINE,
-					     [ROLL_DISAGREE] = NO_DISAGREEMENT,
-					     [ROLL_DUPLICATE] = NO_DUPLICATE,
-					     [ROLL_PORT] = NO_ERROR,
-					     [ROLL_SIGNAL] = NO_SIGNAL,
-					     [ROLL_ERROR] = NO_ERROR};
+	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
 	const char *text = co->end->error.text;
 	const char *prefix = "roll call: ";
 	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-	const struct no no = {.kind = kinds[co->end->result], .text = str_of(text)};
+	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);

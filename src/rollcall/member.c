@@ -209,10 +209,6 @@ static int take_go(struct member *m, struct str payload) {
 }
 
 static int take_no(struct member *m, struct str payload) {
-	static const enum roll_result results[] = {
-		[NO_DEADLINE] = ROLL_ABSENT,	 [NO_DISAGREEMENT] = ROLL_DISAGREE,
-		[NO_DUPLICATE] = ROLL_DUPLICATE, [NO_SIGNAL] = ROLL_SIGNAL,
-		[NO_VERSION] = ROLL_ERROR,	 [NO_ERROR] = ROLL_ERROR};
 	struct no no;
 	if (no_decode(payload, &no) < 0) {
 		return failed(m, "its NO is malformed");
@@ -221,7 +217,7 @@ static int take_no(struct member *m, struct str payload) {
 		// It may be started again.
 		return failed(m, "the coordinator was ended by a signal");
 	}
-	m->end->result = results[no.kind];
+	m->end->result = no.kind == NO_VERSION ? ROLL_ERROR : (enum roll_result)no.kind;
 	return err_set(&m->end->error, EPROTO, "%s says: %.*s", m->call->master, (int)no.text.len, no.text.p);
 }
 
