@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -69,6 +71,17 @@ static void check_stat(void) {
 	check(fstatat(AT_FDCWD, "/proc/self", &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(file.st_mode));
 }
 
+/** The look-up of services, inside musl. */
+static void check_service(const char *service, int type, uint16_t port) {
+	struct addrinfo hints = {.ai_socktype = type}, *list = NULL;
+	check(getaddrinfo("127.0.0.1", service, &hints, &list) == 0 && !list->ai_next &&
+	      list->ai_socktype == type);
+	struct sockaddr_in address = {0};
+	memcpy(&address, list->ai_addr, sizeof(address));
+	checkf(ntohs(address.sin_port) == port, "port %u", port);
+	freeaddrinfo(list);
+}
+
 static void check_fork(void) {
 	int status = 0;
 	pid_t child = fork();
@@ -122,5 +135,7 @@ int main(void) {
 
 	check_stat();
 	check_fork();
+	check_service("9", SOCK_DGRAM, 9);
+	check_service(NULL, SOCK_STREAM, 0);
 	return check_done();
 }
