@@ -14,17 +14,17 @@ struct rolling;
 
 struct session {
 	enum command command;
+	struct speaker speaker;
 	struct arena arena;
 	struct env env;
 	struct notes notes;
-	struct settings settings;
-	struct overrides overrides;
-	struct flow flow;
-	struct speaker speaker;
 	struct report report;
 	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
 	struct env before;
 	struct rolling *rolling;
+	struct settings settings;
+	struct overrides overrides;
+	struct flow flow;
 };
 
 /** Start with our own environment. @memory is for the arena. */

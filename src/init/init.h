@@ -86,10 +86,6 @@ struct init_plan {
 	bool kill_group;
 	/** The signal that the workload gets when we die; 0: none. */
 	int pdeathsig;
-	/** The signal that each signal is forwarded as; 0: it is dropped. */
-	uint8_t signal_as[SIGNAL_MAX + 1];
-	/** The exit status that each exit status of the workload becomes. */
-	uint8_t status_as[256];
 	enum init_log log;
 	/**
 	 * Say how the workload ended, unless it just exited with 0. Else only INIT_INFO says it.
@@ -114,6 +110,10 @@ struct init_plan {
 	/** Set by init_hold_signals(). */
 	bool holds_signals;
 	uint64_t inherited_mask;
+	/** The signal that each signal is forwarded as; 0: it is dropped. */
+	uint8_t signal_as[SIGNAL_MAX + 1];
+	/** The exit status that each exit status of the workload becomes. */
+	uint8_t status_as[256];
 };
 
 extern const struct init_report init_report;

@@ -22,7 +22,7 @@ static void close_descriptors(unsigned from, unsigned last) {
 		return;
 	}
 	struct rlimit limit = {.rlim_cur = DESCRIPTORS_MOST};
-	getrlimit(RLIMIT_NOFILE, &limit);
+	prlimit(0, RLIMIT_NOFILE, NULL, &limit);
 	for (unsigned fd = from; fd <= last && fd < DESCRIPTORS_MOST && fd < limit.rlim_cur; fd++) {
 		close((int)fd);
 	}

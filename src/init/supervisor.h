@@ -56,7 +56,6 @@ struct told_to_end {
 };
 
 struct supervisor {
-	struct init_plan plan;
 	/** The workload's name, for messages. */
 	const char *name;
 	pid_t self;
@@ -103,6 +102,7 @@ struct supervisor {
 	/** A signal could not be forwarded. This is reported once. */
 	bool refused;
 	uint32_t n_asked;
+	struct init_plan plan;
 	/** Last, so that most of it is never touched. */
 	pid_t asked[ASKED_MAX];
 };

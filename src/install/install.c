@@ -18,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -252,8 +253,8 @@ static int replace(struct install *in) {
 }
 
 static void note_noexec(const struct install *in, struct notes *notes) {
-	struct statvfs info;
-	if (fstatvfs(in->folder_fd, &info) == 0 && (info.f_flag & ST_NOEXEC)) {
+	struct statfs info;
+	if (fstatfs(in->folder_fd, &info) == 0 && (info.f_flags & ST_NOEXEC)) {
 		notes_add(notes,
 			  "nothing can be run from %s, which is mounted noexec; mount it without noexec "
 			  "where it is used",

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /** The kernel cuts it down to net.core.somaxconn. */
@@ -59,7 +60,8 @@ static void unmap(struct address *address) {
 
 int listen_accept(int listener, struct address *peer) {
 	*peer = (struct address){.len = sizeof(peer->v6)};
-	int fd = accept4(listener, &peer->any, &peer->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	// musl's accept4() has code for kernels that do not have it.
+	int fd = (int)syscall(SYS_accept4, listener, &peer->any, &peer->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
 		return -errno;
 	}

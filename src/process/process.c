@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PROC_BYTES ((size_t)64 << 10)
@@ -79,14 +80,14 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 	if (r < 0) {
 		return r;
 	}
-	struct statvfs fs;
+	struct statfs fs;
 	struct rlimit limit;
 	struct str status;
 	struct err ignored;
-	if (statvfs("/", &fs) == 0) {
-		p.root_read_only = (fs.f_flag & ST_RDONLY) != 0;
+	if (statfs("/", &fs) == 0) {
+		p.root_read_only = (fs.f_flags & ST_RDONLY) != 0;
 	}
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+	if (prlimit(0, RLIMIT_MEMLOCK, NULL, &limit) == 0) {
 		p.memlock = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 	}
 	if (file_read(arena, "", "/proc/self/status", PROC_BYTES, &status, &ignored) == 0) {

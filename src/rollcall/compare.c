@@ -223,14 +223,17 @@ void difference_text(const struct compare *c, const struct difference *d, struct
 }
 
 void difference_json(const struct compare *c, const struct difference *d, bool error, struct buf *out) {
-	buf_putf(out, "{\"group\": \"%s\", \"error\": %s, \"name\": ", fact_groups[d->group],
-		 error ? "true" : "false");
-	json_put_text(out, d->name);
+	buf_putc(out, '{');
+	json_put_member(out, "group", fact_groups[d->group]);
+	json_put_fact(out, "error", error);
+	json_put_member(out, "name", d->name);
+	json_put_key(out, "values");
 	for (uint32_t i = 0; i < d->n_values; i++) {
 		const struct difference_value *v = &d->values[i];
-		buf_puts(out, i ? ", {\"value\": " : ", \"values\": [{\"value\": ");
-		json_put_text(out, fact_shown(v->value));
-		buf_putf(out, ", \"nodes\": %u, \"ranks\": \"", v->n);
+		buf_puts(out, i ? ", {" : "[{");
+		json_put_member(out, "value", fact_shown(v->value));
+		json_put_number(out, "nodes", v->n);
+		buf_puts(out, ", \"ranks\": \"");
 		put_members(c, d, v, true, 0, out);
 		buf_puts(out, "\"}");
 	}

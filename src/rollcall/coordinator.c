@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /** Descriptors beside one for each member, and those that this process needs for itself. */
@@ -34,7 +35,7 @@ static void say(const struct coordinator *co, enum roll_level level, struct buf 
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->call->size + SPARE_FDS;
-	getrlimit(RLIMIT_NOFILE, was);
+	prlimit(0, RLIMIT_NOFILE, NULL, was);
 	struct rlimit raised = {was->rlim_max, was->rlim_max};
 	if (was->rlim_max < need) {
 		return err_set(
@@ -45,7 +46,7 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			(unsigned long)was->rlim_max);
 	}
 	if (was->rlim_cur < raised.rlim_max) {
-		setrlimit(RLIMIT_NOFILE, &raised);
+		prlimit(0, RLIMIT_NOFILE, &raised, NULL);
 	}
 	uint64_t room = raised.rlim_max - OWN_FDS, wanted = 2 * (uint64_t)co->call->size + SPARE_GUESTS;
 	co->max_guests = (uint32_t)(room < wanted ? room : wanted);
@@ -124,7 +125,9 @@ static int open_desk(struct coordinator *co) {
 /** Handle all that is ready. */
 static void handle_events(struct coordinator *co) {
 	struct epoll_event events[256];
-	int n = epoll_wait(co->epoll, events, sizeof(events) / sizeof(events[0]), 0);
+	// musl's epoll_wait() has code for kernels that do not have this system call.
+	int n = (int)syscall(SYS_epoll_pwait, co->epoll, events, sizeof(events) / sizeof(events[0]), 0, NULL,
+			     0);
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == co) {
 			guests_accept(co);
@@ -412,17 +415,11 @@ static void release(struct coordinator *co) {
 /** Tell all why nothing starts. */
 static void refuse(struct coordinator *co, int code) {
 	unsigned char payload[HELLO_MAX];
-	static const enum no_kind kinds[] = {[ROLL_STARTED] = NO_ERROR,
-					     [ROLL_ABSENT] = NO_DEADLINE,
-					     [ROLL_DISAGREE] = NO_DISAGREEMENT,
-					     [ROLL_DUPLICATE] = NO_DUPLICATE,
-					     [ROLL_PORT] = NO_ERROR,
-					     [ROLL_SIGNAL] = NO_SIGNAL,
-					     [ROLL_ERROR] = NO_ERROR};
+	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
 	const char *text = co->end->error.text;
 	const char *prefix = "roll call: ";
 	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-	const struct no no = {.kind = kinds[co->end->result], .text = str_of(text)};
+	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);
@@ -495,7 +492,7 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 		r = run(co);
 		watch_done(&co->watch);
 	}
-	setrlimit(RLIMIT_NOFILE, &was);
+	prlimit(0, RLIMIT_NOFILE, &was, NULL);
 	end->signal = co->watch.signal;
 	end->waited_ms = clock_now_ms() - co->watch.started;
 	if (end->signal) {

@@ -10,7 +10,6 @@
 
 /** A process that has connected. */
 struct guest {
-	struct line line;
 	enum guest_state {
 		/** It is closed, and free for another. */
 		GUEST_FREE,
@@ -21,7 +20,6 @@ struct guest {
 		/** Its rank is beyond our size: it sees another cluster. */
 		GUEST_BEYOND,
 	} state;
-	struct address peer;
 	/** Links in the list of its state: silent, beyond or free ones. */
 	struct guest *next;
 	struct guest *previous;
@@ -33,19 +31,21 @@ struct guest {
 	/** The answers that are expected from it (TELL): they may be long. */
 	uint32_t asked;
 
-	/** For the greeting that it got. */
-	uint32_t seconds;
-	unsigned char nonce[NONCE_BYTES];
-
 	/** From its HELLO. */
 	uint32_t rank;
 	uint32_t size;
 	uint64_t incarnation;
-	uint64_t digest[N_FACT_GROUPS];
 	int64_t clock_ms;
 	/** Its name for messages. */
 	struct str host;
 	struct str node;
+	uint64_t digest[N_FACT_GROUPS];
+
+	struct line line;
+	struct address peer;
+	/** For the greeting that it got. */
+	uint32_t seconds;
+	unsigned char nonce[NONCE_BYTES];
 };
 
 struct guest_list {
@@ -75,12 +75,12 @@ struct coordinator {
 	const struct roll_call *call;
 	struct roll_end *end;
 	struct arena *arena;
-	struct watch watch;
 	int epoll;
 	int listener;
 	uint16_t port;
 	bool moved;
-	unsigned char tag[MAC_BYTES];
+	/** GO is being sent. */
+	bool released;
 	/** By rank. Our own stays empty. */
 	struct seat *seats;
 	/** Members that are here, with us. */
@@ -101,14 +101,14 @@ struct coordinator {
 	struct guest *duplicate[2];
 	uint32_t n_parts;
 	unsigned char *free_part;
-	/** GO is being sent. Those that may not have heard it: how many, and the first names. */
-	bool released;
+	/** Answers that are still awaited. */
+	uint32_t n_asked;
+	/** What is large comes last: the offsets of the rest are shorter. */
+	struct watch watch;
+
+	/** Those that may not have heard GO: how many, and the first names. */
 	uint32_t n_deaf;
 	struct str deaf[WAIT_NAMES];
-
-	uint32_t n_nonces;
-	unsigned char nonces[NONCES][NONCE_BYTES];
-	struct stranger strangers[STRANGERS_MAX];
 
 	/** absent.c: the look-ups of the first absentees. */
 	struct lookups lookups;
@@ -121,8 +121,11 @@ struct coordinator {
 	struct compare_parties parties[N_FACT_GROUPS];
 	struct guest *speakers[N_FACT_GROUPS][COMPARE_PARTIES];
 	struct str payloads[N_FACT_GROUPS][COMPARE_PARTIES];
-	/** Answers that are still awaited. */
-	uint32_t n_asked;
+
+	unsigned char tag[MAC_BYTES];
+	uint32_t n_nonces;
+	unsigned char nonces[NONCES][NONCE_BYTES];
+	struct stranger strangers[STRANGERS_MAX];
 };
 
 /** guest.c: accept all that wait at the listener, and greet them. */

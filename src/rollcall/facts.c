@@ -200,8 +200,8 @@ static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_
 static void read_limits(struct reading *r) {
 	const struct machine *m = &r->machine;
 	struct rlimit memlock = {0}, nofile = {0};
-	getrlimit(RLIMIT_MEMLOCK, &memlock);
-	getrlimit(RLIMIT_NOFILE, &nofile);
+	prlimit(0, RLIMIT_MEMLOCK, NULL, &memlock);
+	prlimit(0, RLIMIT_NOFILE, NULL, &nofile);
 	add_number(r, "cpus", machine_cpus(m));
 	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
 	add_number(r, "memory_mib", machine_memory(m));

@@ -116,7 +116,7 @@ struct go {
 	uint32_t round;
 	uint32_t took_ms;
 	uint64_t clock_ms;
-};
+} __attribute__((packed));
 
 struct no {
 	enum no_kind kind;

@@ -29,17 +29,36 @@ void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]) {
 	sha256_end(&hash, out);
 }
 
-/** Write the first @n bytes of HMAC(@key, @a || @b) to @out. */
+/** Add the 64 bytes of @key, each with @mask. */
+static void add_masked(struct sha256 *hash, const unsigned char key[64], unsigned char mask) {
+	for (int i = 0; i < 64; i++) {
+		const unsigned char byte = key[i] ^ mask;
+		sha256_add(hash, &byte, 1);
+	}
+}
+
+/** Write the first @n bytes of HMAC(@key, @a || @b) to @out (RFC 2104). */
 static void hmac(struct str key, struct str a, struct str b, void *out, size_t n) {
-	br_hmac_key_context key_context;
-	br_hmac_context context;
-	br_hmac_key_init(&key_context, &br_sha256_vtable, key.p, key.len);
-	br_hmac_init(&context, &key_context, n);
-	br_hmac_update(&context, a.p, a.len);
-	br_hmac_update(&context, b.p, b.len);
-	br_hmac_out(&context, out);
-	explicit_bzero(&key_context, sizeof(key_context));
-	explicit_bzero(&context, sizeof(context));
+	unsigned char block[64] = {0}, digest[SHA256_BYTES];
+	struct sha256 hash;
+	if (key.len > sizeof(block)) {
+		sha256(key.p, key.len, block);
+	} else {
+		memcpy(block, key.p, key.len);
+	}
+	sha256_begin(&hash);
+	add_masked(&hash, block, 0x36);
+	sha256_add(&hash, a.p, a.len);
+	sha256_add(&hash, b.p, b.len);
+	sha256_end(&hash, digest);
+	sha256_begin(&hash);
+	add_masked(&hash, block, 0x5c);
+	sha256_add(&hash, digest, sizeof(digest));
+	sha256_end(&hash, digest);
+	memcpy(out, digest, n);
+	explicit_bzero(block, sizeof(block));
+	explicit_bzero(digest, sizeof(digest));
+	explicit_bzero(&hash, sizeof(hash));
 }
 
 static struct str bytes_of(const struct key *key) {

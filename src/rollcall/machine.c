@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 #include <sched.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define TEXT_BYTES ((size_t)64 << 10)
@@ -163,7 +163,9 @@ static uint64_t count_cpus(void) {
 	uint64_t n = 0;
 	sched_getaffinity(0, sizeof(set), (cpu_set_t *)(void *)set);
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++) {
-		n += (uint64_t)__builtin_popcountl(set[i]);
+		for (; set[i]; set[i] &= set[i] - 1) {
+			n++;
+		}
 	}
 	return n ? n : NOT_TOLD;
 }
@@ -204,6 +206,7 @@ uint64_t machine_memory(const struct machine *m) {
 }
 
 uint64_t machine_shm(const struct machine *m) {
-	struct statvfs fs;
-	return statvfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * fs.f_frsize) : 0;
+	struct statfs fs;
+	return statfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize)
+						      : 0;
 }

@@ -33,9 +33,6 @@
 struct member {
 	const struct roll_call *call;
 	struct roll_end *end;
-	struct watch watch;
-	uint64_t incarnation;
-	struct line line;
 	/** What the last connection turned out to be. */
 	enum {
 		HEARD_NOTHING,
@@ -45,15 +42,18 @@ struct member {
 	} heard;
 	/** The first port answered, but not as a roll call. */
 	bool foreign;
-	/** Why the first port failed, or one where the coordinator was. */
-	struct err why;
+	uint64_t incarnation;
+	/** When to show the news. */
+	uint64_t news_at;
+	struct line line;
+	size_t n;
+	struct watch watch;
 	/** What the coordinator said last; its size is 0 before that. */
 	struct wait_news news;
-	/** When to show it. */
-	uint64_t news_at;
-	/** Bytes of frames. */
+	/** Why the first port failed, or one where the coordinator was. */
+	struct err why;
+	/** @n bytes of frames. */
 	unsigned char bytes[HELLO_MAX];
-	size_t n;
 };
 
 static int failed(struct member *m, const char *why) {
@@ -209,10 +209,6 @@ static int take_go(struct member *m, struct str payload) {
 }
 
 static int take_no(struct member *m, struct str payload) {
-	static const enum roll_result results[] = {
-		[NO_DEADLINE] = ROLL_ABSENT,	 [NO_DISAGREEMENT] = ROLL_DISAGREE,
-		[NO_DUPLICATE] = ROLL_DUPLICATE, [NO_SIGNAL] = ROLL_SIGNAL,
-		[NO_VERSION] = ROLL_ERROR,	 [NO_ERROR] = ROLL_ERROR};
 	struct no no;
 	if (no_decode(payload, &no) < 0) {
 		return failed(m, "its NO is malformed");
@@ -221,7 +217,7 @@ static int take_no(struct member *m, struct str payload) {
 		// It may be started again.
 		return failed(m, "the coordinator was ended by a signal");
 	}
-	m->end->result = results[no.kind];
+	m->end->result = no.kind == NO_VERSION ? ROLL_ERROR : (enum roll_result)no.kind;
 	return err_set(&m->end->error, EPROTO, "%s says: %.*s", m->call->master, (int)no.text.len, no.text.p);
 }
 

@@ -65,6 +65,7 @@ struct roll_call {
 	bool verbose;
 };
 
+/** Up to ROLL_SIGNAL, and ROLL_ERROR: as in a NO (enum no_kind). */
 enum roll_result {
 	ROLL_STARTED,
 	/** Not all came in time. */
@@ -72,11 +73,15 @@ enum roll_result {
 	ROLL_DISAGREE,
 	/** Two members say the same rank. */
 	ROLL_DUPLICATE,
+	ROLL_SIGNAL,
 	/** The port cannot be had. */
 	ROLL_PORT,
-	ROLL_SIGNAL,
 	ROLL_ERROR,
 };
+
+_Static_assert((int)ROLL_ABSENT == NO_DEADLINE && (int)ROLL_SIGNAL == NO_SIGNAL &&
+		       (int)ROLL_ERROR == NO_ERROR,
+	       "as in a NO");
 
 /** A member that is not present. */
 struct absentee {
@@ -104,8 +109,6 @@ struct roll_end {
 	enum roll_result result;
 	/** The signal that ended it, or 0. */
 	int signal;
-	/** Why nothing is started; empty if all is well. */
-	struct err error;
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
@@ -136,6 +139,9 @@ struct roll_end {
 	/** What a member knows: whether the coordinator was reached, and its last failure. */
 	bool reached;
 	struct err failure;
+
+	/** Why nothing is started; empty if all is well. */
+	struct err error;
 };
 
 /**

@@ -32,7 +32,7 @@ reserved_table() {
 		sys/socket.h src/net
 		netinet/in.h src/net
 		netdb.h src/net
-		ifaddrs.h src/net
+		linux/rtnetlink.h src/net
 	END
 }
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The static programs' strstr(), strtoul(), mbstowcs() and qsort() (base/libc.c), which this
- * program is linked with, too.
+ * The static programs' strstr(), strtoul(), mbstowcs(), qsort(), fork() and fstatat()
+ * (base/libc.c), which this program is linked with, too.
  */
 
 #include "check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void check_strtoul(const char *text, int base, unsigned long want, size_t length, int error) {
 	char *end;
@@ -54,6 +60,38 @@ static void check_sort(size_t n, uint32_t spread) {
 	checkf(sum == after, "%zu of %u", n, spread);
 }
 
+static void check_stat(void) {
+	struct stat folder, file;
+	int fd = open("/", O_PATH | O_CLOEXEC);
+	check(fstatat(AT_FDCWD, "/", &folder, 0) == 0 && S_ISDIR(folder.st_mode));
+	check(fstatat(fd, "", &file, AT_EMPTY_PATH) == 0 && file.st_ino == folder.st_ino &&
+	      file.st_dev == folder.st_dev && file.st_mtim.tv_sec == folder.st_mtim.tv_sec);
+	close(fd);
+	check(fstatat(AT_FDCWD, "/gone", &file, 0) == -1 && errno == ENOENT);
+	check(fstatat(AT_FDCWD, "/proc/self", &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(file.st_mode));
+}
+
+/** The look-up of services, inside musl. */
+static void check_service(const char *service, int type, uint16_t port) {
+	struct addrinfo hints = {.ai_socktype = type}, *list = NULL;
+	check(getaddrinfo("127.0.0.1", service, &hints, &list) == 0 && !list->ai_next &&
+	      list->ai_socktype == type);
+	struct sockaddr_in address = {0};
+	memcpy(&address, list->ai_addr, sizeof(address));
+	checkf(ntohs(address.sin_port) == port, "port %u", port);
+	freeaddrinfo(list);
+}
+
+static void check_fork(void) {
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		_exit(7);
+	}
+	check(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	      WEXITSTATUS(status) == 7);
+}
+
 int main(void) {
 	const char *text = "abcabd";
 	check(strstr(text, "abd") == text + 3);
@@ -94,5 +132,10 @@ int main(void) {
 	check_sort(5000, 1);
 	check_sort(5000, 100);
 	check_sort(5000, UINT32_MAX);
+
+	check_stat();
+	check_fork();
+	check_service("9", SOCK_DGRAM, 9);
+	check_service(NULL, SOCK_STREAM, 0);
 	return check_done();
 }
