@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The static programs' strstr(), strtoul(), mbstowcs() and qsort() (base/libc.c), which this
- * program is linked with, too.
+ * The static programs' strstr(), strtoul(), mbstowcs(), qsort() and fork() (base/libc.c), which
+ * this program is linked with, too.
  */
 
 #include "check.h"
@@ -11,6 +11,8 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void check_strtoul(const char *text, int base, unsigned long want, size_t length, int error) {
 	char *end;
@@ -54,6 +56,16 @@ static void check_sort(size_t n, uint32_t spread) {
 	checkf(sum == after, "%zu of %u", n, spread);
 }
 
+static void check_fork(void) {
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		_exit(7);
+	}
+	check(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	      WEXITSTATUS(status) == 7);
+}
+
 int main(void) {
 	const char *text = "abcabd";
 	check(strstr(text, "abd") == text + 3);
@@ -94,5 +106,6 @@ int main(void) {
 	check_sort(5000, 1);
 	check_sort(5000, 100);
 	check_sort(5000, UINT32_MAX);
+	check_fork();
 	return check_done();
 }
