@@ -44,10 +44,7 @@ static bool is_own(const struct bundle_request *request, struct str name) {
 	while (!own && str_cut(&rest, ' ', &word)) {
 		own = str_like(name, word);
 	}
-	for (const char *const *names = request->own; !own && names && *names; names++) {
-		own = str_like(name, str_of(*names));
-	}
-	return own;
+	return own || (request->own && str_like_any(name, request->own));
 }
 
 /** The names for a warning, of which the first NAMES_SHOWN are listed. */
