@@ -147,11 +147,7 @@ static const char *may_be(struct guess *g, enum row_field field, struct str name
 
 /** Whether a table has @name: then it is no unknown manager's. */
 static bool is_known(const struct guess *g, struct str name) {
-	const char *const *own = g->own;
-	while (*own && !str_like(name, str_of(*own))) {
-		own++;
-	}
-	return *own || has_word(name, "SERVICE");
+	return str_like_any(name, g->own) || has_word(name, "SERVICE");
 }
 
 /** Add a word for @field, if a variable is found for it that begins with @family, "ACME". */

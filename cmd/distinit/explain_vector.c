@@ -54,7 +54,7 @@ static void learn_words(struct case_writer *r) {
 	for (const char *const *name = r->own; *name; name++) {
 		buf_putf(&r->known, " %s", *name);
 	}
-	for (const char *const *name = read ? row_reads(&r->s->arena, read) : r->own; *name; name++) {
+	for (const char *const *name = read ? row_reads(&r->s->arena, read) : NULL; name && *name; name++) {
 		buf_putf(&r->known, " %s", *name);
 	}
 	for (size_t i = 0; frameworks[i]; i++) {
@@ -160,11 +160,7 @@ static void put_line(struct case_writer *r, const char *text) {
 
 /** Whether the variable @name is read: a table or --read names it, or it tells torchrun what to do. */
 static bool is_read(struct case_writer *r, const char *name) {
-	const char *const *own = r->own;
-	while (*own && !str_like(str_of(name), str_of(*own))) {
-		own++;
-	}
-	return *own || strncmp(name, "PET_", 4) == 0 ||
+	return str_like_any(str_of(name), r->own) || strncmp(name, "PET_", 4) == 0 ||
 	       strstr(buf_text(&r->known), arena_format(&r->s->arena, " %s ", name));
 }
 

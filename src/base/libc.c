@@ -115,7 +115,11 @@ int fstatat(int fd, const char *restrict path, struct stat *restrict out, int fl
 
 // --- inside musl ----------------------------------------------------------------------------------------
 
-/** musl runs @call in all threads, for setuid() and the like. There is only one here. */
+/**
+ * musl's setuid() and the like run @call by this in all threads. There is only one here. The ids are
+ * read back from the kernel after each change (priv/apply.c), so a musl that works in another way
+ * would be noticed.
+ */
 void in_all_threads(void (*call)(void *), void *context) __asm__("__synccall");
 void in_all_threads(void (*call)(void *), void *context) {
 	call(context);

@@ -51,3 +51,10 @@ bool str_like(struct str text, struct str pattern) {
 	}
 	return true;
 }
+
+bool str_like_any(struct str text, const char *const *patterns) {
+	while (*patterns && !str_like(text, str_of(*patterns))) {
+		patterns++;
+	}
+	return *patterns;
+}

@@ -56,3 +56,6 @@ bool str_cut(struct str *rest, char separator, struct str *piece);
 
 /** Whether @text is like @pattern, in which each '*' stands for any text. */
 bool str_like(struct str text, struct str pattern);
+
+/** Whether @text is like one of @patterns, a list that ends with NULL. */
+bool str_like_any(struct str text, const char *const *patterns);

@@ -49,11 +49,7 @@ bool bundle_is_own(struct str name) {
 }
 
 static bool is_own(const struct bundle_request *request, struct str name) {
-	bool own = bundle_is_own(name);
-	for (const char *const *names = request->own; !own && names && *names; names++) {
-		own = str_like(name, str_of(*names));
-	}
-	return own;
+	return bundle_is_own(name) || (request->own && str_like_any(name, request->own));
 }
 
 /** The names for a warning, of which the first NAMES_SHOWN are listed. */

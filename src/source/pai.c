@@ -24,37 +24,18 @@
 #define SIZE "WORLD_SIZE"
 #define RANK "RANK"
 
-/** What the name of the pod of rank 0 ends with. */
-#define MASTER STR("-master-0")
-
-/** The node rank of the pod @self in the job of @master, or UNKNOWN. */
-static uint32_t rank_of_pod(struct str master, struct str self) {
-	struct pod_name pod, first;
-	master = pod_label(master);
-	self = pod_label(self);
-	if (!pod_read(master, &first) || !pod_read(self, &pod)) {
-		return UNKNOWN;
-	}
-	if (str_eq(master, self)) {
-		return 0;
-	}
-	struct str job = {master.p, master.len - strlen("master-0")};
-	bool worker = str_starts(self, job) && str_eq(str_from(pod.prefix, job.len), STR("worker-"));
-	return worker && pod.index < UNKNOWN - 1 ? pod.index + 1 : UNKNOWN;
-}
-
 static const char *pai_detect(const struct input *in) {
 	const char *addr = env_value(in->env, ADDR);
 	bool local = addr && strcmp(addr, "localhost") == 0;
 	uint32_t rank, size;
-	if (!addr || !(local || pod_is_first(str_of(addr), MASTER)) ||
+	if (!addr || !(local || pod_is_first(str_of(addr), POD_MASTER)) ||
 	    num_read_u32(str_of(env_value(in->env, RANK)), &rank) < 0 ||
 	    num_read_u32(str_of(env_value(in->env, SIZE)), &size) < 0 || (local && rank)) {
 		return NULL;
 	}
 	struct own_name own = input_own_name(in);
 	struct str self = str_of(own.s);
-	bool here = local ? pod_is_first(self, MASTER) : rank == rank_of_pod(str_of(addr), self);
+	bool here = local ? pod_is_first(self, POD_MASTER) : rank == pod_rank(str_of(addr), self);
 	return here ? RANK : NULL;
 }
 

@@ -27,6 +27,21 @@ bool pod_is_first(struct str name, struct str end) {
 	return label.len > end.len && str_eq(str_from(label, label.len - end.len), end);
 }
 
+uint32_t pod_rank(struct str master, struct str self) {
+	struct pod_name pod;
+	struct str job = pod_label(master);
+	self = pod_label(self);
+	if (!pod_is_first(job, POD_MASTER) || !pod_read(self, &pod)) {
+		return UNKNOWN;
+	}
+	if (str_eq(job, self)) {
+		return 0;
+	}
+	job.len -= strlen("master-0");
+	bool worker = str_starts(self, job) && str_eq(str_from(pod.prefix, job.len), STR("worker-"));
+	return worker && pod.index < UNKNOWN - 1 ? pod.index + 1 : UNKNOWN;
+}
+
 void pods_put(struct buf *out, struct str prefix, uint32_t first, uint32_t n, struct str suffix) {
 	for (uint32_t i = 0; i < n; i++) {
 		buf_put(out, prefix);

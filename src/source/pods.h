@@ -7,6 +7,7 @@
  */
 
 #include "base/buf.h"
+#include "cluster/cluster.h"
 
 struct pod_name {
 	/** The part before the number: "train-". */
@@ -28,6 +29,15 @@ struct str pod_label(struct str name);
  * Whether the first label of @name ends with @end, such as "-master-0", after at least one byte.
  */
 bool pod_is_first(struct str name, struct str end);
+
+/** What the name of the pod of rank 0 ends with, where masters and workers are numbered apart. */
+#define POD_MASTER STR("-master-0")
+
+/**
+ * The node rank of the pod @self in the job of @master: 0 for JOB-master-0 itself, 1 for
+ * JOB-worker-0. UNKNOWN if @self is no pod of that job, or @master no such name.
+ */
+uint32_t pod_rank(struct str master, struct str self);
 
 /** Append @n names, numbered from @first, each followed by a comma. */
 void pods_put(struct buf *out, struct str prefix, uint32_t first, uint32_t n, struct str suffix);

@@ -45,10 +45,6 @@ static bool is_blank(char c) {
 	return (unsigned char)c <= ' ';
 }
 
-static bool is_field(struct str name, const char *field) {
-	return strncmp(field, name.p, name.len) == 0 && field[name.len] == '\0';
-}
-
 bool row_next(const char **text, struct row_word *out) {
 	const char *p = *text, *end;
 	for (; *p && is_blank(*p); p++) {
@@ -57,7 +53,7 @@ bool row_next(const char **text, struct row_word *out) {
 	for (; !is_blank(*p) && *p != '[' && *p != '?' && *p != '!' && *p != '#' && *p != '='; p++) {
 	}
 	out->name.len = (size_t)(p - out->name.p);
-	while (out->field < ROW_FIELDS && !is_field(out->name, row_field_names[out->field])) {
+	while (out->field < ROW_FIELDS && !str_is(out->name, row_field_names[out->field])) {
 		out->field++;
 	}
 	out->known_by = out->field == ROW_WITH || out->field == ROW_WITHOUT;

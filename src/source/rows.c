@@ -324,13 +324,10 @@ const struct source source_jaxjob = {
 
 static const char *xgboostjob_detect(const struct input *in) {
 	const char *by = row_detect(in, XGBOOSTJOB);
-	struct str workers = str_of(env_value(in->env, "WORKER_ADDRS")), job;
-	job = pod_label(str_of(env_value(in->env, "MASTER_ADDR")));
-	job.len -= by ? STR("master-0").len : 0;
+	struct str workers = str_of(env_value(in->env, "WORKER_ADDRS")), first = {0};
+	str_cut(&workers, ',', &first);
 	// Another operator may have set MASTER_ADDR: it must be of the workers' job.
-	return by && str_starts(workers, job) && str_starts(str_from(workers, job.len), STR("worker-0"))
-		       ? by
-		       : NULL;
+	return by && pod_rank(str_of(env_value(in->env, "MASTER_ADDR")), first) == 1 ? by : NULL;
 }
 
 const struct source source_xgboostjob = {

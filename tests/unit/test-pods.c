@@ -29,6 +29,11 @@ static void check_first(const char *name, bool want) {
 	checkf(pod_is_first(str_of(name), STR("-master-0")) == want, "'%s'", name);
 }
 
+static void check_rank(const char *master, const char *self, uint32_t want) {
+	uint32_t got = pod_rank(str_of(master), str_of(self));
+	checkf(got == want, "'%s' beside '%s': got %u", self, master, got);
+}
+
 int main(void) {
 	arena = fixture_arena();
 	check_read("train-2", "train- 2 ");
@@ -47,6 +52,18 @@ int main(void) {
 	check_put("a-", 0, 3, ".s", "a-0.s,a-1.s,a-2.s,");
 	check_put("a-", 9, 2, "", "a-9,a-10,");
 	check_put("a-", 1, 0, ".s", "");
+
+	check_rank("j-master-0", "j-master-0", 0);
+	check_rank("j-master-0.svc", "j-master-0", 0);
+	check_rank("j-master-0", "j-worker-0.svc", 1);
+	check_rank("j-master-0", "j-worker-41", 42);
+	check_rank("j-master-0", "k-worker-0", UNKNOWN);
+	check_rank("j-master-0", "j-worker", UNKNOWN);
+	check_rank("j-master-0", "j-x-worker-0", UNKNOWN);
+	check_rank("j-master-0", "j-worker-4294967294", UNKNOWN);
+	check_rank("j-master-1", "j-worker-0", UNKNOWN);
+	check_rank("j-master-0", "", UNKNOWN);
+	check_rank("", "j-worker-0", UNKNOWN);
 
 	check_first("job-master-0", true);
 	check_first("job-master-0.job.ns", true);

@@ -79,6 +79,12 @@ int main(void) {
 	check(str_from(STR("abc"), 3).len == 0);
 	check(str_of(NULL).len == 0);
 
+	const char *const patterns[] = {"PET_*", "RANK", NULL};
+	check(str_like_any(STR("PET_X"), patterns));
+	check(str_like_any(STR("RANK"), patterns));
+	check(!str_like_any(STR("RANKS"), patterns));
+	check(!str_like_any(STR("X"), &patterns[2]));
+
 	arena_done(&arena);
 	return check_done();
 }
