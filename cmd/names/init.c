@@ -147,6 +147,8 @@ static int supervise_command(struct guise *g) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
 	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
+	// None of them says why the command ended.
+	g->plan.explains = false;
 	g->plan.event = on_event;
 	g->plan.watcher = g;
 	init_hold_signals(&g->plan);

@@ -173,6 +173,7 @@ import socket, sys
 s = socket.create_server(("", 0))
 print(s.getsockname()[1], flush=True)
 sys.stdin.read()' <stop >ready 3>&- &
+	server=$!
 	exec 9>stop
 	port=$(head -n 1 ready)
 	check "${MASTER[@]}" MASTER_PORT="$port" --
@@ -181,7 +182,7 @@ sys.stdin.read()' <stop >ready 3>&- &
 	check "${WORKER[@]}" MASTER_PORT="$port" --
 	[ "$status" -eq 0 ]
 	exec 9>&-
-	wait
+	wait "$server"
 	check "${MASTER[@]}" MASTER_PORT="$port" --
 	[ "$status" -eq 0 ]
 	python3 -c 'import socket, sys; s = socket.socket(); s.bind(("", int(sys.argv[1]))); s.listen()' "$port"

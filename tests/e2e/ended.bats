@@ -130,7 +130,7 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 @test "ended: at the time limit, and when the grace period was over" {
 	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
 	[[ $status -eq 124 && $stderr == *$'it is killed\ndistinit: warning: sh ended after 0.'*'s: killed by SIGKILL, 0.'*'s after its time limit' ]]
-	distinit PATH="$PATH" -- --time-limit=200ms -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	distinit PATH="$PATH" -- --time-limit=200ms -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
 	[[ $status -eq 124 && $stderr == *': exit status 0, 0.'*'s after its time limit' ]]
 }
 

@@ -242,7 +242,7 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	requires_pidns
 	unshare --mount sh -c 'umount -l /proc' 2>/dev/null || skip '/proc cannot be unmounted here'
 	invoke unshare --mount --pid --fork sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- \
-		sh -c '(trap "echo told >told; exit" TERM; touch ready; while :; do sleep 0.02; done) & while ! [ -e ready ]; do sleep 0.02; done; exit 3'
+		bash -c '(trap "echo told >told; exit" TERM; touch ready; while :; do sleep 0.02; done) & while ! [ -e ready ]; do sleep 0.02; done; exit 3'
 	[ "$status" -eq 3 ]
 	[ "$(cat told)" = told ]
 	invoke unshare --mount sh -c 'umount -l /proc && exec "$@"' - "$DISTINIT" --init -- sh -c 'exit 6'
@@ -378,7 +378,7 @@ for i in range(200):
 }
 
 @test "init: --signal=TERM:INT ends a command that handles only INT" {
-	start --init --signal=TERM:INT -- sh -c 'trap "" TERM; trap "exit 8" INT; touch ready; while :; do sleep 0.02; done'
+	start --init --signal=TERM:INT -- bash -c 'trap "" TERM; trap "exit 8" INT; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
 	ends_with 8
@@ -391,7 +391,7 @@ for i in range(200):
 		# shellcheck disable=SC2086
 		start --init $option -- sh -c '
 			trap "sleep 0.1; exit 5" USR1
-			sh -c "trap \"echo got >child\" USR1; touch ready; while :; do sleep 0.02; done" &
+			bash -c "trap \"echo got >child\" USR1; touch ready; while :; do sleep 0.02; done" &
 			while :; do sleep 0.02; done'
 		until_true test -e ready
 		kill -USR1 "$pid"
@@ -482,7 +482,7 @@ exit 1'
 @test "init: TERM reaches the command first, and the leftovers when it has ended" {
 	start --init --leftovers=end --leftovers-grace=60s -- sh -c '
 		trap "sleep 0.3; echo command >>order; exit 6" TERM
-		sh -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
+		bash -c "trap \"echo left >>order; exit\" TERM; touch ready; while :; do sleep 0.02; done" &
 		while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
@@ -503,7 +503,7 @@ exit 1'
 }
 
 @test "init: other signals do not begin the grace period" {
-	start --init --grace=100ms -- sh -c 'trap "touch got" USR1; touch ready; while :; do sleep 0.02; done'
+	start --init --grace=100ms -- bash -c 'trap "touch got" USR1; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -USR1 "$pid"
 	until_true test -e got
@@ -534,7 +534,7 @@ signal.pause()' >out 2>err 3>&- &
 }
 
 @test "init: INT does not begin the grace period: a command may handle it and go on" {
-	start --init --grace=100ms -- sh -c 'trap "touch got" INT; touch ready; while :; do sleep 0.02; done'
+	start --init --grace=100ms -- bash -c 'trap "touch got" INT; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -INT "$pid"
 	until_true test -e got
@@ -546,11 +546,11 @@ signal.pause()' >out 2>err 3>&- &
 
 @test "init: without --grace, or with --grace=never, TERM kills no command that takes its time" {
 	local never
-	start --init -- sh -c 'trap "sleep 6; exit 7" TERM; touch ready; while :; do sleep 0.02; done'
+	start --init -- bash -c 'trap "sleep 6; exit 7" TERM; touch ready; while :; do sleep 0.02; done'
 	never=$pid
 	until_true test -e ready
 	kill -TERM "$never"
-	start --init --grace=1h --grace=never -- sh -c 'trap "exit 8" TERM; kill -TERM $PPID; while :; do sleep 0.02; done'
+	start --init --grace=1h --grace=never -- bash -c 'trap "exit 8" TERM; kill -TERM $PPID; while :; do sleep 0.02; done'
 	ends_with 8
 	pid=$never
 	ends_with 7
@@ -559,7 +559,7 @@ signal.pause()' >out 2>err 3>&- &
 @test "init: TERM to a command that is stopped is followed by CONT" {
 	local option
 	for option in --kill-group=0 --kill-group; do
-		start --init "$option" -- sh -c 'trap "exit 3" TERM; echo $$ >its; kill -STOP $$; while :; do sleep 0.02; done'
+		start --init "$option" -- bash -c 'trap "exit 3" TERM; echo $$ >its; kill -STOP $$; while :; do sleep 0.02; done'
 		until_true eval '[[ $(<"/proc/$(<its)/stat") == *") T "* ]]'
 		kill -TERM "$pid"
 		ends_with 3
@@ -581,7 +581,7 @@ signal.pause()' >out 2>err 3>&- &
 # --- --leftovers ----------------------------------------------------------------------------------
 
 # A command that leaves behind a process that TERM does not end.
-readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
+readonly LEAVES='bash -c "trap \"touch asked\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
 
 @test "init: if it is not PID 1, leftovers keep running, unless --leftovers=end" {
 	distinit PATH="$PATH" -- --init -- sh -c "exec </dev/null >/dev/null 2>&1 3>&-; $LEAVES"
@@ -663,7 +663,7 @@ readonly LEAVES='sh -c "trap \"touch asked\" TERM; touch ready; while :; do slee
 	requires nsenter
 	start_pid1 --init -- sh -c 'touch ready; until [ -e go ]; do sleep 0.02; done; exit 4'
 	until_true test -e ready
-	nsenter --target "$init" --pid --mount sh -c 'cd "$1"; trap "echo told >told; exit" TERM; touch in; while :; do sleep 0.01; done' - "$PWD" 3>&- &
+	nsenter --target "$init" --pid --mount bash -c 'cd "$1"; trap "echo told >told; exit" TERM; touch in; while :; do sleep 0.01; done' - "$PWD" 3>&- &
 	STARTED+=("$!")
 	until_true test -e in
 	touch go
@@ -754,7 +754,7 @@ os._exit(4)'
 	chmod 777 "$OPEN_FOLDER"
 	cd "$OPEN_FOLDER"
 	start --init --user=65534:65534 --grace=200ms -- ./becomes-root --reuid=0 --regid=0 --clear-groups \
-		sh -c 'id -u >uid; grep CapEff /proc/self/status >caps; trap "touch got" TERM; touch ready; while :; do sleep 0.02; done'
+		bash -c 'id -u >uid; grep CapEff /proc/self/status >caps; trap "touch got" TERM; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
 	ends_with 137
@@ -781,7 +781,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 }
 
 @test "init: --pdeathsig ends the command when distinit is killed" {
-	start --init --pdeathsig=TERM -- sh -c 'echo $$ >its; trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done'
+	start --init --pdeathsig=TERM -- bash -c 'echo $$ >its; trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -KILL "$pid"
 	until_true test -e told
@@ -810,7 +810,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 }
 
 @test "time limit: 124 whatever the command does at TERM" {
-	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=124:0 -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=124:0 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
 	[ "$status" -eq 124 ]
 }
 

@@ -180,7 +180,7 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 @test "names: every init forwards signals, and never kills the command" {
 	for name in "${INITS[@]}"; do
 		rm -f ready
-		start "$name" sh -c 'trap "sleep 0.3; echo saved; exit 9" TERM; touch ready; while :; do sleep 0.02; done'
+		start "$name" bash -c 'trap "sleep 0.3; echo saved; exit 9" TERM; touch ready; while :; do sleep 0.02; done'
 		until_true test -e ready
 		kill -TERM "$pid"
 		ends_with 9
@@ -330,7 +330,7 @@ start_with_group() {
 
 @test "names: tini -p gets a signal when its parent dies, and forwards it" {
 	cat >parent <<-'END'
-		TINI_VERBOSITY=0 ./tini -p SIGUSR1 -- sh -c 'trap "touch told; exit" USR1; touch ready; while :; do sleep 0.02; done' &
+		TINI_VERBOSITY=0 ./tini -p SIGUSR1 -- bash -c 'trap "touch told; exit" USR1; touch ready; while :; do sleep 0.02; done' &
 		until [ -e ready ]; do sleep 0.02; done
 		kill -KILL $$
 	END
@@ -371,20 +371,20 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 }
 
 @test "names: dumb-init: signals go to the whole group, and TERM once more when the command has ended" {
-	start dumb-init sh -c '(trap "echo child" USR1; touch ready; while :; do sleep 0.02; done) & trap "" USR1 TERM; wait'
+	start dumb-init bash -c '(trap "echo child" USR1; touch ready; while :; do sleep 0.02; done) & trap "" USR1 TERM; wait'
 	until_true test -e ready
 	kill -USR1 "$pid"
 	until_true grep -q child out
 	kill -KILL "$(cat "/proc/$pid/task/$pid/children")"
 	ends_with 137
 	rm -f ready
-	start dumb-init sh -c '(trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done) & until [ -e ready ]; do :; done; exit 8'
+	start dumb-init bash -c '(trap "touch told; exit" TERM; touch ready; while :; do sleep 0.02; done) & until [ -e ready ]; do :; done; exit 8'
 	ends_with 8
 	until_true test -e told
 }
 
 @test "names: dumb-init -c: signals go to the command alone, and what it leaves behind lives on" {
-	start dumb-init -c sh -c '(trap "touch told" TERM USR1; echo $$ >/dev/null; touch ready; sleep 60) & echo $! >child; trap "exit 8" TERM; while :; do sleep 0.02; done'
+	start dumb-init -c bash -c '(trap "touch told" TERM USR1; echo $$ >/dev/null; touch ready; sleep 60) & echo $! >child; trap "exit 8" TERM; while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
 	ends_with 8
@@ -426,7 +426,7 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 		ends_with 137
 	done
 	# With -c, the command gets the signal itself.
-	start dumb-init -c sh -c 'trap "echo stop" TSTP; echo ready; while :; do sleep 0.02; done'
+	start dumb-init -c bash -c 'trap "echo stop" TSTP; echo ready; while :; do sleep 0.02; done'
 	until_true grep -q ready out
 	kill -TSTP "$pid"
 	until_true grep -q stop out
