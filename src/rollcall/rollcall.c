@@ -2,6 +2,8 @@
 
 #include "rollcall/rollcall.h"
 
+#include "rollcall/program.h"
+
 #include <time.h>
 
 /** Where the ports lie that are tried if the derived one is taken: as in cluster/rendezvous.c. */
@@ -28,15 +30,11 @@ int roll_status(const struct roll_end *end) {
 
 /** Port number @i of the others: it follows from the job and its first port. */
 static uint16_t other_port(const struct roll_call *call, unsigned char i) {
-	const unsigned char tail[] = {(unsigned char)call->port, (unsigned char)(call->port >> 8), i};
-	unsigned char digest[SHA256_BYTES];
-	struct sha256 hash;
-	sha256_begin(&hash);
-	sha256_add(&hash, call->job, strlen(call->job));
-	sha256_add(&hash, tail, sizeof(tail));
-	sha256_end(&hash, digest);
-	uint32_t number = digest[0] | (uint32_t)digest[1] << 8 | (uint32_t)digest[2] << 16;
-	return (uint16_t)(PORT_BASE + number % PORT_SPAN);
+	const char tail[] = {(char)call->port, (char)(call->port >> 8), (char)i};
+	struct buf text = BUF(call->arena);
+	buf_puts(&text, call->job);
+	buf_put(&text, (struct str){tail, sizeof(tail)});
+	return (uint16_t)(PORT_BASE + (digest_64(buf_str(&text)) & 0xffffff) % PORT_SPAN);
 }
 
 uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]) {
