@@ -90,11 +90,21 @@ uint64_t roll_clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void roll_put_seconds(struct buf *out, uint64_t ms) {
-	uint64_t tenths = ms / 100;
-	buf_putu(out, tenths / 10);
-	if (tenths % 10) {
-		buf_putf(out, ".%u", (unsigned)(tenths % 10));
+const char *roll_seconds(const struct roll_call *call, uint64_t ms) {
+	uint64_t s = ms / 1000, tenths = ms / 100 % 10;
+	return tenths ? arena_format(call->arena, "%lu.%lu s", (unsigned long)s, (unsigned long)tenths)
+		      : arena_format(call->arena, "%lu s", (unsigned long)s);
+}
+
+void roll_put_more(struct buf *out, uint32_t n) {
+	if (n) {
+		buf_putf(out, " and %u more", n);
 	}
-	buf_puts(out, " s");
+}
+
+void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	call->say(call->context, level, arena_vformat(call->arena, format, args));
+	va_end(args);
 }
