@@ -40,14 +40,12 @@ static void check_name(struct session *s, const struct cluster *c, struct findin
 /** The master's program will listen on the port. */
 static void check_port(struct session *s, uint16_t port, struct findings *out) {
 	int fd = port && findings_is_master(&s->flow.cluster) ? listen_open(port) : -1;
-	uint32_t uid;
 	if (fd >= 0) {
 		close(fd);
 	} else if (fd == -EADDRINUSE) {
-		const char *by = listen_owner(port, &uid) < 0
-					 ? ""
-					 : arena_format(&s->arena, " (by a listener of uid %u)", uid);
-		findings_add(out, false, "port", arena_format(&s->arena, "port %u is taken%s", port, by));
+		findings_add(
+			out, false, "port",
+			arena_format(&s->arena, "port %u is taken%s", port, listen_owner(&s->arena, port)));
 	}
 }
 

@@ -264,11 +264,9 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 		return end->moved ? move_port(s, call, end->port) : 0;
 	}
 	if (end->signal) {
-		struct buf time = BUF(&s->arena);
 		struct err err;
-		roll_put_seconds(&time, end->waited_ms);
 		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
-			buf_text(&time));
+			roll_seconds(call, end->waited_ms));
 		wait_fail(s, &err, 128 + end->signal);
 		return wait_die(end->signal);
 	}

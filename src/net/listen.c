@@ -125,7 +125,9 @@ static int find_owner(const char *path, uint16_t port, uint32_t *uid) {
 	return -ENOENT;
 }
 
-int listen_owner(uint16_t port, uint32_t *uid) {
-	int r = find_owner("/proc/net/tcp6", port, uid);
-	return r < 0 ? find_owner("/proc/net/tcp", port, uid) : r;
+const char *listen_owner(struct arena *arena, uint16_t port) {
+	uint32_t uid;
+	bool known =
+		find_owner("/proc/net/tcp6", port, &uid) == 0 || find_owner("/proc/net/tcp", port, &uid) == 0;
+	return known ? arena_format(arena, " (by a listener of uid %u)", uid) : "";
 }

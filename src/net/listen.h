@@ -3,6 +3,7 @@
 
 /** What listens and accepts: for the roll call, which is the only one that does. */
 
+#include "base/arena.h"
 #include "net/lookup.h"
 
 /**
@@ -18,8 +19,8 @@ int listen_open(uint16_t port);
  */
 int listen_accept(int listener, struct address *peer);
 
-/** The user who listens on @port, from /proc/net. Returns 0 with *@uid; -ENOENT if it is not known. */
-int listen_owner(uint16_t port, uint32_t *uid);
+/** Who listens on @port, from /proc/net: " (by a listener of uid 1001)", or "" if it is not known. */
+const char *listen_owner(struct arena *arena, uint16_t port);
 
 /**
  * Send the @n bytes, all or nothing, without SIGPIPE. Returns 0; a negative errno: the connection

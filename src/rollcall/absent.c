@@ -8,7 +8,7 @@
 
 uint32_t absent_list(const struct coordinator *co, uint32_t *ranks, uint32_t max) {
 	uint32_t n = 0;
-	for (uint32_t rank = 0; rank < co->call->size && n < max; rank++) {
+	for (uint32_t rank = 0; rank < co->size && n < max; rank++) {
 		if (rank != co->call->rank && !co->seats[rank].guest) {
 			ranks[n++] = rank;
 		}
@@ -51,23 +51,14 @@ void absent_read(struct coordinator *co) {
 	}
 }
 
-/** Whether the host of @rank was looked up, and there is no answer yet. */
-static bool is_unanswered(const struct coordinator *co, uint32_t rank) {
-	for (uint32_t i = 0; i < co->n_looked; i++) {
-		if (co->looked[i] == rank) {
-			return !co->answers[i];
-		}
+/** Whether the host of @rank was looked up, with the answer, or NULL if there is none yet. */
+static bool was_looked_up(const struct coordinator *co, uint32_t rank, const struct lookup_answer **answer) {
+	uint32_t i = 0;
+	while (i < co->n_looked && co->looked[i] != rank) {
+		i++;
 	}
-	return false;
-}
-
-static const struct lookup_answer *answer_of(const struct coordinator *co, uint32_t rank) {
-	for (uint32_t i = 0; i < co->n_looked; i++) {
-		if (co->looked[i] == rank) {
-			return co->answers[i];
-		}
-	}
-	return NULL;
+	*answer = i < co->n_looked ? co->answers[i] : NULL;
+	return i < co->n_looked;
 }
 
 /** Whether a client of PyTorch came from @address. */
@@ -82,49 +73,44 @@ static bool speaks_torch(const struct coordinator *co, const char *address) {
 	return false;
 }
 
-/** Append why @rank is absent: a clause. */
-static void put_reason(const struct coordinator *co, uint32_t rank, struct buf *out) {
-	const struct lookup_answer *answer = answer_of(co, rank);
-	const char *why_not = answer ? lookup_why_not(answer) : NULL;
-	if (co->seats[rank].gone) {
-		buf_puts(out, "was here, gone for ");
-		roll_put_seconds(out, (clock_now_ms() - co->seats[rank].gone) / 1000 * 1000);
-	} else if (why_not) {
-		bool name = strncmp(why_not, "the name", 8) == 0;
-		buf_puts(out, name ? "its" : "");
-		buf_puts(out, why_not + (name ? 3 : 0));
-	} else if (answer) {
-		char text[ADDRESS_TEXT];
-		address_text(&answer->addresses.at[0], text);
-		buf_putf(out, "resolves to %s, %s", text,
-			 speaks_torch(co, text) ? "which speaks as PyTorch does" : "never came");
-	} else {
-		buf_puts(out, is_unanswered(co, rank) ? "no name server answers" : "never came");
+/** Why @rank is absent: a clause. */
+static const char *reason(const struct coordinator *co, uint32_t rank) {
+	const struct lookup_answer *answer;
+	bool looked_up = was_looked_up(co, rank, &answer);
+	const char *why_not = answer ? lookup_why_not(answer) : looked_up ? "no name server answers" : NULL;
+	uint64_t gone = co->seats[rank].gone;
+	char text[ADDRESS_TEXT];
+	if (gone) {
+		return arena_format(co->arena, "was here, gone for %s",
+				    roll_seconds(co->call, (co->now - gone) / 1000 * 1000));
 	}
+	if (!answer || why_not) {
+		bool name = why_not && strncmp(why_not, "the name", 8) == 0;
+		return name	 ? arena_format(co->arena, "its%s", why_not + 3)
+		       : why_not ? why_not
+				 : "never came";
+	}
+	address_text(&answer->addresses.at[0], text);
+	return arena_format(co->arena, "resolves to %s, %s", text,
+			    speaks_torch(co, text) ? "which speaks as PyTorch does" : "never came");
 }
 
-void absent_put(struct coordinator *co, struct buf *out) {
+const char *absent_text(struct coordinator *co) {
+	struct buf out = BUF(co->arena);
 	uint32_t ranks[WAIT_NAMES];
 	uint32_t n = absent_list(co, ranks, WAIT_NAMES);
 	for (uint32_t i = 0; i < n; i++) {
 		struct str host = roll_host(co->call, ranks[i]);
-		buf_puts(out, i ? ", " : "");
-		if (host.len) {
-			buf_put(out, host);
-			buf_puts(out, " (");
-		}
-		buf_putf(out, host.len ? "rank %u, " : "rank %u (", ranks[i]);
-		put_reason(co, ranks[i], out);
-		buf_putc(out, ')');
+		buf_puts(&out, i ? ", " : "");
+		buf_put(&out, host);
+		buf_putf(&out, host.len ? " (rank %u, %s)" : "rank %u (%s)", ranks[i], reason(co, ranks[i]));
 	}
-	uint32_t absent = co->call->size - co->present;
-	if (absent > n) {
-		buf_putf(out, " and %u more", absent - n);
-	}
+	roll_put_more(&out, co->size - co->present - n);
+	return buf_text(&out);
 }
 
 void absent_report(struct coordinator *co) {
-	uint32_t n = co->call->size - co->present;
+	uint32_t n = co->size - co->present;
 	uint32_t *ranks = arena_array(co->arena, n + 1, sizeof(*ranks));
 	struct absentee *list = arena_array(co->arena, n + 1, sizeof(*list));
 	n = absent_list(co, ranks, n);
@@ -133,9 +119,9 @@ void absent_report(struct coordinator *co) {
 		list[i] = (struct absentee){
 			.rank = ranks[i],
 			.host = roll_host(co->call, ranks[i]),
-			.gone_ms = gone ? clock_now_ms() - gone : UINT64_MAX,
-			.answer = answer_of(co, ranks[i]),
+			.gone_ms = gone ? co->now - gone : UINT64_MAX,
 		};
+		was_looked_up(co, ranks[i], &list[i].answer);
 	}
 	co->end->absent = list;
 	co->end->n_absent = n;

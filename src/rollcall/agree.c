@@ -29,7 +29,7 @@ static struct guest **list_members(struct coordinator *co) {
 	uint32_t n = 0;
 	co->compare = (struct compare){
 		.arena = co->arena, .members = members, .tasks = co->call->cluster->scope == SCOPE_TASK};
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+	for (uint32_t rank = 0; rank < co->size; rank++) {
 		struct guest *guest = co->seats[rank].guest;
 		if (guest || rank == co->call->rank) {
 			co->compare.own = guest ? co->compare.own : n;
@@ -37,9 +37,11 @@ static struct guest **list_members(struct coordinator *co) {
 			add_member(co, &members[n++], guest);
 		}
 	}
-	for (struct guest *guest = co->beyond.first; guest; guest = guest->next) {
-		guests[n] = guest;
-		add_member(co, &members[n++], guest);
+	for (struct guest *guest = co->known.first; guest; guest = guest->next) {
+		if (guest->state == GUEST_BEYOND) {
+			guests[n] = guest;
+			add_member(co, &members[n++], guest);
+		}
 	}
 	co->compare.n = n;
 	return guests;
@@ -64,13 +66,11 @@ static void ask_speakers(struct coordinator *co, enum fact_group group, struct g
 
 /** Whether all that are here have our digests: then nothing needs to be listed. */
 static bool all_alike(const struct coordinator *co) {
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		const struct guest *guest = co->seats[rank].guest;
-		if (guest && memcmp(guest->digest, co->call->facts->digest, sizeof(guest->digest)) != 0) {
-			return false;
-		}
+	const struct guest *guest = co->known.first;
+	while (guest && memcmp(guest->digest, co->call->facts->digest, sizeof(guest->digest)) == 0) {
+		guest = guest->next;
 	}
-	return !co->beyond.first && !co->others;
+	return !guest && !co->others;
 }
 
 void agree_begin(struct coordinator *co) {
@@ -120,9 +120,8 @@ static bool is_size(const struct difference *d) {
 /** Report @d, unless it is the one that the error names. */
 static void say_difference(const struct coordinator *co, const struct difference *d) {
 	struct buf text = BUF(co->arena);
-	buf_puts(&text, "roll call: ");
 	difference_text(&co->compare, d, &text);
-	co->call->say(co->call->context, ROLL_WARNING, buf_text(&text));
+	roll_say(co->call, ROLL_WARNING, "roll call: %s", buf_text(&text));
 }
 
 /** Find all differences, group after group. */
@@ -147,22 +146,20 @@ static struct difference *find_differences(struct coordinator *co) {
 
 static void find_clocks(struct coordinator *co) {
 	uint64_t worst = 0;
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		const struct guest *guest = co->seats[rank].guest;
-		uint64_t off =
-			!guest ? 0 : (uint64_t)(guest->clock_ms < 0 ? -guest->clock_ms : guest->clock_ms);
+	struct str name = STR("");
+	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
+		uint64_t off = (uint64_t)(guest->clock_ms < 0 ? -guest->clock_ms : guest->clock_ms);
 		if (off > worst) {
 			worst = off;
 			co->end->clock_ms = guest->clock_ms;
-			co->end->clock_rank = rank;
+			co->end->clock_rank = guest->rank;
+			name = guest_name(guest);
 		}
 	}
 	if (worst > CLOCK_MS) {
-		struct str name = guest_name(co->seats[co->end->clock_rank].guest);
-		co->call->say(co->call->context, ROLL_WARNING,
-			      arena_format(co->arena, "roll call: %.*s's clock is %lu s %s %s's",
-					   (int)name.len, name.p, (unsigned long)(worst / 1000),
-					   co->end->clock_ms < 0 ? "behind" : "ahead of", co->call->master));
+		roll_say(co->call, ROLL_WARNING, "roll call: %.*s's clock is %lu s %s %s's", (int)name.len,
+			 name.p, (unsigned long)(worst / 1000), co->end->clock_ms < 0 ? "behind" : "ahead of",
+			 co->call->master);
 	}
 }
 

@@ -2,8 +2,6 @@
 
 #include "rollcall/coordinator.h"
 
-#include "base/earliest.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -26,15 +24,11 @@
 /** How long before a report the names of the absent are looked up, in milliseconds. */
 #define LOOK_UP_MS 2000
 
-static void say(const struct coordinator *co, enum roll_level level, struct buf *text) {
-	co->call->say(co->call->context, level, buf_text(text));
-}
-
 // --- opening
 
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
-	const uint64_t need = (uint64_t)co->call->size + SPARE_FDS;
+	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
 	struct rlimit raised = {was->rlim_max, was->rlim_max};
 	if (was->rlim_max < need) {
@@ -42,38 +36,32 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			&co->end->error, EMFILE,
 			"roll call: %lu open files are needed for %u %s, but the hard limit is %lu; raise it "
 			"('ulimit -n', --ulimit nofile=N of container engines)",
-			(unsigned long)need, co->call->size, roll_noun(co->call),
-			(unsigned long)was->rlim_max);
+			(unsigned long)need, co->size, roll_noun(co->call), (unsigned long)was->rlim_max);
 	}
 	if (was->rlim_cur < raised.rlim_max) {
 		prlimit(0, RLIMIT_NOFILE, &raised, NULL);
 	}
-	uint64_t room = raised.rlim_max - OWN_FDS, wanted = 2 * (uint64_t)co->call->size + SPARE_GUESTS;
-	co->max_guests = (uint32_t)(room < wanted ? room : wanted);
+	uint64_t room = raised.rlim_max - OWN_FDS;
+	co->max_guests = (uint32_t)clock_earlier(room, 2 * (uint64_t)co->size + SPARE_GUESTS);
 	return 0;
 }
 
-/** Append "port 29500 of main1 is taken (by a listener of uid 1001)". */
-static void put_taken(const struct coordinator *co, struct buf *out) {
-	uint32_t uid;
-	buf_putf(out, "roll call: port %u of %s is taken", co->call->port, co->call->master);
-	if (listen_owner(co->call->port, &uid) == 0) {
-		buf_putf(out, " (by a listener of uid %u)", uid);
-	}
+/** "port 29500 of main1 is taken (by a listener of uid 1001)". */
+static const char *taken(const struct coordinator *co) {
+	return arena_format(co->arena, "port %u of %s is taken%s", co->call->port, co->call->master,
+			    listen_owner(co->arena, co->call->port));
 }
 
 static int refuse_port(struct coordinator *co, int code) {
-	struct buf text = BUF(co->arena);
+	const char *from = co->call->port_from;
 	co->end->result = ROLL_PORT;
-	if (code == -EADDRINUSE) {
-		put_taken(co, &text);
-		buf_puts(&text, co->call->port_from ? ", and " : "");
-		buf_puts(&text, co->call->port_from ? co->call->port_from : ", as are the others");
-		buf_puts(&text, co->call->port_from ? " says that very one" : "");
-	} else {
-		buf_putf(&text, "roll call: cannot listen on port %u: %s", co->call->port, strerror(-code));
-	}
-	return err_set(&co->end->error, -code, "%s; nothing was started", buf_text(&text));
+	return code != -EADDRINUSE
+		       ? err_set(&co->end->error, -code,
+				 "roll call: cannot listen on port %u: %s; nothing was started",
+				 co->call->port, strerror(-code))
+		       : err_set(&co->end->error, -code, "roll call: %s%s%s; nothing was started", taken(co),
+				 from ? ", and " : ", as are the others",
+				 from ? arena_format(co->arena, "%s says that very one", from) : "");
 }
 
 /** Listen on the first port that is free. */
@@ -94,10 +82,8 @@ static int open_port(struct coordinator *co) {
 	co->end->port = co->port;
 	co->end->moved = co->moved;
 	if (co->moved) {
-		struct buf text = BUF(co->arena);
-		put_taken(co, &text);
-		buf_putf(&text, "; all %s use %u", roll_noun(co->call), co->port);
-		say(co, ROLL_WARNING, &text);
+		roll_say(co->call, ROLL_WARNING, "roll call: %s; all %s use %u", taken(co),
+			 roll_noun(co->call), co->port);
 	}
 	return 0;
 }
@@ -113,21 +99,32 @@ static int open_desk(struct coordinator *co) {
 		return err_set(&co->end->error, errno, "roll call: cannot watch connections: %s",
 			       strerror(errno));
 	}
-	co->seats = arena_array(co->arena, co->call->size, sizeof(*co->seats));
-	memset(co->seats, 0, co->call->size * sizeof(*co->seats));
+	co->seats = arena_array(co->arena, co->size, sizeof(*co->seats));
+	memset(co->seats, 0, co->size * sizeof(*co->seats));
 	co->present = 1;
-	key_tag(&co->call->key, co->tag);
+	co->greeting = (struct greeting){
+		.lowest = ROLL_VERSION,
+		.highest = ROLL_VERSION,
+		.flags = (uint16_t)((co->call->secret ? GREETING_SECRET : 0) |
+				    (co->moved ? GREETING_MOVED : 0) |
+				    (co->call->stay ? GREETING_TOGETHER : 0)),
+	};
+	key_tag(&co->call->key, co->greeting.tag);
 	return 0;
 }
 
 // --- calling
 
-/** Handle all that is ready. */
-static void handle_events(struct coordinator *co) {
+/** Wait for what comes, at most until @until, and handle it. Returns 0; -EINTR. */
+static int handle_events(struct coordinator *co, uint64_t until) {
 	struct epoll_event events[256];
-	// musl's epoll_wait() has code for kernels that do not have this system call.
-	int n = (int)syscall(SYS_epoll_pwait, co->epoll, events, sizeof(events) / sizeof(events[0]), 0, NULL,
-			     0);
+	int r = watch_poll(&co->watch, co->epoll, POLLIN, until), n = 0;
+	co->now = clock_now_ms();
+	if (r > 0) {
+		// musl's epoll_wait() has code for kernels that do not have this system call.
+		n = (int)syscall(SYS_epoll_pwait, co->epoll, events, sizeof(events) / sizeof(events[0]), 0,
+				 NULL, 0);
+	}
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == co) {
 			guests_accept(co);
@@ -137,18 +134,19 @@ static void handle_events(struct coordinator *co) {
 			guest_read(co, events[i].data.ptr);
 		}
 	}
+	return r < 0 ? r : 0;
 }
 
 /** Tell the members how it stands. */
-static void send_news(struct coordinator *co, uint64_t now) {
+static void send_news(struct coordinator *co) {
 	unsigned char payload[HELLO_MAX];
 	uint32_t ranks[WAIT_NAMES];
 	struct wait_news news = {
 		.present = co->present,
-		.size = co->call->size,
-		.since_ms = (uint32_t)(now - co->watch.started),
-		.left_ms = (uint32_t)clock_earlier(clock_left(now, co->watch.deadline), UINT32_MAX),
-		.absent = co->call->size - co->present,
+		.size = co->size,
+		.since_ms = (uint32_t)(co->now - co->watch.started),
+		.left_ms = (uint32_t)clock_earlier(clock_left(co->now, co->watch.deadline), UINT32_MAX),
+		.absent = co->size - co->present,
 		.n = absent_list(co, ranks, WAIT_NAMES),
 	};
 	for (uint32_t i = 0; i < news.n; i++) {
@@ -158,52 +156,32 @@ static void send_news(struct coordinator *co, uint64_t now) {
 	guests_send(co, FRAME_WAIT, payload, wait_encode(&news, payload));
 }
 
-static void report_progress(struct coordinator *co, uint64_t now) {
-	struct buf text = BUF(co->arena);
-	buf_putf(&text, "roll call: %u of %u %s are here after ", co->present, co->call->size,
-		 roll_noun(co->call));
-	roll_put_seconds(&text, (now - co->watch.started) / 1000 * 1000);
-	buf_puts(&text, "; absent: ");
-	absent_put(co, &text);
-	say(co, ROLL_WARNING, &text);
-	send_news(co, now);
+/** Look names up a little before they are reported. */
+static void plan_look_up(struct coordinator *co) {
+	uint64_t next = clock_earlier(co->progress, co->watch.deadline);
+	uint64_t left = clock_left(co->now, next);
+	co->look_up = left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : co->now + left / 2;
 }
 
 /** Progress is reported after 10, 20 and 40 s, then each minute. */
-static uint64_t progress_after(uint64_t now, uint64_t started) {
-	uint64_t passed = now - started;
-	return started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
-}
-
-/** The times at which the coordinator acts on its own. 0: never. */
-struct agenda {
-	uint64_t progress;
-	uint64_t look_up;
-	/** Until when the answers to TELL are awaited; 0: nothing is compared now. */
-	uint64_t tell;
-	/** co->changes when the comparison began. */
-	uint32_t changes;
-};
-
-/** Look names up a little before they are reported. */
-static uint64_t look_up_before(const struct coordinator *co, uint64_t progress, uint64_t now) {
-	uint64_t next = clock_earlier(progress, co->watch.deadline);
-	uint64_t left = clock_left(now, next);
-	return left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : now + left / 2;
+static void report_progress(struct coordinator *co) {
+	uint64_t passed = co->now - co->watch.started;
+	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
+		 co->size, roll_noun(co->call), roll_seconds(co->call, passed / 1000 * 1000),
+		 absent_text(co));
+	send_news(co);
+	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
+	plan_look_up(co);
 }
 
 /** Whether the members that are here can be all: by our count, or by that of another. */
 static bool is_complete(const struct coordinator *co) {
-	if (co->present == co->call->size) {
-		return true;
+	bool complete = co->present == co->size;
+	const struct guest *guest = co->others ? co->known.first : NULL;
+	for (; guest && !complete; guest = guest->next) {
+		complete = co->present >= guest->size;
 	}
-	for (uint32_t rank = 0; co->others && rank < co->call->size; rank++) {
-		const struct guest *guest = co->seats[rank].guest;
-		if (guest && co->present >= guest->size) {
-			return true;
-		}
-	}
-	return false;
+	return complete;
 }
 
 static int fail_duplicate(struct coordinator *co) {
@@ -227,36 +205,26 @@ static int fail_duplicate(struct coordinator *co) {
 }
 
 static int fail_absent(struct coordinator *co) {
-	struct buf text = BUF(co->arena), time = BUF(co->arena);
-	absent_put(co, &text);
-	roll_put_seconds(&time, co->call->timeout_ms);
 	co->end->result = ROLL_ABSENT;
 	return err_set(
 		&co->end->error, ETIMEDOUT,
 		"roll call: %u of %u %s did not come within %s: %s; nothing was started; %s=DURATION waits "
 		"longer",
-		co->call->size - co->present, co->call->size, roll_noun(co->call), buf_text(&time),
-		buf_text(&text), co->call->longer);
-}
-
-static void begin_comparison(struct coordinator *co, struct agenda *agenda, uint64_t now) {
-	agenda->tell = now + TELL_MS;
-	agenda->changes = co->changes;
-	agree_begin(co);
+		co->size - co->present, co->size, roll_noun(co->call),
+		roll_seconds(co->call, co->call->timeout_ms), absent_text(co), co->call->longer);
 }
 
 /** Compare until it is concluded. Returns 1 to go on calling; 0 to start; a negative errno. */
-static int step_comparison(struct coordinator *co, struct agenda *agenda, uint64_t now) {
-	if (agenda->changes != co->changes) {
-		agenda->tell = 0;
-		return 1;
-	}
-	if (co->n_asked && now < agenda->tell) {
+static int step_comparison(struct coordinator *co) {
+	bool changed = co->compared != co->changes;
+	if (changed || (co->n_asked && co->now >= co->tell)) {
+		if (!changed) {
+			agree_give_up(co);
+		}
+		co->tell = 0;
 		return 1;
 	}
 	if (co->n_asked) {
-		agree_give_up(co);
-		agenda->tell = 0;
 		return 1;
 	}
 	int r = agree_conclude(co);
@@ -265,60 +233,53 @@ static int step_comparison(struct coordinator *co, struct agenda *agenda, uint64
 		return r;
 	}
 	// With others here that are too few, time is over.
-	return co->present == co->call->size ? 0 : fail_absent(co);
+	return co->present == co->size ? 0 : fail_absent(co);
 }
 
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
-static int step(struct coordinator *co, struct agenda *agenda, uint64_t now) {
+static int step(struct coordinator *co) {
+	bool over = co->now >= co->watch.deadline;
 	if (co->duplicate[0]) {
 		return fail_duplicate(co);
 	}
-	bool complete = is_complete(co) && now >= co->hold;
-	bool over = now >= co->watch.deadline;
-	if (!agenda->tell && (complete || (over && co->others))) {
-		begin_comparison(co, agenda, now);
+	if (!co->tell && ((over && co->others) || (is_complete(co) && co->now >= co->hold))) {
+		co->tell = co->now + TELL_MS;
+		co->compared = co->changes;
+		agree_begin(co);
 	}
-	if (agenda->tell) {
-		return step_comparison(co, agenda, now);
+	if (co->tell) {
+		return step_comparison(co);
 	}
 	if (over) {
 		return fail_absent(co);
 	}
-	if (now >= agenda->look_up) {
+	if (co->now >= co->look_up) {
 		absent_look_up(co);
-		agenda->look_up = UINT64_MAX;
+		co->look_up = UINT64_MAX;
 	}
-	if (now >= agenda->progress) {
-		report_progress(co, now);
-		agenda->progress = progress_after(now, co->watch.started);
-		agenda->look_up = look_up_before(co, agenda->progress, now);
+	if (co->now >= co->progress) {
+		report_progress(co);
 	}
 	return 1;
 }
 
 /** Call until all are here and agree. Returns 0; a negative errno. */
 static int call_all(struct coordinator *co) {
-	uint64_t now = co->watch.started;
-	struct agenda agenda = {.progress = now + WAIT_PROGRESS_MS};
-	agenda.look_up = look_up_before(co, agenda.progress, now);
-	for (;;) {
-		int r = step(co, &agenda, now);
+	int r = 0;
+	co->now = co->watch.started;
+	co->progress = co->now + WAIT_PROGRESS_MS;
+	plan_look_up(co);
+	while (r == 0) {
+		r = step(co);
 		if (r <= 0) {
 			return r;
 		}
-		uint64_t until = clock_earlier(guests_expire(co, now), agenda.progress);
-		until = clock_earlier(until, agenda.look_up);
-		until = agenda.tell ? clock_earlier(until, agenda.tell) : until;
-		until = co->hold > now ? clock_earlier(until, co->hold) : until;
-		r = watch_poll(&co->watch, co->epoll, POLLIN, until);
-		if (r < 0) {
-			return r;
-		}
-		if (r > 0) {
-			handle_events(co);
-		}
-		now = clock_now_ms();
+		uint64_t until = clock_earlier(guests_expire(co), clock_earlier(co->progress, co->look_up));
+		until = co->tell ? clock_earlier(until, co->tell) : until;
+		until = co->hold > co->now ? clock_earlier(until, co->hold) : until;
+		r = handle_events(co, until);
 	}
+	return r;
 }
 
 // --- ending
@@ -335,56 +296,45 @@ static void close_listener(struct coordinator *co) {
 
 /** Wait until all have closed, or @ms have passed. Returns 0; -EINTR. */
 static int await_ends(struct coordinator *co, uint64_t ms) {
-	uint64_t until = clock_now_ms() + ms;
-	co->watch.deadline = until;
-	while (co->n_guests && clock_now_ms() < until) {
-		int r = watch_poll(&co->watch, co->epoll, POLLIN, until);
-		if (r < 0) {
-			return r;
-		}
-		handle_events(co);
+	int r = 0;
+	co->now = clock_now_ms();
+	co->watch.deadline = co->now + ms;
+	while (r == 0 && co->n_guests && co->now < co->watch.deadline) {
+		r = handle_events(co, UINT64_MAX);
 	}
-	return 0;
+	return r;
 }
 
 /** Warn of those that may not have heard GO: their connection is still open, or was reset. */
 static void report_deaf(struct coordinator *co) {
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		if (co->seats[rank].guest) {
-			guest_is_deaf(co, co->seats[rank].guest);
-		}
-	}
-	struct buf text = BUF(co->arena);
-	for (uint32_t i = 0; i < co->n_deaf && i < WAIT_NAMES; i++) {
-		buf_puts(&text, i ? ", " : "roll call: ");
-		buf_put(&text, co->deaf[i]);
-	}
-	if (co->n_deaf > WAIT_NAMES) {
-		buf_putf(&text, " and %u more", co->n_deaf - WAIT_NAMES);
+	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
+		guest_is_deaf(co, guest);
 	}
 	if (co->n_deaf) {
-		buf_puts(&text, " was told to start, but may not have heard");
-		say(co, ROLL_WARNING, &text);
+		roll_put_more(&co->deaf, co->n_deaf > WAIT_NAMES ? co->n_deaf - WAIT_NAMES : 0);
+		roll_say(co->call, ROLL_WARNING, "roll call: %s was told to start, but may not have heard",
+			 buf_text(&co->deaf));
 	}
 }
 
 static void report_start(struct coordinator *co) {
-	struct buf text = BUF(co->arena);
-	struct str last =
-		co->seats[co->end->last].guest ? guest_name(co->seats[co->end->last].guest) : STR("");
-	buf_putf(&text, "roll call: all %u %s are here, after ", co->call->size, roll_noun(co->call));
-	roll_put_seconds(&text, co->end->took_ms);
-	buf_putf(&text, " (the last: %.*s); %s", (int)last.len, last.p,
-		 co->call->secret ? "authenticated" : "not authenticated");
-	say(co, ROLL_INFO, &text);
+	const struct guest *guest = co->seats[co->end->last].guest;
+	struct str last = guest ? guest_name(guest) : STR("");
+	roll_say(co->call, ROLL_INFO, "roll call: all %u %s are here, after %s (the last: %.*s); %s",
+		 co->size, roll_noun(co->call), roll_seconds(co->call, co->end->took_ms), (int)last.len,
+		 last.p, co->call->secret ? "authenticated" : "not authenticated");
 }
 
 /** Hand the connections to the caller. */
 static void keep_lines(struct coordinator *co) {
-	co->end->lines = arena_array(co->arena, co->call->size, sizeof(*co->end->lines));
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		struct guest *guest = co->seats[rank].guest;
-		co->end->lines[rank] = guest ? guest->line : (struct line){.fd = -1};
+	co->end->lines = arena_array(co->arena, co->size, sizeof(*co->end->lines));
+	for (uint32_t rank = 0; rank < co->size; rank++) {
+		co->end->lines[rank].fd = -1;
+	}
+	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
+		if (guest->state == GUEST_PRESENT) {
+			co->end->lines[guest->rank] = guest->line;
+		}
 	}
 }
 
@@ -432,18 +382,6 @@ static void refuse(struct coordinator *co, int code) {
 	}
 }
 
-/** Close all that is still open, without a reset: what was sent may still be on its way. */
-static void close_all(struct coordinator *co) {
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		if (co->seats[rank].guest) {
-			guest_close(co, co->seats[rank].guest, false);
-		}
-	}
-	while (co->beyond.first) {
-		guest_close(co, co->beyond.first, false);
-	}
-}
-
 /** Call, and tell the result. The watch has begun. */
 static int run(struct coordinator *co) {
 	int r = open_desk(co);
@@ -457,8 +395,9 @@ static int run(struct coordinator *co) {
 		} else {
 			refuse(co, r);
 		}
-		if (r < 0 || !co->call->stay) {
-			close_all(co);
+		// Without a reset: what was sent may still be on its way.
+		while (co->known.first && (r < 0 || !co->call->stay)) {
+			guest_close(co, co->known.first, false);
 		}
 	}
 	if (co->epoll >= 0) {
@@ -478,6 +417,8 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	co->call = call;
 	co->end = end;
 	co->arena = call->arena;
+	co->size = call->size;
+	co->deaf = BUF(call->arena);
 	co->epoll = co->listener = co->lookups.fd = -1;
 	end->strangers = co->strangers;
 	end->result = ROLL_ERROR;

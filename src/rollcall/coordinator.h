@@ -20,14 +20,13 @@ struct guest {
 		/** Its rank is beyond our size: it sees another cluster. */
 		GUEST_BEYOND,
 	} state;
-	/** Links in the list of its state: silent, beyond or free ones. */
+	/** Links in the list of its state: those that are silent, those that are not, or free ones. */
 	struct guest *next;
 	struct guest *previous;
 	uint64_t since;
 	/** The beginning of a frame, or NULL. */
 	unsigned char *part;
 	uint32_t part_len;
-	uint32_t part_room;
 	/** The answers that are expected from it (TELL): they may be long. */
 	uint32_t asked;
 
@@ -43,9 +42,8 @@ struct guest {
 
 	struct line line;
 	struct address peer;
-	/** For the greeting that it got. */
-	uint32_t seconds;
-	unsigned char nonce[NONCE_BYTES];
+	/** That it got. */
+	unsigned char greeting[GREETING_BYTES];
 };
 
 struct guest_list {
@@ -75,6 +73,9 @@ struct coordinator {
 	const struct roll_call *call;
 	struct roll_end *end;
 	struct arena *arena;
+	/** The time of what is handled now. */
+	uint64_t now;
+	uint32_t size;
 	int epoll;
 	int listener;
 	uint16_t port;
@@ -93,22 +94,29 @@ struct coordinator {
 	uint32_t n_guests;
 	uint32_t max_guests;
 	struct guest_list silent;
-	struct guest_list beyond;
+	/** Those that said HELLO. */
+	struct guest_list known;
 	struct guest *free;
 	/** Not before this time: two processes may say one rank, and the other comes again soon. */
 	uint64_t hold;
 	/** Two processes say the rank of the first. */
 	struct guest *duplicate[2];
+	/** Parts that are in use: the first of `parts`. */
 	uint32_t n_parts;
-	unsigned char *free_part;
-	/** Answers that are still awaited. */
+	/** Answers that are still awaited, and until when; 0: nothing is compared now. */
 	uint32_t n_asked;
+	uint64_t tell;
+	/** `changes` when the comparison began. */
+	uint32_t compared;
+	/** When to report progress, and to look up who is absent. */
+	uint64_t progress;
+	uint64_t look_up;
 	/** What is large comes last: the offsets of the rest are shorter. */
 	struct watch watch;
 
 	/** Those that may not have heard GO: how many, and the first names. */
 	uint32_t n_deaf;
-	struct str deaf[WAIT_NAMES];
+	struct buf deaf;
 
 	/** absent.c: the look-ups of the first absentees. */
 	struct lookups lookups;
@@ -122,22 +130,23 @@ struct coordinator {
 	struct guest *speakers[N_FACT_GROUPS][COMPARE_PARTIES];
 	struct str payloads[N_FACT_GROUPS][COMPARE_PARTIES];
 
-	unsigned char tag[MAC_BYTES];
+	struct greeting greeting;
 	uint32_t n_nonces;
 	unsigned char nonces[NONCES][NONCE_BYTES];
 	struct stranger strangers[STRANGERS_MAX];
+	unsigned char *parts[PARTS_MAX];
 };
 
 /** guest.c: accept all that wait at the listener, and greet them. */
 void guests_accept(struct coordinator *co);
 /** Greet the new connection @fd. Returns its guest, which may be closed already. */
-struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer, uint64_t now);
+struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer);
 /** Read what @guest sent. It may be closed by that. */
 void guest_read(struct coordinator *co, struct guest *guest);
 /** Close it, with a reset or, if the other side has closed already, without. */
 void guest_close(struct coordinator *co, struct guest *guest, bool reset);
 /** Close those that have not said HELLO in time. Returns when the next has to be. */
-uint64_t guests_expire(struct coordinator *co, uint64_t now);
+uint64_t guests_expire(struct coordinator *co);
 /** The name of @guest for messages. */
 struct str guest_name(const struct guest *guest);
 /** GO may not have reached @guest: remember its name. */
@@ -150,14 +159,14 @@ void absent_look_up(struct coordinator *co);
 /** Read an answer. */
 void absent_read(struct coordinator *co);
 void absent_done(struct coordinator *co);
-/** Append who is absent and why, at most 8: "n17 (rank 17, never came) and 3 more". */
-void absent_put(struct coordinator *co, struct buf *out);
+/** Who is absent and why, at most 8: "n17 (rank 17, never came) and 3 more". */
+const char *absent_text(struct coordinator *co);
 /** The absent ranks, at most @max, from the first on. Returns how many. */
 uint32_t absent_list(const struct coordinator *co, uint32_t *ranks, uint32_t max);
 /** Fill in the absentees of the result. */
 void absent_report(struct coordinator *co);
 
-/** agree.c: begin to compare those that are here: ask those that speak for a party. */
+/** agree.c: compare those that are here: ask those that speak for a party. */
 void agree_begin(struct coordinator *co);
 /** Take the facts that @guest sent. Returns 0; -EPROTO if nobody asked for them. */
 int agree_take(struct coordinator *co, const struct guest *guest, struct str payload);

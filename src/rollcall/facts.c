@@ -139,13 +139,13 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 
 /** What stands for the secret @value. */
 static const char *masked(struct reading *r, const char *value) {
-	struct buf text = BUF(r->arena);
+	unsigned char digest[SHA256_BYTES];
 	if (!r->from->key) {
 		return FACT_MASKED;
 	}
-	buf_put(&text, (struct str){(const char *)r->from->key->bytes, SHA256_BYTES});
-	buf_puts(&text, value);
-	return arena_format(r->arena, FACT_MASKED " %s", digest_text(r->arena, buf_str(&text)));
+	key_hmac(r->from->key, str_of(value), STR(""), digest);
+	return arena_format(r->arena, FACT_MASKED " %s",
+			    digest_text(r->arena, (struct str){(const char *)digest, sizeof(digest)}));
 }
 
 const char *fact_shown(const char *value) {

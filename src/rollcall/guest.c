@@ -35,20 +35,16 @@ struct str guest_name(const struct guest *guest) {
 }
 
 void guest_is_deaf(struct coordinator *co, const struct guest *guest) {
-	if (co->n_deaf < WAIT_NAMES) {
-		co->deaf[co->n_deaf] = guest_name(guest);
+	if (co->n_deaf++ < WAIT_NAMES) {
+		buf_puts(&co->deaf, co->deaf.len ? ", " : "");
+		buf_put(&co->deaf, guest_name(guest));
 	}
-	co->n_deaf++;
 }
 
-/** Take the part of a frame away from @guest. Long ones are given up: few are asked for facts. */
+/** Take the part of a frame away from @guest. */
 static void drop_part(struct coordinator *co, struct guest *guest) {
 	if (guest->part) {
-		if (guest->part_room == HELLO_MAX) {
-			memcpy(guest->part, &co->free_part, sizeof(co->free_part));
-			co->free_part = guest->part;
-		}
-		co->n_parts--;
+		co->parts[--co->n_parts] = guest->part;
 		guest->part = NULL;
 		guest->part_len = 0;
 	}
@@ -56,22 +52,12 @@ static void drop_part(struct coordinator *co, struct guest *guest) {
 
 /** Keep the @n bytes until the rest comes. Returns 0; -ENOBUFS if too many do the same. */
 static int keep_part(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	size_t room = guest->asked ? FRAME_MAX : HELLO_MAX;
-	if (guest->part && guest->part_room < room) {
-		drop_part(co, guest);
-	}
 	if (!guest->part) {
 		if (co->n_parts == PARTS_MAX) {
 			return -ENOBUFS;
 		}
-		co->n_parts++;
-		guest->part_room = (uint32_t)room;
-		guest->part = room == HELLO_MAX ? co->free_part : NULL;
-		if (guest->part) {
-			memcpy(&co->free_part, guest->part, sizeof(co->free_part));
-		} else {
-			guest->part = arena_alloc(co->arena, room);
-		}
+		guest->part = co->parts[co->n_parts++];
+		guest->part = guest->part ? guest->part : arena_alloc(co->arena, FRAME_MAX);
 	}
 	memcpy(guest->part, bytes, n);
 	guest->part_len = (uint32_t)n;
@@ -80,30 +66,24 @@ static int keep_part(struct coordinator *co, struct guest *guest, const unsigned
 
 static void leave_seat(struct coordinator *co, struct guest *guest) {
 	struct seat *seat = &co->seats[guest->rank];
-	if (seat->guest == guest) {
+	if (guest->state == GUEST_PRESENT && seat->guest == guest) {
 		seat->guest = NULL;
-		seat->gone = clock_now_ms();
+		seat->gone = co->now;
 		co->present--;
 		co->changes++;
 	}
 }
 
 void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
-	switch (guest->state) {
-	case GUEST_FREE:
+	if (guest->state == GUEST_FREE) {
 		return;
-	case GUEST_SILENT:
-		list_remove(&co->silent, guest);
-		break;
-	case GUEST_BEYOND:
-		list_remove(&co->beyond, guest);
-		break;
-	case GUEST_PRESENT:
-		leave_seat(co, guest);
-		break;
 	}
-	if (guest->state != GUEST_SILENT && guest->size != co->call->size) {
-		co->others--;
+	if (guest->state == GUEST_SILENT) {
+		list_remove(&co->silent, guest);
+	} else {
+		list_remove(&co->known, guest);
+		leave_seat(co, guest);
+		co->others -= guest->size != co->size;
 	}
 	drop_part(co, guest);
 	guest->state = GUEST_FREE;
@@ -117,47 +97,45 @@ void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
 	}
 }
 
-static struct stranger *find_stranger(struct coordinator *co, const struct address *address) {
-	char text[ADDRESS_TEXT], other[ADDRESS_TEXT];
-	address_text(address, text);
-	for (uint32_t i = 0; i < co->end->n_strangers; i++) {
-		address_text(&co->strangers[i].address, other);
+/** The stranger at @address, whose text is @text: perhaps a new one; NULL if there are too many. */
+static struct stranger *find_stranger(struct coordinator *co, const struct address *address,
+				      const char *text) {
+	char other[ADDRESS_TEXT];
+	struct stranger *s = co->strangers;
+	for (; s < co->strangers + co->end->n_strangers; s++) {
+		address_text(&s->address, other);
 		if (strcmp(text, other) == 0) {
-			return &co->strangers[i];
+			return s;
 		}
 	}
 	if (co->end->n_strangers == STRANGERS_MAX) {
 		return NULL;
 	}
-	struct stranger *s = &co->strangers[co->end->n_strangers++];
+	co->end->n_strangers++;
 	*s = (struct stranger){.address = *address};
 	return s;
 }
 
 void stranger_note(struct coordinator *co, const struct address *address, int as) {
-	struct stranger *s = find_stranger(co, address);
+	char text[ADDRESS_TEXT];
+	address_text(address, text);
+	struct stranger *s = find_stranger(co, address, text);
 	if (!s) {
 		return;
 	}
 	bool first_torch = as == STRANGER_TORCH && s->as != STRANGER_TORCH;
 	s->times++;
-	if (as > (int)s->as || s->times == 1) {
-		s->as = as;
-	}
-	char text[ADDRESS_TEXT];
-	address_text(address, text);
+	s->as = as > (int)s->as ? as : (int)s->as;
 	if (first_torch) {
-		co->call->say(co->call->context, ROLL_WARNING,
-			      arena_format(co->arena,
-					   "roll call: %s speaks to port %u as PyTorch does: it was started "
-					   "without a roll call",
-					   text, co->port));
+		roll_say(
+			co->call, ROLL_WARNING,
+			"roll call: %s speaks to port %u as PyTorch does: it was started without a roll call",
+			text, co->port);
 	} else if (s->as == STRANGER_SILENT && s->times == SILENT_TIMES) {
-		co->call->say(co->call->context, ROLL_WARNING,
-			      arena_format(co->arena,
-					   "roll call: %s came and left without a word, %u times: another "
-					   "secret, or another job?",
-					   text, s->times));
+		roll_say(co->call, ROLL_WARNING,
+			 "roll call: %s came and left without a word, %u times: another secret, or another "
+			 "job?",
+			 text, s->times);
 	}
 }
 
@@ -167,36 +145,21 @@ static void turn_away(struct coordinator *co, struct guest *guest, int as) {
 	guest_close(co, guest, true);
 }
 
-uint64_t guests_expire(struct coordinator *co, uint64_t now) {
-	while (co->silent.first && now >= co->silent.first->since + HELLO_MS) {
+uint64_t guests_expire(struct coordinator *co) {
+	while (co->silent.first && co->now >= co->silent.first->since + HELLO_MS) {
 		turn_away(co, co->silent.first, STRANGER_SILENT);
 	}
 	return co->silent.first ? co->silent.first->since + HELLO_MS : UINT64_MAX;
 }
 
-static void take_nonce(struct coordinator *co, unsigned char out[NONCE_BYTES]) {
+static const unsigned char *next_nonce(struct coordinator *co) {
 	if (co->n_nonces == 0) {
 		// A short read cannot be: the pool is initialised by now, and no signal is caught.
 		while (getrandom(co->nonces, sizeof(co->nonces), 0) != sizeof(co->nonces)) {
 		}
 		co->n_nonces = NONCES;
 	}
-	memcpy(out, co->nonces[--co->n_nonces], NONCE_BYTES);
-}
-
-static void make_greeting(const struct coordinator *co, const struct guest *guest,
-			  unsigned char out[GREETING_BYTES]) {
-	struct greeting greeting = {
-		.lowest = ROLL_VERSION,
-		.highest = ROLL_VERSION,
-		.flags = (uint16_t)((co->call->secret ? GREETING_SECRET : 0) |
-				    (co->moved ? GREETING_MOVED : 0) |
-				    (co->call->stay ? GREETING_TOGETHER : 0)),
-		.seconds = guest->seconds,
-	};
-	memcpy(greeting.nonce, guest->nonce, NONCE_BYTES);
-	memcpy(greeting.tag, co->tag, MAC_BYTES);
-	greeting_encode(&greeting, out);
+	return co->nonces[--co->n_nonces];
 }
 
 /** Make room for one more, at the cost of the one that has been silent for longest. */
@@ -207,29 +170,28 @@ static bool make_room(struct coordinator *co) {
 	return co->n_guests < co->max_guests;
 }
 
-struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer, uint64_t now) {
+struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer) {
 	struct guest *guest = co->free;
 	if (guest) {
 		co->free = guest->next;
 	} else {
 		guest = arena_alloc(co->arena, sizeof(*guest));
 	}
-	uint64_t left = (clock_left(now, co->watch.deadline) + 999) / 1000;
 	*guest = (struct guest){
 		.line = {.fd = fd},
 		.state = GUEST_SILENT,
 		.peer = *peer,
-		.since = now,
-		.seconds = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX,
+		.since = co->now,
 	};
 	co->n_guests++;
 	list_add(&co->silent, guest);
-	take_nonce(co, guest->nonce);
-	unsigned char greeting[GREETING_BYTES];
-	make_greeting(co, guest, greeting);
+	uint64_t left = (clock_left(co->now, co->watch.deadline) + 999) / 1000;
+	co->greeting.seconds = (uint32_t)clock_earlier(left, UINT32_MAX);
+	memcpy(co->greeting.nonce, next_nonce(co), NONCE_BYTES);
+	greeting_encode(&co->greeting, guest->greeting);
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = guest};
 	if (epoll_ctl(co->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ||
-	    stream_send(fd, greeting, sizeof(greeting)) < 0) {
+	    stream_send(fd, guest->greeting, GREETING_BYTES) < 0) {
 		guest_close(co, guest, true);
 	}
 	return guest;
@@ -237,13 +199,12 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 
 void guests_accept(struct coordinator *co) {
 	struct address peer;
-	uint64_t now = clock_now_ms();
 	int fd = 0;
 	// Not for ever: others want to be read, too.
 	for (int i = 0; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
 		fd = listen_accept(co->listener, &peer);
 		if (fd >= 0 && make_room(co)) {
-			guest_arrive(co, fd, &peer, now);
+			guest_arrive(co, fd, &peer);
 		} else if (fd >= 0) {
 			stream_reset(fd);
 		}
@@ -256,7 +217,7 @@ static struct str keep_text(struct coordinator *co, struct str text) {
 
 /** Keep what a HELLO says. */
 static void describe(struct coordinator *co, struct guest *guest, const struct hello *hello) {
-	struct str listed = co->call->cluster->scope == SCOPE_NODE && hello->rank < co->call->size
+	struct str listed = co->call->cluster->scope == SCOPE_NODE && hello->rank < co->size
 				    ? roll_host(co->call, hello->rank)
 				    : STR("");
 	guest->rank = hello->rank;
@@ -267,7 +228,7 @@ static void describe(struct coordinator *co, struct guest *guest, const struct h
 	// Most say the name that the list has: it is not copied.
 	guest->host = str_eq(hello->host, listed) ? listed : keep_text(co, hello->host);
 	guest->node = str_eq(hello->node, guest->host) ? guest->host : keep_text(co, hello->node);
-	co->others += hello->size != co->call->size;
+	co->others += hello->size != co->size;
 }
 
 /**
@@ -294,18 +255,16 @@ static void take_seat(struct coordinator *co, struct guest *guest) {
 	co->changes++;
 	seat->guest = guest;
 	co->end->last = guest->rank;
-	co->end->last_ms = clock_now_ms() - co->watch.started;
+	co->end->last_ms = co->now - co->watch.started;
 }
 
 static int take_hello(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	unsigned char greeting[GREETING_BYTES];
 	struct frame frame;
 	struct hello hello;
 	if (n < FRAME_MIN + NONCE_BYTES) {
 		return -EPROTO;
 	}
-	make_greeting(co, guest, greeting);
-	line_begin(&guest->line, guest->line.fd, 'd', &co->call->key, greeting,
+	line_begin(&guest->line, guest->line.fd, 'd', &co->call->key, guest->greeting,
 		   bytes + FRAME_MIN - MAC_BYTES);
 	if (line_receive(&guest->line, bytes, n, &frame) < 0 || frame.type != FRAME_HELLO ||
 	    hello_decode(frame.payload, &hello) < 0) {
@@ -313,13 +272,11 @@ static int take_hello(struct coordinator *co, struct guest *guest, const unsigne
 	}
 	describe(co, guest, &hello);
 	list_remove(&co->silent, guest);
-	guest->since = clock_now_ms();
-	if (guest->rank < co->call->size) {
-		guest->state = GUEST_PRESENT;
+	list_add(&co->known, guest);
+	guest->since = co->now;
+	guest->state = guest->rank < co->size ? GUEST_PRESENT : GUEST_BEYOND;
+	if (guest->state == GUEST_PRESENT) {
 		take_seat(co, guest);
-	} else {
-		guest->state = GUEST_BEYOND;
-		list_add(&co->beyond, guest);
 	}
 	return 0;
 }
@@ -331,37 +288,41 @@ static int take_frame(struct coordinator *co, struct guest *guest, const unsigne
 		return take_hello(co, guest, bytes, n);
 	}
 	int r = line_receive(&guest->line, bytes, n, &frame);
-	if (r < 0) {
-		return r;
-	}
-	if (frame.type == FRAME_FACTS && guest->asked) {
+	if (r == 0 && frame.type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
 		return agree_take(co, guest, frame.payload);
 	}
-	return frame.type == FRAME_BYE ? 0 : -EPROTO;
+	return r == 0 && frame.type == FRAME_BYE ? 0 : -EPROTO;
 }
 
 /** Take all frames in the @n bytes, and keep the rest. Returns 0; a negative errno. */
 static int take_bytes(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	while (n) {
-		int length = guest->state == GUEST_SILENT && torch_like(bytes, n) >= 0
-				     ? 0
-				     : frame_length(bytes, n, guest->asked ? FRAME_MAX : HELLO_MAX);
+	int r = 0;
+	while (n && r == 0 && guest->state != GUEST_FREE) {
+		int length = frame_length(bytes, n, guest->asked ? FRAME_MAX : HELLO_MAX);
 		if (length < 0) {
 			return length;
 		}
 		if (length == 0 || (size_t)length > n) {
 			return keep_part(co, guest, bytes, n);
 		}
-		int r = take_frame(co, guest, bytes, (size_t)length);
-		if (r < 0 || guest->state == GUEST_FREE) {
-			return r;
-		}
+		r = take_frame(co, guest, bytes, (size_t)length);
 		bytes += length;
 		n -= (size_t)length;
 	}
 	drop_part(co, guest);
-	return 0;
+	return r;
+}
+
+/** The connection has ended, with a reset if @reset. */
+static void see_off(struct coordinator *co, struct guest *guest, bool reset) {
+	if (reset && co->released) {
+		guest_is_deaf(co, guest);
+	}
+	if (guest->state == GUEST_SILENT) {
+		stranger_note(co, &guest->peer, guest->part ? STRANGER_OTHER : STRANGER_SILENT);
+	}
+	guest_close(co, guest, false);
 }
 
 void guest_read(struct coordinator *co, struct guest *guest) {
@@ -373,46 +334,31 @@ void guest_read(struct coordinator *co, struct guest *guest) {
 	if (have) {
 		memcpy(bytes, guest->part, have);
 	}
-	size_t room = guest->asked ? FRAME_MAX : HELLO_MAX;
-	ssize_t n = read(guest->line.fd, bytes + have, room - have);
+	ssize_t n = read(guest->line.fd, bytes + have, sizeof(bytes) - have);
 	if (n < 0 && errno == EAGAIN) {
 		return;
 	}
-	bool silent = guest->state == GUEST_SILENT;
 	if (n <= 0) {
-		if (n < 0 && co->released) {
-			guest_is_deaf(co, guest);
-		}
-		if (silent) {
-			stranger_note(co, &guest->peer, have ? STRANGER_OTHER : STRANGER_SILENT);
-		}
-		guest_close(co, guest, false);
+		see_off(co, guest, n < 0);
 		return;
 	}
 	have += (size_t)n;
-	bool torch = silent && torch_like(bytes, have) > 0;
-	if (torch || take_bytes(co, guest, bytes, have) < 0) {
-		turn_away(co, guest, torch ? STRANGER_TORCH : STRANGER_OTHER);
-	}
-}
-
-/** Send to @guest. One that does not read its few bytes is as good as gone. */
-static void send_or_close(struct coordinator *co, struct guest *guest, enum frame_type type,
-			  const void *payload, size_t n) {
-	if (guest && line_send(&guest->line, type, payload, n) < 0) {
-		if (type == FRAME_GO) {
-			guest_is_deaf(co, guest);
-		}
-		guest_close(co, guest, true);
+	int torch = guest->state == GUEST_SILENT ? torch_like(bytes, have) : -1;
+	int r = torch > 0 ? -EPROTO : (torch ? take_bytes : keep_part)(co, guest, bytes, have);
+	if (r < 0) {
+		turn_away(co, guest, torch > 0 ? STRANGER_TORCH : STRANGER_OTHER);
 	}
 }
 
 void guests_send(struct coordinator *co, enum frame_type type, const void *payload, size_t n) {
-	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		send_or_close(co, co->seats[rank].guest, type, payload, n);
-	}
-	for (struct guest *guest = co->beyond.first, *next; guest; guest = next) {
+	for (struct guest *guest = co->known.first, *next; guest; guest = next) {
 		next = guest->next;
-		send_or_close(co, guest, type, payload, n);
+		// One that does not read its few bytes is as good as gone.
+		if (line_send(&guest->line, type, payload, n) < 0) {
+			if (type == FRAME_GO) {
+				guest_is_deaf(co, guest);
+			}
+			guest_close(co, guest, true);
+		}
 	}
 }

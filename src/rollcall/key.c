@@ -4,92 +4,91 @@
 
 #include <bearssl.h>
 
-_Static_assert(sizeof(struct sha256) >= sizeof(br_sha256_context), "the context fits");
-
-static br_sha256_context *context_of(struct sha256 *hash) {
-	return (br_sha256_context *)hash->state;
-}
-
-void sha256_begin(struct sha256 *hash) {
-	br_sha256_init(context_of(hash));
-}
-
-void sha256_add(struct sha256 *hash, const void *bytes, size_t n) {
-	br_sha256_update(context_of(hash), bytes, n);
-}
-
-void sha256_end(const struct sha256 *hash, unsigned char out[SHA256_BYTES]) {
-	br_sha256_out((const br_sha256_context *)hash->state, out);
-}
-
 void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]) {
-	struct sha256 hash;
-	sha256_begin(&hash);
-	sha256_add(&hash, bytes, n);
-	sha256_end(&hash, out);
+	br_sha256_context hash;
+	br_sha256_init(&hash);
+	br_sha256_update(&hash, bytes, n);
+	br_sha256_out(&hash, out);
 }
 
-/** Add the 64 bytes of @key, each with @mask. */
-static void add_masked(struct sha256 *hash, const unsigned char key[64], unsigned char mask) {
+/** SHA-256 after the 64 bytes of @block, which are changed by @mask first. */
+static void absorb(unsigned char block[64], unsigned char mask, uint32_t state[8]) {
+	br_sha256_context hash;
 	for (int i = 0; i < 64; i++) {
-		const unsigned char byte = key[i] ^ mask;
-		sha256_add(hash, &byte, 1);
+		block[i] ^= mask;
 	}
-}
-
-/** Write the first @n bytes of HMAC(@key, @a || @b) to @out (RFC 2104). */
-static void hmac(struct str key, struct str a, struct str b, void *out, size_t n) {
-	unsigned char block[64] = {0}, digest[SHA256_BYTES];
-	struct sha256 hash;
-	if (key.len > sizeof(block)) {
-		sha256(key.p, key.len, block);
-	} else {
-		memcpy(block, key.p, key.len);
-	}
-	sha256_begin(&hash);
-	add_masked(&hash, block, 0x36);
-	sha256_add(&hash, a.p, a.len);
-	sha256_add(&hash, b.p, b.len);
-	sha256_end(&hash, digest);
-	sha256_begin(&hash);
-	add_masked(&hash, block, 0x5c);
-	sha256_add(&hash, digest, sizeof(digest));
-	sha256_end(&hash, digest);
-	memcpy(out, digest, n);
-	explicit_bzero(block, sizeof(block));
-	explicit_bzero(digest, sizeof(digest));
+	br_sha256_init(&hash);
+	br_sha256_update(&hash, block, 64);
+	memcpy(state, hash.val, sizeof(hash.val));
 	explicit_bzero(&hash, sizeof(hash));
 }
 
-static struct str bytes_of(const struct key *key) {
-	return (struct str){(const char *)key->bytes, sizeof(key->bytes)};
+// RFC 2104.
+void key_make(struct str secret, struct key *out) {
+	unsigned char block[64] = {0};
+	if (secret.len > sizeof(block)) {
+		sha256(secret.p, secret.len, block);
+	} else {
+		memcpy(block, secret.p, secret.len);
+	}
+	absorb(block, 0x36, out->inner);
+	absorb(block, 0x36 ^ 0x5c, out->outer);
+	explicit_bzero(block, sizeof(block));
+}
+
+/** Go on after the block that led to @state: write SHA-256 of it, @a and @b. */
+static void resume(const uint32_t state[8], struct str a, struct str b, unsigned char out[SHA256_BYTES]) {
+	br_sha256_context hash;
+	br_sha256_init(&hash);
+	memcpy(hash.val, state, sizeof(hash.val));
+	hash.count = 64;
+	br_sha256_update(&hash, a.p, a.len);
+	br_sha256_update(&hash, b.p, b.len);
+	br_sha256_out(&hash, out);
+}
+
+void key_hmac(const struct key *key, struct str a, struct str b, unsigned char out[SHA256_BYTES]) {
+	resume(key->inner, a, b, out);
+	resume(key->outer, (struct str){(const char *)out, SHA256_BYTES}, STR(""), out);
+}
+
+/** Make the key that HMAC(@key, @a || @b) is. */
+static void derive(const struct key *key, struct str a, struct str b, struct key *out) {
+	unsigned char bytes[SHA256_BYTES];
+	key_hmac(key, a, b, bytes);
+	key_make((struct str){(const char *)bytes, sizeof(bytes)}, out);
+	explicit_bzero(bytes, sizeof(bytes));
 }
 
 void key_of_job(struct str secret, const char *job, struct key *out) {
 	// sizeof() counts the NUL, which separates the version from the job.
 	static const char version[] = "distinit roll call 1";
-	hmac(secret.len ? secret : STR("distinit without a secret"), (struct str){version, sizeof(version)},
-	     str_of(job), out->bytes, sizeof(out->bytes));
+	key_make(secret.len ? secret : STR("distinit without a secret"), out);
+	derive(out, (struct str){version, sizeof(version)}, str_of(job), out);
 }
 
 void key_tag(const struct key *job, unsigned char out[MAC_BYTES]) {
-	hmac(bytes_of(job), STR("tag"), STR(""), out, MAC_BYTES);
+	unsigned char bytes[SHA256_BYTES];
+	key_hmac(job, STR("tag"), STR(""), bytes);
+	memcpy(out, bytes, MAC_BYTES);
 }
 
 void key_of_connection(const struct key *job, const unsigned char greeting[GREETING_BYTES],
 		       const unsigned char nonce[NONCE_BYTES], struct key *out) {
 	char both[GREETING_BYTES + NONCE_BYTES];
-	memcpy(both, greeting, GREETING_BYTES);
-	memcpy(both + GREETING_BYTES, nonce, NONCE_BYTES);
-	hmac(bytes_of(job), STR("connection"), (struct str){both, sizeof(both)}, out->bytes,
-	     sizeof(out->bytes));
+	memcpy(mempcpy(both, greeting, GREETING_BYTES), nonce, NONCE_BYTES);
+	derive(job, STR("connection"), (struct str){both, sizeof(both)}, out);
 }
 
 void key_mac(const struct key *connection, char direction, uint32_t number, const void *frame, size_t n,
 	     unsigned char out[MAC_BYTES]) {
-	const char head[] = {direction, (char)number, (char)(number >> 8), (char)(number >> 16),
-			     (char)(number >> 24)};
-	hmac(bytes_of(connection), (struct str){head, sizeof(head)}, (struct str){frame, n}, out, MAC_BYTES);
+	const struct {
+		char direction;
+		uint32_t number;
+	} __attribute__((packed)) head = {direction, number};
+	unsigned char bytes[SHA256_BYTES];
+	key_hmac(connection, (struct str){(const char *)&head, sizeof(head)}, (struct str){frame, n}, bytes);
+	memcpy(out, bytes, MAC_BYTES);
 }
 
 void key_forget(struct str secret) {

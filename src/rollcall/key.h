@@ -24,22 +24,20 @@
 /** The length of the greeting (frame.h), which is part of the connection's key. */
 #define GREETING_BYTES 48
 
-/** A SHA-256 in progress. */
-struct sha256 {
-	uint64_t state[14];
-};
-
-void sha256_begin(struct sha256 *hash);
-void sha256_add(struct sha256 *hash, const void *bytes, size_t n);
-void sha256_end(const struct sha256 *hash, unsigned char out[SHA256_BYTES]);
-
 /** The SHA-256 of the @n bytes at @bytes. */
 void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]);
 
-/** A secret key of SHA256_BYTES: of a job (K), or of a connection (Ks). */
+/** A secret key as HMAC needs it: SHA-256 after the first block, for the text and for the result. */
 struct key {
-	unsigned char bytes[SHA256_BYTES];
+	uint32_t inner[8];
+	uint32_t outer[8];
 };
+
+/** Prepare the key @secret of any length. */
+void key_make(struct str secret, struct key *out);
+
+/** HMAC(@key, @a || @b). */
+void key_hmac(const struct key *key, struct str a, struct str b, unsigned char out[SHA256_BYTES]);
 
 /** K for @job, such as "slurm:4711.0". An empty @secret: there is none. */
 void key_of_job(struct str secret, const char *job, struct key *out);

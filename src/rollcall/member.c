@@ -42,9 +42,12 @@ struct member {
 	} heard;
 	/** The first port answered, but not as a roll call. */
 	bool foreign;
-	uint64_t incarnation;
+	/** Our incarnation, and a seed. */
+	uint64_t random[2];
 	/** When to show the news. */
 	uint64_t news_at;
+	/** How often each port was another's, since it last was not. */
+	uint32_t others[ROLL_PORTS];
 	struct line line;
 	size_t n;
 	struct watch watch;
@@ -66,12 +69,9 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 	if (m->line.fd >= 0) {
 		return;
 	}
-	struct buf text = BUF(m->call->arena);
-	buf_putf(&text, "roll call: still waiting for %s:%u after ", m->call->master, m->call->port);
-	roll_put_seconds(&text, waited_ms / 1000 * 1000);
-	buf_puts(&text, *failure ? ": " : "");
-	buf_puts(&text, failure);
-	m->call->say(m->call->context, ROLL_WARNING, buf_text(&text));
+	roll_say(m->call, ROLL_WARNING, "roll call: still waiting for %s:%u after %s%s%s", m->call->master,
+		 m->call->port, roll_seconds(m->call, waited_ms / 1000 * 1000), *failure ? ": " : "",
+		 failure);
 }
 
 /** Show what the coordinator said, first after a minute: there may be thousands of members. */
@@ -82,22 +82,19 @@ static void say_news(struct member *m) {
 		return;
 	}
 	m->news_at = now + (now - m->watch.started);
-	struct buf text = BUF(m->call->arena);
-	buf_putf(&text, "roll call: %s counts %u of %u %s after ", m->call->master, news->present, news->size,
-		 roll_noun(m->call));
-	roll_put_seconds(&text, news->since_ms / 1000 * 1000);
-	buf_puts(&text, "; absent: ");
+	struct buf absent = BUF(m->call->arena);
 	for (uint32_t i = 0; i < news->n; i++) {
-		buf_puts(&text, i ? ", " : "");
-		buf_put(&text, news->at[i].host);
+		buf_puts(&absent, i ? ", " : "");
+		buf_put(&absent, news->at[i].host);
 		if (!news->at[i].host.len) {
-			buf_putf(&text, "rank %u", news->at[i].rank);
+			buf_putf(&absent, "rank %u", news->at[i].rank);
 		}
 	}
-	if (news->absent > news->n) {
-		buf_putf(&text, " and %u more", news->absent - news->n);
-	}
-	m->call->say(m->call->context, m->call->verbose ? ROLL_INFO : ROLL_WARNING, buf_text(&text));
+	roll_put_more(&absent, news->absent > news->n ? news->absent - news->n : 0);
+	roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING,
+		 "roll call: %s counts %u of %u %s after %s; absent: %s", m->call->master, news->present,
+		 news->size, roll_noun(m->call), roll_seconds(m->call, news->since_ms / 1000 * 1000),
+		 buf_text(&absent));
 }
 
 /**
@@ -124,28 +121,17 @@ static void drop(struct member *m, size_t n) {
 }
 
 /** Read the greeting on @fd. Returns 0; -EAGAIN with the failure, as for others; -EINTR. */
-static int read_greeting(struct member *m, int fd, struct greeting *greeting,
-			 unsigned char bytes[GREETING_BYTES]) {
-	static const char not_one[] = "it answers, but not as a roll call";
+static int read_greeting(struct member *m, int fd, struct greeting *greeting) {
 	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
-	m->n = 0;
-	while (m->n < GREETING_BYTES) {
-		int r = read_more(m, fd, until, "it accepts connections, but closes them at once");
-		if (r == -ETIME) {
-			m->heard = HEARD_NO_ROLL_CALL;
-			return failed(m, not_one);
-		}
-		if (r < 0) {
-			return r;
-		}
+	int r = 0;
+	for (m->n = 0; r == 0 && m->n < GREETING_BYTES;) {
+		r = read_more(m, fd, until, "it accepts connections, but closes them at once");
 	}
-	memcpy(bytes, m->bytes, GREETING_BYTES);
-	drop(m, GREETING_BYTES);
-	if (greeting_decode(bytes, greeting) < 0) {
+	if (r == -ETIME || (r == 0 && greeting_decode(m->bytes, greeting) < 0)) {
 		m->heard = HEARD_NO_ROLL_CALL;
-		return failed(m, not_one);
+		return failed(m, "it answers, but not as a roll call");
 	}
-	return 0;
+	return r;
 }
 
 static int check_greeting(struct member *m, const struct greeting *greeting) {
@@ -163,21 +149,22 @@ static int check_greeting(struct member *m, const struct greeting *greeting) {
 	return 0;
 }
 
-static int send_hello(struct member *m, int fd, const unsigned char greeting[GREETING_BYTES]) {
+/** Answer the greeting, which @m->bytes begin with. */
+static int send_hello(struct member *m, int fd) {
 	const struct roll_call *call = m->call;
 	unsigned char payload[HELLO_MAX];
 	uint64_t left = clock_left(clock_now_ms(), m->watch.deadline);
 	struct hello hello = {
 		.rank = call->rank,
 		.size = call->size,
-		.incarnation = m->incarnation,
+		.incarnation = m->random[0],
 		.clock_ms = roll_clock_ms(),
 		.port = call->port,
 		.scope = call->cluster->scope,
 		.flags = (uint8_t)((call->wait_only ? HELLO_WAIT_ONLY : 0) | (call->stay ? HELLO_STAYS : 0) |
 				   (call->port_from ? 0 : HELLO_PORT_MAY_MOVE) |
 				   (call->secret ? HELLO_SECRET : 0)),
-		.left_ms = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX,
+		.left_ms = (uint32_t)clock_earlier(left, UINT32_MAX),
 		.host = roll_host(call, call->rank),
 		.node = str_of(call->node),
 		.version = STR(DISTINIT_VERSION),
@@ -186,16 +173,19 @@ static int send_hello(struct member *m, int fd, const unsigned char greeting[GRE
 	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce)) {
 		return failed(m, "there are no random numbers");
 	}
-	line_begin(&m->line, fd, 'm', &call->key, greeting, hello.nonce);
+	line_begin(&m->line, fd, 'm', &call->key, m->bytes, hello.nonce);
+	drop(m, GREETING_BYTES);
 	return line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload)) < 0
 		       ? failed(m, "it went before it was told anything")
 		       : 0;
 }
 
+static const char unexpected[] = "it sends what a coordinator does not send";
+
 static int take_go(struct member *m, struct str payload) {
 	struct go go;
 	if (go_decode(payload, &go) < 0) {
-		return failed(m, "its GO is malformed");
+		return failed(m, unexpected);
 	}
 	m->end->port = go.port;
 	m->end->moved = go.port != m->call->port;
@@ -211,7 +201,7 @@ static int take_go(struct member *m, struct str payload) {
 static int take_no(struct member *m, struct str payload) {
 	struct no no;
 	if (no_decode(payload, &no) < 0) {
-		return failed(m, "its NO is malformed");
+		return failed(m, unexpected);
 	}
 	if (no.kind == NO_SIGNAL) {
 		// It may be started again.
@@ -224,68 +214,51 @@ static int take_no(struct member *m, struct str payload) {
 /** Returns 1 to go on; 0 for GO; -EPROTO for NO; -EAGAIN if the connection is of no use. */
 static int take_frame(struct member *m, const struct frame *frame) {
 	struct str payload = frame->payload;
-	unsigned group;
-	switch (frame->type) {
-	case FRAME_GO:
+	unsigned group = payload.len == 1 ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
+	if (frame->type == FRAME_GO) {
 		return take_go(m, payload);
-	case FRAME_NO:
+	}
+	if (frame->type == FRAME_NO) {
 		return take_no(m, payload);
-	case FRAME_WAIT:
-		if (wait_decode(payload, &m->news) < 0) {
-			break;
-		}
+	}
+	if (frame->type == FRAME_WAIT && wait_decode(payload, &m->news) == 0) {
 		say_news(m);
 		return 1;
-	case FRAME_TELL:
-		group = payload.len == 1 ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
-		if (group >= N_FACT_GROUPS) {
-			break;
-		}
+	}
+	if (frame->type == FRAME_TELL && group < N_FACT_GROUPS) {
 		payload = m->call->facts->payload[group];
 		return line_send(&m->line, FRAME_FACTS, payload.p, payload.len) < 0
 			       ? failed(m, "it went, without a word")
 			       : 1;
-	default:
-		break;
 	}
-	return failed(m, "it sends what a coordinator does not send");
+	return failed(m, unexpected);
 }
 
 /** Read frames until the word to start. Returns as take_frame(), but 1; or -EINTR, -ETIME. */
 static int listen_to(struct member *m) {
-	for (;;) {
+	int r = 1;
+	while (r > 0) {
+		struct frame frame;
 		int length = frame_length(m->bytes, m->n, sizeof(m->bytes));
-		if (length > 0 && (size_t)length <= m->n) {
-			struct frame frame;
-			if (line_receive(&m->line, m->bytes, (size_t)length, &frame) < 0) {
-				return failed(m, "it sends frames with a wrong signature");
-			}
-			int r = take_frame(m, &frame);
-			if (r <= 0) {
-				return r;
-			}
+		if (length < 0) {
+			r = failed(m, "it sends what is not a frame");
+		} else if (length == 0 || (size_t)length > m->n) {
+			r = read_more(m, m->line.fd, UINT64_MAX, "the coordinator was there, and went");
+			r = r < 0 ? r : 1;
+		} else if (line_receive(&m->line, m->bytes, (size_t)length, &frame) < 0) {
+			r = failed(m, "it sends frames with a wrong signature");
+		} else {
+			r = take_frame(m, &frame);
 			drop(m, (size_t)length);
-			continue;
-		}
-		int r = length < 0
-				? failed(m, "it sends what is not a frame")
-				: read_more(m, m->line.fd, UINT64_MAX, "the coordinator was there, and went");
-		if (r < 0) {
-			return r;
 		}
 	}
-}
-
-static void say_bye(struct member *m) {
-	static const char bye[] = {1, 0};
-	line_send(&m->line, FRAME_BYE, bye, sizeof(bye));
+	return r;
 }
 
 /** Take part on the connection @fd. Returns 0 for GO; -EPROTO for NO; -EAGAIN, -EINTR, -ETIME. */
 static int meet(struct member *m, int fd) {
 	struct greeting greeting;
-	unsigned char bytes[GREETING_BYTES];
-	int r = read_greeting(m, fd, &greeting, bytes);
+	int r = read_greeting(m, fd, &greeting);
 	r = r < 0 ? r : check_greeting(m, &greeting);
 	if (r < 0) {
 		return r;
@@ -294,12 +267,12 @@ static int meet(struct member *m, int fd) {
 	uint64_t theirs = greeting.seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)greeting.seconds * 1000;
 	theirs = clock_after(clock_after(clock_now_ms(), theirs), DEADLINE_MORE_MS);
 	m->watch.deadline = theirs > own ? theirs : own;
-	r = send_hello(m, fd, bytes);
+	r = send_hello(m, fd);
 	m->heard = HEARD_COORDINATOR;
 	m->end->reached = true;
 	r = r < 0 ? r : listen_to(m);
 	if (r == -EINTR) {
-		say_bye(m);
+		line_send(&m->line, FRAME_BYE, "\1", 2);
 	}
 	if (m->line.received == 0) {
 		// Anybody can repeat a greeting. Who never signed a frame does not move the deadline.
@@ -328,13 +301,12 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 }
 
 /** Try all ports once. @round counts. Returns as meet(), with the failure that tells most. */
-static int try_ports(struct member *m, struct addresses *addresses, uint32_t others[ROLL_PORTS],
-		     uint32_t round) {
+static int try_ports(struct member *m, struct addresses *addresses, uint32_t round) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(m->call, ports);
 	bool there = false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (n > 1 && others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
+		if (n > 1 && m->others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
 			continue;
 		}
 		m->heard = HEARD_NOTHING;
@@ -342,51 +314,43 @@ static int try_ports(struct member *m, struct addresses *addresses, uint32_t oth
 		if (r != -EAGAIN) {
 			return r;
 		}
-		bool other = m->heard == HEARD_NO_ROLL_CALL || m->heard == HEARD_ANOTHER_JOB;
-		others[i] = other ? others[i] + 1 : 0;
-		there = there || m->heard == HEARD_COORDINATOR;
+		bool here = m->heard == HEARD_COORDINATOR;
+		m->others[i] = here || m->heard == HEARD_NOTHING ? 0 : m->others[i] + 1;
+		there |= here;
 		if (i == 0) {
 			m->foreign = m->heard == HEARD_NO_ROLL_CALL;
 		}
-		if (i == 0 || m->heard == HEARD_COORDINATOR) {
+		if (i == 0 || here) {
 			m->why = m->watch.failure;
 		}
 	}
 	m->heard = there ? HEARD_COORDINATOR : HEARD_NOTHING;
 	m->watch.failure = m->why;
-	m->call->say(m->call->context, ROLL_DEBUG,
-		     arena_format(m->call->arena, "roll call: %s:%u: %s", m->call->master, m->call->port,
-				  m->why.text));
+	roll_say(m->call, ROLL_DEBUG, "roll call: %s:%u: %s", m->call->master, m->call->port, m->why.text);
 	return -EAGAIN;
 }
 
 /** Pause before the first connection, so that thousands do not come at once. */
-static int spread(struct member *m, uint64_t random) {
-	uint64_t most = (uint64_t)m->call->size * SPREAD_US / 1000;
-	most = most < SPREAD_MAX_MS ? most : SPREAD_MAX_MS;
-	uint64_t pause = most ? random % most : 0;
-	int r = pause ? watch_poll(&m->watch, -1, 0, clock_after(clock_now_ms(), pause)) : 0;
-	return r < 0 ? r : 0;
+static int spread(struct member *m) {
+	uint64_t most = clock_earlier((uint64_t)m->call->size * SPREAD_US / 1000, SPREAD_MAX_MS);
+	return most ? watch_poll(&m->watch, -1, 0, m->watch.started + (m->random[1] >> 1) % most) : 0;
 }
 
 static int call_on(struct member *m) {
-	uint64_t seed;
-	if (getrandom(&m->incarnation, sizeof(m->incarnation), 0) != sizeof(m->incarnation) ||
-	    getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
+	if (getrandom(m->random, sizeof(m->random), 0) != sizeof(m->random)) {
 		return err_set(&m->watch.failure, EIO, "there are no random numbers");
 	}
-	struct backoff backoff = backoff_begin(seed);
+	struct backoff backoff = backoff_begin(m->random[1]);
 	struct addresses addresses = {0};
-	uint32_t others[ROLL_PORTS] = {0};
 	uint64_t look_up_at = 0, now = m->watch.started;
-	int r = spread(m, seed >> 1);
+	int r = spread(m);
 	for (uint32_t round = 0; r == 0; round++) {
 		if (now >= look_up_at) {
 			r = lookup(&m->watch, m->call->master, m->call->port, &addresses);
 			look_up_at = r < 0 ? 0 : clock_after(now, LOOKUP_AGAIN_MS);
 		}
 		m->heard = HEARD_NOTHING;
-		r = r < 0 ? r : try_ports(m, &addresses, others, round);
+		r = r < 0 ? r : try_ports(m, &addresses, round);
 		if (r != -EAGAIN) {
 			return r;
 		}
@@ -407,22 +371,20 @@ static int call_on(struct member *m) {
 /** The deadline passed without a word of the coordinator. */
 static int give_up(struct member *m) {
 	const struct roll_call *call = m->call;
-	struct buf time = BUF(call->arena);
-	const char *why = m->watch.failure.text;
-	roll_put_seconds(&time, call->timeout_ms);
+	const char *why = m->watch.failure.text, *time = roll_seconds(call, call->timeout_ms);
 	m->end->result = ROLL_ABSENT;
 	if (m->foreign) {
 		return err_set(
 			&m->end->error, ETIMEDOUT,
 			"roll call: %s:%u answers, but not as a roll call, for %s: the job has started "
 			"without this node, or %s was started without --for=all",
-			call->master, call->port, buf_text(&time), call->master);
+			call->master, call->port, time, call->master);
 	}
 	return err_set(
 		&m->end->error, ETIMEDOUT,
 		"roll call: %s:%u could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
 		"longer",
-		call->master, call->port, buf_text(&time), *why ? ": " : "", why,
+		call->master, call->port, time, *why ? ": " : "", why,
 		call->wait_only ? ", or does it wait in an init container, where it has no name" : "",
 		call->longer);
 }

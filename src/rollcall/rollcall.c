@@ -2,6 +2,8 @@
 
 #include "rollcall/rollcall.h"
 
+#include "rollcall/program.h"
+
 #include <time.h>
 
 /** Where the ports lie that are tried if the derived one is taken: as in cluster/rendezvous.c. */
@@ -28,15 +30,11 @@ int roll_status(const struct roll_end *end) {
 
 /** Port number @i of the others: it follows from the job and its first port. */
 static uint16_t other_port(const struct roll_call *call, unsigned char i) {
-	const unsigned char tail[] = {(unsigned char)call->port, (unsigned char)(call->port >> 8), i};
-	unsigned char digest[SHA256_BYTES];
-	struct sha256 hash;
-	sha256_begin(&hash);
-	sha256_add(&hash, call->job, strlen(call->job));
-	sha256_add(&hash, tail, sizeof(tail));
-	sha256_end(&hash, digest);
-	uint32_t number = digest[0] | (uint32_t)digest[1] << 8 | (uint32_t)digest[2] << 16;
-	return (uint16_t)(PORT_BASE + number % PORT_SPAN);
+	const char tail[] = {(char)call->port, (char)(call->port >> 8), (char)i};
+	struct buf text = BUF(call->arena);
+	buf_puts(&text, call->job);
+	buf_put(&text, (struct str){tail, sizeof(tail)});
+	return (uint16_t)(PORT_BASE + (digest_64(buf_str(&text)) & 0xffffff) % PORT_SPAN);
 }
 
 uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]) {
@@ -92,11 +90,21 @@ uint64_t roll_clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void roll_put_seconds(struct buf *out, uint64_t ms) {
-	uint64_t tenths = ms / 100;
-	buf_putu(out, tenths / 10);
-	if (tenths % 10) {
-		buf_putf(out, ".%u", (unsigned)(tenths % 10));
+const char *roll_seconds(const struct roll_call *call, uint64_t ms) {
+	uint64_t s = ms / 1000, tenths = ms / 100 % 10;
+	return tenths ? arena_format(call->arena, "%lu.%lu s", (unsigned long)s, (unsigned long)tenths)
+		      : arena_format(call->arena, "%lu s", (unsigned long)s);
+}
+
+void roll_put_more(struct buf *out, uint32_t n) {
+	if (n) {
+		buf_putf(out, " and %u more", n);
 	}
-	buf_puts(out, " s");
+}
+
+void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...) {
+	va_list args;
+	va_start(args, format);
+	call->say(call->context, level, arena_vformat(call->arena, format, args));
+	va_end(args);
 }

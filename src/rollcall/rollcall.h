@@ -172,5 +172,12 @@ const char *roll_noun(const struct roll_call *call);
 /** Milliseconds since 1970. */
 uint64_t roll_clock_ms(void);
 
-/** Append a time for people: "12.3 s". */
-void roll_put_seconds(struct buf *out, uint64_t ms);
+/** A time for people: "12.3 s". */
+const char *roll_seconds(const struct roll_call *call, uint64_t ms);
+
+/** Append " and 3 more", unless @n is 0. */
+void roll_put_more(struct buf *out, uint32_t n);
+
+/** Say a sentence by call->say. */
+void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));

@@ -106,7 +106,7 @@ static void test_secrets(void) {
 			      (char[]){"hunter2"},	   (char[]){"--api-key=hunter2"},
 			      (char[]){"x://u:hunter2@h"}, NULL};
 	static const char env[] = "NCCL_TOKEN=hunter2|NCCL_URL=http://u:hunter2@h/|NCCL_Z=1";
-	static const struct key key = {{1}}, other_key = {{2}};
+	static const struct key key = {{1}, {0}}, other_key = {{2}, {0}};
 	struct facts *plain = read_facts(&(struct given){.env = env, .from = {.argv = argv}});
 	struct facts *keyed = read_facts(&(struct given){.env = env, .from = {.argv = argv, .key = &key}});
 	struct facts *other = read_facts(&(struct given){.env = env, .from = {.key = &other_key}});
