@@ -139,8 +139,7 @@ static void handle_events(struct coordinator *co) {
 	}
 }
 
-/** Tell the members how it stands. */
-static void send_news(struct coordinator *co, uint64_t now) {
+void news_send(struct coordinator *co, struct guest *guest, uint64_t now) {
 	unsigned char payload[HELLO_MAX];
 	uint32_t ranks[WAIT_NAMES];
 	struct wait_news news = {
@@ -155,7 +154,12 @@ static void send_news(struct coordinator *co, uint64_t now) {
 		news.at[i].rank = ranks[i];
 		news.at[i].host = roll_host(co->call, ranks[i]);
 	}
-	guests_send(co, FRAME_WAIT, payload, wait_encode(&news, payload));
+	size_t n = wait_encode(&news, payload);
+	if (guest) {
+		line_send(&guest->line, FRAME_WAIT, payload, n);
+	} else {
+		guests_send(co, FRAME_WAIT, payload, n);
+	}
 }
 
 static void report_progress(struct coordinator *co, uint64_t now) {
@@ -166,7 +170,7 @@ static void report_progress(struct coordinator *co, uint64_t now) {
 	buf_puts(&text, "; absent: ");
 	absent_put(co, &text);
 	say(co, ROLL_WARNING, &text);
-	send_news(co, now);
+	news_send(co, NULL, now);
 }
 
 /** Progress is reported after 10, 20 and 40 s, then each minute. */
@@ -272,6 +276,10 @@ static int step_comparison(struct coordinator *co, struct agenda *agenda, uint64
 static int step(struct coordinator *co, struct agenda *agenda, uint64_t now) {
 	if (co->duplicate[0]) {
 		return fail_duplicate(co);
+	}
+	if (now >= clock_after(co->watch.deadline, 2 * TELL_MS)) {
+		// Some come again and again, and do not answer.
+		return fail_absent(co);
 	}
 	bool complete = is_complete(co) && now >= co->hold;
 	bool over = now >= co->watch.deadline;

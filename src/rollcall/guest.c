@@ -110,6 +110,10 @@ void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
 	guest->next = co->free;
 	co->free = guest;
 	co->n_guests--;
+	if (co->lookups.fd >= 0) {
+		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
+		epoll_ctl(co->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
+	}
 	if (reset) {
 		stream_reset(guest->line.fd);
 	} else {
@@ -317,6 +321,10 @@ static int take_hello(struct coordinator *co, struct guest *guest, const unsigne
 	if (guest->rank < co->call->size) {
 		guest->state = GUEST_PRESENT;
 		take_seat(co, guest);
+		if ((uint64_t)hello.left_ms + DEADLINE_MORE_MS < guest->seconds * (uint64_t)1000) {
+			// It would give up before us.
+			news_send(co, guest, guest->since);
+		}
 	} else {
 		guest->state = GUEST_BEYOND;
 		list_add(&co->beyond, guest);
