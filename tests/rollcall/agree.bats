@@ -136,6 +136,16 @@ teardown() {
 	[[ $status -eq 0 ]]
 	ended 0 0
 	said 0 "distinit: warning: roll call: h*'s clock is 9[12] s behind h0's"
+	member 0 -- true
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=92500
+	ended 0 0
+	said 0 "distinit: warning: roll call: h*'s clock is 92 s ahead of h0's"
+	member 0 -- true
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=4000
+	ended 0 0
+	[[ ! -s 0.err ]]
 }
 
 @test "roll call: a member that does not answer what it is asked counts as gone" {

@@ -134,7 +134,7 @@ teardown() {
 	head -c 600 /dev/urandom >root/home/config/ssh/id_cluster
 	chmod 600 root/home/config/ssh/id_cluster
 	chmod 755 "$BATS_TEST_TMPDIR" root root/home root/home/config root/home/config/ssh
-	local session=(BACKENDAI_CLUSTER_SIZE=2 BACKENDAI_CLUSTER_HOSTS=h0,h1 BACKENDAI_CLUSTER_HOST=h1 BACKENDAI_CLUSTER_LOCAL_RANK=1)
+	local session=(BACKENDAI_CLUSTER_SIZE=2 "BACKENDAI_CLUSTER_HOSTS=h0,h1" BACKENDAI_CLUSTER_HOST=h1 BACKENDAI_CLUSTER_LOCAL_RANK=1)
 	local call=(--user=65534:65534 --wait=300ms --for=all --secret-required -- true)
 	invoke in_room env -i PATH="$PATH" "${session[@]}" DISTINIT_ROOT="$PWD/root" "$DISTINIT" "${call[@]}"
 	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
