@@ -85,20 +85,33 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
 	return check_secret(file.from, *out, err);
 }
 
-/** The digest of the manager's file, if there is one that this process may read. */
-static void read_managers_file(struct session *s, struct str *out) {
+/**
+ * The digest of the manager's file, if there is one. It is opened with our rights, but below a root
+ * that a variable names with the program's.
+ */
+static int read_managers_file(struct session *s, struct str *out, struct err *err) {
 	const char *path = s->flow.cluster.place.secret_file;
-	struct str text;
+	const struct told root = {s->settings.value[OPT_ROOT], label(s, OPT_ROOT)};
+	bool trusted = !root.value || told_by_option(&root);
+	struct str text = {0};
 	struct err ignored;
-	if (path &&
-	    file_read(&s->arena, "secret", file_under_root(&s->arena, s->flow.input.root, path),
-		      SECRET_FILE_MAX, &text, &ignored) == 0 &&
-	    text.len >= SECRET_MIN) {
+	if (!path) {
+		return 0;
+	}
+	int r = trusted ? 0 : rights_lower_to_program(&s->flow, err);
+	if (r < 0) {
+		return r;
+	}
+	file_read(&s->arena, "secret", file_under_root(&s->arena, root.value, path), SECRET_FILE_MAX, &text,
+		  &ignored);
+	r = trusted ? 0 : rights_restore_ours(&s->flow, 0, err);
+	if (r == 0 && text.len >= SECRET_MIN) {
 		unsigned char *digest = arena_alloc(&s->arena, SHA256_BYTES);
 		sha256(text.p, text.len, digest);
-		key_forget(text);
 		*out = (struct str){(char *)digest, SHA256_BYTES};
 	}
+	key_forget(text);
+	return r;
 }
 
 /** Find the secret: the user's, else the manager's. */
@@ -111,12 +124,12 @@ static int find_secret(struct session *s, struct str *out, struct err *err) {
 		*out = str_of(s->settings.value[OPT_SECRET]);
 		return check_secret("DISTINIT_SECRET", *out, err);
 	}
-	read_managers_file(s, out);
-	if (!out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
+	int r = read_managers_file(s, out, err);
+	if (r == 0 && !out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
 		return err_set(err, EINVAL, "%s: there is no secret; set DISTINIT_SECRET or --secret-file",
 			       label(s, OPT_SECRET_REQUIRED));
 	}
-	return 0;
+	return r;
 }
 
 /** Make the key of the job. The secret itself is forgotten. */
@@ -234,7 +247,8 @@ static void read_facts(struct session *s, struct rolling *rolling) {
 		.port = rolling->call.port,
 		.env = &s->env,
 		.env_names = s->settings.value[OPT_AGREE_ENV],
-		.key = &rolling->call.key,
+		// Without a secret, whoever listens could try values.
+		.key = rolling->call.secret ? &rolling->call.key : NULL,
 		.argv = s->command == CMD_RUN ? s->settings.arguments : NULL,
 		.interface = s->flow.derivation.interface.name,
 	};

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,9 @@ static void ask(const char *host, uint16_t port, int flags, struct lookup_answer
 static _Noreturn void child(const char *const names[], uint32_t n, uint16_t port, int pipe_fd) {
 	// If the parent dies, the child must die, too.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	// The caller's connections must not stay open because of the child. (Since Linux 5.9.)
+	syscall(SYS_close_range, 3, pipe_fd - 1, 0);
+	syscall(SYS_close_range, pipe_fd + 1, ~0U, 0);
 	for (uint32_t i = 0; i < n; i++) {
 		struct lookup_answer answer;
 		ask(names[i], port, 0, &answer);

@@ -137,8 +137,7 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 	return r < 0 ? r : 0;
 }
 
-/** Tell the members how it stands. */
-static void send_news(struct coordinator *co) {
+void news_send(struct coordinator *co, struct guest *guest) {
 	unsigned char payload[HELLO_MAX];
 	uint32_t ranks[WAIT_NAMES];
 	struct wait_news news = {
@@ -153,7 +152,12 @@ static void send_news(struct coordinator *co) {
 		news.at[i].rank = ranks[i];
 		news.at[i].host = roll_host(co->call, ranks[i]);
 	}
-	guests_send(co, FRAME_WAIT, payload, wait_encode(&news, payload));
+	size_t n = wait_encode(&news, payload);
+	if (guest) {
+		line_send(&guest->line, FRAME_WAIT, payload, n);
+	} else {
+		guests_send(co, FRAME_WAIT, payload, n);
+	}
 }
 
 /** Look names up a little before they are reported. */
@@ -169,7 +173,7 @@ static void report_progress(struct coordinator *co) {
 	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
 		 co->size, roll_noun(co->call), roll_seconds(co->call, passed / 1000 * 1000),
 		 absent_text(co));
-	send_news(co);
+	news_send(co, NULL);
 	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
 	plan_look_up(co);
 }
@@ -241,6 +245,10 @@ static int step(struct coordinator *co) {
 	bool over = co->now >= co->watch.deadline;
 	if (co->duplicate[0]) {
 		return fail_duplicate(co);
+	}
+	if (co->now >= clock_after(co->watch.deadline, 2 * TELL_MS)) {
+		// Some come again and again, and do not answer.
+		return fail_absent(co);
 	}
 	if (!co->tell && ((over && co->others) || (is_complete(co) && co->now >= co->hold))) {
 		co->tell = co->now + TELL_MS;

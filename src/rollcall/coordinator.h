@@ -137,6 +137,9 @@ struct coordinator {
 	unsigned char *parts[PARTS_MAX];
 };
 
+/** coordinator.c: tell @guest, or all members (NULL), how it stands. */
+void news_send(struct coordinator *co, struct guest *guest);
+
 /** guest.c: accept all that wait at the listener, and greet them. */
 void guests_accept(struct coordinator *co);
 /** Greet the new connection @fd. Returns its guest, which may be closed already. */

@@ -90,6 +90,10 @@ void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
 	guest->next = co->free;
 	co->free = guest;
 	co->n_guests--;
+	if (co->lookups.fd >= 0) {
+		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
+		epoll_ctl(co->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
+	}
 	if (reset) {
 		stream_reset(guest->line.fd);
 	} else {
@@ -277,6 +281,11 @@ static int take_hello(struct coordinator *co, struct guest *guest, const unsigne
 	guest->state = guest->rank < co->size ? GUEST_PRESENT : GUEST_BEYOND;
 	if (guest->state == GUEST_PRESENT) {
 		take_seat(co, guest);
+		uint64_t left = clock_earlier(clock_left(co->now, co->watch.deadline), UINT32_MAX);
+		if ((uint64_t)hello.left_ms + DEADLINE_MORE_MS < left) {
+			// It would give up before us.
+			news_send(co, guest);
+		}
 	}
 	return 0;
 }

@@ -23,9 +23,6 @@
 #define OTHERS_TIMES  2
 #define OTHERS_ROUNDS 5
 
-/** The own deadline is later than the coordinator's: all end with its sentence. */
-#define DEADLINE_MORE_MS 5000
-
 /** All members do not come at the same moment: this much for each, in microseconds, and at most. */
 #define SPREAD_US     50
 #define SPREAD_MAX_MS 2000
@@ -39,6 +36,7 @@ struct member {
 		HEARD_NO_ROLL_CALL,
 		HEARD_ANOTHER_JOB,
 		HEARD_COORDINATOR,
+		HEARD_NO_RESULT,
 	} heard;
 	/** The first port answered, but not as a roll call. */
 	bool foreign;
@@ -211,6 +209,17 @@ static int take_no(struct member *m, struct str payload) {
 	return err_set(&m->end->error, EPROTO, "%s says: %.*s", m->call->master, (int)no.text.len, no.text.p);
 }
 
+/**
+ * Wait @ms and a little more for the coordinator, so that all end with its sentence. If nothing is
+ * signed yet, the little more has to do: anybody can repeat a greeting.
+ */
+static void move_deadline(struct member *m, uint64_t ms) {
+	uint64_t theirs = clock_after(clock_after(clock_now_ms(), ms), DEADLINE_MORE_MS);
+	uint64_t most = clock_after(m->watch.deadline, 2 * DEADLINE_MORE_MS);
+	theirs = m->line.received ? theirs : clock_earlier(theirs, most);
+	m->watch.deadline = theirs > m->watch.deadline ? theirs : m->watch.deadline;
+}
+
 /** Returns 1 to go on; 0 for GO; -EPROTO for NO; -EAGAIN if the connection is of no use. */
 static int take_frame(struct member *m, const struct frame *frame) {
 	struct str payload = frame->payload;
@@ -222,6 +231,7 @@ static int take_frame(struct member *m, const struct frame *frame) {
 		return take_no(m, payload);
 	}
 	if (frame->type == FRAME_WAIT && wait_decode(payload, &m->news) == 0) {
+		move_deadline(m, m->news.left_ms == UINT32_MAX ? UINT64_MAX : m->news.left_ms);
 		say_news(m);
 		return 1;
 	}
@@ -264,18 +274,18 @@ static int meet(struct member *m, int fd) {
 		return r;
 	}
 	const uint64_t own = m->watch.deadline;
-	uint64_t theirs = greeting.seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)greeting.seconds * 1000;
-	theirs = clock_after(clock_after(clock_now_ms(), theirs), DEADLINE_MORE_MS);
-	m->watch.deadline = theirs > own ? theirs : own;
 	r = send_hello(m, fd);
+	move_deadline(m, greeting.seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)greeting.seconds * 1000);
 	m->heard = HEARD_COORDINATOR;
 	m->end->reached = true;
 	r = r < 0 ? r : listen_to(m);
 	if (r == -EINTR) {
 		line_send(&m->line, FRAME_BYE, "\1", 2);
 	}
+	if (r == -ETIME) {
+		m->heard = HEARD_NO_RESULT;
+	}
 	if (m->line.received == 0) {
-		// Anybody can repeat a greeting. Who never signed a frame does not move the deadline.
 		m->watch.deadline = own;
 	}
 	return r;
@@ -379,6 +389,12 @@ static int give_up(struct member *m) {
 			"roll call: %s:%u answers, but not as a roll call, for %s: the job has started "
 			"without this node, or %s was started without --for=all",
 			call->master, call->port, time, call->master);
+	}
+	if (m->heard == HEARD_NO_RESULT) {
+		return err_set(&m->end->error, ETIMEDOUT,
+			       "roll call: %s:%u called the roll, but gave no result within %s; is it "
+			       "running? %s=DURATION waits longer",
+			       call->master, call->port, time, call->longer);
 	}
 	return err_set(
 		&m->end->error, ETIMEDOUT,

@@ -25,6 +25,9 @@
 /** The ports that may be tried: the derived one, and three more if it may move. */
 #define ROLL_PORTS 4
 
+/** A member's deadline is so much later than the coordinator's: all end with its sentence. */
+#define DEADLINE_MORE_MS 5000
+
 enum roll_level {
 	ROLL_WARNING,
 	ROLL_INFO,

@@ -11,6 +11,8 @@
  * passes on (-x MASTER_ADDR). Open MPI also passes its own variable on to the workers, which do not
  * have the file: there it is ignored.
  *
+ * All pods have the job's key for ssh, by default in /root/.ssh (sshAuthMountPath).
+ *
  * Reference: pkg/controller/mpi_job_controller.go of the MPI operator 0.6.
  */
 
@@ -19,6 +21,7 @@
 
 /** Other software also sets these variables, but not to this path. */
 #define FILE_PATH "/etc/mpi/hostfile"
+#define KEY	  "/root/.ssh/id_rsa"
 
 static const char *mpijob_detect(const struct input *in) {
 	static const char *const names[] = {"OMPI_MCA_orte_default_hostfile", "I_MPI_HYDRA_HOST_FILE",
@@ -33,6 +36,7 @@ static const char *mpijob_detect(const struct input *in) {
 }
 
 static int mpijob_read(struct input *in, struct placement *out, struct err *err) {
+	out->secret_file = KEY;
 	if (in->launcher && !input_has_file(in, FILE_PATH)) {
 		return 0;
 	}
@@ -50,7 +54,7 @@ const struct source source_mpijob = {
 	.about = "Kubeflow MPIJob: the launcher pod, and mpirun in it",
 	.known_by = "OMPI_MCA_orte_default_hostfile, I_MPI_HYDRA_HOST_FILE or HYDRA_HOST_FILE with the "
 		    "value " FILE_PATH,
-	.reads = READS(FILE_PATH),
+	.reads = READS(FILE_PATH, KEY),
 	.leaves = "K_MPI_JOB_ROLE",
 	.lacks = "everything, in the workers: let mpirun pass MASTER_ADDR on, or pass --master-addr",
 	.detect = mpijob_detect,

@@ -23,7 +23,9 @@
  * The host name, which is the pod's name, identifies this node. With the network of the host, it is
  * the machine's name. Then RANK identifies the node, or VC_TASK_INDEX in a job with one task.
  *
- * Reference: pkg/controllers/job/plugins/svc, .../env, .../distributed-framework of Volcano;
+ * With its plugin ssh, all pods have the job's key, by default in /root/.ssh (ssh-key-file-path).
+ *
+ * Reference: pkg/controllers/job/plugins/svc, .../ssh, .../env, .../distributed-framework of Volcano;
  * kubernetes_scheduler.py of TorchX.
  */
 
@@ -43,6 +45,7 @@
 #define MPI   "MPI_HOST"
 #define TASK  "MA_TASK_NAME"
 #define GPUS  "MA_NUM_GPUS"
+#define KEY   "/root/.ssh/id_rsa"
 
 struct task_hosts {
 	/** "WORKER" */
@@ -311,6 +314,7 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 	if (r < 0) {
 		return r;
 	}
+	out->secret_file = KEY;
 	out->scope = job.plugin == PLUGIN_MPI ? SCOPE_ALLOCATION : SCOPE_NODE;
 	uint32_t gpus;
 	if (num_read_u32(str_of(env_value(in->env, GPUS)), &gpus) == 0 && gpus) {
@@ -332,7 +336,7 @@ const struct source source_volcano = {
 	.name = "volcano",
 	.about = "Volcano job with the svc plugin; ModelArts",
 	.known_by = HOSTS,
-	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI, TASK, GPUS),
+	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI, TASK, GPUS, KEY),
 	.leaves = "tasks that do not train (ps, evaluator, mpirun's); VK_TASK_INDEX",
 	.lacks = "except for ModelArts, the name of this pod's task: the host name must be the pod's name",
 	.detect = volcano_detect,

@@ -94,13 +94,27 @@ teardown() {
 @test "roll call: the value of a secret that differs is nowhere" {
 	HOSTS=h0,h1
 	OPTIONS=('--agree-env=MY_TOKEN' -vv)
-	VARIABLES=(MY_TOKEN=sesame-one-two)
+	local secret=DISTINIT_SECRET=open-every-door-of-the-job
+	VARIABLES=(MY_TOKEN=sesame-one-two "$secret")
 	member 0 -- true
-	VARIABLES=(MY_TOKEN=sesame-one-three)
+	VARIABLES=(MY_TOKEN=sesame-one-three "$secret")
 	member 1 -- true
 	ended 0 0 1
 	said 0 '*warning: roll call: MY_TOKEN*'
 	run ! grep -r sesame 0.err 1.err 0.out 1.out
+}
+
+@test "roll call: without the job's secret, nothing that is sent depends on a secret value" {
+	local first
+	VARIABLES=(MY_TOKEN=guess)
+	digests '--agree-env=MY_TOKEN' -- true
+	first=$DIGESTS
+	VARIABLES=(MY_TOKEN=other)
+	digests '--agree-env=MY_TOKEN' -- true
+	[[ $DIGESTS == "$first" ]]
+	VARIABLES=()
+	digests '--agree-env=MY_TOKEN' -- true
+	[[ $DIGESTS != "$first" ]]
 }
 
 @test "roll call: a program that differs is a warning" {
@@ -122,6 +136,16 @@ teardown() {
 	[[ $status -eq 0 ]]
 	ended 0 0
 	said 0 "distinit: warning: roll call: h*'s clock is 9[12] s behind h0's"
+	member 0 -- true
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=92500
+	ended 0 0
+	said 0 "distinit: warning: roll call: h*'s clock is 92 s ahead of h0's"
+	member 0 -- true
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=4000
+	ended 0 0
+	[[ ! -s 0.err ]]
 }
 
 @test "roll call: a member that does not answer what it is asked counts as gone" {

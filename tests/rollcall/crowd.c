@@ -148,6 +148,7 @@ static size_t make_hello(struct caller *c, uint32_t i, const unsigned char *gree
 		.size = options.size,
 		.clock_ms = (uint64_t)((int64_t)roll_clock_ms() + options.clock),
 		.port = options.port,
+		.left_ms = UINT32_MAX,
 		.host = named(options.host, rank, host, sizeof(host)),
 		.node = named(options.node ? options.node : options.host, rank, node, sizeof(node)),
 		.version = STR("0.2.0"),

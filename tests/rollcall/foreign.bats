@@ -132,3 +132,105 @@ teardown() {
 	[[ $output == *'go=300 no=0 gone=0 '* ]]
 	ended 0 0
 }
+
+@test "roll call: the master sleeps also while a look-up takes its time" {
+	cat >dns.py <<-'END'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 53))
+		open("bound", "w").close()
+		while True:
+		    s.recvfrom(512)
+	END
+	server dns.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	HOSTS=h0,h1,elsewhere WAIT=5s
+	member 0 -- true
+	member 1 -- true
+	# From now on, a child looks the third one up. It has inherited the connection of the second one.
+	until in_room ss -Hun 'dport = 53' | grep -q .; do sleep 0.05; done
+	kill -KILL "${PIDS[1]}"
+	wait "${PIDS[1]}" || true
+	sleep 0.2
+	local before after
+	before=$(awk '{ print $14 + $15 }' "/proc/${PIDS[0]}/stat")
+	sleep 1
+	after=$(awk '{ print $14 + $15 }' "/proc/${PIDS[0]}/stat")
+	echo "ticks of CPU in a second: $((after - before))"
+	[[ $((after - before)) -lt 20 ]]
+	ended 124 0
+}
+
+@test "roll call: a greeting that is repeated does not hold a member" {
+	cat >liar.py <<-'END'
+		import hashlib, hmac, socket
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("0.0.0.0", 29500))
+		s.listen()
+		k = hmac.new(b"distinit without a secret", b"distinit roll call 1\0manual:", hashlib.sha256).digest()
+		tag = hmac.new(k, b"tag", hashlib.sha256).digest()[:16]
+		kept = []
+		while True:
+		    kept.append(s.accept()[0])
+		    kept[-1].sendall(b"DISTROLL\1\1\0\0\xff\xff\xff\xff" + bytes(16) + tag)
+	END
+	server liar.py
+	listening
+	WAIT=1s
+	member 1 --master-port=29500 -- echo started
+	# It waits a little longer for a frame that is signed.
+	local i
+	for i in {1..200}; do
+		kill -0 "${PIDS[1]}" 2>/dev/null || break
+		sleep 0.1
+	done
+	[[ $i -lt 200 ]]
+	ended 124 1
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 1 s; is it running? --wait=DURATION waits longer' ]]
+}
+
+@test "roll call: a member whose own time is short waits as long as its master" {
+	HOSTS=h0,h1,h2 WAIT=25s
+	member 0 -- true
+	listening
+	WAIT=1s
+	member 1 -- true
+	sleep 13
+	WAIT=10s
+	member 2 -- true
+	ended 0 0 1 2
+}
+
+@test "roll call: a master that stops in the middle is not said to be out of reach" {
+	WAIT=2s HOSTS=h0,h1,h2
+	member 0 -- true
+	listening
+	member 1 -- true
+	sleep 0.3
+	kill -STOP "${PIDS[0]}"
+	ended 124 1
+	kill -CONT "${PIDS[0]}"
+	ended 124 0
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2 s; is it running? --wait=DURATION waits longer' ]]
+}
+
+@test "roll call: whoever does not answer does not move the deadline" {
+	HOSTS='h[0-9]' WAIT=2s
+	member 0 -- true
+	listening
+	# More than are asked at a time. Each counts other members, comes again and again, and does not say what it counts.
+	cat >again <<-END
+		while :; do $CROWD call 1 $PORT --first=\$1 --size=11 --digests=\$1,2,3,4,5 --act=mute --wait=8000; done
+	END
+	local i
+	for i in {1..8}; do
+		in_room sh again "$i" >/dev/null 2>&1 3>&- &
+	done
+	for i in {1..150}; do
+		kill -0 "${PIDS[0]}" 2>/dev/null || break
+		sleep 0.1
+	done
+	[[ $i -lt 150 ]]
+	ended 124 0
+}

@@ -286,3 +286,19 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10 s; absent: h2'
 	ended 124 0 1
 }
+
+@test "roll call: ten thousand members, in ten seconds" {
+	[[ $(ulimit -Hn) -ge 10100 ]] || skip 'too few open files here'
+	HOSTS='h[0-9999]' WAIT=60s
+	digests -- true
+	member 0 -v -- true
+	listening
+	local began=$EPOCHREALTIME over
+	crowd call 9999 "$PORT" --digests="$DIGESTS" --wait=60000
+	over=$EPOCHREALTIME
+	[[ $output == *'go=9999 no=0 gone=0 '* ]]
+	ended 0 0
+	said 0 '*info: roll call: all 10000 nodes are here, after *'
+	echo "$began to $over"
+	[[ $(((${over/./} - ${began/./}) / 1000000)) -lt 10 ]]
+}

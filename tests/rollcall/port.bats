@@ -91,27 +91,6 @@ teardown() {
 	[[ $(<0.out) == 29500 && $(<1.out) == 29500 && $(<2.out) != 29500 && $(<2.out) == "$(<3.out)" ]]
 }
 
-@test "roll call: the program binds the port at once, with and without SO_REUSEADDR" {
-	cat >bind.py <<-'END'
-		import os, socket, sys
-		s = socket.socket()
-		if sys.argv[1] == "reuse":
-		    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-		s.bind(("", int(os.environ["MASTER_PORT"])))
-		s.listen()
-	END
-	HOSTS=h0,h1,h2
-	local i how
-	for i in {1..25}; do
-		for how in reuse plain; do
-			member 0 -- python3 -S bind.py "$how"
-			member 1 -- true
-			member 2 -- true
-			ended 0 0 1 2
-		done
-	done
-}
-
 @test "roll call: a member whose connection is cut as it is told does not keep the others" {
 	HOSTS=h0,h1,h2
 	digests -- echo started
@@ -124,28 +103,51 @@ teardown() {
 	wait "$!" || true
 }
 
+# looks RANK WHERE OPTION...: in the background, a member that prints all that its program finds. It has a limit, signals
+# and children as few have.
+looks() {
+	local rank=$1 where=$2
+	shift 2
+	(
+		ulimit -Sn 300
+		exec nsenter --net --mount --wd --target "$ROOM" env -i --default-signal --ignore-signal=USR1 --block-signal=CHLD,USR2 \
+			PATH="$PATH" ODD=$'a\nb' "$DISTINIT" --hosts=h0,h1 "--node-rank=$rank" "--hostname=h$rank" "$@" \
+			-- /usr/bin/python3 -S look.py >"$where" 2>"$rank.err" 3>&-
+	) &
+	PIDS[rank]=$!
+}
+
 @test "roll call: the program finds all as it would without" {
 	cat >look.py <<-'END'
-		import os, resource, signal
-		print(sorted(os.listdir("/proc/self/fd")))
+		import os, resource
+		print([(fd, os.readlink("/proc/self/fd/" + fd)) for fd in sorted(os.listdir("/proc/self/fd")) if int(fd) > 2
+		       and os.path.exists("/proc/self/fd/" + fd)])
 		for name in sorted(n for n in dir(resource) if n.startswith("RLIMIT")):
 		    print(name, resource.getrlimit(getattr(resource, name)))
 		for line in open("/proc/self/status"):
-		    if line.startswith(("Sig", "Shd")) and not line.startswith("SigQ"):
+		    if line.startswith(("SigP", "SigB", "SigI", "SigC", "Shd", "Cap", "Umask", "Uid", "Gid", "Groups", "NoNew", "Seccomp", "Threads", "Cpus")):
 		        print(line, end="")
-		print(sorted(os.environ.items()))
+		print(open("/proc/self/environ", "rb").read(), open("/proc/self/cmdline", "rb").read())
+		print(os.getcwd(), os.getpriority(os.PRIO_PROCESS, 0), os.getpgrp() == os.getpid(), os.getsid(0))
 		try:
 		    print(os.waitpid(-1, os.WNOHANG))
 		except ChildProcessError:
 		    print("no children")
 	END
-	ulimit -Sn 300
-	member 0 -- python3 -S look.py
+	looks 0 0.out --for=all --wait=3s
 	listening
-	member 1 -- python3 -S look.py
+	# By then a child of the master has looked the other one up.
+	sleep 2
+	looks 1 1.out --for=all --wait=3s
 	ended 0 0 1
-	in_room env -i --default-signal PATH="$PATH" "$DISTINIT" --hosts=h0,h1 --node-rank=0 --hostname=h0 -- python3 -S look.py >without 3>&-
-	diff 0.out without
+	local rank
+	for rank in 0 1; do
+		looks "$rank" without
+		ended 0 "$rank" >/dev/null
+		diff "$rank.out" without
+		grep -q "^RLIMIT_NOFILE (300, " without
+		grep -q "^no children" without
+	done
 }
 
 @test "roll call: with IPv4 only, and with IPv6 only" {
@@ -173,4 +175,33 @@ teardown() {
 	done
 	ended 0 0 1
 	[[ $(<0.out) == started && $(<1.out) == started ]]
+}
+
+@test "roll call: without /proc, a port that is taken is moved all the same" {
+	server taken.py "$PORT" >got
+	listening
+	cat >bare <<-'END'
+		mount -t tmpfs none /proc
+		exec "$@"
+	END
+	local rank
+	for rank in 0 1; do
+		in_room unshare --mount sh "$PWD/bare" env -i PATH="$PATH" "$DISTINIT" --hosts=h0,h1 "--node-rank=$rank" \
+			"--hostname=h$rank" --for=all --wait=10s -- echo started >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	said 0 'distinit: warning: roll call: port 29500 of h0 is taken; all nodes use *'
+}
+
+@test "roll call: a report that does not fit on its disk is a warning, and the job starts" {
+	mkdir small
+	in_room mount -t tmpfs -o size=4k none "$PWD/small"
+	in_room sh -c 'head -c 8192 /dev/zero >small/full' 2>/dev/null || true
+	member 0 --report=small/report -- echo started
+	member 1 --report=small/report -- echo started
+	ended 0 0 1
+	[[ $(<0.out) == started && $(<1.out) == started ]]
+	said 0 'distinit: warning: *report*No space left on device*'
+	[[ $(wc -l <0.err) -eq 1 ]]
 }

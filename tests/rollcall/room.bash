@@ -42,8 +42,15 @@ enter_room() {
 	VARIABLES=()
 }
 
+# leave_room: nobody stays in it.
 leave_room() {
-	[[ -z ${ROOM-} ]] || kill "$ROOM" "${PIDS[@]}" "${SERVERS[@]}" 2>/dev/null || true
+	local room process
+	room=$(readlink "/proc/${ROOM-}/ns/net") || return 0
+	for process in /proc/[0-9]*; do
+		if [[ $(readlink "$process/ns/net") == "$room" ]]; then
+			kill -KILL "${process#/proc/}" 2>/dev/null || true
+		fi
+	done
 }
 
 in_room() {
@@ -105,7 +112,6 @@ listening() {
 # server SCRIPT ARG...: a Python program in the room, until the test ends.
 server() {
 	in_room python3 "$@" 3>&- &
-	SERVERS+=($!)
 }
 
 # crowd ARG...: invoke the crowd in the room.

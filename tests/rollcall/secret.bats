@@ -127,3 +127,45 @@ teardown() {
 	ended 124 0
 	[[ $(<0.err) == *'1 of 3 nodes did not come'* ]]
 }
+
+@test "secret: a variable's file is read with the program's rights, also the manager's file under DISTINIT_ROOT" {
+	[[ $UID -eq 0 ]] || skip 'not root'
+	mkdir -p root/home/config/ssh
+	head -c 600 /dev/urandom >root/home/config/ssh/id_cluster
+	chmod 600 root/home/config/ssh/id_cluster
+	chmod 755 "$BATS_TEST_TMPDIR" root root/home root/home/config root/home/config/ssh
+	local session=(BACKENDAI_CLUSTER_SIZE=2 "BACKENDAI_CLUSTER_HOSTS=h0,h1" BACKENDAI_CLUSTER_HOST=h1 BACKENDAI_CLUSTER_LOCAL_RANK=1)
+	local call=(--user=65534:65534 --wait=300ms --for=all --secret-required -- true)
+	invoke in_room env -i PATH="$PATH" "${session[@]}" DISTINIT_ROOT="$PWD/root" "$DISTINIT" "${call[@]}"
+	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
+	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$PWD/root" "${call[@]}"
+	[[ $status -eq 124 ]]
+}
+
+# same_key VAR=VALUE...: with these variables, members 0 and 1 that have the same /root/.ssh/id_rsa meet, authenticated;
+# %r in them is the rank.
+same_key() {
+	local rank
+	mkdir -p root/root/.ssh
+	head -c 600 /dev/urandom >root/root/.ssh/id_rsa
+	for rank in 0 1; do
+		in_room env -i PATH="$PATH" "${@//%r/$rank}" "$DISTINIT" --root="$PWD/root" "--hostname=h$rank" --wait=10s --for=all \
+			--secret-required -v -- true >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	said 0 '*; authenticated'
+}
+
+@test "secret: the key of Volcano's plugin ssh is one" {
+	same_key VC_WORKER_HOSTS=h0,h1 VC_WORKER_NUM=2 VC_TASK_INDEX=%r
+	grep -q '"job": "volcano:"' <(in_room env -i VC_WORKER_HOSTS=h0,h1 VC_TASK_INDEX=0 "$DISTINIT" --root="$PWD/root" \
+		--hostname=h0 --wait=100ms --for=all --report=/dev/stdout -- true)
+}
+
+@test "secret: the key of an MPIJob is one, for the ranks of its mpirun" {
+	# Open MPI hands its variable on to the workers. They have no hostfile.
+	VARIABLES=(OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=1
+		OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_NODE_RANK=0 MASTER_ADDR=h0)
+	same_key "${VARIABLES[@]}" OMPI_COMM_WORLD_RANK=%r
+}
