@@ -580,6 +580,33 @@ start_pause_pid1() {
 	done
 }
 
+@test "names: gosu and su-exec set the user's groups, also for the present user" {
+	requires_root
+	local spec expected real
+	for name in gosu su-exec; do
+		while IFS='|' read -r spec expected; do
+			invoke setpriv --groups=0,3,4 "./$name" "$spec" id -G
+			succeeds_with "$expected"
+			real=$(command -v "$name") || continue
+			[[ $(setpriv --groups=0,3,4 "$real" "$spec" id -G) == "$expected" ]]
+		done <<-END
+			root|$(id -G root)
+			0|$(id -G root)
+			|$(id -G root)
+			root:root|0
+			:0|0
+			:5|5
+			nobody|$(id -G nobody)
+			4321:7|7
+		END
+	done
+	# Who may not set them keeps them.
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/gosu"
+	invoke setpriv --reuid=4321 --regid=4321 --groups=3 "$OPEN_FOLDER/gosu" 4321 id -G
+	succeeds_with '4321 3'
+}
+
 @test "names: gosu and su-exec replace themselves, derive nothing, and pass DISTINIT_* on" {
 	for name in gosu su-exec; do
 		as "$name" "${SESSION[@]}" DISTINIT_SET=A DISTINIT_USER=nobody DISTINIT_LOG=loud -- "$(id -u)" env
