@@ -18,11 +18,13 @@ setup_file() {
 	PLACE=$(mktemp -d)
 	chmod 755 "$PLACE"
 	export PLACE SOURCE_DATE_EPOCH=1700000000 DEBFULLNAME="Some Body" DEBEMAIL=body@debian.org
-	(cd "$TREE" && ./dev release --out="$PLACE/one") >"$PLACE/one.log" 2>&1 3>&-
-	in_another_place >"$PLACE/two.log" 2>&1 3>&-
+	"$TREE/tools/fresh-root" make "$PLACE/root" >"$PLACE/root.log" 2>&1 3>&- &
+	(cd "$TREE" && ./dev release --out="$PLACE/one") >"$PLACE/one.log" 2>&1 3>&- || true
+	(in_another_place) >"$PLACE/two.log" 2>&1 3>&- || true
+	wait "$!" || touch "$PLACE/no-root"
 }
 
-# No network: the libraries' tarballs, and musl for arm64, are copied, too.
+# faketime changes the clock; NO_FAKE_STAT: but not the times of files, which rpmbuild would pack. No network: the libraries' tarballs, and musl for arm64, are copied, too.
 in_another_place() {
 	local copy=$PLACE/a/longer/path home=$PLACE/home arch
 	mkdir -p "$copy" "$home/.cache/distinit"
@@ -37,13 +39,13 @@ in_another_place() {
 	cd "$copy" || return
 	(
 		umask 077
-		env -u XDG_CACHE_HOME HOME="$home" USER=somebody TZ=Asia/Tokyo LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 \
+		env -u XDG_CACHE_HOME NO_FAKE_STAT=1 HOME="$home" USER=somebody TZ=Asia/Tokyo LANG=tr_TR.UTF-8 LC_ALL=tr_TR.UTF-8 \
 			setpriv --reuid=4321 --regid=4321 --clear-groups faketime -f +400d ./dev release --out="$home/two"
 	)
 }
 
 teardown_file() {
-	[[ -z ${PLACE-} ]] || rm -rf "$PLACE"
+	[[ -z ${PLACE-} ]] || rm -rf --one-file-system "$PLACE"
 }
 
 setup() {
@@ -53,6 +55,7 @@ setup() {
 @test "release: everything for both processors, in one go" {
 	local version
 	version=$(sed -n "s/^\tversion: '\(.*\)',/\1/p" "$TREE/meson.build")
+	tail "$PLACE/one.log"
 	cd "$PLACE/one"
 	same "the files" "$(tr ' ' '\n' <<-END
 		SHA256SUMS
@@ -76,11 +79,12 @@ setup() {
 }
 
 @test "release: the same in another folder, by another user, at another time, in another locale: diffoscope is silent" {
-	run diffoscope "$PLACE/one" "$PLACE/home/two"
+	tail "$PLACE/two.log"
+	run diffoscope --exclude-directory-metadata=yes "$PLACE/one" "$PLACE/home/two"
 	[[ $status -eq 0 && -z $output ]] || fail "they differ"
 	# They were built, not copied.
 	[[ $(stat -c %u "$PLACE/a/longer/path/build-arm64/distinit") == 4321 ]]
-	run diffoscope "$PLACE/one" "$PLACE/home"
+	run diffoscope --exclude-directory-metadata=yes "$PLACE/one" "$PLACE/home"
 	[[ $status -eq 1 && -n $output ]] || fail "it is always silent"
 }
 
@@ -88,7 +92,7 @@ setup() {
 	local new older=$PLACE/older version
 	new=$(echo "$PLACE"/one/*_"$(dpkg --print-architecture)".deb)
 	version=$(dpkg-deb --field "$new" Version)
-	"$TREE/tools/fresh-root" make "$PLACE/root" >"$PLACE/root.log" 2>&1 || skip "no bare Debian can be made here"
+	[[ ! -e $PLACE/no-root ]] || skip "no bare Debian can be made here: $(tail -n 1 "$PLACE/root.log")"
 	dpkg-deb --raw-extract "$new" "$older"
 	sed -i 's/^Version: .*/Version: 0.0.9-1/' "$older/DEBIAN/control"
 	touch "$older/usr/share/doc/distinit/old"
@@ -100,7 +104,7 @@ setup() {
 		files >/tmp/before
 		dpkg --install /root/older.deb
 		test -e /usr/share/doc/distinit/old
-		apt-get install --yes --no-install-recommends --no-download /root/new.deb
+		dpkg --install /root/new.deb
 		test ! -e /usr/share/doc/distinit/old
 		echo "installed $(dpkg-query --show --showformat="\${Version}" distinit)"
 		dpkg --verify distinit
