@@ -147,6 +147,7 @@ static int supervise_command(struct guise *g) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
 	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
+	g->plan.explains = false; // those programs say nothing
 	g->plan.event = on_event;
 	g->plan.watcher = g;
 	init_hold_signals(&g->plan);
