@@ -1,33 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev release: packages and tarballs for each processor, and SHA256SUMS. The same commit gives the same files, in any
+# ./dev release: tarballs, packages and SBOMs for each processor, SHA256SUMS and its signature. The same commit gives the same files, in any
 # folder, by any user, at any time, in any locale: all times are those of the commit.
 
 readonly RELEASE_ARCHES="amd64 arm64"
-readonly PKGS_RELEASE="git tar gzip dpkg-dev python3"
+readonly PKGS_RELEASE="git tar gzip xz-utils dpkg-dev rpm python3"
+# shellcheck disable=SC2034 # for the tests (tools/test.bash)
+readonly PKGS_PACKAGING="$PKGS_RELEASE cpio lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish"
+readonly RELEASE_PUBLIC_KEY=minisign.pub # the maintainers' public key, which users verify with
+readonly RELEASE_USAGE="./dev release [--out=FOLDER] [--key=FILE]"
 
 word_release() {
-	local out=release arch
+	local out=release key='' arch
 	while (($#)); do
 		case $1 in
 		--out=?*) out=${1#--out=} ;;
-		*) die "release: unknown option '$1'" "./dev release [--out=FOLDER]" ;;
+		--key=?*) key=${1#--key=} ;;
+		*) die "release: unknown option '$1'" "$RELEASE_USAGE" ;;
 		esac
 		shift
 	done
-	need "$PKGS_BUILD $PKGS_RELEASE"
+	[[ -z $key ]] || release_check_key "$key"
+	need "$PKGS_BUILD $PKGS_RELEASE${key:+ minisign}"
+	mkdir -p "$out"
+	[[ -z $(ls -A "$out") ]] || die "release: $out is not empty" "Remove it, or say --out=FOLDER."
 	build_static
 	for arch in $RELEASE_ARCHES; do
 		[[ $arch == "$(dpkg --print-architecture)" ]] || build_cross "$arch"
 	done
-	mkdir -p "$out"
-	[[ -z $(ls -A "$out") ]] || die "release: $out is not empty" "Remove it, or say --out=FOLDER."
 	for arch in $RELEASE_ARCHES; do
 		release_one "$arch" "$(release_build "$arch")" "$out"
 	done
 	(cd "$out" && sha256sum -- distinit* >SHA256SUMS)
-	say "$out: $(wc -l <"$out/SHA256SUMS") files, and SHA256SUMS"
+	[[ -z $key ]] || release_sign "$out" "$key"
+	say "$out: $(wc -l <"$out/SHA256SUMS") files, and SHA256SUMS, ${key:+signed}${key:-not signed (--key=FILE)}"
+}
+
+# release_check_key KEY: before anything is built.
+release_check_key() {
+	[[ -r $1 ]] || die "release: --key=$1 is not there, or not readable" "minisign -G -s FILE -p $RELEASE_PUBLIC_KEY makes a pair of keys."
+	[[ -r $RELEASE_PUBLIC_KEY ]] ||
+		die "release: $RELEASE_PUBLIC_KEY is not there: users could not verify the signature" \
+			"Commit the public key that belongs to $1 as $RELEASE_PUBLIC_KEY. 'minisign -R -s FILE -p $RELEASE_PUBLIC_KEY' makes it again."
+}
+
+# release_sign OUT KEY: sign SHA256SUMS, and verify that as users will do.
+release_sign() {
+	local comment
+	comment="distinit $(release_version)"
+	minisign -S -s "$2" -m "$1/SHA256SUMS" -c "$comment" -t "$comment" >>"$LOGS/release.log" ||
+		die "release: minisign cannot sign with --key=$2"
+	minisign -V -p "$RELEASE_PUBLIC_KEY" -m "$1/SHA256SUMS" >>"$LOGS/release.log" 2>&1 && return
+	rm "$1/SHA256SUMS.minisig"
+	die "release: $RELEASE_PUBLIC_KEY is not the public key of --key=$2, so the signature is removed" \
+		"Sign with the maintainers' key, or commit the new public key."
 }
 
 # release_build ARCH: print the folder that it is built in.
@@ -35,65 +62,25 @@ release_build() {
 	[[ $1 == "$(dpkg --print-architecture)" ]] && echo build || echo "build-$1"
 }
 
-# release_one ARCH BUILD OUT: the tarball and the package of the programs in BUILD.
+# release_one ARCH BUILD OUT: the tarball, the packages and the SBOM of the programs in BUILD.
 release_one() {
-	local arch=$1 build=$2 out=$3 stage=$DEPS/release/$1 epoch
-	epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} ||
+	local arch=$1 build=$2 out=$3 stage=$DEPS/release/$1 epoch tarball
+	epoch=${SOURCE_DATE_EPOCH:-$(git_here log -1 --format=%ct)} ||
 		die "release: the time of the commit is not known" "Set SOURCE_DATE_EPOCH, where there is no Git clone."
+	tarball=$out/distinit-$(release_version)-linux-$arch.tar.gz
 	rm -rf "$stage"
 	mkdir -p "$stage"
 	# Only this machine's own program can be asked for its options. They are the same for all.
 	tools/completions "$stage/completions" build/distinit build/distrun
-	release_tarball "$arch" "$build" "$stage" "$epoch" >"$out/distinit-$(release_version)-linux-$arch.tar.gz"
-	release_package "$arch" "$build" "$stage" "$epoch" "$out"
+	release_licences >"$stage/THIRD-PARTY-LICENSES"
+	release_tarball "$arch" "$build" "$stage" "$epoch" >"$tarball"
+	release_deb "$arch" "$build" "$stage" "$epoch" "$out"
+	release_rpm "$arch" "$build" "$stage" "$epoch" "$out"
+	release_sbom "$arch" "$epoch" "$tarball" >"${tarball%.tar.gz}.spdx.json"
 }
 
 release_version() {
 	sed -n "s/^\tversion: '\(.*\)',/\1/p" meson.build
-}
-
-# release_tarball ARCH BUILD STAGE EPOCH: write it to stdout.
-release_tarball() {
-	local folder
-	folder=distinit-$(release_version)-linux-$1
-	install -D -m 755 -t "$3/$folder" "$2/distinit" "$2/distrun"
-	install -D -m 644 -t "$3/$folder" LICENSE README.md CHANGELOG.md cmd/distinit/distinit.1 cmd/distrun/distrun.1
-	install -D -m 644 -t "$3/$folder/completions" "$3"/completions/*
-	tar --create --directory="$3" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$4" \
-		--mode=u=rwX,go=rX "$folder" | gzip -9n
-}
-
-# release_package ARCH BUILD STAGE EPOCH OUT: the Debian package.
-release_package() {
-	local root=$3/root version
-	version=$(release_version)-1
-	install -D -m 755 -t "$root/usr/bin" "$2/distinit" "$2/distrun"
-	install -D -m 644 "$3/completions/distinit.bash" "$root/usr/share/bash-completion/completions/distinit"
-	install -D -m 644 "$3/completions/distrun.bash" "$root/usr/share/bash-completion/completions/distrun"
-	install -D -m 644 -t "$root/usr/share/zsh/vendor-completions" "$3"/completions/_*
-	install -D -m 644 -t "$root/usr/share/fish/vendor_completions.d" "$3"/completions/*.fish
-	release_documents "$root/usr/share" "$version" "$4"
-	release_control "$1" "$root" "$version"
-	find "$root" -type d -exec chmod 755 {} +
-	find "$root" -exec touch --no-dereference --date="@$4" {} +
-	SOURCE_DATE_EPOCH=$4 dpkg-deb --root-owner-group -Zgzip -z9 --build "$root" \
-		"$5/distinit_${version}_$1.deb" >>"$LOGS/release.log"
-}
-
-# release_documents SHARE VERSION EPOCH: manuals, changelogs, licences, and what lintian has to know.
-release_documents() {
-	local doc=$1/doc/distinit name
-	mkdir -p "$1/man/man1" "$doc" "$1/lintian/overrides"
-	for name in distinit distrun; do
-		gzip -9n <"cmd/$name/$name.1" >"$1/man/man1/$name.1.gz"
-	done
-	gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
-	printf 'distinit (%s) unstable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s  %s\n' "$2" "$(release_maintainer)" \
-		"$(LC_ALL=C date --utc --rfc-email --date="@$3")" | gzip -9n >"$doc/changelog.Debian.gz"
-	release_copyright >"$doc/copyright"
-	printf 'distinit: %s\n' 'statically-linked-binary [usr/bin/distinit]' 'statically-linked-binary [usr/bin/distrun]' \
-		'initial-upload-closes-no-bugs [*]' >"$1/lintian/overrides/distinit"
-	chmod 644 "$1"/man/man1/* "$doc"/* "$1"/lintian/overrides/*
 }
 
 # Name and address, as of those who made the commit; or DEBFULLNAME and DEBEMAIL.
@@ -101,40 +88,69 @@ release_maintainer() {
 	if [[ -n ${DEBEMAIL-} ]]; then
 		printf '%s <%s>\n' "${DEBFULLNAME-}" "$DEBEMAIL"
 	else
-		git log -1 --format='%an <%ae>'
+		git_here log -1 --format='%an <%ae>'
 	fi
 }
 
-release_copyright() {
-	cat <<-'COPYRIGHT'
-		Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-		Upstream-Name: distinit
-
-		Files: *
-		Copyright: 2026 the distinit maintainers
-		License: Apache-2.0
-		 On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
-		Comment: The programs contain musl and cJSON (MIT) and libcap (BSD-3-clause).
-	COPYRIGHT
+# release_tarball ARCH BUILD STAGE EPOCH: write it to stdout.
+release_tarball() {
+	local folder
+	folder=distinit-$(release_version)-linux-$1
+	install -D -m 755 -t "$3/$folder" "$2/distinit" "$2/distrun"
+	install -D -m 644 -t "$3/$folder" LICENSE "$3/THIRD-PARTY-LICENSES" README.md CHANGELOG.md cmd/distinit/distinit.1 \
+		cmd/distrun/distrun.1
+	install -D -m 644 -t "$3/$folder/completions" "$3"/completions/*
+	tar --create --directory="$3" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$4" \
+		--mode=u=rwX,go=rX "$folder" | gzip -9n
 }
 
-# release_control ARCH ROOT VERSION
-release_control() {
-	mkdir -p "$2/DEBIAN"
-	(cd "$2" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$2/DEBIAN/md5sums"
-	cat >"$2/DEBIAN/control" <<-CONTROL
-		Package: distinit
-		Version: $3
-		Architecture: $1
-		Maintainer: $(release_maintainer)
-		Installed-Size: $(find "$2/usr" -type f -printf '%s\n' | awk '{ kib += int(($1 + 1023) / 1024) } END { print kib }')
-		Section: utils
-		Priority: optional
-		Description: container entrypoint for distributed training
-		 distinit turns what a cluster manager says about a job into the variables that
-		 training frameworks read, applies overrides, and becomes the program.
-		 .
-		 distrun is for Slurm's batch scripts.
-	CONTROL
-	chmod 644 "$2"/DEBIAN/*
+# Prints the licences of the libraries in the programs, which ask for that.
+release_licences() {
+	local wrap tarball file
+	file=$(find /usr/share/doc/musl-dev/copyright "$DEPS"/*/usr/share/doc/musl-dev/copyright 2>/dev/null | head -n 1)
+	[[ -n $file ]] || die "release: the licence of musl is not there (/usr/share/doc/musl-dev/copyright)" \
+		"apt-get install --reinstall musl-dev, where no file in /etc/dpkg/dpkg.cfg.d excludes it."
+	printf 'distinit and distrun contain parts of these libraries.\n\n--- musl ---\n\n'
+	cat "$file"
+	for wrap in $WRAPS; do
+		tarball=$TARBALLS/$(wrap_field "$wrap" source_filename)
+		file=$(tar --list --file="$tarball" | grep -iE '^[^/]+/license(\.txt)?$') || die "release: $tarball has no licence"
+		printf '\n--- %s ---\n\n' "$(wrap_field "$wrap" directory)"
+		# Of libcap's two licences ours is the first: the BSD one.
+		tar --extract --to-stdout --file="$tarball" "$file" | sed '/^GPL v2.0:/,$d'
+	done
+}
+
+# release_musl ARCH: print the version of Debian's musl that is linked, and its library.
+release_musl() {
+	local cpu
+	if [[ $1 == "$(dpkg --print-architecture)" ]]; then
+		dpkg-query --show --showformat='${Version}\n' musl-dev
+		echo "/usr/lib/$(uname -m)-linux-musl/libc.a"
+	else
+		dpkg-deb --field "$DEPS/$1"/musl-dev_*.deb Version
+		cpu=$(sed -n "s/^cpu = '\(.*\)'/\1/p" "$DEPS/$1/constants.ini")
+		echo "$DEPS/$1/usr/lib/$cpu-linux-musl/libc.a"
+	fi
+}
+
+# release_sbom ARCH EPOCH TARBALL: what is inside, as SPDX.
+release_sbom() {
+	local -a musl
+	mapfile -t musl < <(release_musl "$1")
+	tools/sbom --arch="$1" --version="$(release_version)" --epoch="$2" --tarball="$3" --musl-version="${musl[0]}" \
+		--musl-library="${musl[1]}"
+}
+
+# release_files BUILD STAGE ROOT: what both packages install in the same places.
+release_files() {
+	local name
+	install -D -m 755 -t "$3/usr/bin" "$1/distinit" "$1/distrun"
+	for name in distinit distrun; do
+		install -D -m 644 "$2/completions/$name.bash" "$3/usr/share/bash-completion/completions/$name"
+		install -D -m 644 -t "$3/usr/share/fish/vendor_completions.d" "$2/completions/$name.fish"
+		mkdir -p "$3/usr/share/man/man1"
+		gzip -9n <"cmd/$name/$name.1" >"$3/usr/share/man/man1/$name.1.gz"
+		chmod 644 "$3/usr/share/man/man1/$name.1.gz"
+	done
 }

@@ -39,9 +39,9 @@ word_test() {
 
 	local -a selection=(--no-suite=engines) strict=()
 	[[ -z $all ]] || selection=()
-	[[ -z $all || -z ${REQUIRE_ENGINES:-} ]] || strict=(--strict=engines)
+	[[ -z $all || -z ${REQUIRE_ENGINES:-} ]] || strict=(--strict=engines --strict=dev)
 
-	need "$PKGS_TEST${all:+ $PKGS_ENGINES}"
+	need "$PKGS_TEST${all:+ $PKGS_ENGINES $PKGS_PACKAGING}"
 	build_static
 	# In a subshell: if the build fails, for example without a network, its tests are skipped.
 	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64) || say "no build for arm64"

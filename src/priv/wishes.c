@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "priv/capability.h"
 #include "priv/users.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <unistd.h>
 
 /** The size limit of /etc/passwd and /etc/group. */
@@ -178,8 +180,9 @@ static int read_groups(struct reading *in, const struct credentials *now, bool h
 	const char *name = out->has_user ? out->name : out->name_now;
 	// A process that already is this user may lack the right to change groups, and need not.
 	bool is_now = ids_are(now->uid, out->uid) && ids_are(now->gid, out->gid);
+	bool stay = is_now && !(in->options->groups_anyway && (now->caps.effective & CAP_BIT(CAP_SETGID)));
 	if (how == GROUPS_DEFAULT) {
-		how = is_now ? GROUPS_KEEP : has_group || !name ? GROUPS_NONE : GROUPS_INIT;
+		how = stay ? GROUPS_KEEP : has_group || !name ? GROUPS_NONE : GROUPS_INIT;
 	} else {
 		out->groups_from =
 			arena_format(in->arena, "%s=%s", in->options->groups.from, in->options->groups.value);

@@ -19,6 +19,8 @@ struct priv_options {
 	struct told cap_drop;
 	struct told cap_keep;
 	bool no_new_privs;
+	/** Set the user's groups, if we may, even if the process already is this user. */
+	bool groups_anyway;
 	/** The directory that stands for "/" when the files are looked up; NULL: "/" itself. */
 	const char *root;
 };

@@ -8,36 +8,51 @@
 setup_file() {
 	TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	: "${DISTINIT:=$TREE/build/distinit}" "${DISTRUN:=$TREE/build/distrun}"
-	export TREE DISTINIT DISTRUN
-	packed "$BATS_FILE_TMPDIR/one"
+	ARCH=$(dpkg --print-architecture 2>/dev/null) || ARCH=
+	WHY=
+	[[ -n $ARCH ]] || WHY="this is no Debian"
+	[[ -e $TREE/subprojects/packagecache ]] || WHY="the libraries' tarballs are not there (./dev build)"
+	command -v rpmbuild >/dev/null || WHY="rpmbuild is not installed"
+	export TREE DISTINIT DISTRUN ARCH WHY
+	[[ -n $WHY ]] || packed "$BATS_FILE_TMPDIR/one"
 }
 
 setup() {
+	[[ -z $WHY ]] || skip "$WHY"
 	ONE=$BATS_FILE_TMPDIR/one
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# packed FOLDER: pack a copy of the tree there, as if for amd64, into FOLDER/out.
+# packed FOLDER [VERSION]: pack a copy of the tree there, as ./dev release does for one processor, into FOLDER/out.
 packed() {
 	local name
 	mkdir -p "$1/build" "$1/out"
 	cp --no-preserve=mode "$DISTINIT" "$1/build/distinit"
 	cp --no-preserve=mode "$DISTRUN" "$1/build/distrun"
 	chmod +x "$1"/build/*
-	for name in LICENSE README.md CHANGELOG.md meson.build cmd/distinit/distinit.1 cmd/distrun/distrun.1 tools/common.bash \
-		tools/release.bash tools/completions; do
-		mkdir -p "$1/$(dirname "$name")"
-		cp "$TREE/$name" "$1/$name"
-	done
+	(
+		cd "$TREE" || return
+		cp --parents -r LICENSE README.md CHANGELOG.md meson.build cmd/*/*.1 tools subprojects/*.wrap \
+			subprojects/packagefiles subprojects/packagecache "$1/"
+	)
+	[[ -z ${2-} ]] || sed -i "s/^\tversion: .*/\tversion: '$2',/" "$1/meson.build"
+	in_copy "$1" 'release_one "$ARCH" build out'
+}
+
+# in_copy FOLDER SCRIPT: with the functions of ./dev.
+in_copy() {
 	(cd "$1" && SOURCE_DATE_EPOCH=1700000000 DEBFULLNAME="Some Body" DEBEMAIL=body@debian.org bash -euc 'ROOT=$PWD
-		source tools/common.bash
-		source tools/release.bash
+		for name in common sources release deb rpm; do source "tools/$name.bash"; done
 		mkdir -p "$LOGS"
-		release_one amd64 build out')
+		'"$2")
 }
 
 missing() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+static() {
+	! readelf -lW "$DISTINIT" | grep -q INTERP || skip 'that of the static program'
 }
 
 @test "release: the same files in another folder, at another time, with another umask, zone and locale" {
@@ -45,34 +60,44 @@ missing() {
 		umask 077
 		TZ=Asia/Tokyo LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 HOME=/nowhere packed "$BATS_TEST_TMPDIR/a/much/longer/path"
 	)
-	[ "$(find "$ONE/out" -type f | wc -l)" -eq 2 ]
+	[ "$(find "$ONE/out" -type f | wc -l)" -eq 4 ]
 	diff -r "$ONE/out" a/much/longer/path/out
 	# And where the files are older than the commit.
 	find a -exec touch --date=2001-02-03 {} +
 	rm a/much/longer/path/out/*
-	(cd a/much/longer/path && SOURCE_DATE_EPOCH=1700000000 DEBFULLNAME="Some Body" DEBEMAIL=body@debian.org bash -euc 'ROOT=$PWD
-		source tools/common.bash
-		source tools/release.bash
-		release_one amd64 build out')
+	in_copy a/much/longer/path 'release_one "$ARCH" build out'
 	diff -r "$ONE/out" a/much/longer/path/out
 }
 
-@test "release: the tarball has the programs, manuals, completions and the licence" {
+@test "release: the tarball has the programs, manuals, completions and the licences" {
 	tar -xzf "$ONE"/out/*.tar.gz
-	cd distinit-*-linux-amd64
+	cd distinit-*-linux-"$ARCH"
 	cmp distinit "$DISTINIT"
 	cmp distrun "$DISTRUN"
-	[ "$(find . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit.1 distrun distrun.1 ' ]
+	[ "$(find . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md THIRD-PARTY-LICENSES completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit.1 distrun distrun.1 ' ]
 	[ "$(tar -tvzf "$ONE"/out/*.tar.gz | awk '{ print $2, $4 }' | sort -u)" = '0/0 2023-11-14' ]
 }
 
-@test "release: the package installs into an empty root, and is removed without a trace" {
-	missing dpkg
+@test "release: the licences of all libraries are in each package" {
+	local licences=$ONE/build-deps/release/$ARCH/THIRD-PARTY-LICENSES name
+	for name in 'Rich Felker' 'Dave Gamble' 'Thomas Pornin' '2. Redistributions in binary form must reproduce'; do
+		grep -qF "$name" "$licences"
+	done
+	! grep "GENERAL PUBLIC LICENSE" "$licences" || return 1
+	tar -xOzf "$ONE"/out/*.tar.gz --wildcards '*/THIRD-PARTY-LICENSES' | cmp - "$licences"
+	dpkg-deb --fsys-tarfile "$ONE"/out/*.deb | tar -xO ./usr/share/doc/distinit/copyright | tail -n "$(wc -l <"$licences")" | cmp - "$licences"
+	rpm2cpio "$ONE"/out/*.rpm | cpio --quiet -i --to-stdout ./usr/share/licenses/distinit/THIRD-PARTY-LICENSES | cmp - "$licences"
+}
+
+@test "release: the Debian package installs into an empty root, upgrades, and is purged without a trace" {
 	[[ $EUID -eq 0 ]] || skip 'only root can install'
+	packed "$PWD/older" 0.0.9
 	mkdir -p root/var/lib/dpkg/{info,updates} root/var/log
 	touch root/var/lib/dpkg/{status,available}
-	local -a dpkg=(dpkg --root="$PWD/root" --force-architecture --force-not-root --log=/dev/null)
+	local -a dpkg=(dpkg --root="$PWD/root" --force-not-root --log=/dev/null)
+	"${dpkg[@]}" --install older/out/*.deb
 	"${dpkg[@]}" --install "$ONE"/out/*.deb
+	[[ $(dpkg-query --admindir=root/var/lib/dpkg --show --showformat='${Version}' distinit) == "$(version)-1" ]]
 	cmp root/usr/bin/distinit "$DISTINIT"
 	[[ $(stat -c '%a %u:%g' root/usr/bin/distinit) == '755 0:0' ]]
 	(cd root && md5sum --check --quiet var/lib/dpkg/info/distinit.md5sums)
@@ -81,9 +106,28 @@ missing() {
 	[ -z "$(find root/usr -type f)" ]
 }
 
+version() {
+	sed -n "s/^\tversion: '\(.*\)',/\1/p" "$TREE/meson.build"
+}
+
+@test "release: the RPM package installs into an empty root, upgrades, and is erased without a trace" {
+	[[ $EUID -eq 0 ]] || skip 'only root can install'
+	packed "$PWD/older" 0.0.9
+	mkdir root
+	local -a rpm=(rpm --root "$PWD/root" --dbpath /var/lib/rpm)
+	"${rpm[@]}" --install older/out/*.rpm
+	"${rpm[@]}" --upgrade "$ONE"/out/*.rpm
+	[[ $("${rpm[@]}" --query distinit) == "distinit-$(version)-1.$(uname -m)" ]]
+	cmp root/usr/bin/distinit "$DISTINIT"
+	"${rpm[@]}" --verify distinit
+	[[ $("${rpm[@]}" --query --requires distinit | grep -v '^rpmlib(') == '' ]]
+	"${rpm[@]}" --erase distinit
+	[ -z "$(find root/usr -type f)" ]
+}
+
 @test "release: lintian has nothing to say" {
 	missing lintian
-	readelf -lW "$DISTINIT" | grep -q INTERP && skip 'that of the static program'
+	static
 	run lintian --allow-root "$ONE"/out/*.deb
 	printf '%s\n' "$output"
 	[ "$status" -eq 0 ]
@@ -92,10 +136,88 @@ missing() {
 	fi
 }
 
+@test "release: rpmlint has nothing to say" {
+	missing rpmlint
+	static
+	run rpmlint --config "$TREE/tests/programs/rpmlint.toml" "$ONE"/out/*.rpm
+	printf '%s\n' "$output"
+	[[ $status -eq 0 && $output == *'0 errors, 0 warnings'* ]]
+}
+
+@test "release: the SBOM follows SPDX 2.3, and names each library with its version, hash and licence" {
+	local sbom name
+	sbom=$(echo "$ONE"/out/*.spdx.json)
+	"$TREE/tests/programs/check-spdx" "$sbom"
+	cat >expected <<-END
+		distinit $(version) Apache-2.0 $(sha256sum <"$(echo "$ONE"/out/*.tar.gz)" | cut -c 1-64)
+		musl $(dpkg-query -W -f '${Version}' musl-dev) MIT $(sha256sum <"/usr/lib/$(uname -m)-linux-musl/libc.a" | cut -c 1-64)
+		bearssl 0.6 MIT $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/bearssl*)" | cut -c 1-64)
+		cjson 1.7.15 MIT $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/cjson*)" | cut -c 1-64)
+		libcap 2.66 BSD-3-Clause $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/libcap*)" | cut -c 1-64)
+	END
+	python3 - "$sbom" >found <<-'PYTHON'
+		import json, sys
+		for p in json.load(open(sys.argv[1]))["packages"]:
+		    print(p["name"], p["versionInfo"], p["licenseConcluded"], p["checksums"][0]["checksumValue"])
+	PYTHON
+	diff expected found
+	# The check can fail.
+	sed 's/"SPDX-2.3"/"SPDX-9"/' "$sbom" >other
+	run "$TREE/tests/programs/check-spdx" other
+	[[ $status -eq 1 && $output == "6: spdxVersion is 'SPDX-9'" ]]
+}
+
+# --- the signature ----------------------------------------------------------------------------------
+
+# A key of the maintainers, and one of somebody else.
+keys() {
+	missing minisign
+	minisign -G -f -W -s key -p "$ONE/minisign.pub" >/dev/null
+	minisign -G -f -W -s other -p other.pub >/dev/null
+	(cd "$ONE/out" && rm -f SHA256SUMS* && sha256sum -- distinit* >SHA256SUMS)
+}
+
+@test "release: --key signs SHA256SUMS, and README's two lines verify it" {
+	keys
+	in_copy "$ONE" "release_sign out '$PWD/key'"
+	# The lines are README's (tests/docs/run).
+	cat >verify <<-'END'
+		minisign -Vm SHA256SUMS -p minisign.pub
+		sha256sum --check --ignore-missing SHA256SUMS
+	END
+	cp "$ONE"/out/* "$ONE/minisign.pub" .
+	run bash -e verify
+	printf '%s\n' "$output"
+	[[ $status -eq 0 && $output == *"Trusted comment: distinit $(version)"* && $output == *'.tar.gz: OK'* ]]
+	# The same key gives the same signature.
+	in_copy "$ONE" "release_sign out '$PWD/key'"
+	cmp SHA256SUMS.minisig "$ONE/out/SHA256SUMS.minisig"
+	echo x >>"$(echo distinit*.deb)"
+	run bash -e verify
+	[ "$status" -ne 0 ]
+	sha256sum -- distinit* >SHA256SUMS
+	run bash -e verify
+	[[ $status -ne 0 && $output != *OK* ]]
+}
+
+@test "release: a signature that users could not verify is refused" {
+	keys
+	run in_copy "$ONE" "release_sign out '$PWD/other'"
+	[[ $status -eq 1 && $output == *"minisign.pub is not the public key of --key=$PWD/other"* && ! -e $ONE/out/SHA256SUMS.minisig ]]
+	run in_copy "$ONE" "release_check_key '$PWD/nowhere'"
+	[[ $status -eq 1 && $output == *"--key=$PWD/nowhere is not there"* ]]
+	rm "$ONE/minisign.pub"
+	run in_copy "$ONE" "release_check_key '$PWD/key'"
+	[[ $status -eq 1 && $output == *'minisign.pub is not there'* ]]
+	run in_copy "$ONE" 'word_release --sign'
+	[[ $status -eq 1 && $output == *"unknown option '--sign'"* ]]
+}
+
+
 # --- completions ------------------------------------------------------------------------------------
 
 completions() {
-	echo "$ONE/build-deps/release/amd64/completions"
+	echo "$ONE/build-deps/release/$ARCH/completions"
 }
 
 # in_bash WORD...: what bash offers for the last word.

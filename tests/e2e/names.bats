@@ -131,6 +131,29 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	done
 }
 
+@test "names: every init exits with each status, and with 128 and the number of each signal" {
+	local code signal
+	for name in "${INITS[@]}"; do
+		for code in 0 1 2 32 64 127 254 255; do
+			as "$name" -- sh -c "exit $code"
+			[ "$status" -eq "$code" ]
+		done
+		for signal in 1 2 3 6 9 15; do
+			as "$name" -- sh -c "kill -$signal \$\$"
+			[ "$status" -eq $((128 + signal)) ]
+		done
+	done
+}
+
+@test "names: every init stays in /, and the command where it was started" {
+	local here
+	here=$(pwd -P)
+	for name in "${INITS[@]}"; do
+		as "$name" -- sh -c 'readlink /proc/$PPID/cwd /proc/$$/cwd'
+		[[ $status -eq 0 && $output == "/"$'\n'"$here" ]]
+	done
+}
+
 @test "names: every init is the command's parent, and PID 1 is silent" {
 	requires_pidns
 	for name in "${INITS[@]}"; do
@@ -185,6 +208,25 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 		kill -TERM "$pid"
 		ends_with 9
 		[ "$(<out)" = saved ]
+	done
+}
+
+@test "names: every init forwards each signal" {
+	local signal traps=''
+	local -a signals=(HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 USR2 PIPE ALRM TERM STKFLT CONT URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS)
+	for signal in "${signals[@]}"; do
+		traps+="trap 'echo $signal' $signal; "
+	done
+	for name in "${INITS[@]}"; do
+		rm -f ready
+		start "$name" bash -c "$traps touch ready; while :; do sleep 0.02; done"
+		until_true test -e ready
+		for signal in "${signals[@]}"; do
+			kill "-$signal" "$pid"
+			until_true grep -qx "$signal" out
+		done
+		kill -KILL "$(cat "/proc/$pid/task/$pid/children")"
+		ends_with 137
 	done
 }
 
@@ -266,6 +308,16 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	[ "$status" -eq 0 ]
 	as tini -- -e 3 sh -c 'exit 4'
 	[ "$status" -eq 4 ]
+	# All others, but that one.
+	local code others
+	for code in 0 1 127 255; do
+		others=$(seq 0 255 | grep -vx "$code" | sed 's/^/-e /')
+		# shellcheck disable=SC2086 # many words
+		as tini -- $others sh -c "exit $code"
+		[ "$status" -eq "$code" ]
+		as tini -- -e "$code" sh -c "exit $code"
+		[ "$status" -eq 0 ]
+	done
 	for word in 256 x -1 ''; do
 		as tini -- -e "$word" -- true
 		[[ $status -eq 1 && $stderr =~ ^'[FATAL tini ('[0-9]+")] Not a valid option for -e: $word"$ ]]
@@ -578,6 +630,33 @@ start_pause_pid1() {
 		as "$name" HOME=/omg -- :5 sh -c 'echo $(id -u):$(id -g):$(id -G):$HOME'
 		succeeds_with 0:5:5:/root
 	done
+}
+
+@test "names: gosu and su-exec set the user's groups, also for the present user" {
+	requires_root
+	local spec expected real
+	for name in gosu su-exec; do
+		while IFS='|' read -r spec expected; do
+			invoke setpriv --groups=0,3,4 "./$name" "$spec" id -G
+			succeeds_with "$expected"
+			real=$(command -v "$name") || continue
+			[[ $(setpriv --groups=0,3,4 "$real" "$spec" id -G) == "$expected" ]]
+		done <<-END
+			root|$(id -G root)
+			0|$(id -G root)
+			|$(id -G root)
+			root:root|0
+			:0|0
+			:5|5
+			nobody|$(id -G nobody)
+			4321:7|7
+		END
+	done
+	# Who may not set them keeps them.
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/gosu"
+	invoke setpriv --reuid=4321 --regid=4321 --groups=3 "$OPEN_FOLDER/gosu" 4321 id -G
+	succeeds_with '4321 3'
 }
 
 @test "names: gosu and su-exec replace themselves, derive nothing, and pass DISTINIT_* on" {

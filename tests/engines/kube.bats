@@ -183,6 +183,95 @@ with_nnodes() {
 	meet $JOBSET /app/train.py
 }
 
+# --- the component ----------------------------------------------------------------------------------
+
+# rendered JOB: the file of a job, with the component. By the stand-in; where kubectl can do it, both must agree.
+rendered() {
+	local dir=$BATS_TEST_TMPDIR/rendered
+	rm -rf "$dir"
+	mkdir "$dir"
+	cp -r "$EXAMPLES/component" "$EXAMPLES/overlay" "$dir/"
+	[[ $1 == overlay/job.yaml ]] || cp "$1" "$dir/overlay/job.yaml"
+	"$PROGRAMS/kustomize-stand-in" "$dir/overlay" >"$dir/job.yaml" || return
+	if command -v kubectl >/dev/null && kubectl kustomize --help | grep -q -- --enable-alpha-plugins; then
+		kubectl kustomize "$dir/overlay" >"$dir/other.yaml" || return
+		same_documents "$dir/job.yaml" "$dir/other.yaml" || return
+	fi
+	printf '%s\n' "$dir/job.yaml"
+}
+
+same_documents() {
+	"$PYTHON" - "$@" <<-'END'
+		import sys, yaml
+		one, other = (sorted(yaml.safe_load_all(open(path)), key=str) for path in sys.argv[1:])
+		sys.exit(0 if one == other else f"not the same: {one}\n{other}")
+	END
+}
+
+# without_distinit EXAMPLE: the job as somebody writes it who does not know distinit. With MORE, it has an initContainer.
+without_distinit() {
+	"$PYTHON" - "$EXAMPLES/$1" "${MORE-}" >"$BATS_TEST_TMPDIR/plain.yaml" <<-'END'
+		import sys, yaml
+		more = [{"name": "more", "image": "pytorch/pytorch", "command": ["/bin/busybox", "true"]}]
+		def visit(node):
+		    if isinstance(node, dict):
+		        if "containers" in node:
+		            node.pop("initContainers", None)
+		            if sys.argv[2]:
+		                node["initContainers"] = more
+		            node["containers"][0].pop("args", None)
+		            node["containers"][0] |= {"image": "pytorch/pytorch", "command": ["torchrun", "/app/train.py"]}
+		        node = list(node.values())
+		    if isinstance(node, list):
+		        for each in node:
+		            visit(each)
+		documents = list(yaml.safe_load_all(open(sys.argv[1])))
+		visit(documents)
+		yaml.safe_dump_all(documents, sys.stdout)
+	END
+	printf '%s\n' "$BATS_TEST_TMPDIR/plain.yaml"
+}
+
+# play_rendered JOB
+play_rendered() {
+	local file
+	file=$(rendered "$1") || fail "it is not rendered"
+	EXAMPLES=/ play "$file"
+}
+
+@test "kube: the component adds distinit to the job of its example" {
+	play_rendered overlay/job.yaml
+	meet $INDEXED /app/train.py
+}
+
+@test "kube: the component adds distinit to a JobSet" {
+	play_rendered "$(without_distinit jobset.yaml)"
+	meet $JOBSET /app/train.py
+}
+
+@test "kube: the component adds distinit to a LeaderWorkerSet, and keeps its initContainer" {
+	play_rendered "$(MORE=1 without_distinit leaderworkerset.yaml)"
+	grep -q 'name: more' "$BATS_TEST_TMPDIR/rendered/job.yaml"
+	meet $LWS /app/train.py
+}
+
+@test "kube: the component adds distinit to a PyTorchJob" {
+	play_rendered "$(without_distinit pytorchjob.yaml)"
+	meet $PYTORCHJOB /app/train.py
+}
+
+@test "kube: the component refuses a job whose command it cannot see" {
+	local plain
+	plain=$(without_distinit indexed-job.yaml)
+	sed -i '/command:/,/train.py/d' "$plain"
+	ended rendered "$plain"
+	[[ $status -ne 0 && $output == *"add operation does not apply"* ]] || fail "it is taken"
+	plain=$(without_distinit pytorchjob.yaml)
+	sed -i 's/^    Master:/    Other:/' "$plain"
+	ended rendered "$plain"
+	[[ $status -ne 0 && $output == *"add operation does not apply"* ]] || fail "it is taken"
+}
+
 # --- what goes wrong --------------------------------------------------------------------------------
 
 # action STATUS: what the rules of failure-policy.yaml do with it: in the container, else in the job.
