@@ -12,7 +12,6 @@
 #include "rollcall/findings.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #define EXIT_FINDINGS 1
@@ -20,8 +19,8 @@
 /** How long this node's name may take to resolve. */
 #define LOOKUP_MS 2000
 
-/** Other nodes, and gloo on this one, look this node up by its name. */
-static void check_name(struct session *s, const struct cluster *c, struct findings *out) {
+/** Other nodes, and gloo on this one, look this node up by its name. Returns 0; or the status of a signal. */
+static int check_name(struct session *s, const struct cluster *c, struct findings *out) {
 	const struct hosts *hosts = &c->place.hosts;
 	struct str name = c->place.node_rank < hosts->n ? hosts_at(hosts, c->place.node_rank)
 							: str_of(input_hostname(&s->flow.input));
@@ -29,12 +28,14 @@ static void check_name(struct session *s, const struct cluster *c, struct findin
 	struct wait_end end;
 	int r = wait_until_up(&wait, &end);
 	if (r == -EINTR) {
-		kill(getpid(), end.signal);
-	} else if (r == -ETIMEDOUT) {
+		return wait_die(end.signal);
+	}
+	if (r == -ETIMEDOUT) {
 		findings_add(out, false, "name",
 			     arena_format(&s->arena, "this node's name, %s, does not resolve here: %s",
 					  quote(name).s, end.failure.text));
 	}
+	return 0;
 }
 
 /** The master's program will listen on the port. */
@@ -49,8 +50,8 @@ static void check_port(struct session *s, uint16_t port, struct findings *out) {
 	}
 }
 
-/** Read the facts, then compare them with what was promised. */
-static void check(struct session *s, struct facts *facts, struct findings *out) {
+/** Read the facts, then compare them with what was promised. Returns as check_name(). */
+static int check(struct session *s, struct facts *facts, struct findings *out) {
 	struct flow *f = &s->flow;
 	struct facts_from from = {
 		.arena = &s->arena,
@@ -68,10 +69,12 @@ static void check(struct session *s, struct facts *facts, struct findings *out) 
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);
+	int status = 0;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
-		check_name(s, from.cluster, out);
+		status = check_name(s, from.cluster, out);
 		check_port(s, from.port, out);
 	}
+	return status;
 }
 
 static void put_text(const struct facts *facts, const struct findings *findings, struct buf *out) {
@@ -136,7 +139,10 @@ int command_check(struct session *s) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
-	check(s, &facts, &findings);
+	r = check(s, &facts, &findings);
+	if (r) {
+		return r;
+	}
 	(format ? put_json : put_text)(&facts, &findings, &out);
 	r = say_result(&s->speaker, buf_str(&out));
 	for (uint32_t i = 0; r == 0 && i < findings.n; i++) {

@@ -205,7 +205,9 @@ static bool is_needed(struct session *s, const char **why_not) {
 
 int rollcall_prepare(struct session *s, struct err *err) {
 	if (!session_calls_roll(s)) {
-		return 0;
+		const struct told what = {s->settings.value[OPT_FOR], label(s, OPT_FOR)};
+		bool asked = told_by_option(&what) && strcmp(what.value, "all") == 0;
+		return asked ? err_set(err, EINVAL, "--for=all needs --wait: distinit --wait --for=all") : 0;
 	}
 	struct rolling *rolling = arena_alloc(&s->arena, sizeof(*rolling));
 	*rolling = (struct rolling){.call = {.arena = &s->arena,

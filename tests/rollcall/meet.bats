@@ -302,3 +302,32 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	echo "$began to $over"
 	[[ $(((${over/./} - ${began/./}) / 1000000)) -lt 10 ]]
 }
+
+@test "roll call: --for=all without --wait is refused, as nobody would be called; an image may say it" {
+	invoke env -i "$DISTINIT" --for=all -- true
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all needs --wait: distinit --wait --for=all' ]]
+	invoke env -i DISTINIT_FOR=all "$DISTINIT" -- true
+	[[ $status -eq 0 && -z $stderr ]]
+}
+
+@test "check: a signal ends it, also as PID 1" {
+	cat >dns.py <<-'END'
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 53))
+		open("bound", "w").close()
+		while True:
+		    s.recvfrom(512)
+	END
+	server dns.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	in_room unshare --pid --fork --kill-child env -i --default-signal "$DISTINIT" check --hosts=elsewhere,h1 --node-rank=0 >out 3>&- &
+	local outer=$! inner status=0
+	until inner=$(pgrep -f 'check --hosts=elsewhere' -n) && [[ $(tr '\0' ' ' <"/proc/$inner/cmdline") == "$DISTINIT"* ]] &&
+		in_room ss -Hun 'dport = 53' | grep -q .; do sleep 0.02; done
+	while read -r inner; do
+		[[ $(awk '/^NSpid/ { print $NF }' "/proc/$inner/status" 2>/dev/null) != 1 ]] || kill -TERM "$inner"
+	done < <(pgrep -f 'check --hosts=elsewhere')
+	wait "$outer" || status=$?
+	[[ $status -eq 143 && ! -s out ]]
+}

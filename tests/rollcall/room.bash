@@ -46,11 +46,9 @@ enter_room() {
 leave_room() {
 	local room process
 	room=$(readlink "/proc/${ROOM-}/ns/net") || return 0
-	for process in /proc/[0-9]*; do
-		if [[ $(readlink "$process/ns/net") == "$room" ]]; then
-			kill -KILL "${process#/proc/}" 2>/dev/null || true
-		fi
-	done
+	while IFS=/ read -r _ _ process _; do
+		kill -KILL "$process" 2>/dev/null || true
+	done < <(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " $room")
 }
 
 in_room() {
