@@ -372,9 +372,6 @@ static void refuse(struct coordinator *co, int code) {
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);
-	if (co->duplicate[0]) {
-		line_send(&co->duplicate[0]->line, FRAME_NO, payload, no_encode(&no, payload));
-	}
 	guests_send(co, FRAME_NO, payload, no_encode(&no, payload));
 	if (code != -EINTR) {
 		await_ends(co, NO_MS);
