@@ -154,17 +154,24 @@ static const char *job_of(struct session *s, const struct cluster *c) {
 			     : arena_format(&s->arena, "%s:%s", manager, id);
 }
 
+/** A number of nodes that is not fixed, such as "2:4", or NULL. */
+static const char *elastic_nodes(const struct session *s) {
+	const char *nodes = env_value(&s->env, "PET_NNODES");
+	return nodes && strchr(nodes, ':') ? nodes : NULL;
+}
+
 /** Find this member and their number. */
 static int find_place(struct session *s, struct roll_call *call, struct err *err) {
 	const struct cluster *c = &s->flow.cluster;
-	const char *elastic = env_value(&s->env, "PET_NNODES");
-	call->rank = c->scope == SCOPE_TASK ? c->task.rank : cluster_rendezvous_rank(c);
-	call->size = c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
-	if (elastic && strchr(elastic, ':')) {
+	const char *elastic = elastic_nodes(s);
+	bool tasks = c->scope == SCOPE_TASK;
+	call->rank = tasks ? c->task.rank : cluster_rendezvous_rank(c);
+	call->size = tasks ? c->task.world_size : c->nnodes;
+	call->noun = tasks ? "tasks" : "nodes";
+	if (elastic) {
 		return err_set(err, EINVAL,
 			       "--for=all: the job is elastic (PET_NNODES=%s), and nobody tells how many "
-			       "nodes there "
-			       "will be; torchrun's own rendezvous waits for them",
+			       "nodes there will be; torchrun's own rendezvous waits for them",
 			       quote(str_of(elastic)).s);
 	}
 	if (!s->flow.has_cluster || call->size == UNKNOWN) {
@@ -221,8 +228,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	struct roll_call *call = &rolling->call;
 	s->rolling = rolling;
 	int r = read_agree(s, &call->agree, err);
-	const char *elastic = env_value(&s->env, "PET_NNODES");
-	bool needed = is_needed(s, &rolling->why_not) || (elastic && strchr(elastic, ':'));
+	bool needed = is_needed(s, &rolling->why_not) || elastic_nodes(s);
 	if (r < 0 || !needed) {
 		return r;
 	}

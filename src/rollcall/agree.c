@@ -183,13 +183,12 @@ int agree_conclude(struct coordinator *co) {
 	if (fatal) {
 		difference_text(&co->compare, fatal, &text);
 		return err_set(&co->end->error, EPROTO,
-			       "roll call: the %s do not agree%s: %s; nothing was started",
-			       roll_noun(co->call), fatal->group == FACTS_WORLD ? " on the cluster" : "",
-			       buf_text(&text));
+			       "roll call: the %s do not agree%s: %s; nothing was started", co->call->noun,
+			       fatal->group == FACTS_WORLD ? " on the cluster" : "", buf_text(&text));
 	}
 	if (co->others) {
 		return err_set(&co->end->error, EPROTO, "roll call: the %s do not agree on how many they are",
-			       roll_noun(co->call));
+			       co->call->noun);
 	}
 	return 0;
 }

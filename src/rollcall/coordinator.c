@@ -36,7 +36,7 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			&co->end->error, EMFILE,
 			"roll call: %lu open files are needed for %u %s, but the hard limit is %lu; raise it "
 			"('ulimit -n', --ulimit nofile=N of container engines)",
-			(unsigned long)need, co->size, roll_noun(co->call), (unsigned long)was->rlim_max);
+			(unsigned long)need, co->size, co->call->noun, (unsigned long)was->rlim_max);
 	}
 	if (was->rlim_cur < raised.rlim_max) {
 		prlimit(0, RLIMIT_NOFILE, &raised, NULL);
@@ -82,8 +82,8 @@ static int open_port(struct coordinator *co) {
 	co->end->port = co->port;
 	co->end->moved = co->moved;
 	if (co->moved) {
-		roll_say(co->call, ROLL_WARNING, "roll call: %s; all %s use %u", taken(co),
-			 roll_noun(co->call), co->port);
+		roll_say(co->call, ROLL_WARNING, "roll call: %s; all %s use %u", taken(co), co->call->noun,
+			 co->port);
 	}
 	return 0;
 }
@@ -171,8 +171,7 @@ static void plan_look_up(struct coordinator *co) {
 static void report_progress(struct coordinator *co) {
 	uint64_t passed = co->now - co->watch.started;
 	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
-		 co->size, roll_noun(co->call), roll_seconds(co->call, passed / 1000 * 1000),
-		 absent_text(co));
+		 co->size, co->call->noun, roll_seconds(co->call, passed / 1000 * 1000), absent_text(co));
 	news_send(co, NULL);
 	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
 	plan_look_up(co);
@@ -204,7 +203,7 @@ static int fail_duplicate(struct coordinator *co) {
 	return err_set(
 		&co->end->error, EEXIST,
 		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started",
-		roll_noun(co->call), co->duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
+		co->call->noun, co->duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
 		(int)name[1].len, name[1].p, address[1]);
 }
 
@@ -214,7 +213,7 @@ static int fail_absent(struct coordinator *co) {
 		&co->end->error, ETIMEDOUT,
 		"roll call: %u of %u %s did not come within %s: %s; nothing was started; %s=DURATION waits "
 		"longer",
-		co->size - co->present, co->size, roll_noun(co->call),
+		co->size - co->present, co->size, co->call->noun,
 		roll_seconds(co->call, co->call->timeout_ms), absent_text(co), co->call->longer);
 }
 
@@ -329,8 +328,8 @@ static void report_start(struct coordinator *co) {
 	const struct guest *guest = co->seats[co->end->last].guest;
 	struct str last = guest ? guest_name(guest) : STR("");
 	roll_say(co->call, ROLL_INFO, "roll call: all %u %s are here, after %s (the last: %.*s); %s",
-		 co->size, roll_noun(co->call), roll_seconds(co->call, co->end->took_ms), (int)last.len,
-		 last.p, co->call->secret ? "authenticated" : "not authenticated");
+		 co->size, co->call->noun, roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
+		 co->call->secret ? "authenticated" : "not authenticated");
 }
 
 /** Hand the connections to the caller. */
@@ -381,9 +380,6 @@ static void refuse(struct coordinator *co, int code) {
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);
-	if (co->duplicate[0]) {
-		line_send(&co->duplicate[0]->line, FRAME_NO, payload, no_encode(&no, payload));
-	}
 	guests_send(co, FRAME_NO, payload, no_encode(&no, payload));
 	if (code != -EINTR) {
 		await_ends(co, NO_MS);

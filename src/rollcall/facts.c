@@ -10,7 +10,6 @@
 #include "rollcall/machine.h"
 #include "rollcall/program.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -211,16 +210,14 @@ static void read_limits(struct reading *r) {
 
 // --- the payload ----------------------------------------------------------------------------------------
 
-/** Write @number in @width bytes, 1 or 2. */
-static void put_number(struct buf *out, size_t number, unsigned width) {
-	buf_putc(out, (char)number);
-	if (width > 1) {
-		buf_putc(out, (char)(number >> 8));
-	}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are sent as they are in memory");
+
+static void put_number(struct buf *out, size_t number, size_t width) {
+	buf_put(out, (struct str){(const char *)&number, width});
 }
 
 /** Write @text behind its length in @width bytes. */
-static void put_text(struct buf *out, const char *text, unsigned width) {
+static void put_text(struct buf *out, const char *text, size_t width) {
 	put_number(out, strlen(text), width);
 	buf_puts(out, text);
 }
@@ -266,16 +263,12 @@ const char *facts_find(const struct fact_list *list, const char *name) {
 
 /** Take a text behind its length in @width bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
 static const char *take(struct arena *arena, struct str *rest, unsigned width) {
-	if (rest->len < width) {
+	size_t n = rest->len < width ? SIZE_MAX : word_load(rest->p, width);
+	if (n > TEXT_MAX || n > rest->len - width || memchr(rest->p + width, '\0', n)) {
 		return NULL;
 	}
-	size_t n = (size_t)le64toh(word_load(rest->p, width));
-	*rest = str_from(*rest, width);
-	if (n > rest->len || n > TEXT_MAX || memchr(rest->p, '\0', n)) {
-		return NULL;
-	}
-	const char *text = arena_text(arena, rest->p, n);
-	*rest = str_from(*rest, n);
+	const char *text = arena_text(arena, rest->p + width, n);
+	*rest = str_from(*rest, width + n);
 	return text;
 }
 
@@ -283,7 +276,7 @@ int facts_decode(struct arena *arena, struct str payload, enum fact_group group,
 	if (payload.len < 3 || (unsigned char)payload.p[0] != group) {
 		return -EPROTO;
 	}
-	uint32_t n = (uint32_t)le64toh(word_load(payload.p + 1, 2));
+	uint32_t n = (uint32_t)word_load(payload.p + 1, 2);
 	payload = str_from(payload, 3);
 	// A fact takes at least four bytes.
 	if (n > payload.len / 4) {

@@ -91,7 +91,7 @@ static void say_news(struct member *m) {
 	roll_put_more(&absent, news->absent > news->n ? news->absent - news->n : 0);
 	roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING,
 		 "roll call: %s counts %u of %u %s after %s; absent: %s", m->call->master, news->present,
-		 news->size, roll_noun(m->call), roll_seconds(m->call, news->since_ms / 1000 * 1000),
+		 news->size, m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000),
 		 buf_text(&absent));
 }
 

@@ -7,7 +7,6 @@
 #include "rollcall/key.h"
 
 #include <byteswap.h>
-#include <endian.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ static const char *describe(struct arena *arena, const char *path) {
 uint64_t digest_64(struct str bytes) {
 	unsigned char hash[SHA256_BYTES];
 	sha256(bytes.p, bytes.len, hash);
-	return le64toh(word_load((const char *)hash, sizeof(uint64_t)));
+	return word_load((const char *)hash, sizeof(uint64_t));
 }
 
 const char *digest_text(struct arena *arena, struct str bytes) {

@@ -80,10 +80,6 @@ struct str roll_host(const struct roll_call *call, uint32_t rank) {
 	return node < c->place.hosts.n ? hosts_at(&c->place.hosts, node) : STR("");
 }
 
-const char *roll_noun(const struct roll_call *call) {
-	return call->cluster->scope == SCOPE_TASK ? "tasks" : "nodes";
-}
-
 uint64_t roll_clock_ms(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);

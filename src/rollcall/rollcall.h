@@ -40,6 +40,8 @@ struct roll_call {
 	/** This member, of how many: nodes, or tasks in scope "task". Rank 0 is the coordinator. */
 	uint32_t rank;
 	uint32_t size;
+	/** "nodes" or "tasks". */
+	const char *noun;
 	/** The job, such as "slurm:4711.0", its key, and whether that comes from a secret. */
 	const char *job;
 	struct key key;
@@ -168,9 +170,6 @@ uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]);
 
 /** The name of @rank's host in the list of hosts; empty if that is not known. */
 struct str roll_host(const struct roll_call *call, uint32_t rank);
-
-/** "nodes" or "tasks". */
-const char *roll_noun(const struct roll_call *call);
 
 /** Milliseconds since 1970. */
 uint64_t roll_clock_ms(void);

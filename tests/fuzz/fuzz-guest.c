@@ -111,8 +111,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static struct cluster cluster;
 	static struct facts facts;
 	struct arena arena = fuzz_arena();
-	struct roll_call call = {
-		.arena = &arena, .cluster = &cluster, .size = SIZE, .facts = &facts, .say = be_silent};
+	struct roll_call call = {.arena = &arena,
+				 .cluster = &cluster,
+				 .size = SIZE,
+				 .noun = "nodes",
+				 .facts = &facts,
+				 .say = be_silent};
 	struct roll_end end = {0};
 	struct coordinator *co = arena_alloc(&arena, sizeof(*co));
 	struct seat seats[SIZE] = {0};
