@@ -88,13 +88,15 @@ __attribute__((format(printf, 2, 3))) static void put(struct workload_end *end, 
 	va_end(args);
 }
 
-static void put_told(struct workload_end *end, const struct told_to_end *told, uint64_t now) {
+static void put_told(struct workload_end *end, const struct supervisor *in, uint64_t now) {
+	const struct told_to_end *told = &in->told;
+	const char *limit = in->limited ? "its time limit" : "it was told of another's end";
 	if (!told->at) {
 		return;
 	}
 	if (!told->signal || told->signal != end->killed_by) {
 		put(end, ", %s after %s%s", spoken(now > told->at ? now - told->at : 1).s,
-		    told->signal ? "SIG" : "its time limit", told->signal ? signal_name(told->signal).s : "");
+		    told->signal ? "SIG" : limit, told->signal ? signal_name(told->signal).s : "");
 	}
 	if (told->from > 0) {
 		put(end, " from pid %d", (int)told->from);
@@ -133,11 +135,14 @@ void why_ended(struct supervisor *in) {
 	end->status = workload_status(in);
 	end->ran_ms = now - in->started_at;
 	put_status(end, in->status);
-	put_told(end, &in->told, now);
+	put_told(end, in, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
+	// What is beside says why, in words of its own.
+	plain = plain || (in->plan.beside && in->plan.beside->status);
 	in->last_words = in->plan.explains && !plain;
 	say(in, in->last_words ? INIT_WARN : INIT_INFO, "%s ended after %s: %s", in->name,
 	    spoken(end->ran_ms).s, end->text);
+	in->explained = in->last_words;
 	in->last_words = false;
 	if (in->plan.tell) {
 		in->plan.tell->ended(in);

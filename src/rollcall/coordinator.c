@@ -384,7 +384,10 @@ static void keep_lines(struct coordinator *co) {
 	co->end->lines = arena_array(co->arena, co->call->size, sizeof(*co->end->lines));
 	for (uint32_t rank = 0; rank < co->call->size; rank++) {
 		struct guest *guest = co->seats[rank].guest;
-		co->end->lines[rank] = guest ? guest->line : (struct line){.fd = -1};
+		co->end->lines[rank] = (struct kept_line){
+			guest ? guest->line : (struct line){.fd = -1},
+			guest ? guest_name(guest) : roll_host(co->call, rank),
+		};
 	}
 }
 

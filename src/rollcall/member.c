@@ -101,26 +101,21 @@ static void say_news(struct member *m) {
 }
 
 /**
- * Read more bytes. @until is when to stop. Returns 0; -EAGAIN if there are no more, with the
+ * Read more bytes, until there are @want: what follows is not ours after the start. @until is when
+ * to stop. Returns 0; -EAGAIN if there are no more, with the
  * failure @gone; -ETIME at @until; -EINTR.
  */
-static int read_more(struct member *m, int fd, uint64_t until, const char *gone) {
+static int read_more(struct member *m, int fd, size_t want, uint64_t until, const char *gone) {
 	int r = watch_poll(&m->watch, fd, POLLIN, until);
 	if (r <= 0) {
 		return r < 0 ? r : -ETIME;
 	}
-	ssize_t n = read(fd, m->bytes + m->n, sizeof(m->bytes) - m->n);
+	ssize_t n = read(fd, m->bytes + m->n, want - m->n);
 	if (n <= 0) {
 		return n < 0 && errno == EAGAIN ? 0 : failed(m, gone);
 	}
 	m->n += (size_t)n;
 	return 0;
-}
-
-/** Drop the first @n bytes. */
-static void drop(struct member *m, size_t n) {
-	m->n -= n;
-	memmove(m->bytes, m->bytes + n, m->n);
 }
 
 /** Read the greeting on @fd. Returns 0; -EAGAIN with the failure, as for others; -EINTR. */
@@ -130,7 +125,8 @@ static int read_greeting(struct member *m, int fd, struct greeting *greeting,
 	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
 	m->n = 0;
 	while (m->n < GREETING_BYTES) {
-		int r = read_more(m, fd, until, "it accepts connections, but closes them at once");
+		int r = read_more(m, fd, GREETING_BYTES, until,
+				  "it accepts connections, but closes them at once");
 		if (r == -ETIME) {
 			m->heard = HEARD_NO_ROLL_CALL;
 			return failed(m, not_one);
@@ -140,7 +136,7 @@ static int read_greeting(struct member *m, int fd, struct greeting *greeting,
 		}
 	}
 	memcpy(bytes, m->bytes, GREETING_BYTES);
-	drop(m, GREETING_BYTES);
+	m->n = 0;
 	if (greeting_decode(bytes, greeting) < 0) {
 		m->heard = HEARD_NO_ROLL_CALL;
 		return failed(m, not_one);
@@ -201,8 +197,8 @@ static int take_go(struct member *m, struct str payload) {
 	m->end->moved = go.port != m->call->port;
 	m->end->took_ms = go.took_ms;
 	if ((go.flags & GO_STAY) && m->call->stay) {
-		m->end->lines = arena_alloc(m->call->arena, sizeof(m->line));
-		*m->end->lines = m->line;
+		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
+		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master)};
 		m->line.fd = -1;
 	}
 	return 0;
@@ -264,12 +260,13 @@ static int listen_to(struct member *m) {
 			if (r <= 0) {
 				return r;
 			}
-			drop(m, (size_t)length);
+			m->n = 0;
 			continue;
 		}
 		int r = length < 0
 				? failed(m, "it sends what is not a frame")
-				: read_more(m, m->line.fd, UINT64_MAX, "the coordinator was there, and went");
+				: read_more(m, m->line.fd, length ? (size_t)length : 2, UINT64_MAX,
+					    "the coordinator was there, and went");
 		if (r < 0) {
 			return r;
 		}
