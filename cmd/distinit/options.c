@@ -125,10 +125,9 @@ static const struct option options[] = {
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
 	{"together", 0, OPT_TOGETHER, TAKES_OPTIONAL, CMD_RUN, true, "HOW",
-	 "end all nodes if one fails, or gets TERM (but with: failures), over the master's port or another "
-	 "PORT; implies --init --wait --for=all"},
+	 "if one node fails or gets TERM, end all; implies --init --wait --for=all"},
 	{"linger", 0, OPT_LINGER, TAKES_TEXT, CMD_RUN, true, "DURATION",
-	 "with --together, wait this long for the others on the master (default: 60s)"},
+	 "on the master, stay this long for the others (default: 60s)"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "FORMAT",
 	 "shell (default), docker, json, null"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN | CMD_CHECK, false, "FORMAT",

@@ -26,20 +26,17 @@ static void report_first(struct together *t, const struct ended *first) {
 int together_options(struct session *s, struct err *err) {
 	const char *how = s->settings.value[OPT_TOGETHER], *what = s->settings.value[OPT_FOR];
 	struct together *t = arena_alloc(&s->arena, sizeof(*t));
-	struct str rest = str_of(how), word;
-	*t = (struct together){.relays = true, .linger_ms = 60000, .report = report_first};
+	uint64_t port = 0;
+	memset(t, 0, sizeof(*t));
+	t->linger_ms = 60000;
+	t->report = report_first;
+	t->relays = strcmp(how, "failures") != 0;
 	s->together = t;
-	while (rest.len && str_cut(&rest, ',', &word)) {
-		uint64_t port;
-		if (str_is(word, "failures")) {
-			t->relays = false;
-		} else if (num_read(word, UINT16_MAX, &port) == 0 && port) {
-			t->port = (uint16_t)port;
-		} else {
-			return err_set(err, EINVAL, "%s=%s: expected failures, a port, or both joined by ','",
-				       label(s, OPT_TOGETHER), quote(str_of(how)).s);
-		}
+	if (*how && t->relays && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
+		return err_set(err, EINVAL, "%s=%s: expected failures or a port", label(s, OPT_TOGETHER),
+			       quote(str_of(how)).s);
 	}
+	t->port = (uint16_t)port;
 	if (what && strcmp(what, "all") != 0) {
 		return err_set(err, EINVAL, "%s contradicts %s=%s", label(s, OPT_TOGETHER), label(s, OPT_FOR),
 			       quote(str_of(what)).s);

@@ -88,15 +88,13 @@ __attribute__((format(printf, 2, 3))) static void put(struct workload_end *end, 
 	va_end(args);
 }
 
-static void put_told(struct workload_end *end, const struct supervisor *in, uint64_t now) {
-	const struct told_to_end *told = &in->told;
-	const char *limit = in->limited ? "its time limit" : "it was told of another's end";
+static void put_told(struct workload_end *end, const struct told_to_end *told, uint64_t now) {
 	if (!told->at) {
 		return;
 	}
 	if (!told->signal || told->signal != end->killed_by) {
 		put(end, ", %s after %s%s", spoken(now > told->at ? now - told->at : 1).s,
-		    told->signal ? "SIG" : limit, told->signal ? signal_name(told->signal).s : "");
+		    told->signal ? "SIG" : "its time limit", told->signal ? signal_name(told->signal).s : "");
 	}
 	if (told->from > 0) {
 		put(end, " from pid %d", (int)told->from);
@@ -135,7 +133,7 @@ void why_ended(struct supervisor *in) {
 	end->status = workload_status(in);
 	end->ran_ms = now - in->started_at;
 	put_status(end, in->status);
-	put_told(end, in, now);
+	put_told(end, &in->told, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
 	// What is beside says why, in words of its own.
 	plain = plain || (in->plan.beside && in->plan.beside->status);

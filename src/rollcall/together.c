@@ -74,7 +74,7 @@ static void know(struct together *t, const struct ended *first) {
 		hang_up_all(t);
 	}
 	buf_puts(&text, "; ending");
-	if (own && leader && !t->port && t->end && !t->end->killed_by && t->end->ran_ms < BIND_MS) {
+	if (own && leader && !t->port && t->end && t->end->ran_ms < BIND_MS) {
 		buf_putf(&text,
 			 "; if it could not bind port %u: it has to set SO_REUSEADDR, or use "
 			 "--together=PORT",
@@ -89,6 +89,23 @@ static void know(struct together *t, const struct ended *first) {
 	t->beside.words = buf_text(&text);
 	t->beside.last_words = t->end && t->beside.status;
 	t->report(t, first);
+}
+
+/** Tell what has become of our own program: the coordinator, or if that is us, all. */
+static void tell(struct together *t, enum end_why why, int status, const char *text) {
+	const struct roll_call *call = t->call;
+	const struct ended own = {
+		.why = (uint8_t)why,
+		.status = (uint8_t)status,
+		.rank = call->rank,
+		.host = roll_host(call, call->rank),
+		.text = str_of(text),
+	};
+	if (call->rank) {
+		send_all(t, FRAME_ENDED, &own);
+	} else {
+		know(t, &own);
+	}
 }
 
 /** The other side of @kept is gone, without a word. */
@@ -156,30 +173,19 @@ static void set_waits(struct together *t) {
 
 static void ended(struct beside *beside, const struct workload_end *end) {
 	struct together *t = of(beside);
-	const struct roll_call *call = t->call;
-	const struct ended own = {
-		.status = (uint8_t)end->status,
-		.rank = call->rank,
-		.host = roll_host(call, call->rank),
-		.text = str_of(end->text),
-	};
+	struct buf text = BUF(t->call->arena);
 	t->end = end;
-	if (t->known) {
-		if (beside->status) {
-			struct buf text = BUF(call->arena);
-			buf_putf(&text, "ended because %s, ", t->first);
-			roll_put_seconds(&text, clock_now_ms() - t->first_at);
-			buf_puts(&text, " ago");
-			beside->words = buf_text(&text);
-			beside->last_words = true;
-		}
-	} else if (call->rank) {
-		send_all(t, FRAME_ENDED, &own);
+	if (beside->status) {
+		buf_putf(&text, "ended because %s, ", t->first);
+		roll_put_seconds(&text, clock_now_ms() - t->first_at);
+		buf_puts(&text, " ago");
+		beside->words = buf_text(&text);
+		beside->last_words = true;
+	} else if (!t->known && (t->call->rank || end->status)) {
+		tell(t, END_FAILED, end->status, end->text);
 		if (!end->status) {
 			hang_up_all(t);
 		}
-	} else if (end->status) {
-		know(t, &own);
 	}
 	set_waits(t);
 }
@@ -212,19 +218,12 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 
 bool together_event(void *watcher, enum init_event event, int a, int b) {
 	struct together *t = watcher;
-	const struct roll_call *call = t->call;
 	if (event == EVENT_CHILD) {
 		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
 	} else if (event == EVENT_FORWARDED && a == SIGTERM && b && !t->known) {
-		const struct ended own = {.why = END_TOLD,
-					  .rank = call->rank,
-					  .host = roll_host(call, call->rank),
-					  .text = STR("SIGTERM")};
 		t->told = true;
-		if (t->relays && call->rank) {
-			send_all(t, FRAME_ENDED, &own);
-		} else if (t->relays) {
-			know(t, &own);
+		if (t->relays) {
+			tell(t, END_TOLD, 0, "SIGTERM");
 		}
 	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
 		t->beside.due_at = 1;
@@ -234,11 +233,7 @@ bool together_event(void *watcher, enum init_event event, int a, int b) {
 
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err) {
-	struct rlimit most;
-	t->call = call;
-	t->lines = end->lines;
-	t->n = call->rank ? 1 : call->size;
-	t->beside = (struct beside){
+	static const struct beside plain = {
 		.loop = &beside_loop,
 		.fds = {{.events = POLLIN}, {.fd = -1}},
 		.kept = -1,
@@ -247,9 +242,13 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 		.ended = ended,
 		.wake = wake,
 	};
+	t->call = call;
+	t->lines = end->lines;
+	t->n = call->rank ? 1 : call->size;
+	t->beside = plain;
 	// The connections may be more than the limit now allows, and we open files, too.
 	prlimit(0, RLIMIT_NOFILE, NULL, &t->files);
-	most = (struct rlimit){t->files.rlim_max, t->files.rlim_max};
+	const struct rlimit most = {t->files.rlim_max, t->files.rlim_max};
 	prlimit(0, RLIMIT_NOFILE, &most, NULL);
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->beside.fds[0].fd = epoll;
@@ -269,7 +268,7 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 			t->beside.due_at = 1;
 		}
 	}
-	return epoll < 0 ? err_set(err, errno, "--together: cannot watch connections: %s", strerror(errno)) : 0;
+	return epoll < 0 ? err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno)) : 0;
 }
 
 void together_json(const struct ended *first, struct buf *out) {

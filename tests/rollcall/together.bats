@@ -420,9 +420,9 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 		distinit -- $options --hosts=h0,h1 --node-rank=0 --wait=100ms -- true
 		refuses_with "$message"
 	done <<-'END'
-		--together=x|--together='x': expected failures, a port, or both joined by ','
-		--together=0x|--together='0x': expected failures, a port, or both joined by ','
-		--together=70000|--together='70000': expected failures, a port, or both joined by ','
+		--together=x|--together='x': expected failures or a port
+		--together=0|--together='0': expected failures or a port
+		--together=70000|--together='70000': expected failures or a port
 		--together --for=tcp|--together contradicts --for='tcp'
 		--together --init=0|--together needs --init, and contradicts --init=0
 		--linger=3s|--linger needs --together
@@ -446,7 +446,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	HOSTS='h[0-1000]'
 	digests -- true
 	local script='ulimit -Sn; ls /proc/self/fd; exit 3'
-	HOSTS=h0 WAIT=1s member 5 --node-rank=0 --together=0 -- sh -c "$script"
+	HOSTS=h0 WAIT=1s member 5 --node-rank=0 --init -- sh -c "$script"
 	ended 3 5
 	member 0 -- sh -c "$script"
 	crowd call 1000 "$PORT" --act=stay --digests="$DIGESTS" --wait=20000
