@@ -16,8 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are sent as t
 #define ENDED_FIXED offsetof(struct ended, host)
 
 _Static_assert(sizeof(struct greeting) == GREETING_BYTES - sizeof(magic), "no gaps");
-_Static_assert(HELLO_FIXED == 48 + 8 * HELLO_DIGESTS && WAIT_FIXED == 20 && ENDED_FIXED == 8,
-	       "no gaps");
+_Static_assert(HELLO_FIXED == 48 + 8 * HELLO_DIGESTS && WAIT_FIXED == 20 && ENDED_FIXED == 8, "no gaps");
 _Static_assert(sizeof(struct go) == 20, "no gaps");
 _Static_assert(HELLO_DIGESTS >= N_FACT_GROUPS, "one for each group");
 

@@ -263,10 +263,9 @@ static int listen_to(struct member *m) {
 			m->n = 0;
 			continue;
 		}
-		int r = length < 0
-				? failed(m, "it sends what is not a frame")
-				: read_more(m, m->line.fd, length ? (size_t)length : 2, UINT64_MAX,
-					    "the coordinator was there, and went");
+		int r = length < 0 ? failed(m, "it sends what is not a frame")
+				   : read_more(m, m->line.fd, length ? (size_t)length : 2, UINT64_MAX,
+					       "the coordinator was there, and went");
 		if (r < 0) {
 			return r;
 		}

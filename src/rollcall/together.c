@@ -157,9 +157,7 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 
 /** How long we stay for the others. */
 static uint64_t patience(const struct together *t) {
-	return t->known	    ? CLOSE_MS
-	       : t->end->status ? WORD_MS
-				: t->linger_ms;
+	return t->known ? CLOSE_MS : t->end->status ? WORD_MS : t->linger_ms;
 }
 
 /** Set what the loop waits for. */
@@ -268,14 +266,16 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 			t->beside.due_at = 1;
 		}
 	}
-	return epoll < 0 ? err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno)) : 0;
+	return epoll < 0 ? err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno))
+			 : 0;
 }
 
 void together_json(const struct ended *first, struct buf *out) {
 	static const char *const words[] = {"failed", "lost", "told"};
 	json_put_member(out, "why", words[first->why]);
 	json_put_number(out, "rank", first->rank);
-	json_put_member(out, "host", first->host.len ? arena_text(out->arena, first->host.p, first->host.len) : NULL);
+	json_put_member(out, "host",
+			first->host.len ? arena_text(out->arena, first->host.p, first->host.len) : NULL);
 	json_put_number(out, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
 	json_put_member(out, "text", arena_text(out->arena, first->text.p, first->text.len));
 }

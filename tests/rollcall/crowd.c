@@ -42,9 +42,25 @@
 
 #define PER_ADDRESS 8000
 
-enum act { MEMBER, SILENT, HALF, SLOW, TORCH, HTTP, TLS, NOISE, REPLAY, FLIP, DEAF, VERSION, LEAVE, MUTE, STAY };
+enum act {
+	MEMBER,
+	SILENT,
+	HALF,
+	SLOW,
+	TORCH,
+	HTTP,
+	TLS,
+	NOISE,
+	REPLAY,
+	FLIP,
+	DEAF,
+	VERSION,
+	LEAVE,
+	MUTE,
+	STAY
+};
 
-static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls", "noise",
+static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls",  "noise",
 				   "replay", "flip",   "deaf", "version", "leave", "mute", "stay", NULL};
 
 struct caller {
