@@ -387,6 +387,7 @@ static void keep_lines(struct coordinator *co) {
 		co->end->lines[rank] = (struct kept_line){
 			guest ? guest->line : (struct line){.fd = -1},
 			guest ? guest_name(guest) : roll_host(co->call, rank),
+			false,
 		};
 	}
 }

@@ -111,6 +111,8 @@ struct kept_line {
 	struct line line;
 	/** Who is at the other end; may be empty. */
 	struct str host;
+	/** Its program has ended well, so it leaves. It closes first: no TIME_WAIT stays here. */
+	bool leaves;
 };
 
 struct roll_end {

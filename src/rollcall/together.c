@@ -111,7 +111,10 @@ static void tell(struct together *t, enum end_why why, int status, const char *t
 /** The other side of @kept is gone, without a word. */
 static void lose(struct together *t, struct kept_line *kept, uint32_t rank, const char *why) {
 	hang_up(t, kept);
-	know(t, &(struct ended){.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
+	if (!kept->leaves) {
+		know(t, &(struct ended){
+				.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
+	}
 }
 
 /** Take what came from @kept. Returns 0; -EPROTO. */
@@ -126,7 +129,9 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 		ended.rank = rank;
 		ended.host = kept->host;
 	}
-	if (frame->type == FRAME_ENDED && (!leader || (ended.why == END_FAILED && !ended.status))) {
+	if (leader && ended.why == END_FAILED && !ended.status) {
+		kept->leaves = true;
+	} else if (frame->type == FRAME_ENDED && !leader) {
 		hang_up(t, kept);
 	} else {
 		know(t, &ended);
@@ -196,12 +201,14 @@ static void wake(struct beside *beside) {
 		read_line(t, events[i].data.u32, events[i].events & ~(unsigned)EPOLLIN);
 	}
 	if (beside->due_at && clock_now_ms() >= beside->due_at) {
-		if (!t->known && !t->call->rank) {
-			// The others go on without us.
-			send_all(t, FRAME_ENDED, &(struct ended){0});
-		}
-		hang_up_all(t);
 		beside->due_at = 0;
+		if (t->known || t->call->rank) {
+			hang_up_all(t);
+		} else {
+			// The others go on without us, and close. Nothing of that matters any more.
+			send_all(t, FRAME_ENDED, &(struct ended){0});
+			t->known = true;
+		}
 	}
 	set_waits(t);
 }

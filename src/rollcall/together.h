@@ -50,7 +50,7 @@ struct together {
 	const struct workload_end *end;
 	/** It got TERM. */
 	bool told;
-	/** Somebody was first: who, as a sentence, and when that came. */
+	/** Somebody was first: who, as a sentence, and when that came. Or we leave, and it is NULL. */
 	bool known;
 	const char *first;
 	uint64_t first_at;

@@ -32,8 +32,8 @@ static void check_state(const struct together *t) {
 	}
 	HOLDS(open == t->open);
 	HOLDS(t->beside.busy == (t->end && t->open));
-	HOLDS(n_reports == t->known);
-	HOLDS(t->known == (t->first != NULL));
+	HOLDS(n_reports == (t->first != NULL));
+	HOLDS(t->known || !t->first);
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
 	HOLDS(!t->known || t->call->rank == 0 || !open);
 	HOLDS(!t->beside.status || t->known);

@@ -421,7 +421,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 		refuses_with "$message"
 	done <<-'END'
 		--together=x|--together='x': expected failures or a port
-		--together=0|--together='0': expected failures or a port
+		--together=9x|--together='9x': expected failures or a port
 		--together=70000|--together='70000': expected failures or a port
 		--together --for=tcp|--together contradicts --for='tcp'
 		--together --init=0|--together needs --init, and contradicts --init=0
