@@ -134,14 +134,14 @@ shows() {
 	login scancel "$job"
 }
 
-@test "slurm: requeue.sbatch: with the failure of another node's program the job is queued again, or not" {
-	local job
-	job=$(requeue --together --wait=20s -- sh -c '\'[ $SLURM_PROCID = 0 ] \&\& sleep 60; exit 7\'')
+@test "slurm: requeue.sbatch: the failure of another node's program queues the job again, or counts as what it is" {
+	local job script="'if [ \$SLURM_PROCID = 0 ]; then sleep 60; fi; exit 7'"
+	job=$(requeue --together --wait=20s -- sh -c "$script")
 	eventually grep -qs 'queued again after exit status 123' "$BATS_TEST_TMPDIR/out"
 	grep -E 'distinit: error: ended because n2 \(rank 1\) failed first: exit status 7, [0-9.]+ s ago' "$BATS_TEST_TMPDIR/out"
 	eventually shows "$job" Restarts=1
 	login scancel "$job"
-	job=$(requeue --together --map-exit=123:0 --wait=20s -- sh -c '\'[ $SLURM_PROCID = 0 ] \&\& sleep 60; exit 7\'')
+	job=$(requeue --together --map-exit=123:0 --wait=20s -- sh -c "$script")
 	eventually shows "$job" ExitCode=7:0
 	shows "$job" Restarts=0
 }
