@@ -75,9 +75,7 @@ static void know(struct together *t, const struct ended *first) {
 	}
 	buf_puts(&text, "; ending");
 	if (own && leader && !t->port && t->end && t->end->ran_ms < BIND_MS) {
-		buf_putf(&text,
-			 "; if it could not bind port %u: it has to set SO_REUSEADDR, or use "
-			 "--together=PORT",
+		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
 			 call->port);
 	}
 	// Who failed, or was told, by itself meanwhile was not ended by this.
@@ -112,8 +110,8 @@ static void tell(struct together *t, enum end_why why, int status, const char *t
 static void lose(struct together *t, struct kept_line *kept, uint32_t rank, const char *why) {
 	hang_up(t, kept);
 	if (!kept->leaves) {
-		know(t, &(struct ended){
-				.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
+		know(t,
+		     &(struct ended){.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
 	}
 }
 
@@ -257,6 +255,7 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	prlimit(0, RLIMIT_NOFILE, &most, NULL);
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	t->beside.fds[0].fd = epoll;
+	t->open = call->rank ? 1 : t->n - 1;
 	for (uint32_t i = 0; i < t->n && epoll >= 0; i++) {
 		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
 		int fd = t->lines[i].line.fd;
@@ -264,11 +263,8 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 			stream_keep(fd);
 			epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 			t->beside.kept = fd > t->beside.kept ? fd : t->beside.kept;
-			t->open++;
-		}
-	}
-	for (uint32_t i = 0; i < t->n; i++) {
-		if (i != call->rank && t->lines[i].line.fd < 0) {
+		} else if (i != call->rank) {
+			t->open--;
 			lose(t, &t->lines[i], i, "it did not hear the start");
 			t->beside.due_at = 1;
 		}

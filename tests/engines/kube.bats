@@ -239,6 +239,7 @@ played_with() {
 	local dir=$BATS_TEST_TMPDIR/together name
 	mkdir "$dir"
 	cd "$dir"
+	# shellcheck disable=SC2016 # for the pod's shell
 	sed 's/args: .*/args: [sh, -c, "case $JOB_COMPLETION_INDEX in 0) sleep 60;; esac; exit 7"]/' "$EXAMPLES/failure-policy.yaml" >job.yaml
 	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train job.yaml . >names
 	mapfile -t names <names

@@ -4,7 +4,7 @@
 # --together: if one node's program fails, all are ended, and say who was first. Here with real processes on addresses of one
 # machine; engines/together.bats has containers.
 
-# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2030,SC2031,SC2034 # the helpers use these, and a test is a subshell
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # another shell expands the scripts
 
@@ -197,6 +197,15 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	kill -KILL "${PIDS[2]}"
 	ended_because 'h2 \(rank 2\) is lost: its connection has ended' 0 1
 	in_room pkill -f 'touch running.2'
+}
+
+@test "together: a member that goes when it hears the start ends all others" {
+	HOSTS=h0,h1
+	digests -- true
+	works 0
+	crowd call 1 "$PORT" --act=deaf --digests="$DIGESTS"
+	ended 123 0
+	grep -E 'ended because h1 \(rank 1\) is lost: (Connection reset by peer|it did not hear the start), ' 0.err
 }
 
 @test "together: the loss of the master ends all members" {
@@ -409,7 +418,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	works 1
 	works 2
 	ended 1 0
-	grep 'if it could not bind port 29500: it has to set SO_REUSEADDR, or use --together=PORT' 0.err
+	grep 'if it could not bind port 29500: it needs SO_REUSEADDR, or --together=PORT' 0.err
 	ended 123 1 2
 }
 
