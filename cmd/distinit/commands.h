@@ -57,6 +57,14 @@ int rollcall_prepare(struct session *s, struct err *err);
 /** Call it, and derive again if the port was moved. Returns as session_wait(). */
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);
 
+/**
+ * --together (together.c). Read its options. Returns 0; -EINVAL.
+ */
+int together_options(struct session *s, struct err *err);
+
+/** Hand the connections that the roll call has kept, if any, to @plan. */
+void together_join(struct session *s, struct init_plan *plan);
+
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);
 

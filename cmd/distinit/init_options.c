@@ -9,13 +9,13 @@
 
 #include <errno.h>
 
-/** The options of --init. They need --init, except the last two, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	OPT_MAP_EXIT,
-					 OPT_GRACE,	 OPT_LEFTOVERS, OPT_LEFTOVERS_GRACE,
-					 OPT_PDEATHSIG,	 OPT_INIT,	OPT_TIME_LIMIT};
+/** The options of --init. They need --init, except the last three, which turn it on. */
+static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_MAP_EXIT,  OPT_GRACE,
+					 OPT_LEFTOVERS,	 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_INIT,
+					 OPT_TIME_LIMIT, OPT_TOGETHER};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
-#define N_NEEDS_INIT (N_OF_INIT - 2)
+#define N_NEEDS_INIT (N_OF_INIT - 3)
 
 static const char *label(struct session *s, enum option_id id) {
 	return settings_label(&s->settings, id);
@@ -35,6 +35,14 @@ static int check_unused(struct session *s, struct err *err) {
 	return 0;
 }
 
+/** An option that turns --init on does not go with --init=0. */
+static int check_init(struct session *s, enum option_id id, struct err *err) {
+	bool off = s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT);
+	return off && settings_on(&s->settings, id)
+		       ? err_set(err, EINVAL, "%s needs --init, and contradicts --init=0", label(s, id))
+		       : 0;
+}
+
 static int read_limit(struct session *s, struct init_plan *plan, struct err *err) {
 	const char *value = s->settings.value[OPT_TIME_LIMIT];
 	int r = settings_duration(&s->settings, OPT_TIME_LIMIT, &plan->time_limit_ms, err);
@@ -45,11 +53,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 		return err_set(err, EINVAL, "%s=%s: more than 0 is expected", label(s, OPT_TIME_LIMIT),
 			       quote(str_of(value)).s);
 	}
-	if (s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT)) {
-		return err_set(err, EINVAL, "%s needs --init, and contradicts --init=0",
-			       label(s, OPT_TIME_LIMIT));
-	}
-	return 0;
+	return check_init(s, OPT_TIME_LIMIT, err);
 }
 
 /** Read --grace, which also applies to a time limit. */
@@ -91,13 +95,20 @@ static bool any_is_on(const struct session *s) {
 }
 
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err) {
+	bool together = settings_on(&s->settings, OPT_TOGETHER);
 	*wanted = false;
+	if (s->settings.given[OPT_LINGER] && !together) {
+		return err_set(err, EINVAL, "%s needs --together", label(s, OPT_LINGER));
+	}
 	if (!any_is_on(s)) {
 		return 0;
 	}
 	init_plan_preset(plan);
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
+	r = r < 0 ? r : check_init(s, OPT_TOGETHER, err);
+	r = r < 0 || !together ? r : together_options(s, err);
+	plan->grace_ms = together ? plan->limit_grace_ms : plan->grace_ms;
 	r = r < 0 ? r : read_grace(s, plan, err);
 	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && value[OPT_SIGNAL]) {
@@ -119,6 +130,6 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->log = s->speaker.log >= LOG_INFO	 ? INIT_INFO
 		    : s->speaker.log >= LOG_WARN ? INIT_WARN
 						 : INIT_SILENT;
-	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms;
+	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms || together;
 	return *wanted ? 0 : check_unused(s, err);
 }

@@ -10,7 +10,7 @@
 #include "cluster/source.h"
 #include "flow/master.h"
 #include "flow/privileges.h"
-#include "rollcall/rollcall.h"
+#include "rollcall/together.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -240,6 +240,11 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	}
 	r = master_port(&s->flow, &call->port, err);
 	call->port_from = is_port_set(&s->env) ? "MASTER_PORT" : s->flow.cluster.master_port_from;
+	if (s->together && s->together->port) {
+		call->port = s->together->port;
+		call->port_from = label(s, OPT_TOGETHER);
+	}
+	call->stay = s->together;
 	call->job = job_of(s, &s->flow.cluster);
 	return r < 0 ? r : make_key(s, call, err);
 }
@@ -259,6 +264,7 @@ static void read_facts(struct session *s, struct rolling *rolling) {
 		.key = rolling->call.secret ? &rolling->call.key : NULL,
 		.argv = s->command == CMD_RUN ? s->settings.arguments : NULL,
 		.interface = s->flow.derivation.interface.name,
+		.together = rolling->call.stay,
 	};
 	facts_read(&from, &rolling->facts);
 }
@@ -283,6 +289,10 @@ static void report_roll_call(struct session *s, const struct roll_call *call, co
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
 	report_roll_call(s, call, end);
 	if (end->result == ROLL_STARTED) {
+		struct err err;
+		if (end->lines && together_begin(s->together, call, end, &err) < 0) {
+			return session_fail(s, &err);
+		}
 		return end->moved ? move_port(s, call, end->port) : 0;
 	}
 	if (end->signal) {

@@ -12,6 +12,15 @@ int rollcall_prepare(struct session *s, struct err *err) {
 		       : 0;
 }
 
+int together_options(struct session *s, struct err *err) {
+	(void)s;
+	return err_set(err, ENOSYS, "--together: this distinit is built without the roll call");
+}
+
+void together_join(struct session *s, struct init_plan *plan) {
+	(void)s, (void)plan;
+}
+
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	(void)s, (void)timeout_ms, (void)longer;
 	return 0;

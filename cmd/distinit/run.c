@@ -6,6 +6,7 @@
 #include "exec/exec.h"
 #include "flow/changes.h"
 #include "flow/privileges.h"
+#include "init/beside.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -97,7 +98,15 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	plan->path = path;
 	plan->report = &s->report;
 	plan->tell = s->report.path ? &init_report : NULL;
-	return init_run(&s->arena, plan, err);
+	together_join(s, plan);
+	int status = init_run(&s->arena, plan, err);
+	if (err->text[0] && plan->beside) {
+		// The others have to know that nothing was started here.
+		struct workload_end end = {.status = status};
+		strncpy(end.text, err->text, sizeof(end.text) - 1);
+		plan->beside->ended(plan->beside, &end);
+	}
+	return status;
 }
 
 int run_workload(struct session *s, struct init_plan *plan, struct err *err) {

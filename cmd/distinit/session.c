@@ -24,8 +24,10 @@ void session_init(struct session *s, void *memory, size_t size) {
 
 bool session_calls_roll(const struct session *s) {
 	const char *what = s->settings.value[OPT_FOR];
-	bool waits = s->command == CMD_WAIT || (s->command == CMD_RUN && settings_on(&s->settings, OPT_WAIT));
-	return waits && what && strcmp(what, "all") == 0;
+	bool run = s->command == CMD_RUN;
+	bool waits = s->command == CMD_WAIT || (run && settings_on(&s->settings, OPT_WAIT));
+	return (waits && what && strcmp(what, "all") == 0) ||
+	       (run && settings_on(&s->settings, OPT_TOGETHER));
 }
 
 /** The secret is for the roll call alone: not for the program, and not for who looks at us. */

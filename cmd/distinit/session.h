@@ -11,6 +11,7 @@
 #include "report/report.h"
 
 struct rolling;
+struct together;
 
 struct session {
 	enum command command;
@@ -22,6 +23,8 @@ struct session {
 	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
 	struct env before;
 	struct rolling *rolling;
+	/** --together; NULL: it is not wanted. */
+	struct together *together;
 	struct settings settings;
 	struct overrides overrides;
 	struct flow flow;
@@ -58,7 +61,7 @@ void session_report_open(struct session *s);
  */
 void session_report_end(struct session *s, struct report_line *line);
 
-/** Whether --for=all is wanted. */
+/** Whether --for=all is wanted, also by --together. */
 bool session_calls_roll(const struct session *s);
 
 /** Print the message in @err. Returns the exit status. */

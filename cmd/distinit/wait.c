@@ -199,7 +199,7 @@ static int wait_for_master(struct session *s, bool asked) {
 }
 
 int session_wait(struct session *s) {
-	return settings_on(&s->settings, OPT_WAIT) ? wait_for_master(s, false) : 0;
+	return settings_on(&s->settings, OPT_WAIT) || session_calls_roll(s) ? wait_for_master(s, false) : 0;
 }
 
 int command_wait(struct session *s) {

@@ -12,14 +12,14 @@
 #define LOOK_MS 50
 
 static unsigned kept_from(const struct beside *beside, unsigned from) {
-	unsigned lowest = ~0U;
-	for (int i = 0; i <= BESIDE_FDS; i++) {
-		int fd = i < BESIDE_FDS ? beside->fds[i].fd : beside->kept;
-		if (fd >= 0 && (unsigned)fd >= from && (unsigned)fd < lowest) {
-			lowest = (unsigned)fd;
-		}
+	int fd = (int)from, last = beside->kept;
+	for (int i = 0; i < BESIDE_FDS; i++) {
+		last = beside->fds[i].fd > last ? beside->fds[i].fd : last;
 	}
-	return lowest;
+	while (fd <= last && fcntl(fd, F_GETFD) != FD_CLOEXEC) {
+		fd++;
+	}
+	return fd <= last ? (unsigned)fd : ~0U;
 }
 
 static void begin(struct supervisor *in) {
@@ -43,13 +43,25 @@ static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	return take_signal(ALL_SIGNALS, info, &(struct timespec){0}) > 0;
 }
 
+/** Print what it has to say. */
+static void say_words(struct supervisor *in, struct beside *beside) {
+	if (beside->words) {
+		in->last_words = beside->last_words;
+		say(in, beside->last_words ? INIT_SILENT : INIT_WARN, "%s", beside->words);
+		in->last_words = false;
+		beside->words = NULL;
+	}
+}
+
 static bool wake(struct supervisor *in) {
 	struct beside *beside = in->plan.beside;
 	if (in->ended && !in->end_reported) {
 		in->end_reported = true;
 		beside->ended(beside, &in->end);
+		say_words(in, beside);
 	}
 	beside->wake(beside);
+	say_words(in, beside);
 	for (int signal = 1; beside->signals; signal++) {
 		if (beside->signals & signal_bit(signal)) {
 			siginfo_t info = {.si_signo = signal, .si_code = SI_USER};

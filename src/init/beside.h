@@ -45,12 +45,12 @@ struct workload_end {
 struct beside {
 	/** &beside_loop. */
 	const struct beside_loop *loop;
-	/**
-	 * Descriptors to poll; negative: none. Those that are open when the workload starts stay
-	 * open. The workload does not get them if they are close-on-exec.
-	 */
+	/** Descriptors to poll, close-on-exec; negative: none. */
 	struct pollfd fds[BESIDE_FDS];
-	/** A descriptor that also stays open, but is not polled; or -1. */
+	/**
+	 * Another descriptor, or -1. When the workload has started, all stay open that are
+	 * close-on-exec, up to the highest one of these: nothing that was inherited is so.
+	 */
 	int kept;
 	/** When to call wake() even if nothing has happened, on now_ms()'s clock; 0: never. */
 	uint64_t due_at;
@@ -75,10 +75,21 @@ struct beside {
 	 */
 	uint64_t signals;
 	/**
-	 * The workload's time limit is reached: acts like the plan's time limit, but prints
-	 * nothing. The loop clears it.
+	 * The workload has to end: acts like the plan's time limit, but prints nothing. The loop
+	 * clears it.
 	 */
 	bool limit;
+	/**
+	 * The status to exit with in place of the workload's, before it is remapped; 0: the
+	 * workload's. If it is set, `limit` is none of time.
+	 */
+	int status;
+	/**
+	 * A line to print, as a warning or, with `last_words`, as an error; NULL: none. Last words
+	 * go to the termination log, too. The loop clears it.
+	 */
+	const char *words;
+	bool last_words;
 	/**
 	 * The loop must go on although the workload has ended. Leftovers have to wait meanwhile.
 	 */

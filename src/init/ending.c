@@ -39,8 +39,10 @@ void ending_begin(struct supervisor *in) {
 
 void ending_by_limit(struct supervisor *in) {
 	in->limit_at = 0;
-	in->limited = true;
-	in->told = (struct told_to_end){.at = now_ms()};
+	if (!in->plan.beside || !in->plan.beside->status) {
+		in->limited = true;
+		in->told = (struct told_to_end){.at = now_ms()};
+	}
 	ask_workload(in);
 	begin_grace(in, in->plan.limit_grace_ms);
 }

@@ -35,7 +35,8 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	char line[400];
 	size_t head = strlen(in->plan.program);
 	memcpy(line, in->plan.program, head);
-	struct str kind = level == INIT_WARN ? STR(": warning: ") : STR(": info: ");
+	static const char *const kinds[] = {": error: ", ": warning: ", ": info: "};
+	struct str kind = str_of(kinds[level]);
 	memcpy(line + head, kind.p, kind.len);
 	head += kind.len;
 	va_list args;
@@ -53,7 +54,7 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 		put_line(line, len);
 	}
 	if (also) {
-		termination_log(also, (struct str){line, len}, true);
+		termination_log(also, (struct str){line, len}, !in->explained);
 	}
 }
 

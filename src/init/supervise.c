@@ -111,5 +111,5 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	}
 	supervise(&in);
 	terminal_leave(&in.terminal, in.child);
-	return in.end.status;
+	return workload_status(&in);
 }

@@ -77,6 +77,8 @@ struct supervisor {
 	/** How the workload ended. While that is said, it also goes to the termination log. */
 	struct workload_end end;
 	bool last_words;
+	/** That was said, so the termination log may be ours: it need not be empty for more. */
+	bool explained;
 
 	enum phase phase;
 	/**
@@ -110,7 +112,8 @@ struct supervisor {
 /** The status to exit with, once the workload has ended. */
 INLINE int workload_status(const struct supervisor *in) {
 	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
-	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[status];
+	int other = in->plan.beside ? in->plan.beside->status : 0;
+	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[other ? other : status];
 }
 
 // beside.c
@@ -140,8 +143,8 @@ void handle_signal(struct supervisor *in, siginfo_t *info);
 // say.c
 
 /**
- * Print one line on stderr if the plan's log level includes @level. It never blocks: if nothing
- * reads stderr, the line is lost.
+ * Print one line on stderr if the plan's log level includes @level; with INIT_SILENT in any case, as
+ * an error. It never blocks: if nothing reads stderr, the line is lost.
  */
 void say(const struct supervisor *in, enum init_log level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

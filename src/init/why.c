@@ -135,9 +135,12 @@ void why_ended(struct supervisor *in) {
 	put_status(end, in->status);
 	put_told(end, &in->told, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
+	// What is beside says why, in words of its own.
+	plain = plain || (in->plan.beside && in->plan.beside->status);
 	in->last_words = in->plan.explains && !plain;
 	say(in, in->last_words ? INIT_WARN : INIT_INFO, "%s ended after %s: %s", in->name,
 	    spoken(end->ran_ms).s, end->text);
+	in->explained = in->last_words;
 	in->last_words = false;
 	if (in->plan.tell) {
 		in->plan.tell->ended(in);

@@ -74,6 +74,19 @@ int stream_send(int fd, const void *bytes, size_t n) {
 	return sent < 0 ? -errno : (size_t)sent < n ? -EAGAIN : 0;
 }
 
+void stream_keep(int fd) {
+	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 8);
+	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 4);
+	// Instead of a number of probes, and also for what was sent.
+	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 20000);
+}
+
+ssize_t stream_peek(int fd, void *bytes, size_t n) {
+	ssize_t there = recv(fd, bytes, n, MSG_PEEK);
+	return there < 0 ? -errno : there;
+}
+
 void stream_reset(int fd) {
 	struct linger reset = {.l_onoff = 1};
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));

@@ -29,6 +29,15 @@ const char *listen_owner(struct arena *arena, uint16_t port);
 int stream_send(int fd, const void *bytes, size_t n);
 
 /**
+ * Keep the connection @fd for long: within 25 s the kernel notices that the other machine is gone,
+ * without a timer of ours.
+ */
+void stream_keep(int fd);
+
+/** Look at the first @n bytes of what came, at most. Returns how many; 0 at the end; a negative errno. */
+ssize_t stream_peek(int fd, void *bytes, size_t n);
+
+/**
  * Close @fd with a reset. Nothing is left of the connection: who closes first would otherwise keep
  * the port in TIME_WAIT.
  */

@@ -336,12 +336,12 @@ static void report_start(struct coordinator *co) {
 static void keep_lines(struct coordinator *co) {
 	co->end->lines = arena_array(co->arena, co->size, sizeof(*co->end->lines));
 	for (uint32_t rank = 0; rank < co->size; rank++) {
-		co->end->lines[rank].fd = -1;
-	}
-	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
-		if (guest->state == GUEST_PRESENT) {
-			co->end->lines[guest->rank] = guest->line;
-		}
+		struct guest *guest = co->seats[rank].guest;
+		co->end->lines[rank] = (struct kept_line){
+			guest ? guest->line : (struct line){.fd = -1},
+			guest ? guest_name(guest) : roll_host(co->call, rank),
+			false,
+		};
 	}
 }
 

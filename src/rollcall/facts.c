@@ -96,6 +96,7 @@ static void read_world(struct reading *r) {
 		add_u32(r, "tasks", c->task.world_size);
 	}
 	add(r, "tasks_per_node", tasks_text(r, &c->place));
+	add(r, "together", r->from->together ? "yes" : "no");
 }
 
 // --- program, env ---------------------------------------------------------------------------------------
@@ -244,8 +245,8 @@ static void (*const readers[N_FACT_GROUPS])(struct reading *) = {read_world, rea
 void facts_read(const struct facts_from *from, struct facts *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct reading r = {.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
-		// No other group has more than 8.
-		r.list.at = arena_array(r.arena, from->env->n + 8, sizeof(*r.list.at));
+		// No other group has more than 9.
+		r.list.at = arena_array(r.arena, from->env->n + 9, sizeof(*r.list.at));
 		readers[group](&r);
 		out->list[group] = r.list;
 		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);

@@ -89,6 +89,8 @@ struct facts_from {
 	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */
 	char *const *argv;
+	/** --together is wanted. */
+	bool together;
 	/**
 	 * The interface that was found to lead to the other nodes, or NULL. A derived variable with
 	 * this value is not compared: it belongs to the host.

@@ -13,9 +13,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are sent as t
 /** The fields in front of the texts are sent as they are in memory. There are no gaps. */
 #define HELLO_FIXED offsetof(struct hello, host)
 #define WAIT_FIXED  offsetof(struct wait_news, n)
+#define ENDED_FIXED offsetof(struct ended, host)
 
 _Static_assert(sizeof(struct greeting) == GREETING_BYTES - sizeof(magic), "no gaps");
-_Static_assert(HELLO_FIXED == 48 + 8 * HELLO_DIGESTS && WAIT_FIXED == 20, "no gaps");
+_Static_assert(HELLO_FIXED == 48 + 8 * HELLO_DIGESTS && WAIT_FIXED == 20 && ENDED_FIXED == 8, "no gaps");
 _Static_assert(sizeof(struct go) == 20, "no gaps");
 _Static_assert(HELLO_DIGESTS >= N_FACT_GROUPS, "one for each group");
 
@@ -113,6 +114,16 @@ int no_decode(struct str payload, struct no *out) {
 	}
 	*out = (struct no){(enum no_kind)kind, payload};
 	return 0;
+}
+
+size_t ended_encode(const struct ended *ended, unsigned char *out) {
+	return (size_t)(put_name(put_name(mempcpy(out, ended, ENDED_FIXED), ended->host), ended->text) - out);
+}
+
+int ended_decode(struct str payload, struct ended *out) {
+	bool all = take(&payload, out, ENDED_FIXED) && take_name(&payload, &out->host) &&
+		   take_name(&payload, &out->text);
+	return all && !payload.len && out->why <= END_TOLD ? 0 : -EPROTO;
 }
 
 int frame_length(const unsigned char *bytes, size_t n, size_t max) {

@@ -35,10 +35,14 @@ enum frame_type {
 	FRAME_HELLO = 1,
 	FRAME_FACTS = 2,
 	FRAME_BYE = 3,
+	/** After the start: how the program of a member ended, or the coordinator leaves. */
+	FRAME_ENDED = 4,
 	FRAME_WAIT = 16,
 	FRAME_TELL = 17,
 	FRAME_GO = 18,
 	FRAME_NO = 19,
+	/** Who was first: all end. */
+	FRAME_END = 21,
 };
 
 enum {
@@ -63,6 +67,27 @@ enum no_kind {
 	NO_SIGNAL,
 	NO_VERSION,
 	NO_ERROR,
+};
+
+/** What made all end. */
+enum end_why {
+	END_FAILED,
+	END_LOST,
+	/** It got TERM. */
+	END_TOLD,
+};
+
+/** The payload of ENDED and END. */
+struct ended {
+	/** enum end_why. */
+	uint8_t why;
+	/** The exit status. */
+	uint8_t status;
+	uint16_t unused;
+	uint32_t rank;
+	/** Its host, empty if that is not known; how it ended. */
+	struct str host;
+	struct str text;
 };
 
 struct greeting {
@@ -137,12 +162,14 @@ size_t hello_encode(const struct hello *hello, unsigned char *out);
 size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
 size_t no_encode(const struct no *no, unsigned char *out);
+size_t ended_encode(const struct ended *ended, unsigned char *out);
 
 /** Read a payload. Returns 0; -EPROTO if it is malformed: *@out is then undefined. */
 int hello_decode(struct str payload, struct hello *out);
 int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);
 int no_decode(struct str payload, struct no *out);
+int ended_decode(struct str payload, struct ended *out);
 
 /**
  * The length of the frame that begins with the @n bytes at @bytes; 0 if it is not known yet;

@@ -96,15 +96,15 @@ static void say_news(struct member *m) {
 }
 
 /**
- * Read more bytes. @until is when to stop. Returns 0; -EAGAIN if there are no more, with the
- * failure @gone; -ETIME at @until; -EINTR.
+ * Read more bytes, until there are @want: what follows is not ours after the start. @until is when
+ * to stop. Returns 0; -EAGAIN if there are no more, with the failure @gone; -ETIME at @until; -EINTR.
  */
-static int read_more(struct member *m, int fd, uint64_t until, const char *gone) {
+static int read_more(struct member *m, int fd, size_t want, uint64_t until, const char *gone) {
 	int r = watch_poll(&m->watch, fd, POLLIN, until);
 	if (r <= 0) {
 		return r < 0 ? r : -ETIME;
 	}
-	ssize_t n = read(fd, m->bytes + m->n, sizeof(m->bytes) - m->n);
+	ssize_t n = read(fd, m->bytes + m->n, want - m->n);
 	if (n <= 0) {
 		return n < 0 && errno == EAGAIN ? 0 : failed(m, gone);
 	}
@@ -112,18 +112,12 @@ static int read_more(struct member *m, int fd, uint64_t until, const char *gone)
 	return 0;
 }
 
-/** Drop the first @n bytes. */
-static void drop(struct member *m, size_t n) {
-	m->n -= n;
-	memmove(m->bytes, m->bytes + n, m->n);
-}
-
 /** Read the greeting on @fd. Returns 0; -EAGAIN with the failure, as for others; -EINTR. */
 static int read_greeting(struct member *m, int fd, struct greeting *greeting) {
 	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
 	int r = 0;
 	for (m->n = 0; r == 0 && m->n < GREETING_BYTES;) {
-		r = read_more(m, fd, until, "it accepts connections, but closes them at once");
+		r = read_more(m, fd, GREETING_BYTES, until, "it accepts connections, but closes them at once");
 	}
 	if (r == -ETIME || (r == 0 && greeting_decode(m->bytes, greeting) < 0)) {
 		m->heard = HEARD_NO_ROLL_CALL;
@@ -172,7 +166,7 @@ static int send_hello(struct member *m, int fd) {
 		return failed(m, "there are no random numbers");
 	}
 	line_begin(&m->line, fd, 'm', &call->key, m->bytes, hello.nonce);
-	drop(m, GREETING_BYTES);
+	m->n = 0;
 	return line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload)) < 0
 		       ? failed(m, "it went before it was told anything")
 		       : 0;
@@ -189,8 +183,8 @@ static int take_go(struct member *m, struct str payload) {
 	m->end->moved = go.port != m->call->port;
 	m->end->took_ms = go.took_ms;
 	if ((go.flags & GO_STAY) && m->call->stay) {
-		m->end->lines = arena_alloc(m->call->arena, sizeof(m->line));
-		*m->end->lines = m->line;
+		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
+		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false};
 		m->line.fd = -1;
 	}
 	return 0;
@@ -253,13 +247,14 @@ static int listen_to(struct member *m) {
 		if (length < 0) {
 			r = failed(m, "it sends what is not a frame");
 		} else if (length == 0 || (size_t)length > m->n) {
-			r = read_more(m, m->line.fd, UINT64_MAX, "the coordinator was there, and went");
+			r = read_more(m, m->line.fd, length ? (size_t)length : 2, UINT64_MAX,
+				      "the coordinator was there, and went");
 			r = r < 0 ? r : 1;
 		} else if (line_receive(&m->line, m->bytes, (size_t)length, &frame) < 0) {
 			r = failed(m, "it sends frames with a wrong signature");
 		} else {
 			r = take_frame(m, &frame);
-			drop(m, (size_t)length);
+			m->n = 0;
 		}
 	}
 	return r;

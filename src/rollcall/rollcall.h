@@ -110,6 +110,16 @@ struct stranger {
 	uint32_t times;
 };
 
+/** A connection that stays. */
+struct kept_line {
+	/** Its descriptor is negative: there is none, or the other side is gone already. */
+	struct line line;
+	/** Who is at the other end; may be empty. */
+	struct str host;
+	/** Its program has ended well, so it leaves. It closes first: no TIME_WAIT stays here. */
+	bool leaves;
+};
+
 struct roll_end {
 	enum roll_result result;
 	/** The signal that ended it, or 0. */
@@ -123,7 +133,7 @@ struct roll_end {
 	uint64_t took_ms;
 
 	/** With `stay`: a member's connection; the coordinator's, by rank, its own unused. */
-	struct line *lines;
+	struct kept_line *lines;
 
 	/** What the coordinator knows. */
 	uint32_t present;

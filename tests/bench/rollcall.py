@@ -2,7 +2,8 @@
 """The roll call with many members, beside PyTorch's TCPStore with as many clients.
 
 The coordinator is the real program. Its members are tests/rollcall/crowd, one process on the same machine, so both
-share the processors. "All told" is from the first connection to the last GO.
+share the processors. "All told" is from the first connection to the last GO. With --together it is from the first
+failure until the last member knows.
 """
 
 import os
@@ -19,6 +20,7 @@ DISTINIT = ROOT / "build" / "distinit"
 CROWD = ROOT / "build" / "tests" / "crowd"
 SIZES = [2, 256, 1000, 4000, 10000]
 STORE_SIZES = [256, 1000, 4000]
+TOGETHER_SIZES = [1000, 10000]
 PORT = 23471
 LIMIT_S = 60
 
@@ -56,10 +58,10 @@ def environment() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "MASTER_ADDR": "127.0.0.1"}
 
 
-def digests_of(n: int) -> str:
+def digests_of(n: int, *more: str) -> str:
     """What a member of such a job says of its facts: the crowd says the same."""
     with subprocess.Popen([CROWD, "hear", str(PORT)], stdout=subprocess.PIPE, text=True) as hear:
-        with subprocess.Popen(member(n, 1, ["--wait=10s", "--for=all"]), env=environment(), stderr=subprocess.DEVNULL) as one:
+        with subprocess.Popen(member(n, 1, ["--wait=10s", "--for=all", *more]), env=environment(), stderr=subprocess.DEVNULL) as one:
             out = hear.communicate(timeout=LIMIT_S)[0]
             one.terminate()
     return out.strip()
@@ -94,6 +96,34 @@ def call(n: int) -> dict[str, float]:
         raise Failed(f"a roll call of {n} failed: {told}{said.decode()}")
     figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", told)}
     return {**figures, "coordinator_ms": (used.ru_utime + used.ru_stime) * 1e3, "rss_kib": rss}
+
+
+def private(pid: int) -> int:
+    """Its private memory, in KiB; 0 before distinit and after it."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            text = file.read()
+    except OSError:
+        return 0
+    return sum(int(kib) for kib in re.findall(r"Private_\w+: +(\d+)", text))
+
+
+def fail(n: int) -> dict[str, float]:
+    """@n that stay (--together), of which one fails: until all others know, and the coordinator's memory."""
+    digests = digests_of(n, "--together")
+    coordinator = subprocess.Popen(member(n, 0, ["--wait=30s", "--together"]), env=environment(), stderr=subprocess.PIPE)
+    crowd = subprocess.Popen([CROWD, "call", str(n - 1), str(PORT), "--act=stay", "--fail=500", f"--size={n}", f"--digests={digests}"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    kib = 0
+    while crowd.poll() is None:
+        kib = private(coordinator.pid) or kib
+        time.sleep(0.05)
+    told = crowd.stdout.read() if crowd.stdout else ""
+    said = coordinator.communicate(timeout=LIMIT_S)[1]
+    figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", told)}
+    if crowd.returncode or coordinator.returncode or figures["end"] != n - 1:
+        raise Failed(f"{n} together failed: {told}{said.decode()}")
+    return {"told_ms": figures["told_ms"], "private_kib": kib}
 
 
 def store(n: int) -> float | None:
@@ -140,10 +170,24 @@ def section_rollcall(_bench, _rows, result, quick):
           ["members", "median", "least", "first to last GO", "us CPU each", "KiB", "TCPStore"], lines,
           [f"Two nodes, from start to the end of both programs: {without:.1f} ms without, {with_it:.1f} ms with it "
            f"({with_it - without:+.1f} ms). Coordinator and members share {len(os.sched_getaffinity(0))} processors."])
+    figures["together"] = {}
+    for n in TOGETHER_SIZES:
+        runs = sorted((fail(n) for _ in range(rounds)), key=lambda run: run["told_ms"])
+        figures["together"][n] = {**runs[len(runs) // 2], "least_ms": runs[0]["told_ms"]}
+    table("Together: from the first failure until all know, ms", ["members", "median", "least", "private KiB"],
+          [[number(n), number(f["told_ms"], 1), number(f["least_ms"], 1), number(f["private_kib"])]
+           for n, f in figures["together"].items()], [])
     result["rollcall"] = figures
 
 
 def targets_rollcall(figures, targets):
+    for n, goal in {1000: 50, 10000: 300}.items():
+        name, limit = f"{n:,} are told of a failure", f"at most {goal} ms"
+        if figures and n in figures.get("together", {}):
+            least = figures["together"][n]["least_ms"]
+            targets.add(name, limit, f"{least:.1f} ms at least", least <= goal)
+        else:
+            targets.missing(name, limit)
     goals = {256: 15, 1000: 60, 4000: 250, 10000: 800}
     for n, goal in goals.items():
         name, limit = f"roll call of {n:,}", f"at most {goal} ms"

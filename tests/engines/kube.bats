@@ -309,7 +309,7 @@ played_with() {
 }
 
 @test "kube: failure-policy.yaml: what fails by itself counts, and says so" {
-	played_with 's/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
+	played_with 's/DISTINIT_TOGETHER/DISTINIT_INIT/; s/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
 	same "the rules" "Count Count" "$(action "$code")"
 	[[ $output == *'distinit: warning: sh ended after '*': exit status 7' ]] || fail "it does not say why"
 }
@@ -320,9 +320,25 @@ played_with() {
 	played_with 's/DISTINIT_WAIT/DISTINIT_HOSTS/'
 	same "the status of a mistake" 125 "$code"
 	same "its rules" "Count FailJob" "$(action "$code")"
-	played_with 's/DISTINIT_WAIT/OTHER/; s/args: .*/args: [no-such-program]/'
+	played_with 's/DISTINIT_TOGETHER/OTHER/; s/DISTINIT_WAIT/ANOTHER/; s/args: .*/args: [no-such-program]/'
 	same "the rules for $code" "Count FailJob" "$(action "$code")"
+}
+
+@test "kube: failure-policy.yaml: a pod whose program is ended because of another starts again, and does not count" {
+	local dir=$BATS_TEST_TMPDIR/together name
+	mkdir "$dir"
+	cd "$dir"
+	# shellcheck disable=SC2016 # for the pod's shell
+	sed 's/args: .*/args: [sh, -c, "case $JOB_COMPLETION_INDEX in 0) sleep 60;; esac; exit 7"]/' "$EXAMPLES/failure-policy.yaml" >job.yaml
+	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train job.yaml . >names
+	mapfile -t names <names
+	for name in "${names[@]}"; do pod kube play --network cluster "$name.yaml" >/dev/null 3>&-; done
+	same "the exit status" "123 7" "$(pod wait "${names[@]/%/-pytorch}" | xargs)"
+	output=$(for name in "${names[@]}"; do pod logs "$name-pytorch" 2>&1; done)
+	pod pod rm --force --time 0 --all >/dev/null
+	[[ $output == *'distinit: error: ended because train-1.'*' (rank 1) failed first: exit status 7, '*' s ago'* ]] || fail "it does not say why"
 	same "the rules for 123" "Restart Ignore" "$(action 123)"
+	same "the rules of the first" "Count Count" "$(action 7)"
 }
 
 @test "kube: a master that never comes ends the wait, and the main container does not start" {

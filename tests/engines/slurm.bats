@@ -105,7 +105,7 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 
 # requeue WORDS...: the example, in which distinit runs these words. What it prints is in the file "out".
 requeue() {
-	sed -e "s|distinit --init --wait=10m -- torchrun /app/train.py|$DISTINIT $*|" \
+	sed -e "s|distinit --together --wait=10m -- torchrun /app/train.py|$DISTINIT $*|" \
 		"$BATS_TEST_DIRNAME/../../examples/slurm/requeue.sbatch" >"$BATS_TEST_TMPDIR/requeue"
 	grep -q "$DISTINIT" "$BATS_TEST_TMPDIR/requeue"
 	login sbatch --parsable --chdir="$BATS_TEST_TMPDIR" --output="$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/requeue"
@@ -132,6 +132,18 @@ shows() {
 	eventually shows "$job" Restarts=1
 	shows "$job" 'JobState=PENDING'
 	login scancel "$job"
+}
+
+@test "slurm: requeue.sbatch: the failure of another node's program queues the job again, or counts as what it is" {
+	local job script="'if [ \$SLURM_PROCID = 0 ]; then sleep 60; fi; exit 7'"
+	job=$(requeue --together --wait=20s -- sh -c "$script")
+	eventually grep -qs 'queued again after exit status 123' "$BATS_TEST_TMPDIR/out"
+	grep -E 'distinit: error: ended because n2 \(rank 1\) failed first: exit status 7, [0-9.]+ s ago' "$BATS_TEST_TMPDIR/out"
+	eventually shows "$job" Restarts=1
+	login scancel "$job"
+	job=$(requeue --together --map-exit=123:0 --wait=20s -- sh -c "$script")
+	eventually shows "$job" ExitCode=7:0
+	shows "$job" Restarts=0
 }
 
 @test "slurm: requeue.sbatch: what fails by itself, or by a mistake, is not queued again" {

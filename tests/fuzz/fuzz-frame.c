@@ -56,6 +56,14 @@ static void check_no(struct str in, unsigned char *out) {
 	}
 }
 
+static void check_ended(struct str in, unsigned char *out) {
+	struct ended ended;
+	if (ended_decode(in, &ended) == 0) {
+		HOLDS(ended.why <= END_TOLD);
+		same(out, ended_encode(&ended, out), in);
+	}
+}
+
 static void check_greeting(struct str in, unsigned char *out) {
 	struct greeting greeting;
 	if (in.len >= GREETING_BYTES && greeting_decode((const unsigned char *)in.p, &greeting) == 0) {
@@ -108,6 +116,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		break;
 	case 'n':
 		check_no(in, out);
+		break;
+	case 'e':
+		check_ended(in, out);
 		break;
 	default:
 		check_greeting(in, out);

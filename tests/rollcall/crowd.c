@@ -21,6 +21,8 @@
  *         version       their HELLO is of version 2
  *         leave         they leave after HELLO
  *         mute          they do not answer what they are asked
+ *         stay          they stay after GO (--together), until END; with --fail=MS the program of the
+ *                       first fails that long after the last GO; prints how long until all knew
  */
 
 #include "net/clock.h"
@@ -40,10 +42,26 @@
 
 #define PER_ADDRESS 8000
 
-enum act { MEMBER, SILENT, HALF, SLOW, TORCH, HTTP, TLS, NOISE, REPLAY, FLIP, DEAF, VERSION, LEAVE, MUTE };
+enum act {
+	MEMBER,
+	SILENT,
+	HALF,
+	SLOW,
+	TORCH,
+	HTTP,
+	TLS,
+	NOISE,
+	REPLAY,
+	FLIP,
+	DEAF,
+	VERSION,
+	LEAVE,
+	MUTE,
+	STAY
+};
 
-static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls", "noise",
-				   "replay", "flip",   "deaf", "version", "leave", "mute", NULL};
+static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls",  "noise",
+				   "replay", "flip",   "deaf", "version", "leave", "mute", "stay", NULL};
 
 struct caller {
 	struct line line;
@@ -62,13 +80,13 @@ static struct options {
 	const char *job, *secret, *host, *node, *from;
 	uint64_t digests[HELLO_DIGESTS];
 	int64_t clock;
-	uint64_t wait, stay;
+	uint64_t wait, stay, fail;
 	enum act act;
 } options = {.job = "manual:", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
 
 static struct key job_key;
-static uint32_t n_go, n_no, n_gone, n_open, go_port;
-static double first_go, last_go;
+static uint32_t n_go, n_no, n_gone, n_open, n_end, go_port;
+static double first_go, last_go, fell, first_end, last_end;
 static unsigned char first_hello[HELLO_MAX];
 static size_t first_hello_len;
 
@@ -114,6 +132,8 @@ static void read_option(const char *word) {
 		options.wait = strtoull(word + 7, NULL, 10);
 	} else if (strncmp(word, "--stay=", 7) == 0) {
 		options.stay = strtoull(word + 7, NULL, 10);
+	} else if (strncmp(word, "--fail=", 7) == 0) {
+		options.fail = strtoull(word + 7, NULL, 10);
 	} else if (strncmp(word, "--act=", 6) == 0) {
 		for (int i = 0; acts[i]; i++) {
 			if (strcmp(acts[i], word + 6) == 0) {
@@ -152,6 +172,7 @@ static size_t make_hello(struct caller *c, uint32_t i, const unsigned char *gree
 		.host = named(options.host, rank, host, sizeof(host)),
 		.node = named(options.node ? options.node : options.host, rank, node, sizeof(node)),
 		.version = STR("0.2.0"),
+		.flags = options.act == STAY ? HELLO_STAYS : 0,
 	};
 	memcpy(hello.digest, options.digests, sizeof(hello.digest));
 	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) < 0 ||
@@ -239,6 +260,7 @@ static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
 	struct frame frame;
 	struct go go;
 	struct no no;
+	struct ended end;
 	if (line_receive(&c->line, bytes, n, &frame) < 0) {
 		fprintf(stderr, "crowd: a frame with a wrong MAC\n");
 		exit(1);
@@ -247,6 +269,16 @@ static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
 		first_go = n_go++ == 0 ? now_ms() : first_go;
 		last_go = now_ms();
 		go_port = go.port;
+		if (options.act != STAY) {
+			hang_up(c, false);
+		}
+	} else if (frame.type == FRAME_END && ended_decode(frame.payload, &end) == 0) {
+		if (n_end++ == 0) {
+			first_end = now_ms();
+			printf("end: %.*s (rank %u): %.*s\n", (int)end.host.len, end.host.p, end.rank,
+			       (int)end.text.len, end.text.p);
+		}
+		last_end = now_ms();
 		hang_up(c, false);
 	} else if (frame.type == FRAME_NO && no_decode(frame.payload, &no) == 0) {
 		if (n_no++ == 0) {
@@ -347,6 +379,14 @@ static void call_again(struct caller *callers, uint32_t called, int epoll) {
 	}
 }
 
+/** The program of the first one fails. */
+static void fail(struct caller *c) {
+	const struct ended own = {.status = 1, .rank = options.first, .text = STR("exit status 1")};
+	unsigned char payload[HELLO_MAX];
+	fell = now_ms();
+	line_send(&c->line, FRAME_ENDED, payload, ended_encode(&own, payload));
+}
+
 static double cpu_ms(void) {
 	struct rusage used;
 	getrusage(RUSAGE_SELF, &used);
@@ -380,6 +420,9 @@ static int run_call(void) {
 				take_bytes(&callers[events[i].data.u32], events[i].data.u32);
 			}
 		}
+		if (options.fail && !fell && n_go == options.n && now_ms() > last_go + (double)options.fail) {
+			fail(&callers[0]);
+		}
 		if (n == 0 && called == options.n) {
 			call_again(callers, called, epoll);
 		}
@@ -395,6 +438,10 @@ static int run_call(void) {
 	}
 	printf("go=%u no=%u gone=%u port=%u wall_ms=%.1f skew_ms=%.1f cpu_ms=%.1f\n", n_go, n_no, n_gone,
 	       go_port, n_go ? last_go - began : 0, n_go ? last_go - first_go : 0, cpu_ms() - begun_cpu);
+	if (options.act == STAY) {
+		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
+		       last_end - first_end);
+	}
 	return n_go == options.n ? 0 : 1;
 }
 

@@ -80,15 +80,15 @@ ended() {
 	done
 }
 
-# said RANK PATTERN: a line of its messages matches PATTERN. Waits for it.
+# said RANK PATTERN [out]: a line of its messages, or of its output, matches PATTERN. Waits for it.
 said() {
-	local line deadline=$((SECONDS + 30))
+	local line file=$1.${3-err} deadline=$((SECONDS + 30))
 	while ((SECONDS < deadline)); do
-		[[ -e $1.err ]] || : >>"$1.err"
+		[[ -e $file ]] || : >>"$file"
 		while IFS= read -r line; do
 			# shellcheck disable=SC2053 # a pattern is meant
 			[[ $line == $2 ]] && return
-		done <"$1.err"
+		done <"$file"
 		sleep 0.02
 	done
 	echo "member $1 did not say: $2"

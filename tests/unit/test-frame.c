@@ -113,6 +113,29 @@ static void check_vector(void) {
 	end(&p);
 }
 
+/** What ends all: as it was sent, and nothing that is cut, longer, or unknown. */
+static void check_ended(void) {
+	const struct ended first = {.why = END_FAILED,
+				    .status = 137,
+				    .rank = 7,
+				    .host = STR("n7"),
+				    .text = STR("killed by SIGKILL")};
+	unsigned char payload[HELLO_MAX];
+	struct ended back;
+	size_t n = ended_encode(&first, payload);
+	check(n == 8 + 1 + 2 + 1 + 17);
+	for (size_t length = 0; length <= n + 1; length++) {
+		int expected = length == n ? 0 : -EPROTO;
+		payload[n] = 0;
+		check(ended_decode((struct str){(char *)payload, length}, &back) == expected);
+	}
+	check(ended_decode((struct str){(char *)payload, n}, &back) == 0);
+	check(back.why == END_FAILED && back.status == 137 && back.rank == 7 && str_is(back.host, "n7") &&
+	      str_is(back.text, "killed by SIGKILL"));
+	payload[0] = END_TOLD + 1;
+	check(ended_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
+}
+
 /** A frame with one bit flipped is refused, whichever it is. */
 static void check_flipped(void) {
 	struct pair p = begin();
@@ -213,6 +236,7 @@ static void check_torch(void) {
 
 int main(void) {
 	check_vector();
+	check_ended();
 	check_flipped();
 	check_cut();
 	check_longest();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** --together: its options, and its part in the plan and the report. */
+
+#include "distinit/commands.h"
+
+#include "base/num.h"
+#include "rollcall/together.h"
+
+#include <errno.h>
+
+static const char *label(struct session *s, enum option_id id) {
+	return settings_label(&s->settings, id);
+}
+
+/** Report who was first. */
+static void report_first(struct together *t, const struct ended *first) {
+	struct session *s = t->call->context;
+	struct report_line line;
+	if (s->report.path) {
+		together_json(first, report_begin(&s->report, &line, "together"));
+		session_report_end(s, &line);
+	}
+}
+
+int together_options(struct session *s, struct err *err) {
+	const char *how = s->settings.value[OPT_TOGETHER], *what = s->settings.value[OPT_FOR];
+	struct together *t = arena_alloc(&s->arena, sizeof(*t));
+	uint64_t port = 0;
+	memset(t, 0, sizeof(*t));
+	t->linger_ms = 60000;
+	t->report = report_first;
+	t->relays = strcmp(how, "failures") != 0;
+	s->together = t;
+	if (*how && t->relays && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
+		return err_set(err, EINVAL, "%s=%s: expected failures or a port", label(s, OPT_TOGETHER),
+			       quote(str_of(how)).s);
+	}
+	t->port = (uint16_t)port;
+	if (what && strcmp(what, "all") != 0) {
+		return err_set(err, EINVAL, "%s contradicts %s=%s", label(s, OPT_TOGETHER), label(s, OPT_FOR),
+			       quote(str_of(what)).s);
+	}
+	return settings_duration(&s->settings, OPT_LINGER, &t->linger_ms, err);
+}
+
+void together_join(struct session *s, struct init_plan *plan) {
+	if (s->together && s->together->lines) {
+		plan->beside = &s->together->beside;
+		plan->event = together_event;
+		plan->watcher = s->together;
+	}
+}

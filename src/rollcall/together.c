@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/together.h"
+
+#include "base/json_write.h"
+
+#include "net/clock.h"
+#include "net/listen.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/** How long a member whose program failed waits for the coordinator's word on who was first. */
+#define WORD_MS 5000
+
+/** How long the coordinator waits until the members have closed, so that END has arrived. */
+#define CLOSE_MS 2000
+
+/** Within this time a program may have failed as it could not bind its port. */
+#define BIND_MS 60000
+
+static struct together *of(struct beside *beside) {
+	return (struct together *)(void *)((char *)beside - offsetof(struct together, beside));
+}
+
+static void hang_up(struct together *t, struct kept_line *kept) {
+	if (kept->line.fd >= 0) {
+		close(kept->line.fd);
+		kept->line.fd = -1;
+		t->open--;
+	}
+}
+
+/** Send @ended to all that are there: to the coordinator, or from it. */
+static void send_all(struct together *t, enum frame_type type, const struct ended *ended) {
+	unsigned char payload[HELLO_MAX];
+	size_t n = ended_encode(ended, payload);
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->lines[i].line.fd >= 0 && line_send(&t->lines[i].line, type, payload, n) < 0) {
+			hang_up(t, &t->lines[i]);
+		}
+	}
+}
+
+static void hang_up_all(struct together *t) {
+	for (uint32_t i = 0; i < t->n; i++) {
+		hang_up(t, &t->lines[i]);
+	}
+}
+
+/** Now it is known who was first: tell the others, and end our own program. */
+static void know(struct together *t, const struct ended *first) {
+	static const char *const verbs[] = {"failed first", "is lost", "was told to end"};
+	const struct roll_call *call = t->call;
+	struct buf text = BUF(call->arena);
+	bool own = first->rank == call->rank, leader = call->rank == 0;
+	if (t->known) {
+		return;
+	}
+	t->known = true;
+	t->first_at = clock_now_ms();
+	buf_put(&text, first->host);
+	buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank, verbs[first->why]);
+	buf_put(&text, first->text);
+	t->first = arena_text(call->arena, text.p, text.len);
+	t->beside.due_at = 0;
+	if (leader) {
+		send_all(t, FRAME_END, first);
+	} else {
+		hang_up_all(t);
+	}
+	buf_puts(&text, "; ending");
+	if (own && leader && !t->port && t->end && t->end->ran_ms < BIND_MS) {
+		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
+			 call->port);
+	}
+	// Who failed, or was told, by itself meanwhile was not ended by this.
+	bool succeeded = t->end && t->end->status == 0;
+	if (!own && !t->told && !succeeded) {
+		t->beside.status = EXIT_ANOTHER;
+		t->beside.limit = true;
+	}
+	t->beside.words = buf_text(&text);
+	t->beside.last_words = t->end && t->beside.status;
+	t->report(t, first);
+}
+
+/** Tell what has become of our own program: the coordinator, or if that is us, all. */
+static void tell(struct together *t, enum end_why why, int status, const char *text) {
+	const struct roll_call *call = t->call;
+	const struct ended own = {
+		.why = (uint8_t)why,
+		.status = (uint8_t)status,
+		.rank = call->rank,
+		.host = roll_host(call, call->rank),
+		.text = str_of(text),
+	};
+	if (call->rank) {
+		send_all(t, FRAME_ENDED, &own);
+	} else {
+		know(t, &own);
+	}
+}
+
+/** The other side of @kept is gone, without a word. */
+static void lose(struct together *t, struct kept_line *kept, uint32_t rank, const char *why) {
+	hang_up(t, kept);
+	if (!kept->leaves) {
+		know(t,
+		     &(struct ended){.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
+	}
+}
+
+/** Take what came from @kept. Returns 0; -EPROTO. */
+static int take(struct together *t, struct kept_line *kept, uint32_t rank, const struct frame *frame) {
+	struct ended ended;
+	bool leader = t->call->rank == 0;
+	if ((frame->type != FRAME_ENDED && (leader || frame->type != FRAME_END)) ||
+	    ended_decode(frame->payload, &ended) < 0) {
+		return -EPROTO;
+	}
+	if (leader) {
+		ended.rank = rank;
+		ended.host = kept->host;
+	}
+	if (leader && ended.why == END_FAILED && !ended.status) {
+		kept->leaves = true;
+	} else if (frame->type == FRAME_ENDED && !leader) {
+		hang_up(t, kept);
+	} else {
+		know(t, &ended);
+	}
+	return 0;
+}
+
+/** Read the frames that have come from line @i. @over: nothing will follow them. */
+static void read_line(struct together *t, uint32_t i, bool over) {
+	struct kept_line *kept = &t->lines[i];
+	unsigned char bytes[HELLO_MAX];
+	struct frame frame;
+	while (kept->line.fd >= 0) {
+		// Nothing is kept of half a frame: it stays in the kernel until it is whole.
+		ssize_t n = stream_peek(kept->line.fd, bytes, sizeof(bytes));
+		int length = n > 0 ? frame_length(bytes, (size_t)n, sizeof(bytes)) : -EPROTO;
+		bool part = n > 0 && (length == 0 || length > n);
+		if (n == -EAGAIN || (part && !over)) {
+			return;
+		}
+		if (part || length < 0 || read(kept->line.fd, bytes, (size_t)length) != length ||
+		    line_receive(&kept->line, bytes, (size_t)length, &frame) < 0 ||
+		    take(t, kept, i, &frame) < 0) {
+			lose(t, kept, i, n < 0 ? strerror((int)-n) : "its connection has ended");
+		}
+	}
+}
+
+/** How long we stay for the others. */
+static uint64_t patience(const struct together *t) {
+	return t->known ? CLOSE_MS : t->end->status ? WORD_MS : t->linger_ms;
+}
+
+/** Set what the loop waits for. */
+static void set_waits(struct together *t) {
+	struct beside *beside = &t->beside;
+	beside->busy = t->end && t->open;
+	if (beside->busy && !beside->due_at) {
+		beside->due_at = clock_after(clock_now_ms(), patience(t));
+	}
+}
+
+static void ended(struct beside *beside, const struct workload_end *end) {
+	struct together *t = of(beside);
+	struct buf text = BUF(t->call->arena);
+	t->end = end;
+	if (beside->status) {
+		buf_putf(&text, "ended because %s, %s ago", t->first,
+			 roll_seconds(t->call, clock_now_ms() - t->first_at));
+		beside->words = buf_text(&text);
+		beside->last_words = true;
+	} else if (!t->known && (t->call->rank || end->status)) {
+		tell(t, END_FAILED, end->status, end->text);
+		if (!end->status) {
+			hang_up_all(t);
+		}
+	}
+	set_waits(t);
+}
+
+static void wake(struct beside *beside) {
+	struct together *t = of(beside);
+	struct epoll_event events[64];
+	int n = (int)syscall(SYS_epoll_pwait, beside->fds[0].fd, events, 64, 0, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		read_line(t, events[i].data.u32, events[i].events & ~(unsigned)EPOLLIN);
+	}
+	if (beside->due_at && clock_now_ms() >= beside->due_at) {
+		beside->due_at = 0;
+		if (t->known || t->call->rank) {
+			hang_up_all(t);
+		} else {
+			// The others go on without us, and close. Nothing of that matters any more.
+			send_all(t, FRAME_ENDED, &(struct ended){0});
+			t->known = true;
+		}
+	}
+	set_waits(t);
+}
+
+static void started(struct beside *beside) {
+	(void)beside;
+}
+
+static void reaped(struct beside *beside, pid_t pid, int status) {
+	(void)beside, (void)pid, (void)status;
+}
+
+bool together_event(void *watcher, enum init_event event, int a, int b) {
+	struct together *t = watcher;
+	if (event == EVENT_CHILD) {
+		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
+	} else if (event == EVENT_FORWARDED && a == SIGTERM && b && !t->known) {
+		t->told = true;
+		if (t->relays) {
+			tell(t, END_TOLD, 0, "SIGTERM");
+		}
+	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
+		t->beside.due_at = 1;
+	}
+	return false;
+}
+
+int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
+		   struct err *err) {
+	static const struct beside plain = {
+		.loop = &beside_loop,
+		.fds = {{.events = POLLIN}, {.fd = -1}},
+		.kept = -1,
+		.started = started,
+		.reaped = reaped,
+		.ended = ended,
+		.wake = wake,
+	};
+	t->call = call;
+	t->lines = end->lines;
+	t->n = call->rank ? 1 : call->size;
+	t->beside = plain;
+	// The connections may be more than the limit now allows, and we open files, too.
+	prlimit(0, RLIMIT_NOFILE, NULL, &t->files);
+	const struct rlimit most = {t->files.rlim_max, t->files.rlim_max};
+	prlimit(0, RLIMIT_NOFILE, &most, NULL);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	t->beside.fds[0].fd = epoll;
+	t->open = call->rank ? 1 : t->n - 1;
+	for (uint32_t i = 0; i < t->n && epoll >= 0; i++) {
+		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
+		int fd = t->lines[i].line.fd;
+		if (fd >= 0) {
+			stream_keep(fd);
+			epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+			t->beside.kept = fd > t->beside.kept ? fd : t->beside.kept;
+		} else if (i != call->rank) {
+			t->open--;
+			lose(t, &t->lines[i], i, "it did not hear the start");
+			t->beside.due_at = 1;
+		}
+	}
+	return epoll < 0 ? err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno))
+			 : 0;
+}
+
+void together_json(const struct ended *first, struct buf *out) {
+	static const char *const words[] = {"failed", "lost", "told"};
+	json_put_member(out, "why", words[first->why]);
+	json_put_number(out, "rank", first->rank);
+	json_put_member(out, "host",
+			first->host.len ? arena_text(out->arena, first->host.p, first->host.len) : NULL);
+	json_put_number(out, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
+	json_put_member(out, "text", arena_text(out->arena, first->text.p, first->text.len));
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * --together: after the start of a roll call, the connections stay. If the program of one member
+ * fails, or a member is lost or gets TERM, all programs are asked to end, and all members know who
+ * was first: the coordinator decides that.
+ *
+ *     member        --ENDED-->  coordinator    its program has ended, or got TERM
+ *     coordinator   --END---->  all members    who was first; they close the connection
+ *     coordinator   --ENDED-->  all members    it leaves, and they go on without it
+ *
+ * Nothing is sent and no timer runs while nothing happens: the kernel watches the connections.
+ */
+
+#include "init/beside.h"
+#include "init/init.h"
+#include "rollcall/rollcall.h"
+
+#include <sys/resource.h>
+
+/** The exit status if the program was ended because of another member. */
+#define EXIT_ANOTHER 123
+
+struct together {
+	/** TERM to one member is for all. */
+	bool relays;
+	/**
+	 * The port of the connections. 0: that of the master. They may then keep the program from
+	 * binding it.
+	 */
+	uint16_t port;
+	/** How long the coordinator stays for the others after its own program has ended with 0. */
+	uint64_t linger_ms;
+	/** Called once, when it is known who was first. */
+	void (*report)(struct together *together, const struct ended *first);
+
+	/** For the plan of --init. */
+	struct beside beside;
+
+	// For together.c.
+
+	const struct roll_call *call;
+
+	/** As in roll_end: by rank, or a member's only one. How many there are, and are open. */
+	struct kept_line *lines;
+	uint32_t n;
+	uint32_t open;
+	/** How our own program has ended; NULL: it has not. */
+	const struct workload_end *end;
+	/** It got TERM. */
+	bool told;
+	/** Somebody was first: who, as a sentence, and when that came. Or we leave, and it is NULL. */
+	bool known;
+	const char *first;
+	uint64_t first_at;
+	/** The limit of open files as it was. The program gets that. */
+	struct rlimit files;
+};
+
+/**
+ * Take over the connections of @end, the result of @call with `stay`, and set up @beside. The other
+ * fields up to `report` are set. Returns 0; a negative errno with @err.
+ */
+int together_begin(struct together *together, const struct roll_call *call, const struct roll_end *end,
+		   struct err *err);
+
+/** For the plan: what --init tells of its events. @together is the watcher. */
+bool together_event(void *together, enum init_event event, int a, int b);
+
+/** Append who was first: the members of a JSON object. */
+void together_json(const struct ended *first, struct buf *out);

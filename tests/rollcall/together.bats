@@ -1,0 +1,490 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --together: if one node's program fails, all are ended, and say who was first. Here with real processes on addresses of one
+# machine; engines/together.bats has containers.
+
+# shellcheck disable=SC2030,SC2031,SC2034 # the helpers use these, and a test is a subshell
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
+
+load room
+
+setup() {
+	enter_room
+	OPTIONS=(--together --root="$PWD/root")
+	# Each has a termination log of its own, under its own root.
+	mkdir -p root
+}
+
+teardown() {
+	leave_room
+	[[ -z ${CGROUP-} ]] || rmdir "$CGROUP"
+}
+
+# running RANK...: the programs of these members have made their files.
+running() {
+	local rank
+	for rank; do
+		for _ in {1..1000}; do
+			[[ -e running.$rank ]] && break
+			sleep 0.02
+		done
+		[[ -e running.$rank ]]
+	done
+}
+
+# works RANK [SCRIPT]: a member whose program runs until it is told to end. SCRIPT comes first.
+works() {
+	member "$1" "${@:3}" -- sh -c "${2-}"' touch running.'"$1"'; while :; do sleep 0.02; done'
+}
+
+# soon MS COMMAND...: it takes no longer than that.
+soon() {
+	local began=${EPOCHREALTIME/./} most=$1
+	shift
+	"$@" || return
+	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
+	echo "took $took ms"
+	((took <= most))
+}
+
+# all_say SENTENCE RANK...: these members have that warning, once.
+all_say() {
+	local sentence=$1 rank
+	shift
+	for rank; do
+		cat "$rank.err"
+		# shellcheck disable=SC2053 # a pattern is meant
+		[[ $(grep -cE "^distinit: warning: $sentence\$" "$rank.err") -eq 1 ]]
+	done
+}
+
+# ended_because SENTENCE RANK...: these members end with 123, and say why.
+ended_because() {
+	local sentence=$1 rank
+	shift
+	soon 2000 ended 123 "$@"
+	for rank; do
+		grep -E "^distinit: error: ended because $sentence, [0-9.]+ s ago\$" "$rank.err"
+	done
+}
+
+@test "together: a program that exits with 1 ends all others, which say who was first" {
+	works 0
+	works 1
+	member 2 -- sh -c 'until [ -e running.0 ] && [ -e running.1 ]; do sleep 0.02; done; exit 1'
+	ended 1 2
+	ended_because 'h2 \(rank 2\) failed first: exit status 1' 0 1
+	all_say 'h2 \(rank 2\) failed first: exit status 1; ending' 0 1 2
+	run ! grep -h 'ended after' 0.err 1.err
+}
+
+@test "together: the master's program is one like the others" {
+	member 0 -- sh -c 'until [ -e running.2 ] && [ -e running.1 ]; do sleep 0.02; done; exit 7'
+	works 1
+	works 2
+	soon 20000 ended 7 0
+	ended_because 'h0 \(rank 0\) failed first: exit status 7' 1 2
+	all_say 'h0 \(rank 0\) failed first: exit status 7; ending' 1 2
+	grep 'h0 (rank 0) failed first: exit status 7; ending; if it could not bind port 29500: .*--together=PORT' 0.err
+}
+
+@test "together: a program that is killed ends all others" {
+	works 0
+	works 1
+	works 2 'echo $$ >pid;'
+	running 0 1 2
+	kill -KILL "$(<pid)"
+	soon 2000 ended 137 2
+	ended_because 'h2 \(rank 2\) failed first: killed by SIGKILL' 0 1
+}
+
+@test "together: a program that its memory limit killed ends all others, with the reason" {
+	local max=memory.limit_in_bytes
+	CGROUP=/sys/fs/cgroup/memory/distinit-$$
+	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
+		CGROUP=/sys/fs/cgroup/distinit-$$ max=memory.max
+	fi
+	mkdir "$CGROUP" && echo 100000000 >"$CGROUP/$max" || {
+		CGROUP=''
+		skip 'no cgroup with a memory limit can be made here'
+	}
+	OPTIONS=(--together)
+	works 0
+	works 1
+	local self=$BASHPID
+	echo "$self" >"$CGROUP/cgroup.procs"
+	member 2 -- python3 -c '
+import os, time
+while not (os.path.exists("running.0") and os.path.exists("running.1")):
+    time.sleep(0.02)
+kept = [b"x" * 1000000 for _ in range(1000)]'
+	echo "$self" >"$(dirname "$CGROUP")/cgroup.procs"
+	soon 20000 ended 137 2
+	ended_because 'h2 \(rank 2\) failed first: killed by SIGKILL; processes that the kernel killed for lack of memory: 1' 0 1
+}
+
+@test "together: TERM of one is TERM of all, each with its grace" {
+	works 0 "trap 'sleep 0.3; touch saved.0; exit 0' TERM;"
+	works 1 "trap 'sleep 0.3; touch saved.1; exit 4' TERM;"
+	works 2 "trap 'touch saved.2; exit 0' TERM;"
+	running 0 1 2
+	kill -TERM "${PIDS[2]}"
+	ended 0 2
+	ended_because 'h2 \(rank 2\) was told to end: SIGTERM' 0 1
+	all_say 'h2 \(rank 2\) was told to end: SIGTERM; ending' 0 1 2
+	[[ -e saved.0 && -e saved.1 && -e saved.2 ]]
+}
+
+@test "together: TERM of the master is TERM of all" {
+	works 0
+	works 1
+	works 2
+	running 0 1 2
+	kill -TERM "${PIDS[0]}"
+	ended 143 0
+	ended_because 'h0 \(rank 0\) was told to end: SIGTERM' 1 2
+}
+
+@test "together: who was told to end as well has its own status" {
+	works 0
+	works 1
+	works 2
+	running 0 1 2
+	kill -STOP "${PIDS[0]}"
+	kill -TERM "${PIDS[2]}" "${PIDS[1]}"
+	sleep 0.3
+	kill -CONT "${PIDS[0]}"
+	ended 143 1 2
+	ended 123 0
+}
+
+@test "together: --together=failures leaves TERM to those that get it, until they fail" {
+	OPTIONS=(--together=failures)
+	works 0
+	works 1 "trap 'touch told; while [ ! -e go ]; do sleep 0.02; done; exit 0' TERM;"
+	works 2 "trap 'touch told; while [ ! -e go ]; do sleep 0.02; done; exit 5' TERM;"
+	running 0 1 2
+	kill -TERM "${PIDS[1]}"
+	until [[ -e told ]]; do sleep 0.02; done
+	touch go
+	ended 0 1
+	kill -0 "${PIDS[0]}"
+	kill -TERM "${PIDS[2]}"
+	ended 5 2
+	ended_because 'h2 \(rank 2\) failed first: exit status 5, [0-9.]+s after SIGTERM from pid [0-9]+' 0
+}
+
+@test "together: a program that does not end is killed after 30 s, or --grace" {
+	works 0
+	works 1 "trap '' TERM;" --grace=500ms
+	works 2 "trap '' TERM;" --signal=TERM:0 --grace=500ms
+	running 0 1 2
+	kill -KILL "$(pgrep -P "${PIDS[0]}")" 2>/dev/null || in_room pkill -KILL -f 'touch running.0'
+	ended 137 0
+	ended_because 'h0 \(rank 0\) failed first: killed by SIGKILL' 1 2
+	grep 'did not end within the grace period of 0.5s: it is killed' 1.err 2.err
+	distinit -- --together --hosts=h0,h1 --node-rank=0 --wait=100ms --grace=never -- true
+	[[ $status -eq 124 ]]
+}
+
+@test "together: a member that is lost ends all others" {
+	works 0
+	works 1
+	works 2
+	running 0 1 2
+	kill -KILL "${PIDS[2]}"
+	ended_because 'h2 \(rank 2\) is lost: its connection has ended' 0 1
+	in_room pkill -f 'touch running.2'
+}
+
+@test "together: a member that goes when it hears the start ends all others" {
+	HOSTS=h0,h1
+	digests -- true
+	works 0
+	crowd call 1 "$PORT" --act=deaf --digests="$DIGESTS"
+	ended 123 0
+	grep -E 'ended because h1 \(rank 1\) is lost: (Connection reset by peer|it did not hear the start), ' 0.err
+}
+
+@test "together: the loss of the master ends all members" {
+	works 0
+	works 1
+	works 2
+	running 0 1 2
+	kill -KILL "${PIDS[0]}"
+	ended_because 'h0 \(rank 0\) is lost: (its connection has ended|Connection reset by peer)' 1 2
+	in_room pkill -f 'touch running.0'
+}
+
+@test "together: a node without power is noticed within 25 s" {
+	requires ip
+	# The third is on a machine of its own, at the end of a cable.
+	unshare --net sleep 200 3>&- &
+	local far=$!
+	until [[ $(readlink /proc/$far/ns/net) != "$(readlink /proc/$$/ns/net)" ]]; do sleep 0.02; done
+	PIDS[9]=$far
+	in_room ip link add near type veth peer name far
+	in_room ip addr add 10.9.0.1/24 dev near
+	in_room ip link set near up
+	in_room ip link set far netns "$far"
+	nsenter --net --target "$far" ip addr add 10.9.0.2/24 dev far
+	nsenter --net --target "$far" ip link set far up
+	nsenter --net --target "$far" ip link set lo up
+	HOSTS=10.9.0.1,h1,h2
+	works 0
+	works 1
+	nsenter --net --target "$far" --mount="/proc/$ROOM/ns/mnt" --wd="$PWD" env PATH="$PATH" "$DISTINIT" --hosts="$HOSTS" --node-rank=2 \
+		--hostname=h2 --wait="$WAIT" --together -- sh -c 'touch running.2; while :; do sleep 0.1; done' >2.out 2>2.err 3>&- &
+	PIDS[2]=$!
+	running 0 1 2
+	nsenter --net --target "$far" ip link set far down
+	soon 25000 ended 123 0
+	ended 123 1
+	grep -E '^distinit: error: ended because h2 \(rank 2\) is lost: (Connection timed out|No route to host), [0-9.]+ s ago$' 0.err
+	soon 10000 ended 123 2
+	grep -E '^distinit: error: ended because 10.9.0.1 \(rank 0\) is lost: ' 2.err
+}
+
+@test "together: a program that exits with 0 ends nothing" {
+	works 0 '' -v
+	member 1 -- true
+	member 2 -- sh -c 'until [ -e go ]; do sleep 0.02; done'
+	ended 0 1
+	running 0
+	sleep 0.3
+	kill -0 "${PIDS[2]}"
+	touch go
+	ended 0 2
+	kill -0 "${PIDS[0]}"
+	in_room pkill -KILL -f 'touch running.0'
+	ended 137 0
+}
+
+@test "together: the master's distinit stays until all have ended, or for --linger, and then the others go on" {
+	member 0 -- true
+	works 1 "trap 'exit 3' USR1;"
+	works 2
+	running 1 2
+	sleep 0.3
+	kill -0 "${PIDS[0]}"
+	kill -USR1 "${PIDS[1]}"
+	ended 3 1
+	ended_because 'h1 \(rank 1\) failed first: exit status 3, .* after SIGUSR1 from pid [0-9]+' 2
+	ended 0 0
+	rm -f running.*
+	member 0 --linger=300ms -- true
+	works 1
+	works 2
+	running 1 2
+	ended 0 0
+	sleep 0.3
+	kill -0 "${PIDS[1]}" "${PIDS[2]}"
+	in_room pkill -KILL -f 'touch running.1'
+	ended 137 1
+	kill -0 "${PIDS[2]}"
+}
+
+@test "together: TERM ends the wait of --linger" {
+	member 0 -- touch running.0
+	works 1
+	works 2
+	running 0 1 2
+	sleep 0.2
+	kill -TERM "${PIDS[0]}"
+	soon 2000 ended 0 0
+	sleep 0.2
+	kill -0 "${PIDS[1]}" "${PIDS[2]}"
+}
+
+@test "together: of two failures at once, all name the same first" {
+	local round
+	for round in 1 2 3; do
+		HOSTS='h[0-7]'
+		rm -f go running.*
+		local rank failed=0 others=0
+		for rank in {0..7}; do
+			member "$rank" -- sh -c "touch running.$rank; until [ -e go ]; do :; done; exit $((rank % 2 ? rank + 40 : 0))"
+		done
+		running {0..7}
+		touch go
+		for rank in {0..7}; do
+			wait "${PIDS[rank]}" && others=$((others + 1)) || {
+				local status=$?
+				if ((status == 123)); then others=$((others + 1)); else
+					((status == rank + 40))
+					failed=$((failed + 1))
+				fi
+			}
+		done
+		cat ./*.err
+		((failed == 1 && others == 7))
+		# Those that fail, and those that were told.
+		grep -h 'failed first.*; ending' ./*.err | sed 's/^distinit: [a-z]*: //; s/; if .*//' >sentences
+		[[ $(sort -u sentences | wc -l) -eq 1 && $(wc -l <sentences) -ge 4 ]]
+	done
+}
+
+@test "together: --map-exit comes after the 123" {
+	works 0 '' --map-exit=123:7
+	works 1
+	member 2 --map-exit=9:0 -- sh -c 'exit 9'
+	running 0 1
+	ended 0 2
+	kill -0 "${PIDS[0]}"
+	in_room pkill -KILL -f 'touch running.1'
+	ended 137 1
+	ended 7 0
+}
+
+@test "together: a program that cannot be started ends all others" {
+	works 0
+	works 1
+	member 2 -- no-such-program
+	ended 127 2
+	ended_because "h2 \(rank 2\) failed first: 'no-such-program' .*" 0 1
+}
+
+@test "together: the time limit of one ends all others" {
+	works 0
+	works 1
+	works 2 '' --time-limit=500ms
+	ended 124 2
+	ended_because 'h2 \(rank 2\) failed first: killed by SIGTERM, [0-9.]+s after its time limit' 0 1
+}
+
+@test "together: all nodes have to want it" {
+	OPTIONS=()
+	works 0 '' --together
+	works 1
+	works 2 '' --together
+	ended 125 0 1 2
+	grep 'roll call: the nodes do not agree on the cluster: together.* on 2 nodes, .*h1' 0.err
+}
+
+@test "together: the report says who was first, and the termination log" {
+	requires python3
+	python3 -c 'import jsonschema' || skip 'python3-jsonschema is not installed'
+	OPTIONS=(--together)
+	local rank
+	for rank in 0 1; do
+		mkdir -p "root.$rank/dev"
+		: >"root.$rank/dev/termination-log"
+	done
+	works 0 '' --report=report.0 --root="$PWD/root.0"
+	works 1 '' --report=report.1 --root="$PWD/root.1"
+	member 2 --report=report.2 -- sh -c 'until [ -e running.0 ] && [ -e running.1 ]; do sleep 0.02; done; exit 1'
+	ended 1 2
+	ended 123 0 1
+	for rank in 0 1 2; do
+		[[ $("$BATS_TEST_DIRNAME/../programs/check-report" "report.$rank" \
+			'print([e["together"] for e in all if e["event"] == "together"])') == \
+			"[{'why': 'failed', 'rank': 2, 'host': 'h2', 'status': 1, 'text': 'exit status 1'}]" ]]
+	done
+	[[ $("$BATS_TEST_DIRNAME/../programs/check-report" report.0 'print(*(e["ended"]["status"] for e in all if e["event"] == "ended"))') == 123 ]]
+	for rank in 0 1; do
+		[[ $(<"root.$rank/dev/termination-log") == 'distinit: error: ended because h2 (rank 2) failed first: exit status 1, '*' s ago' ]]
+	done
+}
+
+@test "together: the program binds the master's port beside the connections if it sets SO_REUSEADDR; with --together=PORT in any case" {
+	cat >bind.py <<-'END'
+		import os, socket, sys
+		s = socket.socket()
+		if sys.argv[1] == "reuse":
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("0.0.0.0", int(os.environ["MASTER_PORT"])))
+		s.listen()
+		print("bound", flush=True)
+		while not os.path.exists("go"):
+		    pass
+	END
+	local how
+	for how in --together:reuse --together=28123:plain; do
+		rm -f go running.*
+		OPTIONS=("${how%:*}" --master-port="$PORT")
+		member 0 -- python3 bind.py "${how#*:}"
+		member 1 -- sh -c 'touch running.1; until [ -e go ]; do sleep 0.02; done'
+		member 2 -- sh -c 'touch running.2; until [ -e go ]; do sleep 0.02; done'
+		running 1 2
+		said 0 'bound' out
+		touch go
+		ended 0 0 1 2
+	done
+	OPTIONS=(--together)
+	rm -f go running.*
+	member 0 -- python3 bind.py plain
+	works 1
+	works 2
+	ended 1 0
+	grep 'if it could not bind port 29500: it needs SO_REUSEADDR, or --together=PORT' 0.err
+	ended 123 1 2
+}
+
+@test "together: the options are checked, and it implies --init and the roll call" {
+	local options message
+	while IFS='|' read -r options message; do
+		# shellcheck disable=SC2086 # several options
+		distinit -- $options --hosts=h0,h1 --node-rank=0 --wait=100ms -- true
+		refuses_with "$message"
+	done <<-'END'
+		--together=x|--together='x': expected failures or a port
+		--together=9x|--together='9x': expected failures or a port
+		--together=70000|--together='70000': expected failures or a port
+		--together --for=tcp|--together contradicts --for='tcp'
+		--together --init=0|--together needs --init, and contradicts --init=0
+		--linger=3s|--linger needs --together
+		--together --linger=x|--linger='x' is not a duration such as 90, 90s, 500ms, 5m or 1h30m
+	END
+	distinit DISTINIT_TOGETHER=1 -- --hosts=h0 --node-rank=0 -- sh -c 'exit 3'
+	[[ $status -eq 3 && $stderr == *' ended after '* ]]
+}
+
+@test "together: a thousand members are told in a moment" {
+	HOSTS='h[0-1000]'
+	digests -- true
+	member 0 -- sh -c 'touch running.0; while :; do sleep 0.02; done'
+	crowd call 1000 "$PORT" --act=stay --fail=300 --digests="$DIGESTS" --wait=20000
+	[[ $status -eq 0 && $output == *'end=1000 told'* ]]
+	ended 123 0
+	grep -E 'ended because h1 \(rank 1\) failed first: exit status 1, ' 0.err
+}
+
+@test "together: the program has the limits and descriptors that it has without" {
+	HOSTS='h[0-1000]'
+	digests -- true
+	local script='ulimit -Sn; ls /proc/self/fd; exit 3'
+	HOSTS=h0 WAIT=1s member 5 --node-rank=0 --init -- sh -c "$script"
+	ended 3 5
+	member 0 -- sh -c "$script"
+	crowd call 1000 "$PORT" --act=stay --digests="$DIGESTS" --wait=20000
+	ended 3 0
+	cmp 0.out 5.out
+}
+
+@test "together: nothing happens while nothing happens" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	works 0
+	works 1
+	works 2
+	running 0 1 2
+	sleep 0.3
+	local rank tracers=()
+	for rank in 0 2; do
+		timeout 10 strace -p "${PIDS[rank]}" -o "trace.$rank" 2>/dev/null 3>&- &
+		tracers+=($!)
+	done
+	sleep 4
+	for rank in 0 2; do
+		# The one in which it sleeps.
+		[[ $(<"trace.$rank") == ppoll* && $(wc -l <"trace.$rank") -eq 0 ]]
+	done
+	kill -KILL "${PIDS[1]}"
+	ended 123 0 2
+	wait "${tracers[@]}"
+	for rank in 0 2; do
+		[[ $(head -1 "trace.$rank") == ppoll* && $(wc -l <"trace.$rank") -gt 1 ]]
+	done
+}
