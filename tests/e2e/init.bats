@@ -392,6 +392,7 @@ for i in range(200):
 		start --init $option -- sh -c '
 			trap "sleep 0.1; exit 5" USR1
 			bash -c "trap \"echo got >child\" USR1; touch ready; while :; do sleep 0.02; done" &
+			echo $! >left
 			while :; do sleep 0.02; done'
 		until_true test -e ready
 		kill -USR1 "$pid"
@@ -399,6 +400,7 @@ for i in range(200):
 			until_true test -s child
 		fi
 		ends_with 5
+		kill -KILL "$(<left)"
 		[[ -n $option || ! -e child ]]
 	done
 }

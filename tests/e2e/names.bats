@@ -484,7 +484,9 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 	until_true grep -q stop out
 	until_true is_stopped "$pid"
 	kill -CONT "$pid"
-	kill -KILL "$pid"
+	child=$(<"/proc/$pid/task/$pid/children")
+	kill -KILL "${child% }"
+	ends_with 137
 }
 
 @test "names: dumb-init: usage, help and version go to stderr, and errors exit with 1, a command that cannot run with 2" {
