@@ -4,7 +4,7 @@
 # ./dev release as a whole: in this tree, and in a copy in another folder, by another user, at another time, in another
 # locale and zone, with another umask. And its Debian package in a Debian that was just installed.
 #
-# shellcheck disable=SC2154 # bats' run sets status and output
+# shellcheck disable=SC2016,SC2154 # for the shell in the fresh root; bats' run sets status and output
 
 load helpers
 
