@@ -51,10 +51,6 @@ missing() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
-static() {
-	! readelf -lW "$DISTINIT" | grep -q INTERP || skip 'that of the static program'
-}
-
 @test "release: the same files in another folder, at another time, with another umask, zone and locale" {
 	(
 		umask 077
@@ -123,25 +119,6 @@ version() {
 	[[ $("${rpm[@]}" --query --requires distinit | grep -v '^rpmlib(') == '' ]]
 	"${rpm[@]}" --erase distinit
 	[ -z "$(find root/usr -type f)" ]
-}
-
-@test "release: lintian has nothing to say" {
-	missing lintian
-	static
-	run lintian --allow-root "$ONE"/out/*.deb
-	printf '%s\n' "$output"
-	[ "$status" -eq 0 ]
-	if grep -E '^[EW]:' <<<"$output"; then
-		return 1
-	fi
-}
-
-@test "release: rpmlint has nothing to say" {
-	missing rpmlint
-	static
-	run rpmlint --config "$TREE/tests/programs/rpmlint.toml" "$ONE"/out/*.rpm
-	printf '%s\n' "$output"
-	[[ $status -eq 0 && $output == *'0 errors, 0 warnings'* ]]
 }
 
 @test "release: the SBOM follows SPDX 2.3, and names each library with its version, hash and licence" {

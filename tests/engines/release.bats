@@ -4,14 +4,14 @@
 # ./dev release as a whole: in this tree, and in a copy in another folder, by another user, at another time, in another
 # locale and zone, with another umask. And its Debian package in a Debian that was just installed.
 #
-# shellcheck disable=SC2154 # bats' run sets status and output
+# shellcheck disable=SC2016,SC2154 # for the shell in the fresh root; bats' run sets status and output
 
 load helpers
 
 TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 
 setup_file() {
-	WHY=$(missing git rpmbuild faketime diffoscope debootstrap)
+	WHY=$(missing git rpmbuild lintian rpmlint faketime diffoscope debootstrap)
 	[[ -n $WHY || -e $TREE/build-deps/arm64/complete ]] || WHY="there is no build for arm64"
 	export WHY
 	[[ -z $WHY ]] || return 0
@@ -86,6 +86,14 @@ setup() {
 	[[ $(stat -c %u "$PLACE/a/longer/path/build-arm64/distinit") == 4321 ]]
 	run diffoscope --exclude-directory-metadata=yes "$PLACE/one" "$PLACE/home"
 	[[ $status -eq 1 && -n $output ]] || fail "it is always silent"
+}
+
+@test "release: lintian and rpmlint have nothing to say about the packages of both processors" {
+	cd "$PLACE/one"
+	run lintian --allow-root --fail-on warning ./*.deb
+	[[ $status -eq 0 && ! $output =~ (^|$'\n')[EW]: ]] || fail "lintian"
+	run rpmlint --config "$PROGRAMS/rpmlint.toml" ./*.rpm
+	[[ $status -eq 0 && $output == *'2 packages'*' 0 errors, 0 warnings'* ]] || fail "rpmlint"
 }
 
 @test "release: in a fresh Debian the package installs, upgrades from an older one, and is purged without a trace" {
