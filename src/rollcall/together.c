@@ -204,7 +204,7 @@ static void wake(struct beside *beside) {
 			hang_up_all(t);
 		} else {
 			// The others go on without us, and close. Nothing of that matters any more.
-			send_all(t, FRAME_ENDED, &(struct ended){0});
+			send_all(t, FRAME_ENDED, &(struct ended){.host = STR(""), .text = STR("")});
 			t->known = true;
 		}
 	}
