@@ -442,6 +442,7 @@ static int run_call(void) {
 		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
 		       last_end - first_end);
 	}
+	free(callers);
 	return n_go == options.n ? 0 : 1;
 }
 
