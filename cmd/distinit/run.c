@@ -103,7 +103,7 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	if (err->text[0] && plan->beside) {
 		// The others have to know that nothing was started here.
 		struct workload_end end = {.status = status};
-		strncpy(end.text, err->text, sizeof(end.text) - 1);
+		memcpy(end.text, err->text, sizeof(end.text) - 1);
 		plan->beside->ended(plan->beside, &end);
 	}
 	return status;

@@ -2,11 +2,11 @@
 #pragma once
 
 /**
- * What a program handles beside its workload, in the same loop: a child of its own, that child's
- * output, and a clock.
+ * What a program handles beside its workload, in the same loop: a child of its own and that child's
+ * output, connections, a clock.
  *
- * All code for this is reached through beside_loop. So a program that does not use it, such as
- * distinit, does not contain that code, and a plan without it costs a few comparisons.
+ * All code for this is reached through beside_loop. So a program that does not use it does not
+ * contain that code, and a plan without it costs a few comparisons.
  *
  * These functions are called with all signals blocked. They must not block for long and must not
  * reap children. The working directory is "/" when they are called.

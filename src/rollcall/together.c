@@ -52,40 +52,50 @@ static void hang_up_all(struct together *t) {
 	}
 }
 
+/** "n7 (rank 7) failed first: exit status 1" */
+static const char *sentence(const struct together *t, const struct ended *first) {
+	static const char *const verbs[] = {"failed first", "is lost", "was told to end"};
+	struct buf text = BUF(t->call->arena);
+	buf_put(&text, first->host);
+	buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank, verbs[first->why]);
+	buf_put(&text, first->text);
+	return buf_text(&text);
+}
+
+/** Print who was first. If our own program has failed meanwhile, these are our last words. */
+static void say_first(struct together *t, bool ours) {
+	struct buf text = BUF(t->call->arena);
+	buf_putf(&text, "%s; ending", t->first);
+	if (ours && t->call->rank == 0 && !t->port && t->end && t->end->ran_ms < BIND_MS) {
+		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
+			 t->call->port);
+	}
+	t->beside.words = buf_text(&text);
+	t->beside.last_words = t->end && t->beside.status;
+}
+
 /** Now it is known who was first: tell the others, and end our own program. */
 static void know(struct together *t, const struct ended *first) {
-	static const char *const verbs[] = {"failed first", "is lost", "was told to end"};
 	const struct roll_call *call = t->call;
-	struct buf text = BUF(call->arena);
-	bool own = first->rank == call->rank, leader = call->rank == 0;
+	bool ours = first->rank == call->rank;
 	if (t->known) {
 		return;
 	}
 	t->known = true;
+	t->first = sentence(t, first);
 	t->first_at = clock_now_ms();
-	buf_put(&text, first->host);
-	buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank, verbs[first->why]);
-	buf_put(&text, first->text);
-	t->first = arena_text(call->arena, text.p, text.len);
 	t->beside.due_at = 0;
-	if (leader) {
+	if (call->rank == 0) {
 		send_all(t, FRAME_END, first);
 	} else {
 		hang_up_all(t);
 	}
-	buf_puts(&text, "; ending");
-	if (own && leader && !t->port && t->end && t->end->ran_ms < BIND_MS) {
-		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
-			 call->port);
-	}
-	// Who failed, or was told, by itself meanwhile was not ended by this.
-	bool succeeded = t->end && t->end->status == 0;
-	if (!own && !t->told && !succeeded) {
+	// Who was told to end as well, or has ended with 0, does not end because of this.
+	if (!ours && !t->told && !(t->end && t->end->status == 0)) {
 		t->beside.status = EXIT_ANOTHER;
 		t->beside.limit = true;
 	}
-	t->beside.words = buf_text(&text);
-	t->beside.last_words = t->end && t->beside.status;
+	say_first(t, ours);
 	t->report(t, first);
 }
 
@@ -203,7 +213,7 @@ static void wake(struct beside *beside) {
 			hang_up_all(t);
 		} else {
 			// The others go on without us, and close. Nothing of that matters any more.
-			send_all(t, FRAME_ENDED, &(struct ended){0});
+			send_all(t, FRAME_ENDED, &(struct ended){.host = STR(""), .text = STR("")});
 			t->known = true;
 		}
 	}
@@ -233,6 +243,29 @@ bool together_event(void *watcher, enum init_event event, int a, int b) {
 	return false;
 }
 
+/** The connections may be more than the soft limit allows, and we open files, too. */
+static void raise_limit(struct together *t) {
+	prlimit(0, RLIMIT_NOFILE, NULL, &t->files);
+	const struct rlimit most = {t->files.rlim_max, t->files.rlim_max};
+	prlimit(0, RLIMIT_NOFILE, &most, NULL);
+}
+
+/** Watch line @i. */
+static void watch_line(struct together *t, uint32_t i) {
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
+	struct beside *beside = &t->beside;
+	int fd = t->lines[i].line.fd;
+	if (fd < 0) {
+		t->open--;
+		lose(t, &t->lines[i], i, "it did not hear the start");
+		beside->due_at = 1;
+		return;
+	}
+	stream_keep(fd);
+	epoll_ctl(beside->fds[0].fd, EPOLL_CTL_ADD, fd, &event);
+	beside->kept = fd > beside->kept ? fd : beside->kept;
+}
+
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err) {
 	static const struct beside plain = {
@@ -244,32 +277,22 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 		.ended = ended,
 		.wake = wake,
 	};
+	const uint32_t first = call->rank == 0;
 	t->call = call;
 	t->lines = end->lines;
-	t->n = call->rank ? 1 : call->size;
+	t->n = first ? call->size : 1;
+	t->open = t->n - first;
 	t->beside = plain;
-	// The connections may be more than the limit now allows, and we open files, too.
-	prlimit(0, RLIMIT_NOFILE, NULL, &t->files);
-	const struct rlimit most = {t->files.rlim_max, t->files.rlim_max};
-	prlimit(0, RLIMIT_NOFILE, &most, NULL);
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	t->beside.fds[0].fd = epoll;
-	t->open = call->rank ? 1 : t->n - 1;
-	for (uint32_t i = 0; i < t->n && epoll >= 0; i++) {
-		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
-		int fd = t->lines[i].line.fd;
-		if (fd >= 0) {
-			stream_keep(fd);
-			epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-			t->beside.kept = fd > t->beside.kept ? fd : t->beside.kept;
-		} else if (i != call->rank) {
-			t->open--;
-			lose(t, &t->lines[i], i, "it did not hear the start");
-			t->beside.due_at = 1;
-		}
+	raise_limit(t);
+	t->beside.fds[0].fd = epoll_create1(EPOLL_CLOEXEC);
+	if (t->beside.fds[0].fd < 0) {
+		return err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno));
 	}
-	return epoll < 0 ? err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno))
-			 : 0;
+	// The coordinator has none to itself.
+	for (uint32_t i = first; i < t->n; i++) {
+		watch_line(t, i);
+	}
+	return 0;
 }
 
 void together_json(const struct ended *first, struct buf *out) {

@@ -64,6 +64,7 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 		const struct ended ended = {.why = n ? data[0] % 3 : 0,
 					    .status = n > 1 ? data[1] : 0,
 					    .rank = n > 2 ? data[2] : 1,
+					    .host = STR(""),
 					    .text = {(const char *)data, n}};
 		line_send(line, type, payload, ended_encode(&ended, payload));
 	} else {

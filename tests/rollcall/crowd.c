@@ -381,7 +381,8 @@ static void call_again(struct caller *callers, uint32_t called, int epoll) {
 
 /** The program of the first one fails. */
 static void fail(struct caller *c) {
-	const struct ended own = {.status = 1, .rank = options.first, .text = STR("exit status 1")};
+	const struct ended own = {
+		.status = 1, .rank = options.first, .host = STR(""), .text = STR("exit status 1")};
 	unsigned char payload[HELLO_MAX];
 	fell = now_ms();
 	line_send(&c->line, FRAME_ENDED, payload, ended_encode(&own, payload));
@@ -442,6 +443,7 @@ static int run_call(void) {
 		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
 		       last_end - first_end);
 	}
+	free(callers);
 	return n_go == options.n ? 0 : 1;
 }
 
