@@ -464,7 +464,7 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 
 @test "names: dumb-init stops with its group at TSTP, TTIN and TTOU, until CONT" {
 	for signal in TSTP TTIN TTOU; do
-		start dumb-init sh -c 'echo ready; while :; do sleep 0.02; done'
+		start dumb-init bash -c 'echo ready; while :; do sleep 0.02; done'
 		until_true grep -q ready out
 		local child
 		child=$(<"/proc/$pid/task/$pid/children")
