@@ -96,6 +96,9 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	plan->envp = envp;
 	plan->path = path;
 	plan->report = &s->report;
+	if (s->report.path) {
+		report_reserve(&s->report, &s->arena, argv[0]);
+	}
 	plan->tell = s->report.path ? &init_report : NULL;
 	return init_run(&s->arena, plan, err);
 }

@@ -83,3 +83,19 @@ ERRORS = read_table()
 
 # The third argument is a number of bytes. With less, the kernel itself does less.
 COUNTED = ("read", "write", "sendto", "recvfrom", "pread64", "getdents64")
+
+# prctl() has its errors by its first argument: PR_SET_KEEPCAPS, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS,
+# PR_CAP_AMBIENT. All others cannot fail.
+PRCTL = {8: [errno.EPERM], 23: [errno.EINVAL], 24: [errno.EPERM], 38: [errno.EINVAL], 47: [errno.EPERM, errno.EINVAL]}
+WNOHANG = 1
+
+
+def errors_of(name: str, arguments: tuple[int, ...]) -> list[int]:
+    """The errors that this call may have."""
+    if name == "prctl":
+        return PRCTL.get(arguments[0], [])
+    if (name == "wait4" and arguments[2] & WNOHANG) or (name == "waitid" and arguments[3] & WNOHANG):
+        return []
+    if name in ("poll", "ppoll") and arguments[1] == 0:
+        return [errno.EINTR]
+    return ERRORS.get(name, [])

@@ -98,16 +98,16 @@ def is_near(test: str, path: str) -> bool:
     return Path(path).stem == test.split("/")[1] or path.split("/", 1)[1][:-2] + ".h\"" in source
 
 
-def tests_for(path: str, known: list[str], killers: Counter[str]) -> list[str]:
-    """All tests for a change of this file, the most likely killer first."""
+def tests_for(path: str, known: list[str], killers: Counter[str]) -> tuple[list[str], list[str]]:
+    """The tests that are near to this file, the most likely killer first; and all others."""
     units = [name for name in known if name.startswith("unit/")]
     vectors = [name for name in known if name.startswith("vectors/") and name != "vectors/reports"]
     near = sorted((name for name in known if killers[name]), key=lambda name: -killers[name])
     near += [name for name in units if is_near(name, path)]
     near += [name for name in vectors if name.split("/")[1] == Path(path).stem]
     near += [name for name in NEAR.get("/".join(path.split("/")[:2]), []) if name in known]
-    order = near + units + vectors + [name for name in QUICK if name in known]
-    return list(dict.fromkeys(order))
+    near = list(dict.fromkeys(near))
+    return near, [name for name in units + vectors + QUICK if name in known and name not in near]
 
 
 def equivalents() -> set[tuple[str, str, str]]:
@@ -123,18 +123,22 @@ def equivalents() -> set[tuple[str, str, str]]:
     return out
 
 
-def try_one(mutant: Mutant, order: list[str], seconds: float) -> str:
+def judged(tests: list[str], seconds: float) -> str:
+    if not build("distinit", "distrun", *(target for name in tests for target in target_of(name))):
+        return "does not build"
+    done = in_room(sys.executable, str(TREE / "tests/mutants/room.py"), str(BUILD), str(seconds), *tests)
+    return done.stdout.strip() or f"killed room: {done.stderr.strip()[-200:] or done.returncode}"
+
+
+def try_one(mutant: Mutant, near: list[str], others: list[str], seconds: float) -> str:
     file = TREE / mutant.path
     original = file.read_text(encoding="utf-8")
     lines = original.split("\n")
     lines[mutant.line] = mutant.after
     file.write_text("\n".join(lines), encoding="utf-8")
     try:
-        os.utime(file)
-        if not build("distinit", "distrun", *sorted({t for name in order for t in target_of(name)})):
-            return "does not build"
-        done = in_room(sys.executable, str(TREE / "tests/mutants/room.py"), str(BUILD), str(seconds), *order)
-        return done.stdout.strip() or f"killed: {done.stderr.strip()[-200:] or done.returncode}"
+        result = judged(near, seconds)
+        return judged(others, seconds) if result == "survived" else result
     finally:
         file.write_text(original, encoding="utf-8")
 
@@ -174,7 +178,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--seconds", type=float, default=180)
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     if os.geteuid() != 0:
@@ -184,7 +188,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     for number, mutant in enumerate(choose(asked.count, asked.seed, asked.only), 1):
         mine = killers.setdefault(mutant.path, Counter())
-        result = try_one(mutant, tests_for(mutant.path, known, mine), asked.seconds)
+        result = try_one(mutant, *tests_for(mutant.path, known, mine), asked.seconds)
         killer = re.match(r"killed ([^:]+):", result)
         if killer:
             mine[killer[1]] += 1
