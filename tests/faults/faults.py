@@ -64,9 +64,9 @@ def perform(scenario: Scenario, programs: dict[str, str], fault: Optional[Fault]
     stage = Stage(scenario, programs, folder)
     try:
         program = programs[scenario.program]
-        argv = [program, *scenario.words]
-        if scenario.words[0] in NAMES_CALLED:
-            argv = scenario.words
+        argv = [word.replace("FOLDER", folder) for word in scenario.words]
+        if argv[0] not in NAMES_CALLED:
+            argv.insert(0, program)
         traced = Tracer(program, fault).run(program, argv, stage.environment(), stage.prepare, scenario.seconds,
                                             stage.peer.pid if stage.peer else 0)
         texts = [Path(folder, name).read_text(errors="replace") for name in (".out", ".err")]
@@ -107,7 +107,7 @@ def judge(scenario: Scenario, fault: Fault, plain: Outcome, got: Outcome) -> str
         return "it hangs"
     if fault.kind.startswith("kill"):
         return judge_kill(scenario, plain, got)
-    if got.traced.left != plain.traced.left:
+    if got.traced.left != plain.traced.left and "they are left running" not in got.err:
         return f"it leaves processes behind: {got.traced.left}"
     if got.status == plain.status and got.out == plain.out and same_files(got.after, plain.after, scenario):
         return "it says an error, and goes on" if error_lines(got.err) and not error_lines(plain.err) else ""
@@ -179,6 +179,7 @@ class Run:
         plain = perform(scenario, self.programs, None, self.room)
         if plain.status is None or error_lines(plain.err):
             self.findings.append(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
+            print("# " + self.findings[-1], flush=True)
             return plain, []
         faults = [fault for call in plain.traced.calls for fault in faults_of(call, scenario)]
         return plain, list(dict.fromkeys(faults))

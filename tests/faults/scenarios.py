@@ -52,9 +52,9 @@ SRUN = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nSLURM_STEP_ID
 SITE = {"site.conf": "SINGULARITY_IMAGE=image.sif\nDEF_NODES=2\nDEF_TASKS_PER_NODE=3\nDEF_CPUS_PER_TASK=2\n", "image.sif": "",
         "bin/srun": "#!/bin/sh\necho srun; echo step >step\n", "bin/sinfo": "#!/bin/sh\necho 'test*|4|8'\n",
         "bin/squeue": "#!/bin/sh\nexit 1\n", "bin/singularity": "#!/bin/sh\necho singularity\n"}
-PROBE = ('#!/bin/sh\necho "distrun-probe ready rank=0 memory_total=10737418240 node=n1"\nread -r order || exit 1\n'
-         'echo "distrun-probe result rank=0 cpus=40 memory_total=10737418240 span_ms=1000 looks=10 cpu_ms=900 memory_peak=1000000 '
-         'steps=10 node=n1"\ncat >/dev/null\n')
+PROBE = ('#!/bin/sh\nsay() { echo "distrun-probe $1 rank=0 $2 node=n1"; }\nsay ready memory_total=10737418240\n'
+         'read -r order || exit 1\nsay tick count=5\n'
+         'say result "cpus=40 memory_total=10737418240 span_ms=1000 looks=10 rate=20000 cpu_ms=900 memory=1048576"\ncat >/dev/null\n')
 
 SCENARIOS = [
     Scenario("exec", ["--frameworks=all", "--", *SHOW], SESSION),
@@ -66,7 +66,7 @@ SCENARIOS = [
     Scenario("hostfile", ["--hostfile=hosts", "--node-rank=1", "--", *SHOW], files={"hosts": "h0 slots=2\nh1 slots=2\n"}),
     Scenario("nodefile", ["--hostname=h1", "--", *SHOW], {"PBS_NODEFILE": "nodes", "PBS_JOBID": "12.pbs", "PBS_ENVIRONMENT": "PBS_BATCH"},
              files={"nodes": "h0\nh1\n"}),
-    Scenario("hostfile-output", ["--frameworks=mpi", "--hosts=h0,h1", "--node-rank=1", "--hostfile-output=out", "--", *SHOW], {}, files={"out": "as before\n"}, kills=True),
+    Scenario("hostfile-output", ["--frameworks=mpi", "--hosts=h0,h1", "--node-rank=1", "--hostfile-output=FOLDER/out", "--", *SHOW], {}, files={"out": "as before\n"}, kills=True),
     Scenario("report", ["--report=log", "--", *SHOW], SESSION, files={"log": "{}\n"}, logs=("log",), kills=True),
     Scenario("env", ["env"], SESSION),
     Scenario("env-output", ["env", "--output=out"], SESSION, files={"out": "as before\n"}, kills=True),
@@ -90,7 +90,7 @@ SCENARIOS = [
              files={"bin/srun": SRUN}, seconds=30, kills=True),
     Scenario("launch", ["launch", "true"], {"CSRUN_SITE": "site.conf"}, "distrun", files=SITE),
     Scenario("analyze", ["analyze", "--runtime=none", "--distinit=none", "--threads=1", "--workers-per-node=1", "--warmup=0",
-                         "--duration=1s", "--", "true"], {}, "distrun",
+                         "--seconds=1s", "--", "true"], {}, "distrun",
              files={**SITE, "bin/srun": PROBE}, tidy=lambda text: text and "some", seconds=30),
 ]
 

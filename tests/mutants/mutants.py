@@ -5,7 +5,7 @@ Changes one operator, bound, constant or branch of src/ or cmd/ at random, build
 near to the change first, until one fails. A change that no test notices is a survivor: a test is missing, the code does
 not matter, or the change means the same (equivalent.txt, with the reason).
 
-    mutants.py [--count=N] [--seed=S] [--seconds=S] [--only=PATH-PREFIX]
+    mutants.py [--count=N] [--seed=S] [--seconds=S] [--only=PREFIX,...]
 
 --seconds: for the tests of one mutant. Works on a copy of the tree, build-mutants/tree, as root (see room.py).
 """
@@ -34,8 +34,8 @@ LEFT_OUT = ("src/base/libc.c", "src/base/malloc.c")
 
 # What else is near to a folder, besides the unit tests that include its headers.
 NEAR = {
-    "src/base": ["e2e/directives", "e2e/env"],
-    "src/env": ["e2e/directives", "e2e/bundle", "e2e/env"],
+    "src/source": ["vectors/conflict", "vectors/override", "vectors/manual"],
+    "src/env": ["e2e/directives", "e2e/bundle"],
     "src/net": ["e2e/wait", "rollcall/meet"],
     "src/flow": ["e2e/frameworks", "e2e/explain", "e2e/options", "e2e/hosts", "e2e/security"],
     "src/format": ["e2e/env"],
@@ -56,7 +56,7 @@ NEAR = {
     "cmd/common": ["e2e/options"],
 }
 
-# Of the command line, for each mutant: quick, and broad.
+# For what has no tests of its own on the command line: quick, and broad.
 QUICK = ["e2e/entrypoint", "e2e/frameworks", "e2e/env", "e2e/hosts"]
 
 
@@ -107,7 +107,8 @@ def tests_for(path: str, known: list[str], killers: Counter[str]) -> tuple[list[
     near += [name for name in vectors if name.split("/")[1] == Path(path).stem]
     near += [name for name in NEAR.get("/".join(path.split("/")[:2]), []) if name in known]
     near = list(dict.fromkeys(near))
-    return near, [name for name in units + vectors + QUICK if name in known and name not in near]
+    broad = [] if any(name.startswith(("e2e/", "rollcall/")) for name in near) else QUICK
+    return near, [name for name in units + vectors + broad if name in known and name not in near]
 
 
 def equivalents() -> set[tuple[str, str, str]]:
@@ -166,7 +167,7 @@ def prepare() -> list[str]:
 def choose(count: int, seed: int, only: str) -> list[Mutant]:
     files = [path for path in sorted(TREE.glob("src/*/*.c")) + sorted(TREE.glob("cmd/*/*.c"))]
     names = [str(path.relative_to(TREE)) for path in files]
-    all_of_them = [mutant for name in names if name not in LEFT_OUT and name.startswith(only)
+    all_of_them = [mutant for name in names if name not in LEFT_OUT and name.startswith(tuple(only.split(",")))
                    for mutant in mutants_of(name, (TREE / name).read_text(encoding="utf-8"))]
     known = equivalents()
     all_of_them = [m for m in all_of_them if (m.path, m.before.strip(), m.after.strip()) not in known]
