@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from errno import errorcode
+from errno import EINTR, errorcode
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -135,8 +135,8 @@ def judge(scenario: Scenario, fault: Fault, plain: Outcome, got: Outcome) -> str
 
 def faults_of(call: Call, scenario: Scenario) -> list[Fault]:
     at = call[:3]
-    out = [Fault(*at, "error", error) for error in syscalls.errors_of(call.name, call.arguments)]
-    if call.name in syscalls.COUNTED and call.arguments[2] > 1 and call.result > 1:
+    out = [Fault(*at, "error", error) for error in syscalls.errors_of(call.name, call.arguments) if not call.atomic or error != EINTR]
+    if call.name in syscalls.COUNTED and not call.atomic and call.arguments[2] > 1 and call.result > 1:
         out += [Fault(*at, "short", value) for value in {1, max(1, call.result // 2), call.result - 1}]
     if scenario.kills and call.name not in ("brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address"):
         out += [Fault(*at, "kill-before"), Fault(*at, "kill-after")]

@@ -48,7 +48,7 @@ class Scenario:
 
 PASSWD = {"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n",
           "etc/group": "root:x:0:\napp:x:1234:\nvideo:x:44:app\n"}
-SRUN = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nSLURM_STEP_ID=7 exec \"$@\"\n"
+SRUN = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nSLURM_STEP_ID=7 \"$@\"\necho $? >step.status\n"
 SITE = {"site.conf": "SINGULARITY_IMAGE=image.sif\nDEF_NODES=2\nDEF_TASKS_PER_NODE=3\nDEF_CPUS_PER_TASK=2\n", "image.sif": "",
         "bin/srun": "#!/bin/sh\necho srun; echo step >step\n", "bin/sinfo": "#!/bin/sh\necho 'test*|4|8'\n",
         "bin/squeue": "#!/bin/sh\nexit 1\n", "bin/singularity": "#!/bin/sh\necho singularity\n"}

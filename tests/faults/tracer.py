@@ -38,6 +38,8 @@ class Call(NamedTuple):
     nth: int
     arguments: tuple[int, ...]
     result: int
+    # Less than PIPE_BUF bytes for a pipe: all or nothing, at once.
+    atomic: bool
 
 
 class Fault(NamedTuple):
@@ -86,6 +88,15 @@ def set_registers(pid: int, regs: Registers) -> None:
 def is_done_anyway(fault: Fault) -> bool:
     """Linux closes a descriptor whatever close() says, and goes on connecting after EINTR."""
     return fault.name == "close" or (fault.name, fault.value) == ("connect", errno.EINTR)
+
+
+def is_atomic(pid: int, name: str, arguments: tuple[int, ...]) -> bool:
+    if name != "write" or arguments[2] > 4096:
+        return False
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{arguments[0]}").startswith("pipe:")
+    except OSError:
+        return False
 
 
 class TimeIsOver(Exception):
@@ -253,7 +264,8 @@ class Tracer:
             set_registers(pid, regs)
         elif fault and fault.kind == "kill-after":
             os.kill(pid, signal.SIGKILL)
-        self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value))
+        self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value,
+                               is_atomic(pid, name, arguments)))
 
 
 def children() -> list[int]:

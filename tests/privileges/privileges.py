@@ -45,9 +45,10 @@ INHERITABLE = [0, caps("kill", "net_bind_service"), -1]
 AMBIENT = [0, caps("kill"), caps("kill", "net_bind_service", "setuid", "setgid")]
 SECUREBITS = [0, NOROOT, NO_SETUID_FIXUP, KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE]
 NAMESPACES = ["none", "root alone", "many", "no mapping"]
+# What is likely to be refused is rarer.
 USERS = ["", "1234:1234", "app", "0:0", ":44", "4321:4321", "1234"]
-KEEP = ["", "kill", "net_bind_service,kill", "net_admin"]
-DROP = ["", "all", "net_bind_service", "chown,net_raw"]
+KEEP = ["", "", "", "kill", "kill", "net_bind_service,kill", "net_admin"]
+DROP = ["", "", "all", "all", "net_bind_service", "chown,net_raw"]
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def likely_start(choose: random.Random) -> Start:
 
 
 def some_options(choose: random.Random) -> Options:
-    return Options(choose.choice(USERS), choose.choice(["", "", "keep", "none", "init"]), choose.choice(DROP), choose.choice(KEEP),
+    return Options(choose.choice(USERS), choose.choice(["", "", "", "", "keep", "keep", "none", "init"]), choose.choice(DROP), choose.choice(KEEP),
                    choose.random() < 0.3)
 
 
@@ -275,7 +276,7 @@ def setpriv_words(options: Options) -> Optional[list[str]]:
 def compare_with_setpriv(distinit: str, room: str, counts: Counter[str]) -> list[str]:
     plain = Start("root", frozenset(), -1, -1, 0, 0, 0, False, "none")
     wrong = []
-    for user, keep, nnp in itertools.product(USERS, KEEP, (False, True)):
+    for user, keep, nnp in itertools.product(USERS, sorted(set(KEEP)), (False, True)):
         options = Options(user, "", "all", keep, nnp)
         words = setpriv_words(options)
         if not words:
