@@ -16,6 +16,9 @@ from typing import Callable, Optional
 SHOW = ["grep", "-aE", "^(Uid|Gid|Groups|Cap...|NoNewPrivs|Sig(Blk|Ign)):|=", "/proc/self/status", "/proc/self/environ"]
 SESSION = {"BACKENDAI_CLUSTER_SIZE": "2", "BACKENDAI_CLUSTER_HOSTS": "h0,h1", "BACKENDAI_CLUSTER_HOST": "h1",
            "BACKENDAI_CLUSTER_LOCAL_RANK": "1"}
+# A line of the report with this job id does not fit in the memory that a line has at first.
+LONG = {"AZ_BATCH_HOST_LIST": "h0,h1", "AZ_BATCH_MASTER_NODE": "h0:6000", "AZ_BATCH_IS_CURRENT_NODE_MASTER": "true",
+        "AZ_BATCH_JOB_ID": "x" * 4000}
 ROLL = ["--hosts=h0,h1", "--for=all", "--wait=4s"]
 
 
@@ -81,7 +84,7 @@ SCENARIOS = [
     Scenario("init", ["--init", "--", "sh", "-c", "echo started; trap 'echo term; exit 9' TERM; sleep 0.1 & wait; exit 7"],
              signals=(9, 143, 7), kills=True),
     Scenario("init-leftovers", ["--init", "--leftovers=end", "--", "sh", "-c", "(sleep 100 &) ; echo started; exit 7"], kills=True),
-    Scenario("init-limit", ["--time-limit=1s", "--grace=1s", "--report=log", "--", "sh", "-c", "echo started; exec sleep 100"],
+    Scenario("init-limit", ["--time-limit=1s", "--grace=1s", "--report=log", "--", "sh", "-c", "echo started; exec sleep 100"], LONG,
              logs=("log",), kills=True),
     Scenario("init-user", ["--init", "--user=65534:65534", "--pdeathsig=KILL", "--", *SHOW]),
     Scenario("gosu", ["gosu", "65534:65534", *SHOW]),

@@ -40,8 +40,8 @@ RULES: list[tuple[str, str, list[str]]] = [
     ("operator", r"!(?=[\w(])", [""]),
     ("constant", r"\btrue\b", ["false"]),
     ("constant", r"\bfalse\b", ["true"]),
-    # Not "return 0": whoever calls asks for less than 0, and 1 is as good.
-    ("constant", r"(?<!return )(?<![\w.])[0-9]+(?=[uUlL]*\b)(?![.\w]*x)", ["+1", "-1"]),
+    # Not "return 0" or "? 0 :": whoever calls asks for less than 0, and 1 is as good.
+    ("constant", r"(?<!return )(?<!\? )(?<![\w.])[0-9]+(?=[uUlL]*\b)(?![.\w]*x)", ["+1", "-1"]),
     ("branch", r"\bif \((?=.*\) \{$)", ["if (1 || ", "if (0 && "]),
     ("branch", r"\bwhile \((?=.*\) \{$)", ["while (0 && "]),
     ("branch", r"\bcontinue;", [";"]),
