@@ -39,7 +39,7 @@ import os
 from pathlib import Path
 from mutants import equivalents
 from sites import mutants_of
-root = Path(os.environ["TESTS"]).parent
+root = Path(os.environ["TESTS"]).resolve().parent
 for path, before, after in equivalents():
     made = {(m.before.strip(), m.after.strip()) for m in mutants_of(path, (root / path).read_text())}
     assert (before, after) in made, (path, before, after)'
