@@ -323,6 +323,7 @@ counted() {
 @test "analyze: counts lines, bytes, or the N of a last line 'samples=N'" {
 	one --report=json --seconds=30 printf 'a\nb\nc\n'
 	counted lines
+	[[ $(json 'r["candidates"][0]["node"]') == "$(uname -n)" ]]
 	one --report=json --seconds=30 --unit=bytes printf 'abc'
 	counted bytes
 	one --report=json --seconds=30 printf 'step 1\nstep 2\nsamples=4000\n'
