@@ -43,12 +43,15 @@ class Refused(Exception):
     """It cannot be done, so nothing may be started."""
 
 
-def after_exec(s: State) -> State:
-    """capabilities(7), "Transformation of capabilities during execve()", for a program without capabilities or a setuid bit."""
+def after_exec(s: State, file: int = 0) -> State:
+    """
+    capabilities(7), "Transformation of capabilities during execve()", for a program without a setuid bit. file: the permitted
+    set of its file, whose effective bit is on; 0: it has no capabilities.
+    """
     real, effective = s.uid[0], s.uid[1]
     differ = effective != real or s.gid[1] != s.gid[0]
-    ambient = 0 if differ else s.ambient
-    permitted, now_effective = ambient, ambient
+    ambient = 0 if differ or file else s.ambient
+    permitted = now_effective = (file & s.bounding) | ambient
     if not s.securebits & NOROOT and 0 in (real, effective):
         # "Capabilities and execution of programs by root": the file's sets are notionally all ones.
         permitted = s.inheritable | s.bounding | ambient
@@ -79,6 +82,13 @@ def check_ids(s: State, wish: Wish) -> tuple[bool, bool, bool]:
     return uid, gid, groups
 
 
+def check_own_file(s: State) -> None:
+    """docs/privileges.md: a copy with file capabilities refuses --user and --groups."""
+    is_root = 0 in s.uid[:2] and not s.securebits & NOROOT
+    if not is_root and s.permitted & ~s.ambient:
+        raise Refused("this program's own file has capabilities")
+
+
 def check_securebits(s: State, wish: Wish, drops: int, loses: bool, ambient: int) -> None:
     """loses: the change of user clears the ambient set, and the permitted one without KEEP_CAPS."""
     if loses and s.securebits & KEEP_CAPS_LOCKED and (wish.keep or drops):
@@ -92,6 +102,8 @@ def after_distinit(s: State, wish: Wish) -> State:
     if s.uid[0] != s.uid[1] or s.gid[0] != s.gid[1]:
         raise Refused("ids that differ")
     uid, gid, groups = check_ids(s, wish)
+    if uid or gid or groups:
+        check_own_file(s)
     nnp = s.no_new_privs or wish.no_new_privs
     if wish.keep & ~(s.permitted & s.bounding):
         raise Refused("a capability that it does not have")
@@ -108,6 +120,6 @@ def after_distinit(s: State, wish: Wish) -> State:
                    groups=wish.groups if groups else s.groups, bounding=s.bounding & ~drops, no_new_privs=nnp)
 
 
-def workload(start: State, wish: Wish) -> State:
-    """start: of who executes distinit."""
-    return after_exec(after_distinit(after_exec(start), wish))
+def workload(start: State, wish: Wish, file: int = 0) -> State:
+    """start: of who executes distinit. file: the capabilities of distinit's own file."""
+    return after_exec(after_distinit(after_exec(start, file), wish))

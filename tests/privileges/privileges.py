@@ -14,7 +14,7 @@ import os
 import random
 import re
 import shutil
-import subprocess
+import struct
 import sys
 import tempfile
 from collections import Counter
@@ -44,6 +44,7 @@ HELD = [-1, caps("setuid", "setgid", "kill"), 0]
 INHERITABLE = [0, caps("kill", "net_bind_service"), -1]
 AMBIENT = [0, caps("kill"), caps("kill", "net_bind_service", "setuid", "setgid")]
 SECUREBITS = [0, NOROOT, NO_SETUID_FIXUP, KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE]
+FILE = [0, caps("setuid", "setgid", "setpcap", "kill")]
 NAMESPACES = ["none", "root alone", "many", "no mapping"]
 # What is likely to be refused is rarer.
 USERS = ["", "1234:1234", "app", "0:0", ":44", "4321:4321", "1234"]
@@ -62,6 +63,8 @@ class Start:
     securebits: int
     no_new_privs: bool
     namespace: str
+    # The capabilities of distinit's file.
+    file: int
 
     def before(self) -> State:
         """Of the process that executes distinit."""
@@ -121,12 +124,12 @@ class Options:
 
 def starts() -> Iterator[Start]:
     return (Start(*parts) for parts in itertools.product(IDS, GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True),
-                                                         NAMESPACES))
+                                                         NAMESPACES, FILE))
 
 
 def likely_start(choose: random.Random) -> Start:
     """One of them. Most that are chosen evenly can only be refused, so the plain ones come more often."""
-    parts = (list(IDS), GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True), NAMESPACES)
+    parts = (list(IDS), GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True), NAMESPACES, FILE)
     return Start(*(choose.choices(part, [3 * len(part), *[2] * (len(part) - 1)])[0] for part in parts))  # type: ignore[arg-type]
 
 
@@ -244,14 +247,18 @@ def check(start: Start, options: Options, programs: list[str], room: str, counts
     if start.no_new_privs and "differ" in start.ids:
         counts["left out"] += 1  # execve() may make the ids equal then; that depends on the kernel's version
         return ""
+    if start.file and start.namespace != "none":
+        counts["left out"] += 1  # capabilities of a file belong to the namespace that set them
+        return ""
+    programs = [programs[0] + "-caps" * bool(start.file), *programs[1:]]
     status, out, err = run(start, [*programs, *options.words(), "--", *SHOW], room)
     if status == 99:
         counts["not made"] += 1
         return ""
     counts["compared"] += 1
     try:
-        now = after_exec(start.before())
-        wanted: Optional[State] = workload(start.before(), options.wish(now))
+        now = after_exec(start.before(), start.file)
+        wanted: Optional[State] = workload(start.before(), options.wish(now), start.file)
     except Refused as why:
         counts["refused"] += 1
         clean = status == 125 and not out and len(re.findall("^distinit: error: ", err, re.M)) == 1
@@ -274,7 +281,7 @@ def setpriv_words(options: Options) -> Optional[list[str]]:
 
 
 def compare_with_setpriv(distinit: str, room: str, counts: Counter[str]) -> list[str]:
-    plain = Start("root", frozenset(), -1, -1, 0, 0, 0, False, "none")
+    plain = Start("root", frozenset(), -1, -1, 0, 0, 0, False, "none", 0)
     wrong = []
     for user, keep, nnp in itertools.product(USERS, sorted(set(KEEP)), (False, True)):
         options = Options(user, "", "all", keep, nnp)
@@ -303,6 +310,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="privileges-") as room:
         os.chmod(room, 0o777)
         program = shutil.copy2(asked.distinit, os.path.join(room, "distinit"))
+        # struct vfs_cap_data, revision 2, with the effective bit.
+        os.setxattr(shutil.copy2(program, program + "-caps"), "security.capability", struct.pack("<5I", 0x02000001, FILE[1], 0, 0, 0))
         os.makedirs(os.path.join(room, "root/etc"))
         Path(room, "root/etc/passwd").write_text("root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/:/bin/sh\n")
         Path(room, "root/etc/group").write_text("root:x:0:\napp:x:1234:\nvideo:x:44:app\n")
