@@ -179,7 +179,10 @@ class Run:
         self.findings: list[str] = []
 
     def plan(self, scenario: Scenario) -> tuple[Outcome, list[Fault]]:
-        plain = perform(scenario, self.programs, None, self.room)
+        for _ in range(3):
+            plain = perform(scenario, self.programs, None, self.room)
+            if plain.status is not None and not error_lines(plain.err):
+                break  # else a busy machine may have been too slow for it
         if plain.status is None or error_lines(plain.err):
             self.findings.append(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
             print("# " + self.findings[-1], flush=True)

@@ -46,7 +46,7 @@ class Scenario:
     tidy: Callable[[str], str] = lambda text: text
     # Files that have times in them.
     logs: tuple[str, ...] = ()
-    seconds: float = 15
+    seconds: float = 30
 
 
 PASSWD = {"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n",
