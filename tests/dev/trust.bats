@@ -72,7 +72,8 @@ assert not judge(s, fault, plain, plain) and not judge(s, fault, plain, outcome(
 assert not judge(s, fault, plain, outcome(3, "", "distinit: warning: A is left out: no\n"))
 for wrong in (outcome(None), outcome(0), outcome(-6, ""), outcome(125, "", ""), outcome(125, "", error * 2), outcome(125, "x", error),
               outcome(3, left=["sleep"]), outcome(125, "", error, {"f": (0, b"")}), outcome(3, "y"), outcome(3, "x", error)):
-    assert judge(s, fault, plain, wrong), wrong'
+    assert judge(s, fault, plain, wrong), wrong
+assert judge(s, Fault("0", "write", 0, "short", 1), plain, outcome(125, "", error))'
 }
 
 @test "privileges: the model has the examples of capabilities(7)" {
