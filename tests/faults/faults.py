@@ -139,8 +139,12 @@ def judge(scenario: Scenario, fault: Fault, plain: Outcome, got: Outcome) -> str
 
 def faults_of(call: Call, scenario: Scenario) -> list[Fault]:
     at = call[:3]
-    out = [Fault(*at, "error", error) for error in syscalls.errors_of(call.name, call.arguments) if not call.atomic or error != EINTR]
-    if call.name in syscalls.COUNTED and not call.atomic and call.arguments[2] > 1 and call.result > 1:
+    errors = syscalls.errors_of(call.name, call.arguments)
+    if call.pipe:
+        errors = [EINTR] if call.name == "read" else [error for error in errors if error != EINTR]
+    out = [Fault(*at, "error", error) for error in errors]
+    atomic = call.pipe and call.name == "write"
+    if call.name in syscalls.COUNTED and not atomic and call.arguments[2] > 1 and call.result > 1:
         out += [Fault(*at, "short", value) for value in {1, max(1, call.result // 2), call.result - 1}]
     if scenario.kills and call.name not in ("brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address"):
         out += [Fault(*at, "kill-before"), Fault(*at, "kill-after")]

@@ -38,8 +38,8 @@ class Call(NamedTuple):
     nth: int
     arguments: tuple[int, ...]
     result: int
-    # Less than PIPE_BUF bytes for a pipe: all or nothing, at once.
-    atomic: bool
+    # It reads from a pipe, which has no errors of its own, or writes up to PIPE_BUF bytes to one: all or nothing, at once.
+    pipe: bool
 
 
 class Fault(NamedTuple):
@@ -90,8 +90,8 @@ def is_done_anyway(fault: Fault) -> bool:
     return fault.name == "close" or (fault.name, fault.value) == ("connect", errno.EINTR)
 
 
-def is_atomic(pid: int, name: str, arguments: tuple[int, ...]) -> bool:
-    if name != "write" or arguments[2] > 4096:
+def is_pipe(pid: int, name: str, arguments: tuple[int, ...]) -> bool:
+    if name not in ("read", "write") or (name == "write" and arguments[2] > 4096):
         return False
     try:
         return os.readlink(f"/proc/{pid}/fd/{arguments[0]}").startswith("pipe:")
@@ -265,7 +265,7 @@ class Tracer:
         elif fault and fault.kind == "kill-after":
             os.kill(pid, signal.SIGKILL)
         self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value,
-                               is_atomic(pid, name, arguments)))
+                               is_pipe(pid, name, arguments)))
 
 
 def children() -> list[int]:
