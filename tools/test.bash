@@ -14,7 +14,8 @@ run_tests() {
 	local dir=$1 log=$LOGS/test-${1##*/}.log
 	shift
 	rm -f "$dir"/meson-logs/{testlog,again}.json
-	meson test -C "$dir" "$@" >"$log" 2>&1 </dev/null && return
+	# More than there are processors: many tests wait most of their time.
+	meson test -C "$dir" --num-processes=$(($(nproc) + 2)) "$@" >"$log" 2>&1 </dev/null && return
 	if [[ ! -f $dir/meson-logs/testlog.json ]]; then
 		tail -n 20 "$log" >&2
 		return
