@@ -175,7 +175,8 @@ static bool make_room(struct coordinator *co) {
 }
 
 struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer) {
-	struct guest *guest = co->free;
+	// Those that say one rank are told by name soon, also if they have gone meanwhile.
+	struct guest *guest = co->duplicate[0] ? NULL : co->free;
 	if (guest) {
 		co->free = guest->next;
 	} else {
