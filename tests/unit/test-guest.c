@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The coordinator's connections: what is kept of one that is gone. */
+/** The coordinator's connections: what is kept of one that is gone, and answers that come too late. */
 
 #include "rollcall/coordinator.h"
 
@@ -82,6 +82,48 @@ static void test_duplicate(const struct roll_call *call) {
 	check(guests[3] != guests[1] && str_is(guest_name(co->duplicate[0]), "n1"));
 }
 
+static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
+	static const char facts[] = {FACTS_PROGRAM, 0, 0};
+	check(line_send(member, FRAME_FACTS, facts, sizeof(facts)) == 0);
+	guest_read(co, guest);
+}
+
+/** Somebody comes while all are compared: the comparison begins anew, and answers come twice. */
+static void test_late_facts(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	agree_begin(co);
+	check(co->n_asked == 1 && guest->asked == 1);
+	agree_begin(co);
+	check(co->n_asked == 1 && guest->asked == 2);
+	answer(co, guest, &member);
+	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
+	answer(co, guest, &member);
+	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	// Nobody asked for a third one.
+	answer(co, guest, &member);
+	check(guest->state == GUEST_FREE);
+}
+
+/** The second comparison has nothing to ask: the answer to the first does not count for it. */
+static void test_forgotten_question(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	agree_begin(co);
+	check(co->n_asked == 1);
+	guest->digest[FACTS_PROGRAM] = 0;
+	agree_begin(co);
+	check(co->n_asked == 0);
+	answer(co, guest, &member);
+	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
+}
+
 int main(void) {
 	static struct cluster cluster;
 	static struct facts facts;
@@ -95,5 +137,7 @@ int main(void) {
 				       .facts = &facts,
 				       .say = be_silent};
 	test_duplicate(&call);
+	test_late_facts(&call);
+	test_forgotten_question(&call);
 	return check_done();
 }
