@@ -5,6 +5,7 @@
 #include "rollcall/coordinator.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 /** How long the start is held if another host took a rank. */
 #define HOLD_MS 1000
+
+/** How long nobody is accepted if that fails. */
+#define PAUSE_MS 20
 
 /** How often somebody comes without a word before it is worth a warning. */
 #define SILENT_TIMES 3
@@ -202,17 +206,33 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 	return guest;
 }
 
+/**
+ * Nobody can be accepted: the kernel or our own limit has no more descriptors or memory. Whoever waits
+ * at the listener would wake us at once, again and again.
+ */
+static void give_way(struct coordinator *co) {
+	if (co->silent.first) {
+		turn_away(co, co->silent.first, STRANGER_SILENT);
+	} else {
+		poll(NULL, 0, PAUSE_MS);
+	}
+}
+
 void guests_accept(struct coordinator *co) {
 	struct address peer;
-	int fd = 0;
+	int fd = 0, i = 0;
 	// Not for ever: others want to be read, too.
-	for (int i = 0; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
+	for (; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
 		fd = listen_accept(co->listener, &peer);
 		if (fd >= 0 && make_room(co)) {
 			guest_arrive(co, fd, &peer);
 		} else if (fd >= 0) {
 			stream_reset(fd);
 		}
+	}
+	// Without a free descriptor, the kernel does not look whether anybody is left.
+	if (i == 1 && fd < 0 && fd != -EAGAIN) {
+		give_way(co);
 	}
 }
 
