@@ -76,7 +76,6 @@ static bool all_alike(const struct coordinator *co) {
 void agree_begin(struct coordinator *co) {
 	co->n_asked = 0;
 	co->compare.n = 0;
-	memset(co->parties, 0, sizeof(co->parties));
 	if (!all_alike(co)) {
 		struct guest **guests = list_members(co);
 		for (enum fact_group group = 0; group < N_FACT_GROUPS; group++) {
@@ -85,21 +84,17 @@ void agree_begin(struct coordinator *co) {
 	}
 }
 
-int agree_take(struct coordinator *co, const struct guest *guest, struct str payload) {
+void agree_take(struct coordinator *co, const struct guest *guest, struct str payload) {
 	unsigned group = payload.len ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
-	if (group >= N_FACT_GROUPS) {
-		return -EPROTO;
-	}
-	for (uint32_t i = 0; i < co->parties[group].n; i++) {
+	// Others answer a comparison that began anew since.
+	for (uint32_t i = 0; group < N_FACT_GROUPS && co->n_asked && i < co->parties[group].n; i++) {
 		if (co->speakers[group][i] == guest && !co->payloads[group][i].len) {
 			co->payloads[group][i] =
 				(struct str){arena_text(co->arena, payload.p, payload.len), payload.len};
 			co->n_asked--;
-			break;
+			return;
 		}
 	}
-	// If nobody waits for them, they answer a comparison that began anew since.
-	return 0;
 }
 
 void agree_give_up(struct coordinator *co) {

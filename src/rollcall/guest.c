@@ -320,7 +320,8 @@ static int take_frame(struct coordinator *co, struct guest *guest, const unsigne
 	int r = line_receive(&guest->line, bytes, n, &frame);
 	if (r == 0 && frame.type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
-		return agree_take(co, guest, frame.payload);
+		agree_take(co, guest, frame.payload);
+		return 0;
 	}
 	return r == 0 && frame.type == FRAME_BYE ? 0 : -EPROTO;
 }
