@@ -97,6 +97,9 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	plan->envp = envp;
 	plan->path = path;
 	plan->report = &s->report;
+	if (s->report.path) {
+		report_reserve(&s->report, &s->arena, argv[0]);
+	}
 	plan->tell = s->report.path ? &init_report : NULL;
 	together_join(s, plan);
 	int status = init_run(&s->arena, plan, err);

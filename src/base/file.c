@@ -116,7 +116,9 @@ static int replace(struct arena *arena, const char *path, struct str text, unsig
 	int r = fd < 0 ? -errno : write_all(fd, text);
 	r = r == 0 && fchmod(fd, mode) < 0 ? -errno : r;
 	r = r == 0 && fsync(fd) < 0 ? -errno : r;
-	r = fd >= 0 && close(fd) < 0 && r == 0 ? -errno : r;
+	if (fd >= 0) {
+		close(fd); // fsync() has reported what could go wrong
+	}
 	r = r == 0 && rename(temporary, path) < 0 ? -errno : r;
 	if (r < 0 && fd >= 0) {
 		unlink(temporary);

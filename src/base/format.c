@@ -27,7 +27,7 @@ struct conversion {
 
 static void put(struct sink *out, char c, size_t times) {
 	for (; times; times--) {
-		if (out->len + 1 < out->size) {
+		if (out->len < out->size) {
 			out->at[out->len] = c;
 		}
 		out->len++;

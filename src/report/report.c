@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -19,7 +19,11 @@
 
 void report_open(struct report *report, struct arena *arena, const char *label, const char *path) {
 	char folder[4096];
-	*report = (struct report){.path = path, .label = label, .node_rank = UINT32_MAX, .rank = UINT32_MAX};
+	*report = (struct report){.path = path,
+				  .label = label,
+				  .node_rank = UINT32_MAX,
+				  .rank = UINT32_MAX,
+				  .full = arena->full};
 	// The process may leave its working directory before it writes.
 	if (path[0] != '/' && syscall(SYS_getcwd, folder, sizeof(folder)) > 0) {
 		report->path = arena_format(arena, "%s/%s", folder, path);
@@ -45,9 +49,12 @@ void report_put_time(struct buf *out, uint64_t ms) {
 		 second / 60 % 60, second % 60, (unsigned)(ms % 1000));
 }
 
-static _Noreturn void out_of_memory(size_t size) {
-	(void)size;
-	abort();
+void report_reserve(struct report *report, struct arena *arena, const char *program) {
+	size_t texts = strlen(program) + (report->job_id ? strlen(report->job_id) : 0);
+	// JSON takes up to six bytes for one. A text that grows is there twice, and its next size
+	// is double.
+	report->size = 4 * (3072 + 6 * texts);
+	report->memory = arena_alloc(arena, report->size);
 }
 
 struct buf *report_begin(const struct report *report, struct report_line *line, const char *event) {
@@ -55,7 +62,9 @@ struct buf *report_begin(const struct report *report, struct report_line *line, 
 	struct timespec now = {0};
 	uname(&host);
 	clock_gettime(CLOCK_REALTIME, &now);
-	arena_init(&line->arena, line->memory, sizeof(line->memory), out_of_memory);
+	bool own = !report->memory;
+	arena_init(&line->arena, own ? line->memory : report->memory,
+		   own ? sizeof(line->memory) : report->size, report->full);
 	line->text = BUF(&line->arena);
 	struct buf *out = &line->text;
 	buf_puts(out, "\n{\"version\": " VERSION ", \"time\": \"");

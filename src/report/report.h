@@ -33,6 +33,11 @@ struct report {
 	bool failed;
 	/** A part of a line was written. The next line must not continue it. */
 	bool torn;
+	/** Called when there is no memory for a line, as that of the arena of report_open(). */
+	void (*full)(size_t size);
+	/** Memory for the lines, from report_reserve(); NULL: a line has its own, and asks for more. */
+	char *memory;
+	size_t size;
 };
 
 /** A line under construction. It needs no clean-up if report_end() is called. */
@@ -44,6 +49,12 @@ struct report_line {
 
 /** Report to @path. A relative one is below the current working directory. */
 void report_open(struct report *report, struct arena *arena, const char *label, const char *path);
+
+/**
+ * Get the memory for all lines on the run of @program now. Later there may be none left, and who
+ * stays as PID 1 must not fail then.
+ */
+void report_reserve(struct report *report, struct arena *arena, const char *program);
 
 /**
  * Begin the line of @event, which happens now: write the members that all lines have, and begin the

@@ -208,6 +208,11 @@ refuses() {
 	prints '# 20 threads: left out: needs 20 CPUs, and a node has 14'
 }
 
+@test "analyze: a candidate that is given twice is measured once" {
+	analyze -- --dry-run --threads=10,20,20 cat
+	[[ $status -eq 0 && $(grep -c '^srun ' <<<"$output") -eq 2 ]]
+}
+
 @test "analyze: if no candidate fits, it says so and exits with 1" {
 	analyze -- --threads=41 --workers-per-node=1,2 cat
 	[[ $status -eq 1 && ! -e $RECORD ]]
@@ -323,6 +328,7 @@ counted() {
 @test "analyze: counts lines, bytes, or the N of a last line 'samples=N'" {
 	one --report=json --seconds=30 printf 'a\nb\nc\n'
 	counted lines
+	[[ $(json 'r["candidates"][0]["node"]') == "$(uname -n)" ]]
 	one --report=json --seconds=30 --unit=bytes printf 'abc'
 	counted bytes
 	one --report=json --seconds=30 printf 'step 1\nstep 2\nsamples=4000\n'

@@ -88,7 +88,10 @@ children_of() {
 }
 
 gone() {
-	[[ ! -e /proc/$1 || $(<"/proc/$1/stat") == *') Z '* ]]
+	local stat=''
+	# It may vanish at any moment.
+	read -r stat 2>/dev/null <"/proc/$1/stat" || true
+	[[ -z $stat || $stat == *') Z '* ]]
 }
 
 # --- exit status ----------------------------------------------------------------------------------

@@ -66,7 +66,10 @@ ends_with() {
 }
 
 gone() {
-	[[ ! -e /proc/$1 || $(<"/proc/$1/stat") == *') Z '* ]]
+	local stat=''
+	# It may vanish at any moment.
+	read -r stat 2>/dev/null <"/proc/$1/stat" || true
+	[[ -z $stat || $stat == *') Z '* ]]
 }
 
 # state PID: its letter in /proc.

@@ -117,3 +117,14 @@ told() {
 	wait "${writers[@]}"
 	[ "$(told 'len(all), sorted({e["node_rank"] for e in all})')" = '(80, [1, 2, 3, 4, 5, 6, 7, 8])' ]
 }
+
+@test "report: without memory, --init still ends as the command did, and reports it" {
+	requires prlimit
+	# So long a job id does not fit in the memory that a line has at first.
+	distinit PATH="$PATH" AZ_BATCH_HOST_LIST=10.0.0.4,10.0.0.5 AZ_BATCH_MASTER_NODE=10.0.0.4:6000 \
+		AZ_BATCH_IS_CURRENT_NODE_MASTER=true AZ_BATCH_JOB_ID="$(printf 'x%.0s' {1..4000})" -- \
+		--report=report --init -- sh -c 'prlimit --pid "$PPID" --as=1; exit 3'
+	[ "$status" -eq 3 ]
+	[ "$(told)" = 'derived started ended' ]
+	[ "$(told 'len(all[2]["job_id"])')" = 4000 ]
+}

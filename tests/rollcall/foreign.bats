@@ -141,6 +141,7 @@ teardown() {
 		open("bound", "w").close()
 		while True:
 		    s.recvfrom(512)
+		    open("asked", "w").close()
 	END
 	server dns.py
 	until [[ -e bound ]]; do sleep 0.02; done
@@ -148,7 +149,7 @@ teardown() {
 	member 0 -- true
 	member 1 -- true
 	# From now on, a child looks the third one up. It has inherited the connection of the second one.
-	until in_room ss -Hun 'dport = 53' | grep -q .; do sleep 0.05; done
+	until [[ -e asked ]]; do sleep 0.02; done
 	kill -KILL "${PIDS[1]}"
 	wait "${PIDS[1]}" || true
 	sleep 0.2

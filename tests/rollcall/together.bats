@@ -243,7 +243,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	nsenter --net --target "$far" ip link set far down
 	soon 25000 ended 123 0
 	ended 123 1
-	grep -E '^distinit: error: ended because h2 \(rank 2\) is lost: (Connection timed out|Operation timed out|No route to host), [0-9.]+ s ago$' 0.err
+	grep -E '^distinit: error: ended because h2 \(rank 2\) is lost: (Connection timed out|Operation timed out|No route to host|Host is unreachable), [0-9.]+ s ago$' 0.err
 	soon 10000 ended 123 2
 	grep -E '^distinit: error: ended because 10.9.0.1 \(rank 0\) is lost: ' 2.err
 }

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Runs a program under ptrace: records its system calls, or makes one of them fail. Only x86-64.
+
+The program's own processes are followed until they become another program. A call has an address: the process ("0", and
+"0.1" for the first that it makes), the name, and how many of that name came before it in that process.
+"""
+
+import ctypes
+import errno
+import os
+import signal
+import time
+from typing import Callable, NamedTuple, Optional
+
+import syscalls
+
+TRACEME, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 24, 12, 13, 17, 0x4200, 0x4201, 0x420E
+# System calls, fork, vfork, clone and exec stop it; it dies with us.
+OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000
+FORKS, EXEC = (1, 2, 3), 4
+WALL = 0x40000000
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+libc.ptrace.restype = ctypes.c_long
+
+
+class Registers(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_ulonglong) for name in (
+        "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss fs_base gs_base ds es fs gs"
+    ).split()]
+
+
+class Call(NamedTuple):
+    process: str
+    name: str
+    nth: int
+    arguments: tuple[int, ...]
+    result: int
+    # It reads from a pipe, which has no errors of its own, or writes up to PIPE_BUF bytes to one: all or nothing, at once.
+    pipe: bool
+
+
+class Fault(NamedTuple):
+    """What happens to one call. kind: error (value: the errno), short, kill-before, kill-after, signal (value: which)."""
+
+    process: str
+    name: str
+    nth: int
+    kind: str
+    value: int = 0
+
+
+class Traced(NamedTuple):
+    status: Optional[int]  # None: it did not end in time
+    calls: list[Call]
+    reached: bool
+    left: list[str]  # command lines of processes that were left behind
+
+
+class Task:
+    def __init__(self, label: str) -> None:
+        self.label, self.children, self.inside, self.fresh = label, 0, False, False
+        self.counts: dict[str, int] = {}
+        self.current: Optional[tuple[str, int, tuple[int, ...]]] = None
+
+
+def ptrace(request: int, pid: int, data: object = 0) -> bool:
+    return bool(libc.ptrace(request, pid, None, ctypes.cast(data, ctypes.c_void_p) if not isinstance(data, int) else data) == 0)
+
+
+def is_entry(pid: int) -> bool:
+    info = ctypes.create_string_buffer(128)
+    libc.ptrace(CALLINFO, pid, len(info), ctypes.cast(info, ctypes.c_void_p))
+    return info.raw[0] == 1
+
+
+def registers(pid: int) -> Optional[Registers]:
+    regs = Registers()
+    return regs if ptrace(GETREGS, pid, ctypes.byref(regs)) else None
+
+
+def set_registers(pid: int, regs: Registers) -> None:
+    ptrace(SETREGS, pid, ctypes.byref(regs))
+
+
+def is_done_anyway(fault: Fault) -> bool:
+    """Linux closes a descriptor whatever close() says, and goes on connecting after EINTR."""
+    return fault.name == "close" or (fault.name, fault.value) == ("connect", errno.EINTR)
+
+
+def is_pipe(pid: int, name: str, arguments: tuple[int, ...]) -> bool:
+    if name not in ("read", "write") or (name == "write" and arguments[2] > 4096):
+        return False
+    try:
+        return os.readlink(f"/proc/{pid}/fd/{arguments[0]}").startswith("pipe:")
+    except OSError:
+        return False
+
+
+class TimeIsOver(Exception):
+    pass
+
+
+class Tracer:
+    def __init__(self, program: str, fault: Optional[Fault]) -> None:
+        self.program, self.fault = program, fault
+        self.tasks: dict[int, Task] = {}
+        self.calls: list[Call] = []
+        self.reached = False
+        self.unknown: set[int] = set()
+
+    def run(self, program: str, argv: list[str], environment: dict[str, str], prepare: Callable[[], None], seconds: float,
+            beside: int) -> Traced:
+        """beside: a process of ours that is no concern of this one's."""
+        self.beside = beside
+        first = os.fork()
+        if first == 0:
+            try:
+                prepare()
+                libc.ptrace(TRACEME, 0, None, None)
+                os.kill(os.getpid(), signal.SIGSTOP)
+                os.execve(program, argv, environment)
+            finally:
+                os._exit(99)
+        os.waitpid(first, 0)
+        ptrace(SETOPTIONS, first, OPTIONS)
+        self.tasks[first] = Task("0")
+        ptrace(SYSCALL, first)
+        status = self.loop(first, time.monotonic() + seconds)
+        return Traced(status, self.calls, self.reached, [] if status is None else self.left_behind())
+
+    def loop(self, first: int, deadline: float) -> Optional[int]:
+        """Until the first process has ended, and no other is traced."""
+        status = None
+
+        def alarm(*_: object) -> None:
+            raise TimeIsOver
+
+        signal.signal(signal.SIGALRM, alarm)
+        signal.setitimer(signal.ITIMER_REAL, max(0.01, deadline - time.monotonic()))
+        try:
+            while status is None or self.tasks:
+                pid, how = os.waitpid(-1, WALL)
+                if os.WIFSTOPPED(how):
+                    self.stopped(pid, how)
+                    continue
+                self.tasks.pop(pid, None)
+                if pid == first:
+                    status = os.waitstatus_to_exitcode(how)
+        except TimeIsOver:
+            status = None
+        except ChildProcessError:
+            pass
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if status is None:
+            self.end_all(first)
+        return status
+
+    def end_all(self, first: int) -> None:
+        try:
+            os.killpg(first, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        for pid in children():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        reap(2.0, 0)
+
+    def left_behind(self) -> list[str]:
+        """Processes that are still there a moment later. They are ended."""
+        reap(0.5, self.beside)
+        left = []
+        for pid in children():
+            if pid == self.beside:
+                continue
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                left.append(file.read().replace(b"\0", b" ").decode(errors="replace"))
+            os.kill(pid, signal.SIGKILL)
+        reap(2.0, self.beside)
+        return left
+
+    def stopped(self, pid: int, how: int) -> None:
+        sig, event = os.WSTOPSIG(how), how >> 16
+        if pid not in self.tasks:
+            self.unknown.add(pid)  # a new process, which its parent has not told of yet
+            return
+        task = self.tasks[pid]
+        if event in FORKS:
+            self.born(pid, task)
+        elif event == EXEC:
+            task.inside = os.path.realpath(f"/proc/{pid}/exe") == self.program
+            task.current = None
+            if not task.inside:
+                self.tasks.pop(pid)
+                ptrace(DETACH, pid)
+                return
+        elif sig == signal.SIGTRAP | 0x80:
+            self.at_call(pid, task)
+        elif sig == signal.SIGSTOP and task.fresh:
+            task.fresh = False
+        elif event == 0 and sig != signal.SIGTRAP:
+            ptrace(SYSCALL, pid, sig)
+            return
+        ptrace(SYSCALL, pid)
+
+    def born(self, pid: int, parent: Task) -> None:
+        message = ctypes.c_ulong()
+        ptrace(EVENTMSG, pid, ctypes.byref(message))
+        parent.children += 1
+        child = self.tasks[message.value] = Task(f"{parent.label}.{parent.children}")
+        child.inside = parent.inside
+        if message.value in self.unknown:
+            self.unknown.discard(message.value)
+            ptrace(SYSCALL, message.value)
+        else:
+            child.fresh = True
+
+    def at_call(self, pid: int, task: Task) -> None:
+        regs = registers(pid)
+        if regs is None or not task.inside:
+            return
+        if is_entry(pid):
+            self.enter(pid, task, regs)
+        elif task.current:
+            self.leave(pid, task, regs)
+
+    def hit(self, task: Task, name: str, nth: int) -> Optional[Fault]:
+        fault = self.fault
+        return fault if fault and (fault.process, fault.name, fault.nth) == (task.label, name, nth) else None
+
+    def enter(self, pid: int, task: Task, regs: Registers) -> None:
+        name = syscalls.NAMES.get(regs.orig_rax, str(regs.orig_rax))
+        nth = task.counts.get(name, 0)
+        task.counts[name] = nth + 1
+        task.current = (name, nth, (regs.rdi, regs.rsi, regs.rdx, regs.r10))
+        fault = self.hit(task, name, nth)
+        if not fault:
+            return
+        self.reached = True
+        if fault.kind == "error" and not is_done_anyway(fault):
+            regs.orig_rax = 2**64 - 1
+            set_registers(pid, regs)
+        elif fault.kind == "short":
+            # The kernel itself does less: what it says is true.
+            regs.rdx = max(1, regs.rdx // 2) if fault.value == 0 else fault.value
+            set_registers(pid, regs)
+        elif fault.kind == "kill-before":
+            os.kill(pid, signal.SIGKILL)
+        elif fault.kind == "signal":
+            os.kill(pid, fault.value)
+
+    def leave(self, pid: int, task: Task, regs: Registers) -> None:
+        assert task.current
+        name, nth, arguments = task.current
+        task.current = None
+        fault = self.hit(task, name, nth)
+        if fault and fault.kind == "error":
+            regs.rax = 2**64 - fault.value
+            set_registers(pid, regs)
+        elif fault and fault.kind == "kill-after":
+            os.kill(pid, signal.SIGKILL)
+        self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value,
+                               is_pipe(pid, name, arguments)))
+
+
+def children() -> list[int]:
+    with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+        return [int(pid) for pid in file.read().split()]
+
+
+def reap(seconds: float, beside: int) -> None:
+    """Reap what ends, until no child is left but the one beside, or the time is over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and set(children()) - {beside}:
+        try:
+            if os.waitpid(-1, os.WNOHANG | WALL)[0] == 0:
+                time.sleep(0.005)
+        except ChildProcessError:
+            return
