@@ -40,19 +40,16 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	struct rlimit raised = {was->rlim_max, was->rlim_max};
 	uint64_t room = count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_GUESTS + OWN_FDS);
 	if (room < need) {
-		return err_set(
-			&co->end->error, EMFILE,
-			"roll call: %lu open files are needed for %u %s, but the hard limit is %lu, of which "
-			"%lu are left; raise it ('ulimit -n', --ulimit nofile=N of container engines)",
-			(unsigned long)need, co->size, co->call->noun, (unsigned long)was->rlim_max,
-			(unsigned long)room);
+		return err_set(&co->end->error, EMFILE,
+			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of %lu; "
+			       "raise it "
+			       "('ulimit -n', an engine's --ulimit nofile=N)",
+			       co->size, co->call->noun, (unsigned long)need, (unsigned long)room,
+			       (unsigned long)was->rlim_max);
 	}
-	if (was->rlim_cur < raised.rlim_max) {
-		prlimit(0, RLIMIT_NOFILE, &raised, NULL);
-	}
+	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
 	co->max_guests = (uint32_t)(room - OWN_FDS);
 	return 0;
 }

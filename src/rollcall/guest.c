@@ -206,23 +206,11 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 	return guest;
 }
 
-/**
- * Nobody can be accepted: the kernel or our own limit has no more descriptors or memory. Whoever waits
- * at the listener would wake us at once, again and again.
- */
-static void give_way(struct coordinator *co) {
-	if (co->silent.first) {
-		turn_away(co, co->silent.first, STRANGER_SILENT);
-	} else {
-		poll(NULL, 0, PAUSE_MS);
-	}
-}
-
 void guests_accept(struct coordinator *co) {
 	struct address peer;
-	int fd = 0, i = 0;
+	int fd = 0;
 	// Not for ever: others want to be read, too.
-	for (; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
+	for (int i = 0; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
 		fd = listen_accept(co->listener, &peer);
 		if (fd >= 0 && make_room(co)) {
 			guest_arrive(co, fd, &peer);
@@ -230,9 +218,9 @@ void guests_accept(struct coordinator *co) {
 			stream_reset(fd);
 		}
 	}
-	// Without a free descriptor, the kernel does not look whether anybody is left.
-	if (i == 1 && fd < 0 && fd != -EAGAIN) {
-		give_way(co);
+	if (fd < 0 && fd != -EAGAIN) {
+		// No descriptors or no memory are left. Whoever waits would wake us at once, again and again.
+		poll(NULL, 0, PAUSE_MS);
 	}
 }
 

@@ -240,7 +240,7 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	ulimit -Hn 64
 	member 0 -- true
 	ended 125 0
-	[[ $(<0.err) == 'distinit: error: roll call: 332 open files are needed for 300 nodes, but the hard limit is 64, of which '[0-9]*' are left; raise it '* ]]
+	[[ $(<0.err) == 'distinit: error: roll call: 300 nodes need 332 open files, but the hard limit leaves '[0-9]*' of 64; raise it '* ]]
 }
 
 @test "roll call: descriptors that are open already count" {
@@ -253,7 +253,7 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 		member 0 -- true
 		ended 125 0
 	)
-	[[ $(<0.err) == 'distinit: error: roll call: 35 open files are needed for 3 nodes, but the hard limit is 64, of which '[0-9]*' are left; raise it '* ]]
+	[[ $(<0.err) == 'distinit: error: roll call: 3 nodes need 35 open files, but the hard limit leaves '[0-9]*' of 64; raise it '* ]]
 }
 
 # ticks PID: the CPU time that it has used, in hundredths of a second.

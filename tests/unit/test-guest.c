@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The coordinator's connections: what is kept of one that is gone, who makes room, and late answers. */
+/** The coordinator's connections: what is kept of one that is gone, and late answers. */
 
 #include "rollcall/coordinator.h"
 
 #include "check.h"
 #include "fixture.h"
 
-#include <netinet/in.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,7 +31,6 @@ static struct coordinator *open_coordinator(const struct roll_call *call, struct
 	co->present = 1;
 	co->max_guests = 10;
 	co->lookups.fd = -1;
-	co->listener = -1;
 	co->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return co;
 }
@@ -83,36 +80,6 @@ static void test_duplicate(const struct roll_call *call) {
 	check(guests[1]->state == GUEST_FREE);
 	guests[3] = arrive(co, &members[3]);
 	check(guests[3] != guests[1] && str_is(guest_name(co->duplicate[0]), "n1"));
-}
-
-/** No descriptor is left: the one that has said nothing for longest makes room. */
-static void test_no_descriptors(const struct roll_call *call) {
-	struct roll_end end = {0};
-	struct coordinator *co = open_coordinator(call, &end);
-	struct line member;
-	struct rlimit was, low;
-	struct sockaddr_in6 at;
-	socklen_t len = sizeof(at);
-	int caller = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	co->listener = listen_open(0);
-	if (caller < 0 || getsockname(co->listener, (struct sockaddr *)&at, &len) < 0 ||
-	    at.sin6_family != AF_INET6) {
-		printf("# no IPv6 here\n");
-		return;
-	}
-	at.sin6_addr = in6addr_loopback;
-	struct guest *silent = arrive(co, &member);
-	check(connect(caller, (struct sockaddr *)&at, len) == 0);
-	int lowest = dup(0);
-	close(lowest);
-	getrlimit(RLIMIT_NOFILE, &was);
-	low = (struct rlimit){(rlim_t)lowest, was.rlim_max};
-	setrlimit(RLIMIT_NOFILE, &low);
-	guests_accept(co);
-	check(silent->state == GUEST_FREE && co->n_guests == 0 && end.n_strangers == 1);
-	guests_accept(co);
-	check(co->n_guests == 1 && co->silent.first);
-	setrlimit(RLIMIT_NOFILE, &was);
 }
 
 static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
@@ -170,7 +137,6 @@ int main(void) {
 				       .facts = &facts,
 				       .say = be_silent};
 	test_duplicate(&call);
-	test_no_descriptors(&call);
 	test_late_facts(&call);
 	test_forgotten_question(&call);
 	return check_done();
