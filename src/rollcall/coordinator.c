@@ -43,9 +43,8 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	uint64_t room = count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_GUESTS + OWN_FDS);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
-			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of %lu; "
-			       "raise it "
-			       "('ulimit -n', an engine's --ulimit nofile=N)",
+			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
+			       "%lu; raise it ('ulimit -n', an engine's --ulimit nofile=N)",
 			       co->size, co->call->noun, (unsigned long)need, (unsigned long)room,
 			       (unsigned long)was->rlim_max);
 	}
