@@ -84,17 +84,17 @@ void agree_begin(struct coordinator *co) {
 	}
 }
 
-int agree_take(struct coordinator *co, const struct guest *guest, struct str payload) {
+void agree_take(struct coordinator *co, const struct guest *guest, struct str payload) {
 	unsigned group = payload.len ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
-	for (uint32_t i = 0; group < N_FACT_GROUPS && i < co->parties[group].n; i++) {
+	// Others answer a comparison that began anew since.
+	for (uint32_t i = 0; group < N_FACT_GROUPS && co->n_asked && i < co->parties[group].n; i++) {
 		if (co->speakers[group][i] == guest && !co->payloads[group][i].len) {
 			co->payloads[group][i] =
 				(struct str){arena_text(co->arena, payload.p, payload.len), payload.len};
 			co->n_asked--;
-			return 0;
+			return;
 		}
 	}
-	return -EPROTO;
 }
 
 void agree_give_up(struct coordinator *co) {

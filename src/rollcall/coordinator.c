@@ -3,6 +3,7 @@
 #include "rollcall/coordinator.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -26,23 +27,29 @@
 
 // --- opening
 
+/** How many descriptors below @limit are free, at most @enough: some were inherited. */
+static uint64_t count_free(uint64_t limit, uint64_t enough) {
+	uint64_t n = 0;
+	for (int fd = 0; (uint64_t)fd < limit && n < enough; fd++) {
+		n += fcntl(fd, F_GETFD) < 0;
+	}
+	return n;
+}
+
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	struct rlimit raised = {was->rlim_max, was->rlim_max};
-	if (was->rlim_max < need) {
-		return err_set(
-			&co->end->error, EMFILE,
-			"roll call: %lu open files are needed for %u %s, but the hard limit is %lu; raise it "
-			"('ulimit -n', --ulimit nofile=N of container engines)",
-			(unsigned long)need, co->size, co->call->noun, (unsigned long)was->rlim_max);
+	uint64_t room = count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_GUESTS + OWN_FDS);
+	if (room < need) {
+		return err_set(&co->end->error, EMFILE,
+			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
+			       "%lu; raise it ('ulimit -n', an engine's --ulimit nofile=N)",
+			       co->size, co->call->noun, (unsigned long)need, (unsigned long)room,
+			       (unsigned long)was->rlim_max);
 	}
-	if (was->rlim_cur < raised.rlim_max) {
-		prlimit(0, RLIMIT_NOFILE, &raised, NULL);
-	}
-	uint64_t room = raised.rlim_max - OWN_FDS;
-	co->max_guests = (uint32_t)clock_earlier(room, 2 * (uint64_t)co->size + SPARE_GUESTS);
+	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
+	co->max_guests = (uint32_t)(room - OWN_FDS);
 	return 0;
 }
 

@@ -171,8 +171,8 @@ void absent_report(struct coordinator *co);
 
 /** agree.c: compare those that are here: ask those that speak for a party. */
 void agree_begin(struct coordinator *co);
-/** Take the facts that @guest sent. Returns 0; -EPROTO if nobody asked for them. */
-int agree_take(struct coordinator *co, const struct guest *guest, struct str payload);
+/** Take the facts that @guest sent, if they are still awaited. */
+void agree_take(struct coordinator *co, const struct guest *guest, struct str payload);
 /**
  * End the comparison, once all have answered: report what differs. Returns 0 if all may start;
  * -EPROTO with @co->end->error.

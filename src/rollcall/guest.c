@@ -5,6 +5,7 @@
 #include "rollcall/coordinator.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 
 /** How long the start is held if another host took a rank. */
 #define HOLD_MS 1000
+
+/** How long nobody is accepted if that fails. */
+#define PAUSE_MS 20
 
 /** How often somebody comes without a word before it is worth a warning. */
 #define SILENT_TIMES 3
@@ -175,7 +179,8 @@ static bool make_room(struct coordinator *co) {
 }
 
 struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer) {
-	struct guest *guest = co->free;
+	// Those that say one rank are told by name soon, also if they have gone meanwhile.
+	struct guest *guest = co->duplicate[0] ? NULL : co->free;
 	if (guest) {
 		co->free = guest->next;
 	} else {
@@ -212,6 +217,10 @@ void guests_accept(struct coordinator *co) {
 		} else if (fd >= 0) {
 			stream_reset(fd);
 		}
+	}
+	if (fd < 0 && fd != -EAGAIN) {
+		// No descriptors or no memory are left. Whoever waits would wake us at once, again and again.
+		poll(NULL, 0, PAUSE_MS);
 	}
 }
 
@@ -299,7 +308,8 @@ static int take_frame(struct coordinator *co, struct guest *guest, const unsigne
 	int r = line_receive(&guest->line, bytes, n, &frame);
 	if (r == 0 && frame.type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
-		return agree_take(co, guest, frame.payload);
+		agree_take(co, guest, frame.payload);
+		return 0;
 	}
 	return r == 0 && frame.type == FRAME_BYE ? 0 : -EPROTO;
 }

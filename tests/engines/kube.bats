@@ -183,6 +183,16 @@ with_nnodes() {
 	meet $JOBSET /app/train.py
 }
 
+# In Kubernetes, for services that publish the names of pods that are not ready.
+@test "kube: an initContainer calls the roll, and writes the variables down" {
+	local manifest=$BATS_TEST_TMPDIR/roll-call.yaml
+	sed 's,args: \[env\, --output=/cluster/env\],args: [wait\, --for=all\, --timeout=60s\, --output=/cluster/env\, --format=shell],' \
+		"$EXAMPLES/leaderworkerset.yaml" >"$manifest"
+	grep -q -- --for=all "$manifest"
+	EXAMPLES=/ play "$manifest"
+	meet $LWS /app/train.py
+}
+
 # --- the component ----------------------------------------------------------------------------------
 
 # rendered JOB: the file of a job, with the component. By the stand-in; where kubectl can do it, both must agree.

@@ -128,6 +128,41 @@ teardown() {
 	said 0 "*warning: roll call: script='9 bytes, * on h0, '11 bytes, * on h1"
 }
 
+# machine DIR GPUS: the root of a machine with so many GPUs.
+machine() {
+	local gpu
+	mkdir -p "$1/dev" "$1/proc/driver/nvidia" "$1/proc/sys/kernel" "$1/proc/net" "$1/sys/class/net/eth0"
+	for ((gpu = 0; gpu < $2; gpu++)); do : >"$1/dev/nvidia$gpu"; done
+	: >"$1/dev/nvidiactl"
+	echo 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03' >"$1/proc/driver/nvidia/version"
+	echo 6.1.0 >"$1/proc/sys/kernel/osrelease"
+	printf 'eth0\t00000000\t\n' >"$1/proc/net/route"
+	echo 1450 >"$1/sys/class/net/eth0/mtu"
+}
+
+@test "roll call: a node that lacks a GPU is a warning, or an error on request" {
+	machine whole 8
+	machine poor 7
+	HOSTS=h0,h1,h2
+	OPTIONS=(--root="$PWD/whole")
+	member 0 -- echo started
+	member 1 -- echo started
+	OPTIONS=(--root="$PWD/poor")
+	member 2 -- echo started
+	ended 0 0 1 2
+	[[ $(<0.err) == 'distinit: warning: roll call: gpus=8 on 2 nodes, 7 on h2' ]]
+	[[ ! -s 1.err && ! -s 2.err && $(<2.out) == started ]]
+	OPTIONS=(--root="$PWD/whole" --agree=devices)
+	member 0 -- echo started
+	member 1 -- echo started
+	OPTIONS=(--root="$PWD/poor")
+	member 2 -- echo started
+	ended 125 0 1 2
+	[[ $(<0.err) == 'distinit: error: roll call: the nodes do not agree: gpus=8 on 2 nodes, 7 on h2; nothing was started' ]]
+	[[ $(<1.err) == 'distinit: error: h0 says: the nodes do not agree: gpus=8 on 2 nodes, 7 on h2; nothing was started' ]]
+	[[ $(<2.err) == "$(<1.err)" && ! -s 0.out && ! -s 1.out && ! -s 2.out ]]
+}
+
 @test "roll call: a clock that is wrong is named" {
 	digests -- true
 	member 0 -- true
