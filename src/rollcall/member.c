@@ -117,7 +117,8 @@ static int read_greeting(struct member *m, int fd, struct greeting *greeting) {
 	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
 	int r = 0;
 	for (m->n = 0; r == 0 && m->n < GREETING_BYTES;) {
-		r = read_more(m, fd, GREETING_BYTES, until, "it accepts connections, but closes them at once");
+		r = read_more(m, fd, GREETING_BYTES, until,
+			      "it accepts connections, but closes them at once");
 	}
 	if (r == -ETIME || (r == 0 && greeting_decode(m->bytes, greeting) < 0)) {
 		m->heard = HEARD_NO_ROLL_CALL;
