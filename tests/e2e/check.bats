@@ -141,10 +141,10 @@ finds() {
 	echo '4: ACTIVE' >root/sys/class/infiniband/mlx5_0/ports/1/state
 	touch root/dev/infiniband/uverbs0
 	open_folder
-	cp -r root "$OPEN_FOLDER"
+	cp -r root "$DISTINIT" "$OPEN_FOLDER"
 	chmod -R go+rX "$OPEN_FOLDER/root"
 	ulimit -l 64
-	invoke as_nobody env -i "$DISTINIT" check --root="$OPEN_FOLDER/root"
+	invoke as_nobody env -i "$OPEN_FOLDER/distinit" check --root="$OPEN_FOLDER/root"
 	[ "$status" -eq 0 ]
 	finds 'hint: memlock_kib is 64, at least 65536 expected: RDMA locks memory; ulimit -l unlimited, or the capability ipc_lock'
 }
