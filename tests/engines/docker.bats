@@ -72,7 +72,7 @@ distinit 1.2.3 Apache-2.0" "$output"
 alpine_stand_in() {
 	local at=$BATS_TEST_TMPDIR/alpine name
 	mkdir -p "$at"/{bin,packages/{build-base,meson,pkgconf}/bin,packages/linux-headers/include}
-	mkdir -p "$at"/packages/{libcap,cjson}-{dev,static}/lib "$at"/packages/{libcap,cjson}-dev/{include,lib/pkgconfig}
+	mkdir -p "$at"/packages/{libcap,cjson,bearssl}-{dev,static}/lib "$at"/packages/{libcap,cjson}-dev/{include,lib/pkgconfig}
 	cat >"$at/bin/apk" <<-'END'
 		#!/bin/sh
 		[ "$1 $2" = "add --no-cache" ] || { echo "apk: not add --no-cache: $*"; exit 1; }
@@ -93,7 +93,9 @@ alpine_stand_in() {
 	mkdir "$at/packages/libcap-dev/include/sys"
 	mv "$at/packages/libcap-dev/include/capability.h" "$at/packages/libcap-dev/include/sys/"
 	cp -r /usr/include/cjson "$at/packages/cjson-dev/include/"
+	cp -r "$TREE"/subprojects/bearssl-*/inc "$at/packages/bearssl-dev/include"
 	# Those of musl are in the build folder.
+	ar rcs "$at/packages/bearssl-static/lib/libbearssl.a" "$(dirname "$DISTINIT")"/subprojects/bearssl-*/libbearssl.a.p/*.o
 	ar rcs "$at/packages/libcap-static/lib/libcap.a" "$(dirname "$DISTINIT")"/subprojects/libcap-*/libcap.a.p/*.o
 	ar rcs "$at/packages/cjson-static/lib/libcjson.a" "$(dirname "$DISTINIT")"/subprojects/cJSON-*/lib*cjson.a.p/*.o
 	printf 'Name: %s\nDescription: -\nVersion: 2.66\nLibs: -L/alpine/lib -l%s\nCflags: -I/alpine/include\n' \

@@ -72,8 +72,8 @@ exits() {
 }
 
 @test "podman: behind podman's --init, distinit's does its duty in silence" {
-	run_image --init -- --init -- sh -c 'cat /proc/1/comm /proc/$PPID/comm; exit 3'
-	exits 3
+	run_image --init -- --init -- sh -c 'cat /proc/1/comm /proc/$PPID/comm'
+	exits 0
 	[[ $output == $'podman-init\ndistinit' ]] || fail "not in this order, or not in silence"
 }
 
