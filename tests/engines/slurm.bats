@@ -135,7 +135,7 @@ shows() {
 }
 
 @test "slurm: requeue.sbatch: the failure of another node's program queues the job again, or counts as what it is" {
-	local job script="'if [ \$SLURM_PROCID = 0 ]; then sleep 60; fi; exit 7'"
+	local job script="'if [ \$SLURM_PROCID = 0 ]; then exec sleep 60; fi; exit 7'"
 	job=$(requeue --together --wait=20s -- sh -c "$script")
 	eventually grep -qs 'queued again after exit status 123' "$BATS_TEST_TMPDIR/out"
 	grep -E 'distinit: error: ended because n2 \(rank 1\) failed first: exit status 7, [0-9.]+ s ago' "$BATS_TEST_TMPDIR/out"
