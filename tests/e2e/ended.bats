@@ -61,7 +61,7 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 	distinit -- --init -- /bin/true
 	succeeds_with ''
 	distinit -- --init -v --cluster=none -- /bin/true
-	[[ $status -eq 0 && $stderr == *'distinit: info: /bin/true ended after 0.'*'s: exit status 0' ]]
+	[[ $status -eq 0 && $stderr == *'distinit: info: /bin/true ended after 0'*'s: exit status 0' ]]
 	distinit -- --init --log=error -- /bin/sh -c 'exit 7'
 	[[ $status -eq 7 && -z $stderr ]]
 	distinit -- --init -- /bin/sh -c 'exit 7'

@@ -46,6 +46,7 @@ until_true() {
 # start ARG...: start distinit in the background, with its pid in $pid and its output in the files
 # out and err. (A shell starts background processes with INT and QUIT ignored.)
 start() {
+	rm -f out # of an earlier one, which could seem to be ready
 	env -i --default-signal=INT,QUIT PATH="$PATH" "$DISTINIT" "$@" >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")

@@ -51,6 +51,7 @@ until_true() {
 
 # start NAME ARG...: start it in the background, with its pid in $pid and its output in the files out and err.
 start() {
+	rm -f out # of an earlier one, which could seem to be ready
 	env -i --default-signal=INT,QUIT PATH="$PATH" TINI_VERBOSITY=0 "./$1" "${@:2}" >out 2>err 3>&- &
 	pid=$!
 	STARTED+=("$pid")
