@@ -17,10 +17,6 @@ static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_M
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 3)
 
-static const char *label(struct session *s, enum option_id id) {
-	return settings_label(&s->settings, id);
-}
-
 /**
  * Without --init, an option on the command line would be ignored silently, so it is an error. A
  * variable may be part of an image, for runs with --init, so it is not.
@@ -29,7 +25,7 @@ static int check_unused(struct session *s, struct err *err) {
 	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
 		enum option_id id = of_init[i];
 		if (s->settings.given[id] && settings_on(&s->settings, id)) {
-			return err_set(err, EINVAL, "%s needs --init", label(s, id));
+			return err_set(err, EINVAL, "%s needs --init", session_label(s, id));
 		}
 	}
 	return 0;
@@ -39,7 +35,8 @@ static int check_unused(struct session *s, struct err *err) {
 static int check_init(struct session *s, enum option_id id, struct err *err) {
 	bool off = s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT);
 	return off && settings_on(&s->settings, id)
-		       ? err_set(err, EINVAL, "%s needs --init, and contradicts --init=0", label(s, id))
+		       ? err_set(err, EINVAL, "%s needs --init, and contradicts --init=0",
+				 session_label(s, id))
 		       : 0;
 }
 
@@ -50,8 +47,8 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 		return r;
 	}
 	if (plan->time_limit_ms == 0) {
-		return err_set(err, EINVAL, "%s=%s: more than 0 is expected", label(s, OPT_TIME_LIMIT),
-			       quote(str_of(value)).s);
+		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
+			       session_label(s, OPT_TIME_LIMIT), quote(str_of(value)).s);
 	}
 	return check_init(s, OPT_TIME_LIMIT, err);
 }
@@ -98,7 +95,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	bool together = settings_on(&s->settings, OPT_TOGETHER);
 	*wanted = false;
 	if (s->settings.given[OPT_LINGER] && !together) {
-		return err_set(err, EINVAL, "%s needs --together", label(s, OPT_LINGER));
+		return err_set(err, EINVAL, "%s needs --together", session_label(s, OPT_LINGER));
 	}
 	if (!any_is_on(s)) {
 		return 0;
@@ -112,13 +109,13 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	r = r < 0 ? r : read_grace(s, plan, err);
 	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && value[OPT_SIGNAL]) {
-		r = init_plan_signals(plan, label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
+		r = init_plan_signals(plan, session_label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
 	}
 	if (r == 0 && value[OPT_MAP_EXIT]) {
-		r = init_plan_statuses(plan, label(s, OPT_MAP_EXIT), value[OPT_MAP_EXIT], err);
+		r = init_plan_statuses(plan, session_label(s, OPT_MAP_EXIT), value[OPT_MAP_EXIT], err);
 	}
 	if (r == 0 && value[OPT_PDEATHSIG]) {
-		r = init_plan_pdeathsig(plan, label(s, OPT_PDEATHSIG), value[OPT_PDEATHSIG], err);
+		r = init_plan_pdeathsig(plan, session_label(s, OPT_PDEATHSIG), value[OPT_PDEATHSIG], err);
 	}
 	if (r < 0) {
 		return r;

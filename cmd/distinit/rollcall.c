@@ -28,10 +28,6 @@ struct rolling {
 	const char *why_not;
 };
 
-static const char *label(struct session *s, enum option_id id) {
-	return settings_label(&s->settings, id);
-}
-
 // --- options
 
 /** Read --agree into a set of groups. */
@@ -47,7 +43,7 @@ static int read_agree(struct session *s, unsigned *out, struct err *err) {
 			return err_set(
 				err, EINVAL,
 				"%s=%s: expected all, world, program, env, devices or limits, joined by ','",
-				label(s, OPT_AGREE), quote(str_of(s->settings.value[OPT_AGREE])).s);
+				session_label(s, OPT_AGREE), quote(str_of(s->settings.value[OPT_AGREE])).s);
 		}
 		*out |= set;
 	}
@@ -66,7 +62,7 @@ static int check_secret(const char *from, struct str secret, struct err *err) {
 
 /** Read the first line of --secret-file. A file that a variable names is opened as the program. */
 static int read_secret_file(struct session *s, struct str *out, struct err *err) {
-	const struct told file = {s->settings.value[OPT_SECRET_FILE], label(s, OPT_SECRET_FILE)};
+	const struct told file = {s->settings.value[OPT_SECRET_FILE], session_label(s, OPT_SECRET_FILE)};
 	struct stat info;
 	struct err ignored;
 	bool trusted = told_by_option(&file);
@@ -91,7 +87,7 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
  */
 static int read_managers_file(struct session *s, struct str *out, struct err *err) {
 	const char *path = s->flow.cluster.place.secret_file;
-	const struct told root = {s->settings.value[OPT_ROOT], label(s, OPT_ROOT)};
+	const struct told root = {s->settings.value[OPT_ROOT], session_label(s, OPT_ROOT)};
 	bool trusted = !root.value || told_by_option(&root);
 	struct str text = {0};
 	struct err ignored;
@@ -127,7 +123,7 @@ static int find_secret(struct session *s, struct str *out, struct err *err) {
 	int r = read_managers_file(s, out, err);
 	if (r == 0 && !out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
 		return err_set(err, EINVAL, "%s: there is no secret; set DISTINIT_SECRET or --secret-file",
-			       label(s, OPT_SECRET_REQUIRED));
+			       session_label(s, OPT_SECRET_REQUIRED));
 	}
 	return r;
 }
@@ -212,7 +208,7 @@ static bool is_needed(struct session *s, const char **why_not) {
 
 int rollcall_prepare(struct session *s, struct err *err) {
 	if (!session_calls_roll(s)) {
-		const struct told what = {s->settings.value[OPT_FOR], label(s, OPT_FOR)};
+		const struct told what = {s->settings.value[OPT_FOR], session_label(s, OPT_FOR)};
 		bool asked = told_by_option(&what) && strcmp(what.value, "all") == 0;
 		return asked ? err_set(err, EINVAL, "--for=all needs --wait: distinit --wait --for=all") : 0;
 	}
@@ -242,7 +238,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	call->port_from = is_port_set(&s->env) ? "MASTER_PORT" : s->flow.cluster.master_port_from;
 	if (s->together && s->together->port) {
 		call->port = s->together->port;
-		call->port_from = label(s, OPT_TOGETHER);
+		call->port_from = session_label(s, OPT_TOGETHER);
 	}
 	call->stay = s->together;
 	call->job = job_of(s, &s->flow.cluster);

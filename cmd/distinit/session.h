@@ -64,6 +64,11 @@ void session_report_end(struct session *s, struct report_line *line);
 /** Whether --for=all is wanted, also by --together. */
 bool session_calls_roll(const struct session *s);
 
+/** What set option @id, for messages: "--wait" or "DISTINIT_WAIT". */
+static inline const char *session_label(struct session *s, enum option_id id) {
+	return settings_label(&s->settings, id);
+}
+
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {
 	return say_failure(&s->speaker, err);

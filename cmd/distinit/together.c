@@ -9,10 +9,6 @@
 
 #include <errno.h>
 
-static const char *label(struct session *s, enum option_id id) {
-	return settings_label(&s->settings, id);
-}
-
 /** Report who was first. */
 static void report_first(struct together *t, const struct ended *first) {
 	struct session *s = t->call->context;
@@ -33,13 +29,13 @@ int together_options(struct session *s, struct err *err) {
 	t->relays = strcmp(how, "failures") != 0;
 	s->together = t;
 	if (*how && t->relays && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
-		return err_set(err, EINVAL, "%s=%s: expected failures or a port", label(s, OPT_TOGETHER),
-			       quote(str_of(how)).s);
+		return err_set(err, EINVAL, "%s=%s: expected failures or a port",
+			       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
 	}
 	t->port = (uint16_t)port;
 	if (what && strcmp(what, "all") != 0) {
-		return err_set(err, EINVAL, "%s contradicts %s=%s", label(s, OPT_TOGETHER), label(s, OPT_FOR),
-			       quote(str_of(what)).s);
+		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
+			       session_label(s, OPT_FOR), quote(str_of(what)).s);
 	}
 	return settings_duration(&s->settings, OPT_LINGER, &t->linger_ms, err);
 }

@@ -16,7 +16,7 @@ static void put_address(struct buf *out, const struct address *address) {
 	json_put_text(out, text);
 }
 
-static void put_host(struct buf *out, struct str host) {
+void roll_put_host(struct buf *out, struct str host) {
 	json_put_member(out, "host", host.len ? arena_text(out->arena, host.p, host.len) : NULL);
 }
 
@@ -25,7 +25,7 @@ static void put_absentee(struct buf *out, const struct absentee *a) {
 	int resolves = answer ? !lookup_why_not(answer) : -1;
 	bool never = a->gone_ms == UINT64_MAX;
 	json_put_number(out, "rank", a->rank);
-	put_host(out, a->host);
+	roll_put_host(out, a->host);
 	json_put_member(out, "seen", never ? "never" : "gone");
 	json_put_number(out, "gone_ms", never ? UINT32_MAX : a->gone_ms);
 	json_put_fact(out, "resolves", resolves);
@@ -60,7 +60,7 @@ static void put_coordinator(struct buf *out, const struct roll_call *call, const
 	buf_puts(out, end->last_ms ? "{" : "null");
 	if (end->last_ms) {
 		json_put_number(out, "rank", end->last);
-		put_host(out, roll_host(call, end->last));
+		roll_put_host(out, roll_host(call, end->last));
 		json_put_number(out, "after_ms", end->last_ms);
 		buf_putc(out, '}');
 	}

@@ -187,6 +187,9 @@ uint64_t roll_clock_ms(void);
 /** A time for people: "12.3 s". */
 const char *roll_seconds(const struct roll_call *call, uint64_t ms);
 
+/** Append the member "host" of a JSON object: @host, or null if it is empty. */
+void roll_put_host(struct buf *out, struct str host);
+
 /** Append " and 3 more", unless @n is 0. */
 void roll_put_more(struct buf *out, uint32_t n);
 

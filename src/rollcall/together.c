@@ -299,8 +299,7 @@ void together_json(const struct ended *first, struct buf *out) {
 	static const char *const words[] = {"failed", "lost", "told"};
 	json_put_member(out, "why", words[first->why]);
 	json_put_number(out, "rank", first->rank);
-	json_put_member(out, "host",
-			first->host.len ? arena_text(out->arena, first->host.p, first->host.len) : NULL);
+	roll_put_host(out, first->host);
 	json_put_number(out, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
 	json_put_member(out, "text", arena_text(out->arena, first->text.p, first->text.len));
 }

@@ -103,6 +103,14 @@ sys.exit("cannot run " + repr(argv))
 ' "$@"
 }
 
+# gone PID: whether that process has ended.
+gone() {
+	local stat=''
+	# It may vanish at any moment.
+	read -r stat 2>/dev/null <"/proc/$1/stat" || true
+	[[ -z $stat || $stat == *') Z '* ]]
+}
+
 # Creates a folder that any user may read, unlike bats' own; remove_open_folder removes it.
 open_folder() {
 	OPEN_FOLDER=$(mktemp -d)

@@ -88,13 +88,6 @@ children_of() {
 	((${#children[@]})) && printf '%s\n' "${children[@]}"
 }
 
-gone() {
-	local stat=''
-	# It may vanish at any moment.
-	read -r stat 2>/dev/null <"/proc/$1/stat" || true
-	[[ -z $stat || $stat == *') Z '* ]]
-}
-
 # --- exit status ----------------------------------------------------------------------------------
 
 @test "init: exits as the command did" {

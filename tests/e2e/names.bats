@@ -66,13 +66,6 @@ ends_with() {
 	[ "$code" -eq "$1" ]
 }
 
-gone() {
-	local stat=''
-	# It may vanish at any moment.
-	read -r stat 2>/dev/null <"/proc/$1/stat" || true
-	[[ -z $stat || $stat == *') Z '* ]]
-}
-
 # state PID: its letter in /proc.
 state() {
 	sed 's/.*) //; s/ .*//' "/proc/$1/stat"

@@ -134,17 +134,7 @@ teardown() {
 }
 
 @test "roll call: the master sleeps also while a look-up takes its time" {
-	cat >dns.py <<-'END'
-		import socket
-		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		s.bind(("127.0.0.1", 53))
-		open("bound", "w").close()
-		while True:
-		    s.recvfrom(512)
-		    open("asked", "w").close()
-	END
-	server dns.py
-	until [[ -e bound ]]; do sleep 0.02; done
+	name_server
 	HOSTS=h0,h1,elsewhere WAIT=5s
 	member 0 -- true
 	member 1 -- true

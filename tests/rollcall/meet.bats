@@ -94,17 +94,7 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 }
 
 @test "roll call: a name that does not resolve is named as the reason" {
-	cat >dns.py <<-'END'
-		import socket
-		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		s.bind(("127.0.0.1", 53))
-		open("bound", "w").close()
-		while True:
-		    question, sender = s.recvfrom(512)
-		    s.sendto(question[:2] + b"\x81\x83" + question[4:], sender)
-	END
-	server dns.py
-	until [[ -e bound ]]; do sleep 0.02; done
+	name_server "no such name"
 	HOSTS=h0,h1,elsewhere WAIT=4s
 	member 0 -- true
 	member 1 -- true
@@ -113,16 +103,7 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 }
 
 @test "roll call: a name server that does not answer is named as the reason" {
-	cat >dns.py <<-'END'
-		import socket
-		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		s.bind(("127.0.0.1", 53))
-		open("bound", "w").close()
-		while True:
-		    s.recvfrom(512)
-	END
-	server dns.py
-	until [[ -e bound ]]; do sleep 0.02; done
+	name_server
 	HOSTS=h0,h1,elsewhere WAIT=4s
 	member 0 -- true
 	member 1 -- true
@@ -351,17 +332,7 @@ ticks() {
 }
 
 @test "check: a signal ends it, also as PID 1" {
-	cat >dns.py <<-'END'
-		import socket
-		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-		s.bind(("127.0.0.1", 53))
-		open("bound", "w").close()
-		while True:
-		    s.recvfrom(512)
-		    open("asked", "w").close()
-	END
-	server dns.py
-	until [[ -e bound ]]; do sleep 0.02; done
+	name_server
 	in_room unshare --pid --fork --kill-child env -i --default-signal "$DISTINIT" check --hosts=elsewhere,h1 --node-rank=0 >out 3>&- &
 	local outer=$! inner status=0
 	until [[ -e asked ]]; do sleep 0.02; done

@@ -162,7 +162,8 @@ looks() {
 	ended 0 0 1
 }
 
-@test "roll call: without /proc, and without a termination log, all is the same" {
+# members_without_proc: two members, where nothing is in /proc.
+members_without_proc() {
 	cat >bare <<-'END'
 		mount -t tmpfs none /proc
 		exec "$@"
@@ -173,6 +174,10 @@ looks() {
 			"--hostname=h$rank" --for=all --wait=10s -- echo started >"$rank.out" 2>"$rank.err" 3>&- &
 		PIDS[rank]=$!
 	done
+}
+
+@test "roll call: without /proc, and without a termination log, all is the same" {
+	members_without_proc
 	ended 0 0 1
 	[[ $(<0.out) == started && $(<1.out) == started ]]
 }
@@ -180,16 +185,7 @@ looks() {
 @test "roll call: without /proc, a port that is taken is moved all the same" {
 	server taken.py "$PORT" >got
 	listening
-	cat >bare <<-'END'
-		mount -t tmpfs none /proc
-		exec "$@"
-	END
-	local rank
-	for rank in 0 1; do
-		in_room unshare --mount sh "$PWD/bare" env -i PATH="$PATH" "$DISTINIT" --hosts=h0,h1 "--node-rank=$rank" \
-			"--hostname=h$rank" --for=all --wait=10s -- echo started >"$rank.out" 2>"$rank.err" 3>&- &
-		PIDS[rank]=$!
-	done
+	members_without_proc
 	ended 0 0 1
 	said 0 'distinit: warning: roll call: port 29500 of h0 is taken; all nodes use *'
 }
