@@ -88,12 +88,9 @@ static const struct option options[] = {
 	 "no executed program gains privileges, such as by setuid"},
 	{"wait", 0, OPT_WAIT, TAKES_OPTIONAL, CMD_RUN, true, "DURATION",
 	 "before COMMAND, wait until the master can be reached; the timeout is 5m by default (for all: 10m)"},
-	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN, true, "WHAT",
-	 "wait until the master's port answers (tcp, default), its name resolves (dns), or all are there "
-	 "and agree (all, the roll call)"},
-	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_WAIT, true, "WHAT",
-	 "wait until the master's name resolves (dns, default), its port answers (tcp), or all are there "
-	 "and agree (all, the roll call)"},
+	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "WHAT",
+	 "wait until the master's port answers (tcp, default), its name resolves (dns, default of 'distinit "
+	 "wait'), or all are there and agree (all, the roll call)"},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
 	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
