@@ -43,6 +43,8 @@ int together_options(struct session *s, struct err *err) {
 void together_join(struct session *s, struct init_plan *plan) {
 	if (s->together && s->together->lines) {
 		plan->beside = &s->together->beside;
+		s->together->event = plan->event;
+		s->together->watcher = plan->watcher;
 		plan->event = together_event;
 		plan->watcher = s->together;
 	}

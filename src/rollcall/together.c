@@ -240,7 +240,7 @@ bool together_event(void *watcher, enum init_event event, int a, int b) {
 	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
 		t->beside.due_at = 1;
 	}
-	return false;
+	return t->event && t->event(t->watcher, event, a, b);
 }
 
 /** The connections may be more than the soft limit allows, and we open files, too. */

@@ -35,6 +35,10 @@ struct together {
 	/** Called once, when it is known who was first. */
 	void (*report)(struct together *together, const struct ended *first);
 
+	/** The plan's own watcher, which is told of all events, too; NULL: none. */
+	bool (*event)(void *watcher, enum init_event event, int a, int b);
+	void *watcher;
+
 	/** For the plan of --init. */
 	struct beside beside;
 

@@ -489,3 +489,16 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 		[[ $(head -1 "trace.$rank") == ppoll* && $(wc -l <"trace.$rank") -gt 1 ]]
 	done
 }
+
+@test "together: as dumb-init, whose command leads a session all the same" {
+	requires ps
+	ln -s "$DISTINIT" dumb-init
+	local rank
+	for rank in 0 1; do
+		in_room env -i PATH="$PATH" DISTINIT_TOGETHER=1 DISTINIT_WAIT=10s DISTINIT_HOSTS=h0,h1 DISTINIT_NODE_RANK="$rank" \
+			./dumb-init sh -c 'ps -o sid= -p $$ | xargs; echo $$' >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	ended 0 0 1
+	[[ $(sort -u 0.out | wc -l) -eq 1 && $(sort -u 1.out | wc -l) -eq 1 ]]
+}
