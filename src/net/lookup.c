@@ -2,6 +2,8 @@
 
 #include "net/lookup.h"
 
+#include "net/confine.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -55,6 +57,7 @@ static _Noreturn void child(const char *const names[], uint32_t n, uint16_t port
 	// The caller's connections must not stay open because of the child. (Since Linux 5.9.)
 	syscall(SYS_close_range, 3, pipe_fd - 1, 0);
 	syscall(SYS_close_range, pipe_fd + 1, ~0U, 0);
+	confine_to_lookups();
 	for (uint32_t i = 0; i < n; i++) {
 		struct lookup_answer answer;
 		ask(names[i], port, 0, &answer);
