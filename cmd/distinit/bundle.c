@@ -7,8 +7,6 @@
 #include "flow/tables.h"
 #include "source/ask.h"
 
-#include <errno.h>
-
 static size_t add_names(const char **out, const char *const *names) {
 	size_t n = 0;
 	for (; names[n]; n++) {
@@ -62,14 +60,7 @@ static int write_bundle(struct session *s, struct buf *out, struct err *err) {
 int command_bundle(struct session *s) {
 	struct err err = {0};
 	struct buf out = BUF(&s->arena);
-	int r = 0;
-	if (s->settings.separated || s->settings.arguments[0]) {
-		r = err_set(
-			&err, EINVAL,
-			"bundle takes no command and no argument, only options, such as --track=NAME; see "
-			"'distinit bundle --help'");
-	}
-	r = r < 0 ? r : write_bundle(s, &out, &err);
+	int r = write_bundle(s, &out, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}

@@ -10,7 +10,7 @@ struct subcommand {
 	/** NULL for the entrypoint. */
 	const char *name;
 	enum command command;
-	/** The arguments after the options, for the usage line. */
+	/** The arguments after the options, for the usage line. Empty: there are none. */
 	const char *arguments;
 	/** One line for --help. */
 	const char *about;

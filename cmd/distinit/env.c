@@ -93,12 +93,7 @@ int check_env_format(struct session *s, struct err *err) {
 
 int command_env(struct session *s) {
 	struct err err = {0};
-	int r = 0;
-	if (s->settings.separated || s->settings.arguments[0]) {
-		r = err_set(&err, EINVAL,
-			    "env takes no command and no argument, only options; see 'distinit env --help'");
-	}
-	r = r < 0 ? r : check_env_format(s, &err);
+	int r = check_env_format(s, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	return r < 0 ? session_fail(s, &err) : write_env(s);
 }

@@ -13,11 +13,7 @@ int command_explain(struct session *s) {
 	bool json = format && strcmp(format, "json") == 0;
 	bool vector = format && strcmp(format, "vector") == 0;
 	int r = 0;
-	if (s->settings.separated || s->settings.arguments[0]) {
-		r = err_set(&err, EINVAL,
-			    "explain takes no command and no argument, only options; see 'distinit explain "
-			    "--help'");
-	} else if (format && !json && !vector && strcmp(format, "text") != 0) {
+	if (format && !json && !vector && strcmp(format, "text") != 0) {
 		r = err_set(&err, EINVAL, "--format=%s: expected text, json or vector",
 			    quote(str_of(format)).s);
 	}

@@ -116,5 +116,11 @@ int main(int argc, char **argv) {
 	if (sub->command != CMD_EXPLAIN) {
 		say_notes(&s.speaker, &s.notes);
 	}
+	if (!*sub->arguments && (s.settings.separated || s.settings.arguments[0])) {
+		err_set(&err, EINVAL,
+			"%s takes no command and no argument, only options; see 'distinit %s --help'",
+			sub->name, sub->name);
+		return session_fail(&s, &err);
+	}
 	return sub->run(&s);
 }

@@ -5,8 +5,6 @@
 #include "flow/tables.h"
 #include "source/ask.h"
 
-#include <errno.h>
-
 /** One or more lines of an entry: @verb, then words. */
 struct line {
 	struct buf *out;
@@ -53,16 +51,7 @@ static void put_head(struct buf *out, const char *name, const char *about) {
 	buf_putf(out, "  %-11s %s\n", name, about);
 }
 
-static int refuse_arguments(struct session *s) {
-	struct err err;
-	err_set(&err, EINVAL, "unexpected argument %s", quote(str_of(s->settings.arguments[0])).s);
-	return session_fail(s, &err);
-}
-
 int command_sources(struct session *s) {
-	if (s->settings.arguments[0]) {
-		return refuse_arguments(s);
-	}
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Cluster managers, in the order of checking (--cluster=NAME selects one):\n");
 	for (size_t i = 0; sources[i]; i++) {
@@ -83,9 +72,6 @@ int command_sources(struct session *s) {
 }
 
 int command_frameworks(struct session *s) {
-	if (s->settings.arguments[0]) {
-		return refuse_arguments(s);
-	}
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Frameworks (--frameworks=LIST; those marked * are the default):\n");
 	for (size_t i = 0; frameworks[i]; i++) {

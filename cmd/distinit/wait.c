@@ -204,14 +204,9 @@ int session_wait(struct session *s) {
 
 int command_wait(struct session *s) {
 	struct err err;
-	int r = 0;
+	int r;
 	session_report_open(s);
-	if (s->settings.separated || s->settings.arguments[0]) {
-		r = err_set(&err, EINVAL,
-			    "wait takes no command and no argument, only options; to wait and then run one: "
-			    "distinit --wait -- COMMAND");
-	}
-	r = r < 0 ? r : check_env_format(s, &err);
+	r = check_env_format(s, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : rollcall_prepare(s, &err);
 	if (r < 0) {

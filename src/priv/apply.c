@@ -70,6 +70,10 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
 }
 
+static int not_as_planned(const char *what, struct err *err) {
+	return err_set(err, EIO, "the change of privileges was not done as planned: %s", what);
+}
+
 /** Check one number that was read back. */
 static int check_number(const char *what, uint64_t found, uint64_t wanted, struct err *err) {
 	if (found == wanted) {
@@ -102,9 +106,7 @@ static int verify(struct arena *arena, const struct priv_plan *p, struct err *er
 		r = r < 0 ? r : check_number("a gid", now.gid[i], t->gid[i], err);
 	}
 	if (r == 0 && !groups_are(now.groups, now.n_groups, t->groups, t->n_groups, t->gid[0])) {
-		r = err_set(
-			err, EIO,
-			"the change of privileges was not done as planned: the supplementary groups differ");
+		r = not_as_planned("the supplementary groups differ", err);
 	}
 	r = r < 0 ? r : check_set("effective", now.caps.effective, t->caps.effective, err);
 	r = r < 0 ? r : check_set("permitted", now.caps.permitted, t->caps.permitted, err);
@@ -115,8 +117,7 @@ static int verify(struct arena *arena, const struct priv_plan *p, struct err *er
 	// Without cap_setuid, going back to root must be impossible.
 	if (r == 0 && p->set_uid && t->uid[0] != 0 && !(t->caps.permitted & CAP_BIT(CAP_SETUID)) &&
 	    setuid(0) == 0) {
-		r = err_set(err, EIO,
-			    "the change of privileges was not done as planned: uid 0 can be regained");
+		r = not_as_planned("uid 0 can be regained", err);
 	}
 	return r;
 }

@@ -173,9 +173,8 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 	}
 	if (!(p->now->caps.bounding & CAP_BIT(cap))) {
 		return err_set(err, EPERM,
-			       "%s: %s cannot be kept, because the container does not have it (it is not in "
-			       "the bounding set); add it with docker run --cap-add=%s, or capabilities.add "
-			       "in Kubernetes",
+			       "%s: %s cannot be kept, because the container does not have it; add it "
+			       "with docker run --cap-add=%s, or capabilities.add in Kubernetes",
 			       w->keep_from, name.s, name.s + 4);
 	}
 	if (uid != 0) {
@@ -183,15 +182,14 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 		// the bounding set. Many people do not expect this.
 		return err_set(err, EPERM,
 			       "%s: %s cannot be kept, because this process does not have it: the container "
-			       "has it (it is in the bounding set), but Docker and Kubernetes do not pass it "
-			       "to a process that starts as another user than root (here: uid %u); start the "
-			       "container as root, and change the user with "
-			       "--user=%u",
+			       "has it, but Docker and Kubernetes do not pass it to a process that starts as "
+			       "another user than root (here: uid %u); start the container as root, and "
+			       "change the user with --user=%u",
 			       w->keep_from, name.s, uid, uid);
 	}
 	return err_set(err, EPERM,
-		       "%s: %s cannot be kept, because this process does not have it, although it is in the "
-		       "bounding set; the program that started this process dropped it",
+		       "%s: %s cannot be kept, because this process does not have it: the container has it, "
+		       "but the program that started this process dropped it",
 		       w->keep_from, name.s);
 }
 

@@ -74,9 +74,9 @@ readonly OWN='not carried, as each worker has its own from its host or launcher;
 
 @test "bundle takes no command" {
 	distinit -- bundle -- true
-	refuses_with "bundle takes no command and no argument, only options, such as --track=NAME; see 'distinit bundle --help'"
+	refuses_with "bundle takes no command and no argument, only options; see 'distinit bundle --help'"
 	distinit -- bundle A
-	refuses_with "bundle takes no command and no argument, only options, such as --track=NAME; see 'distinit bundle --help'"
+	refuses_with "bundle takes no command and no argument, only options; see 'distinit bundle --help'"
 }
 
 @test "--output: atomic, and only for the owner, because it may contain tokens" {

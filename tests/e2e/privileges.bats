@@ -316,7 +316,7 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 @test "capabilities: one that the container does not have is named" {
 	requires_root
 	with_caps +setuid,+setgid,+setpcap PATH="$PATH" -- "$ROOT" --user=app --cap-keep=ipc_lock -- echo ran
-	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it (it is not in the bounding set); add it with docker run --cap-add=ipc_lock*'
+	fails_like 125 '--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it; add it with docker run --cap-add=ipc_lock*'
 	distinit PATH="$PATH" -- --cap-keep=cap_62 -- echo ran
 	fails_like 125 '--cap-keep: this kernel has no cap_62; its last capability is cap_*'
 	# Unknown capabilities are ignored in --cap-drop: the list may be older or newer than the

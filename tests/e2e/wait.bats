@@ -326,9 +326,9 @@ fails_at_last() {
 	distinit -- --wait --for=udp -- echo ran
 	refuses_with "--for='udp': expected dns, tcp or all"
 	distinit -- wait main1
-	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
+	refuses_with "wait takes no command and no argument, only options; see 'distinit wait --help'"
 	distinit -- wait -- echo
-	refuses_with "wait takes no command and no argument, only options; to wait and then run one: distinit --wait -- COMMAND"
+	refuses_with "wait takes no command and no argument, only options; see 'distinit wait --help'"
 }
 
 @test "wait: a failure is written to the termination log, if there is one" {

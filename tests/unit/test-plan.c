@@ -231,13 +231,12 @@ static void check_refused(void) {
 	struct credentials now = root_with(USUAL), user = user_with(1000, USUAL | IPC);
 	check_plan("Docker's trap", (struct options){.keep = "ipc_lock"}, &user,
 		   "--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the "
-		   "container has it (it is in the bounding set), but Docker and Kubernetes do not pass it "
-		   "to a process that starts as another user than root (here: uid 1000); start the container "
-		   "as root, and change the user with --user=1000");
+		   "container has it, but Docker and Kubernetes do not pass it to a process that starts as "
+		   "another user than root (here: uid 1000); start the container as root, and change the "
+		   "user with --user=1000");
 	check_plan("not given", (struct options){.user = "app", .keep = "ipc_lock"}, &now,
-		   "--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it (it is "
-		   "not in the bounding set); add it with docker run --cap-add=ipc_lock, or capabilities.add "
-		   "in Kubernetes");
+		   "--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it; add it "
+		   "with docker run --cap-add=ipc_lock, or capabilities.add in Kubernetes");
 	check_plan("not in this kernel", (struct options){.keep = "cap_50"}, &now,
 		   "--cap-keep: this kernel has no cap_50; its last capability is cap_checkpoint_restore");
 	check_plan("kept and dropped", (struct options){.drop = "chown,kill", .keep = "kill"}, &now,
