@@ -27,6 +27,7 @@
 #include "names/names.h"
 
 #include "base/nearest.h"
+#include "base/words.h"
 #include "env/secret.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
@@ -57,10 +58,7 @@ static alignas(16) char memory[16 * 1024];
 
 /** Write a word of the command line. A word with special characters is quoted. */
 static void put_word(struct buf *out, const char *word) {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-	bool is_plain = *word && word[strspn(word, plain)] == '\0';
-	buf_puts(out, is_plain ? word : quote(str_of(word)).s);
+	buf_puts(out, word_is_plain(word) ? word : quote(str_of(word)).s);
 }
 
 /** Print an error that shows how to write the command line. */

@@ -138,10 +138,14 @@ static void put_quoted(struct buf *out, const char *word) {
 	buf_putc(out, '\'');
 }
 
-void word_put(struct buf *out, const char *word) {
+bool word_is_plain(const char *word) {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-	if (*word && word[strspn(word, plain)] == '\0') {
+	return *word && word[strspn(word, plain)] == '\0';
+}
+
+void word_put(struct buf *out, const char *word) {
+	if (word_is_plain(word)) {
 		buf_puts(out, word);
 	} else {
 		put_quoted(out, word);

@@ -40,6 +40,9 @@ char **words_vector(struct words *words);
  */
 int words_split(struct words *words, const char *from, struct str text, struct err *err);
 
+/** Whether a shell reads @word as it is: it needs no quotes. */
+bool word_is_plain(const char *word);
+
 /** Write @word so that a shell reads it as the same single word. */
 void word_put(struct buf *out, const char *word);
 
