@@ -26,11 +26,11 @@
 
 /** All that musl's resolver and malloc() call, its later versions' too, which also use TCP. */
 static const uint16_t allowed[] = {
-	SYS_read,	  SYS_readv,	SYS_write,   SYS_close,	      SYS_fcntl,	 SYS_lseek,
-	SYS_socket,	  SYS_bind,	SYS_connect, SYS_getsockname, SYS_setsockopt,	 SYS_sendto,
-	SYS_sendmsg,	  SYS_recvfrom, SYS_recvmsg, SYS_ppoll,	      SYS_brk,		 SYS_mmap,
-	SYS_munmap,	  SYS_mremap,	SYS_futex,   SYS_exit_group,  SYS_clock_gettime, SYS_rt_sigprocmask,
-	SYS_rt_sigreturn, SYS_getpid,
+	SYS_read,	SYS_readv,	SYS_write,	   SYS_close,	       SYS_fcntl,
+	SYS_lseek,	SYS_socket,	SYS_bind,	   SYS_connect,	       SYS_getsockname,
+	SYS_setsockopt, SYS_sendto,	SYS_sendmsg,	   SYS_recvfrom,       SYS_recvmsg,
+	SYS_ppoll,	SYS_brk,	SYS_mmap,	   SYS_munmap,	       SYS_mremap,
+	SYS_futex,	SYS_exit_group, SYS_clock_gettime, SYS_rt_sigprocmask, SYS_rt_sigreturn,
 #ifdef SYS_poll
 	SYS_poll,
 #endif

@@ -411,6 +411,17 @@ fails_at_last() {
 	[[ $status -eq 0 && $((0x${output##*[[:space:]]} >> 16 & 1)) -eq 1 ]]
 }
 
+@test "wait: before it asks, the child that resolves a name gives up all that it does not need for that" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	readelf -lW "$DISTINIT" | grep -q INTERP && skip 'not of the GNU C library, whose resolver is not confined'
+	invoke env -i PATH="$PATH" strace -f -o trace -e trace=prctl,open,openat "$DISTINIT" wait --cluster=none \
+		--master-addr=localhost --timeout=5s
+	[ "$status" -eq 0 ]
+	run awk '/SECCOMP_MODE_FILTER.* = 0$/ { confined = 1 } /"\/etc\/(hosts|resolv.conf)"/ { print confined ? "confined" : "free" }' trace
+	[[ -n $output && $output != *free* ]]
+}
+
 @test "wait: an inconsistent answer of the child is rejected" {
 	requires strace
 	strace -o /dev/null -e inject=read:poke_exit=@arg2=00:when=1000 true || skip 'strace cannot change what is read here'
