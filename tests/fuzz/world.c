@@ -648,15 +648,22 @@ int __wrap_prctl(int what, unsigned long a, unsigned long b, unsigned long c, un
 	return run && !asks ? 0 : (int)syscall(SYS_prctl, what, a, b, c, d);
 }
 
-/** A millisecond for each look at the clock. */
+/** The time of the world: a millisecond for each look at the clock. */
+static uint64_t ms = 1700000000000;
+
 int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
-	static uint64_t ms = 1700000000000;
 	if (!run) {
 		return (int)syscall(SYS_clock_gettime, id, out);
 	}
 	ms++;
 	*out = (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
 	return 0;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
+	ms += run && timeout > 0 ? (uint64_t)timeout : 0;
+	return __real_poll(fds, n, run ? 0 : timeout);
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left) {
@@ -685,6 +692,7 @@ NOTHING(rights_lower, 0)
 NOTHING(rights_restore, 0)
 NOTHING(priv_apply, 0)
 NOTHING(session_wait, 0)
+NOTHING(wait_until_up, 0)
 NOTHING(interface_find, 0)
 NOTHING(own_addresses, 0)
 NOTHING(hash_begin, 0)
