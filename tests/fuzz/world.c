@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "base/num.h"
+#include "priv/credentials.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -702,6 +703,35 @@ const char *__wrap_interface_find(struct arena *arena, const void *cluster, cons
 	(void)arena, (void)cluster;
 	*why = file ? "the world says so" : "there is none in this world";
 	return file && file->text.len ? file->text.p : NULL;
+}
+
+int __real_credentials_read(struct arena *arena, struct credentials *out, struct err *err);
+
+/** The ids and capabilities are those of the file /ids, as far as it has numbers, in the order of the struct. */
+int __wrap_credentials_read(struct arena *arena, struct credentials *out, struct err *err) {
+	int r = __real_credentials_read(arena, out, err);
+	const struct world_file *file = file_at("/ids");
+	struct str rest = file ? buf_str(&file->text) : STR(""), word;
+	uint64_t *caps[] = {&out->caps.effective, &out->caps.permitted, &out->caps.inheritable,
+			    &out->caps.bounding, &out->caps.ambient};
+	uint64_t number;
+	for (unsigned i = 0; r == 0 && i < 13 && str_cut(&rest, ' ', &word); i++) {
+		if (num_read(word, UINT64_MAX, &number) < 0) {
+			continue;
+		}
+		if (i < 3) {
+			out->uid[i] = (uint32_t)number;
+		} else if (i < 6) {
+			out->gid[i - 3] = (uint32_t)number;
+		} else if (i < 11) {
+			*caps[i - 6] = number & out->caps_known;
+		} else if (i == 11) {
+			out->securebits = (unsigned)number;
+		} else {
+			out->no_new_privs = number & 1;
+		}
+	}
+	return r;
 }
 
 // --- tools, such as squeue
