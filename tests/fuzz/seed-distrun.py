@@ -43,7 +43,8 @@ def main():
         (folder / f"site-{name}").write_bytes(data.encode())
     if len(sys.argv) > 2:
         words = [*HARD, *(f" {field}=" for field in fields), *(f"\n{name}=" for name in names)]
-        words += [f"\0$--{option}=" for option in options] + [f"\0CSRUN_{name}=" for name in names]
+        variables = found("src/container/site.c", r'"(CSRUN_\w+)"')
+        words += [f"\0$--{option}=" for option in options] + [f"\0{name}=" for name in variables]
         pathlib.Path(sys.argv[2]).write_text("".join(map(quoted, words)), encoding="ascii")
 
 
