@@ -248,23 +248,46 @@ static bool count_secrets(struct str text, unsigned *n) {
 	return true;
 }
 
+/** Whether @text says that what it names holds something else than directives and variables. */
+static bool is_other_use(const char *text) {
+	return (strstr(text, "file") && !strstr(text, "env-file")) || strstr(text, "FILE=/") ||
+	       strstr(text, "read=") || strstr(text, "_READ=") || strstr(text, "show");
+}
+
+/** Whether @word can have a variable: --set=NAME=VALUE, or NAME=VALUE behind --set or as a command. */
+static bool sets_variable(char *const *words, unsigned at) {
+	static const char *const heads[] = {
+		"--set=", "--sett=", "--add=", "--append=", "--prepend=", "--first=", "--unset=", "-e"};
+	const char *before = at ? words[at - 1] : "";
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		size_t len = strlen(heads[i]), bare = len - (heads[i][len - 1] == '=');
+		if (strncmp(words[at], heads[i], len) == 0 ||
+		    (strlen(before) == bare && strncmp(before, heads[i], bare) == 0)) {
+			return true;
+		}
+	}
+	return words[at][0] != '-' && (before[0] != '-' || strchr(before, '='));
+}
+
 bool world_has_secret(const struct world *world) {
-	unsigned n = 0;
-	bool only = !world->called || count_secrets(str_of(world->called), &n);
-	for (char **word = world->words; only && *word; word++) {
-		only = count_secrets(str_of(*word), &n);
+	unsigned n = 0, before;
+	bool only = true;
+	for (unsigned i = 0; only && i < world->n_words; i++) {
+		before = n;
+		only = count_secrets(str_of(world->words[i]), &n) && !is_other_use(world->words[i]);
+		only = only && (n == before || sets_variable(world->words, i));
 	}
 	for (char **entry = world->env; only && *entry; entry++) {
-		only = count_secrets(str_of(*entry), &n);
+		only = count_secrets(str_of(*entry), &n) && !is_other_use(*entry);
 	}
 	for (unsigned i = 0; only && i < world->n_files; i++) {
-		only = count_secrets(world->files[i].path, &n) &&
+		only = !shows_secret(world->files[i].path) &&
 		       count_secrets(buf_str(&world->files[i].text), &n);
 	}
 	for (unsigned i = 0; only && i < world->n_tools; i++) {
-		only = count_secrets(buf_str(&world->tools[i].text), &n);
+		only = !shows_secret(buf_str(&world->tools[i].text));
 	}
-	return only && n;
+	return only && n && !(world->called && strstr(world->called, secret));
 }
 
 // --- a run
