@@ -49,8 +49,8 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			nearest_try(&best, o->name);
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help",
-		       quote(str_of(secret_mask_word(s->arena, word))).s, nearest_hint(&best, "--").s);
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", secret_quote_word(s->arena, word).s,
+		       nearest_hint(&best, "--").s);
 }
 
 /** Whether @word names the option @name. */

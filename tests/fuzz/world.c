@@ -37,8 +37,6 @@
 #define CPU_BASE_US 5000000
 #define CPU_EACH_US 8
 
-extern char **environ;
-
 // --- reading the input
 
 static void add_word(struct world *w, char ***list, unsigned *n, struct str text) {
@@ -358,13 +356,18 @@ static void show(char **argv, const struct outcome *out) {
 	}
 }
 
+static size_t count(char *const *list) {
+	size_t n = 0;
+	while (list[n]) {
+		n++;
+	}
+	return n;
+}
+
 void world_run(struct world *world, char *const *words, struct outcome *out) {
 	static struct running running;
 	char **before = environ, name[] = "distinit";
-	size_t n = 0;
-	while (words[n]) {
-		n++;
-	}
+	const size_t n = count(words);
 	char **argv = arena_array(&world->arena, n + 2, sizeof(*argv));
 	argv[0] = world->called ? world->called : name;
 	memcpy(argv + 1, words, (n + 1) * sizeof(*argv));
@@ -600,13 +603,11 @@ int __wrap_execve(const char *program, char *const *argv, char *const *env) {
 	if (strchr(program, 'x')) {
 		return -1;
 	}
-	unsigned n = 0, cap = 0;
 	run = NULL;
-	for (; env[cap]; cap++) {
-	}
-	char **copy = arena_array(&r->world->arena, cap + 1, sizeof(*copy));
-	for (; env[n]; n++) {
-		copy[n] = arena_text(&r->world->arena, env[n], strlen(env[n]));
+	const size_t n = count(env);
+	char **copy = arena_array(&r->world->arena, n + 1, sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = arena_text(&r->world->arena, env[i], strlen(env[i]));
 	}
 	copy[n] = NULL;
 	r->out->env = copy;
