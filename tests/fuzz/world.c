@@ -390,7 +390,7 @@ void world_run(struct world *world, char *const *words, struct outcome *out) {
 	if (setjmp(running.end) == 0) {
 		environ = env;
 		run = &running;
-		int status = program_main((int)n + 1, argv);
+		int status = program_main((int)count(argv), argv);
 		run = NULL;
 		out->status = status;
 	}
