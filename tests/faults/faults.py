@@ -11,56 +11,30 @@ each in a network of its own (default: five for each processor, as most only wai
 """
 
 import argparse
-import ctypes
-import fcntl
-import json
 import os
 import random
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple, Optional
+from functools import partial
+from typing import NamedTuple, Optional
 
 import judge
 import syscalls
+from crew import at_once, enter_room, leave_room
 from judge import Outcome, error_lines, told
 from scenarios import SCENARIOS, Files, Scenario, Stage
 from tracer import Call, Fault, Tracer
 
 NAMES_CALLED = ("gosu", "tini", "dumb-init", "catatonit")
-NEW_NETWORK, NEW_MOUNTS, SUBREAPER, DEATH_SIGNAL = 0x40000000, 0x00020000, 36, 1
 # A kill before one of these leaves what a kill before the call in front of it leaves.
 NO_TRACE = ("brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address", "getpid", "gettid", "getppid", "uname", "clock_gettime",
             "getresuid", "getresgid", "getgroups", "capget", "rt_sigpending", "sched_getaffinity", "readlink", "fstat", "stat", "lstat")
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def enter_room(folder: str) -> None:
-    """Mounts and a network of our own, in which h0 to h9 are addresses; and orphans come to us."""
-    if libc.unshare(NEW_NETWORK | NEW_MOUNTS) < 0:
-        print("1..0 # SKIP no namespaces for mounts and networks here")
-        sys.exit(0)
-    libc.prctl(SUBREAPER, 1, 0, 0, 0)
-    Path(folder, "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.{100 + i} h{i}\n" for i in range(10)))
-    Path(folder, "resolv.conf").write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
-    subprocess.run(f"mount --make-rprivate / && mount --bind {folder}/hosts /etc/hosts && mount --bind {folder}/resolv.conf "
-                   "/etc/resolv.conf", shell=True, check=True)
-    loopback_up()
-
-
-def loopback_up() -> None:
-    with socket.socket() as any_socket:
-        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x41))
 
 
 def perform(scenario: Scenario, programs: dict[str, str], fault: Optional[Fault], room: str) -> Outcome:
@@ -124,7 +98,6 @@ def plan(scenario: Scenario, plain: Outcome) -> list[Fault]:
 class Result(NamedTuple):
     """Of one fault. word: tried, accepted, finding or missed (the call did not come)."""
 
-    number: int
     word: str
     seconds: float
     text: str = ""
@@ -153,8 +126,8 @@ class Row:
 
 
 class Run:
-    def __init__(self, programs: dict[str, str], room: str, deadline: float) -> None:
-        self.programs, self.room, self.deadline = programs, room, deadline
+    def __init__(self, programs: dict[str, str], room: str, jobs: int) -> None:
+        self.programs, self.room, self.jobs = programs, room, jobs
         self.known = judge.accepted()
         self.findings: list[str] = []
 
@@ -162,16 +135,30 @@ class Run:
         self.findings.append(text)
         print("# " + text, flush=True)
 
-    def row(self, scenario: Scenario) -> Row:
+    def plain(self, scenario: Scenario) -> Outcome:
+        """What comes out without a fault. A busy machine may be too slow for it, so it is tried again."""
         for _ in range(3):
-            plain = perform(scenario, self.programs, None, self.room)
-            if plain.status is not None and not error_lines(plain.err):
-                return Row(scenario, plain, plan(scenario, plain))
-            # else a busy machine may have been too slow for it
-        self.find(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
-        return Row(scenario, plain, [])
+            outcome = perform(scenario, self.programs, None, self.room)
+            if outcome.status is not None and not error_lines(outcome.err):
+                break
+        return outcome
 
-    def attempt(self, row: Row, fault: Fault) -> tuple[str, str]:
+    def plan(self, scenarios: list[Scenario]) -> list[Row]:
+        rows = {}
+        for number, plain in at_once(self.jobs, self.room, [partial(self.plain, scenario) for scenario in scenarios], float("inf")):
+            scenario = scenarios[number]
+            works = plain.status is not None and not error_lines(plain.err)
+            if not works:
+                self.find(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
+            rows[number] = Row(scenario, plain, plan(scenario, plain) if works else [])
+        return [rows[number] for number in sorted(rows)]
+
+    def attempt(self, row: Row, fault: Fault) -> Result:
+        start = time.monotonic()
+        word, text = self.judged(row, fault)
+        return Result(word, time.monotonic() - start, text)
+
+    def judged(self, row: Row, fault: Fault) -> tuple[str, str]:
         """Returns the word and the text of a result."""
         got = perform(row.scenario, self.programs, fault, self.room)
         if not got.traced.reached:
@@ -189,40 +176,7 @@ class Run:
                 return "finding", f"{row.scenario.name} {fault.process} {told(fault)}: {verdict} ({said})"
         return "tried", f"{row.scenario.name} {fault.process} {told(fault)}: only once: {verdict}"
 
-    def work(self, todo: list[tuple[Row, Fault]], numbers: int, results: int) -> None:
-        """In a process of its own: take the next number, as long as there is one."""
-        libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        libc.prctl(SUBREAPER, 1, 0, 0, 0)
-        libc.unshare(NEW_NETWORK)
-        loopback_up()
-        with socket.create_server(("", 29501)):
-            while time.monotonic() < self.deadline:
-                bytes_read = os.read(numbers, 4)
-                if not bytes_read:
-                    break
-                number, = struct.unpack("i", bytes_read)
-                start = time.monotonic()
-                word, text = self.attempt(*todo[number])
-                os.write(results, json.dumps(Result(number, word, time.monotonic() - start, text[:3000])).encode() + b"\n")
-
-    def start_worker(self, todo: list[tuple[Row, Fault]], pipes: tuple[tuple[int, int], tuple[int, int]]) -> int:
-        (numbers, more), (taken, results) = pipes
-        worker = os.fork()
-        if worker == 0:
-            status = 1
-            try:
-                os.close(more)
-                os.close(taken)
-                self.work(todo, numbers, results)
-                status = 0
-            except BaseException:  # pylint: disable=broad-exception-caught # whatever it is, the parent must not go on here
-                traceback.print_exc()
-            finally:
-                os._exit(status)
-        return worker
-
-    def take(self, todo: list[tuple[Row, Fault]], result: Result) -> None:
-        row, _ = todo[result.number]
+    def take(self, row: Row, result: Result) -> None:
         row.counts[result.word] += 1
         row.seconds += result.seconds
         if result.word == "finding":
@@ -232,21 +186,9 @@ class Run:
         if sum(row.counts.values()) == len(row.faults):
             row.show()
 
-    def run(self, todo: list[tuple[Row, Fault]], jobs: int) -> None:
-        pipes = (os.pipe(), os.pipe())
-        (numbers, more), (taken, results) = pipes
-        fcntl.fcntl(more, fcntl.F_SETPIPE_SZ, 1 << 20)
-        os.write(more, b"".join(struct.pack("i", number) for number in range(len(todo))))
-        workers = [self.start_worker(todo, pipes) for _ in range(jobs)]
-        for number in (numbers, more, results):
-            os.close(number)
-        with os.fdopen(taken, encoding="utf-8") as lines:
-            for line in lines:
-                values: list[Any] = json.loads(line)
-                self.take(todo, Result(*values))
-        for worker in workers:
-            if os.waitpid(worker, 0)[1]:
-                self.find("a worker of this tool has failed")
+    def run(self, todo: list[tuple[Row, Fault]], deadline: float) -> None:
+        for number, result in at_once(self.jobs, self.room, [partial(self.attempt, row, fault) for row, fault in todo], deadline):
+            self.take(todo[number][0], result)
 
 
 def in_order(rows: list[Row], choose: Optional[random.Random]) -> list[tuple[Row, Fault]]:
@@ -286,12 +228,11 @@ def main() -> int:
         enter_room(room)
         # Copies, as somebody may build meanwhile.
         programs = {name: shutil.copy(path, f"{room}/{name}") for name, path in (("distinit", asked.distinit), ("distrun", asked.distrun))}
-        run = Run(programs, room, start + (asked.seconds or 1e9))
-        with socket.create_server(("", 29501)):
-            rows = [run.row(scenario) for scenario in chosen]
+        run = Run(programs, room, asked.jobs)
+        rows = run.plan(chosen)
         print(f"# {'scenario':22}{'calls':>7}{'faults':>8}{'tried':>8}{'accepted':>10}{'missed':>8}{'findings':>10}{'seconds':>9}")
-        run.run(in_order(rows, random.Random(seed) if asked.seconds else None), asked.jobs)
-        subprocess.run("umount /etc/hosts /etc/resolv.conf", shell=True, check=False)
+        run.run(in_order(rows, random.Random(seed) if asked.seconds else None), start + (asked.seconds or float("inf")))
+        leave_room()
     for row in rows:
         row.show()
     tried, total = sum(row.all() for row in rows), Counter[str]()
