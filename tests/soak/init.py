@@ -31,7 +31,7 @@ REAL_TIME = range(34, 65)
 ONE_AT_A_TIME = [number for number in range(1, 32) if number not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGTERM)]
 EAGAIN = 11
 STATUS = 42
-LIMIT_S = 20
+LIMIT_S = 60
 
 
 class Lost(Exception):
