@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev faults, mutants, privileges: how well the tests would notice. tests/README.md tells what each does.
+# ./dev faults, mutants, privileges, soak: how well the tests would notice. tests/README.md tells what each does.
 
 readonly PKGS_FAULTS="$PKGS_BUILD python3 util-linux iproute2"
 
@@ -21,4 +21,13 @@ word_mutants() {
 	need "$PKGS_FAULTS $PKGS_TEST"
 	fetch_sources
 	hand_over tests/mutants/mutants.py "$@"
+}
+
+readonly PKGS_SOAK="$PKGS_FAULTS slurmctld slurmd slurmdbd slurm-client mariadb-server munge"
+
+word_soak() {
+	need "$PKGS_SOAK"
+	build_static
+	compile build tests/crowd
+	hand_over tests/soak/soak.py build/distinit build/distrun build/tests/crowd "$@"
 }

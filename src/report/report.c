@@ -91,27 +91,24 @@ static int open_file(const char *path) {
 
 /**
  * Write @text at the end of the file, without the signals that this may cause: the reader of a FIFO
- * has gone, or the file has reached RLIMIT_FSIZE. (If they are blocked, they stay pending, and the
- * loop of --init drops them.)
+ * has gone, or the file has reached RLIMIT_FSIZE. (If they are blocked already, they stay pending, and
+ * the loop of --init drops them.) They are not ignored, as that would drop one that somebody has sent.
  * Returns 0 or a negative errno.
  */
 static int append(struct report *report, struct str text) {
-	static const int signals[] = {SIGPIPE, SIGXFSZ};
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, before[2];
+	uint64_t before = 0, caused = 1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1);
 	int fd = open_file(report->path);
 	if (fd < 0) {
 		return -errno;
 	}
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], &ignore, &before[i]);
-	}
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &caused, &before, sizeof(before));
 	ssize_t n = write(fd, text.p, text.len);
 	int r = n < 0 ? -errno : (size_t)n < text.len ? -ENOSPC : 0;
 	report->torn = n > 0 ? r < 0 : report->torn;
 	r = close(fd) < 0 && r == 0 ? -errno : r;
-	for (int i = 0; i < 2; i++) {
-		sigaction(signals[i], &before[i], NULL);
-	}
+	caused &= ~before;
+	syscall(SYS_rt_sigtimedwait, &caused, NULL, &(struct timespec){0}, sizeof(caused));
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	return r;
 }
 

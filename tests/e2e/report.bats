@@ -128,3 +128,16 @@ told() {
 	[ "$(told)" = 'derived started ended' ]
 	[ "$(told 'len(all[2]["job_id"])')" = 4000 ]
 }
+
+@test "report: a PIPE or XFSZ that waits while another signal is reported is forwarded, too" {
+	env --default-signal "$DISTINIT" --report=report --init -- sh -c 'trap "echo PIPE >>got" PIPE; trap "echo XFSZ >>got" XFSZ
+		trap "echo USR1 >>got" USR1; touch ready; until [ -e end ]; do sleep 0.02; done' 3>&- &
+	local pid=$! name
+	until [[ -e ready ]]; do sleep 0.02; done
+	kill -STOP "$pid"
+	for name in USR1 PIPE XFSZ CONT; do kill -s "$name" "$pid"; done
+	until grep -q XFSZ report; do sleep 0.02; done
+	touch end
+	wait "$pid"
+	[ "$(sort got | xargs)" = 'PIPE USR1 XFSZ' ]
+}

@@ -11,6 +11,7 @@
  *     --from=A.B.C      source addresses A.B.C.1 and so on: 8,000 members each; default 127.0.1
  *     --clock=MS        how much their clocks are ahead
  *     --wait=MS         how long they stay without a word from the coordinator (default: 20000)
+ *     --hold            once all are greeted, say "here", and stay until stdin ends
  *     --act=WHAT        instead of a member's part:
  *         silent, half  they say nothing; half a HELLO; --stay=MS and leave
  *         slow          a byte of it each 100 ms
@@ -32,6 +33,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -81,11 +83,12 @@ static struct options {
 	uint64_t digests[HELLO_DIGESTS];
 	int64_t clock;
 	uint64_t wait, stay, fail;
+	bool hold;
 	enum act act;
 } options = {.job = "manual:", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
 
 static struct key job_key;
-static uint32_t n_go, n_no, n_gone, n_open, n_end, go_port;
+static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, go_port;
 static double first_go, last_go, fell, first_end, last_end;
 static unsigned char first_hello[HELLO_MAX];
 static size_t first_hello_len;
@@ -134,6 +137,8 @@ static void read_option(const char *word) {
 		options.stay = strtoull(word + 7, NULL, 10);
 	} else if (strncmp(word, "--fail=", 7) == 0) {
 		options.fail = strtoull(word + 7, NULL, 10);
+	} else if (strcmp(word, "--hold") == 0) {
+		options.hold = true;
 	} else if (strncmp(word, "--act=", 6) == 0) {
 		for (int i = 0; acts[i]; i++) {
 			if (strcmp(acts[i], word + 6) == 0) {
@@ -251,6 +256,7 @@ static void speak(struct caller *c, uint32_t i, const unsigned char *greeting) {
 		break;
 	}
 	send_all(c, c->hello, n);
+	n_hello++;
 	if (options.act == LEAVE && c->line.fd >= 0) {
 		hang_up(c, false);
 	}
@@ -388,6 +394,21 @@ static void fail(struct caller *c) {
 	line_send(&c->line, FRAME_ENDED, payload, ended_encode(&own, payload));
 }
 
+/** Whether all are greeted, and whoever started us wants them to go. */
+static bool may_go(void) {
+	static bool said;
+	char byte;
+	if (!options.hold || n_hello < options.n) {
+		return false;
+	}
+	if (!said) {
+		said = true;
+		printf("here\n");
+		fflush(stdout);
+	}
+	return poll(&(struct pollfd){.events = POLLIN}, 1, 0) > 0 && read(0, &byte, 1) <= 0;
+}
+
 static double cpu_ms(void) {
 	struct rusage used;
 	getrusage(RUSAGE_SELF, &used);
@@ -410,7 +431,7 @@ static int run_call(void) {
 	uint32_t called = 1;
 	bool leaves = options.act == SILENT || options.act == HALF;
 	double end = began + (double)(leaves ? options.stay : options.wait);
-	while ((n_open || called < options.n) && now_ms() < end) {
+	while ((n_open || called < options.n) && now_ms() < end && !may_go()) {
 		// Some connect, some are served: as on many machines.
 		for (int i = 0; i < 64 && called < options.n; i++, called++) {
 			call(&callers[called], called, epoll, false);
@@ -437,8 +458,9 @@ static int run_call(void) {
 			hang_up(&callers[i], false);
 		}
 	}
-	printf("go=%u no=%u gone=%u port=%u wall_ms=%.1f skew_ms=%.1f cpu_ms=%.1f\n", n_go, n_no, n_gone,
-	       go_port, n_go ? last_go - began : 0, n_go ? last_go - first_go : 0, cpu_ms() - begun_cpu);
+	printf("go=%u no=%u gone=%u hellos=%u port=%u wall_ms=%.1f skew_ms=%.1f cpu_ms=%.1f\n", n_go, n_no,
+	       n_gone, n_hello, go_port, n_go ? last_go - began : 0, n_go ? last_go - first_go : 0,
+	       cpu_ms() - begun_cpu);
 	if (options.act == STAY) {
 		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
 		       last_end - first_end);
