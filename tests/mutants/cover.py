@@ -118,7 +118,7 @@ def coverage(tests: list[dict], tree: Tree, jobs: int) -> dict[str, dict]:
     its_tests = [test for test in covered.tests() if test["name"] in missing]
     with ThreadPoolExecutor(jobs) as pool:
         known = all_blocks(covered, pool)
-        pieces = [its_tests[n::jobs * 16] for n in range(jobs * 16)]
+        pieces = [its_tests[n::jobs * 16] for n in range(min(jobs * 16, len(its_tests)))]
         for output in pool.map(lambda piece: covered.room(piece, "0", "cover"), pieces):
             for line in output.splitlines():
                 result = with_lines(covered, json.loads(line), known)

@@ -47,6 +47,13 @@ class Reach:
             for place in its["lines"]:
                 path, line = place.rsplit(":", 1)
                 self.of_line.setdefault(path, {}).setdefault(int(line), set()).add(name)
+        # How much a test has to do with a file: it reaches lines of it that few others reach.
+        self.about: dict[str, dict[str, float]] = {}
+        for path, of_lines in self.of_line.items():
+            about = self.about[path] = {}
+            for names in of_lines.values():
+                for name in names:
+                    about[name] = about.get(name, 0) + 1 / len(names)
         self.killers: dict[str, Counter[str]] = {}
 
     def of(self, mutant: Mutant, lines: list[str]) -> set[str]:
@@ -62,13 +69,15 @@ class Reach:
         return out if inside else {name for its in known.values() for name in its} or set(self.tests)
 
     def ordered(self, mutant: Mutant, lines: list[str]) -> list[str]:
-        """First what killed its neighbours, then what is quick and reaches little else."""
-        killers = self.killers.get(mutant.path, Counter())
+        """First what is quick, killed its neighbours, or has much to do with this file."""
+        killers, about = self.killers.get(mutant.path, Counter()), self.about.get(mutant.path, {})
         return sorted(self.of(mutant, lines), key=lambda name: (
-            -killers[name], bool(self.tests[name]["why"]), self.tests[name]["seconds"] * (200 + len(self.tests[name]["lines"]))))
+            bool(self.tests[name]["why"]), (0.2 + self.tests[name]["seconds"]) / (0.1 + about.get(name, 0) + 5 * killers[name])))
 
-    def learn(self, path: str, killer: str) -> None:
-        self.killers.setdefault(path, Counter())[killer] += 1
+    def learn(self, path: str, result: str) -> None:
+        for name in self.tests:
+            if result.startswith(f"killed {name}: "):
+                self.killers.setdefault(path, Counter())[name] += 1
 
 
 def equivalents() -> set[tuple[str, str, str]]:
@@ -112,9 +121,6 @@ def try_one(tree: Tree, mutant: Mutant, reach: Reach, tests: dict[str, dict], se
         result = in_stages(tree, chosen, seconds)
     finally:
         file.write_text(original, encoding="utf-8")
-    killer = re.match(r"killed ([^:]+(: .*?)??): ", result)
-    if killer:
-        reach.learn(mutant.path, next((name for name in names if result.startswith(f"killed {name}: ")), ""))
     return result
 
 
@@ -181,6 +187,7 @@ def main() -> int:
                 trees.put(mine)
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([key, result]) + "\n")
+        reach.learn(mutant.path, result)
         counts[result.split()[0].rstrip(":")] += 1
         show(number, result, mutant)
 
