@@ -46,23 +46,20 @@ def blocks(program: Path) -> dict[int, list[str]]:
     assert dump.stdout
     block, line, pending, called = 0, "", set(), False
     for text in dump.stdout:
-        place = re.match(r".*/((?:src|cmd)/\w+/\w+\.c):(\d+)", text)
-        address = re.match(r" *([0-9a-f]+):\t(.*)", text)
-        if text.endswith(">:\n"):
-            block, line, pending = 0, "", set()
-        elif place:
-            line = f"{place[1]}:{place[2]}"
-        elif text.startswith("/"):
-            line = ""
-        elif address:
+        if text[0] == " ":
             if called:
                 # What stands before the first block of a function belongs to it.
-                block, called = int(address[1], 16), False
+                block, called = int(text[: text.index(":")], 16), False
                 out[block] = pending
                 pending = set()
             if line:
                 (out[block] if block else pending).add(line)
-            called = "call" in address[2] and "__sanitizer_cov_trace_pc>" in address[2]
+            called = text.endswith("<__sanitizer_cov_trace_pc>\n")
+        elif text[0] == "/":
+            place = re.match(r".*/((?:src|cmd)/\w+/\w+\.c):(\d+)", text)
+            line = f"{place[1]}:{place[2]}" if place else ""
+        elif text.endswith(">:\n"):
+            block, line, pending = 0, "", set()
     dump.wait()
     return {block: sorted(lines) for block, lines in out.items() if lines}
 
@@ -88,10 +85,9 @@ def with_lines(tree: Tree, result: dict, known: dict[str, dict[int, list[str]]])
     return {**result, "lines": sorted(lines)}
 
 
-def all_blocks(tree: Tree, pool: ThreadPoolExecutor) -> dict[str, dict[int, list[str]]]:
-    """By 'PROGRAM:NAME OF ITS FILE'."""
-    programs = [tree.build / "distinit", tree.build / "distrun", tree.build / "tests/crowd"]
-    programs += [file for file in (tree.build / "tests").glob("*-*") if file.is_file()]
+def all_blocks(tree: Tree, tests: list[dict], pool: ThreadPoolExecutor) -> dict[str, dict[int, list[str]]]:
+    """Of all programs that these tests run. By 'PROGRAM:NAME OF ITS FILE'."""
+    programs = [tree.build / name for name in ["distinit", "distrun", *{test["target"] for test in tests} - {""}]]
     names = [f"{program.name.split('-', 1)[-1]}:{program_name(program)}" for program in programs]
     return dict(zip(names, pool.map(blocks, programs)))
 
@@ -117,7 +113,7 @@ def coverage(tests: list[dict], tree: Tree, jobs: int) -> dict[str, dict]:
     covered = build(tests)
     its_tests = [test for test in covered.tests() if test["name"] in missing]
     with ThreadPoolExecutor(jobs) as pool:
-        known = all_blocks(covered, pool)
+        known = all_blocks(covered, its_tests, pool)
         pieces = [its_tests[n::jobs * 16] for n in range(min(jobs * 16, len(its_tests)))]
         for output in pool.map(lambda piece: covered.room(piece, "0", "cover"), pieces):
             for line in output.splitlines():
