@@ -50,11 +50,11 @@ def blocks(program: Path) -> dict[int, list[str]]:
             if called:
                 # What stands before the first block of a function belongs to it.
                 block, called = int(text[: text.index(":")], 16), False
-                out[block] = pending
+                out[block] = pending | {line} - {""}
                 pending = set()
-            if line:
-                (out[block] if block else pending).add(line)
             called = text.endswith("<__sanitizer_cov_trace_pc>\n")
+            if line and not called:
+                (out[block] if block else pending).add(line)
         elif text[0] == "/":
             place = re.match(r".*/((?:src|cmd)/\w+/\w+\.c):(\d+)", text)
             line = f"{place[1]}:{place[2]}" if place else ""
