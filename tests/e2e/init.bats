@@ -628,6 +628,17 @@ readonly LEAVES='bash -c "trap \"touch asked\" TERM; touch ready; while :; do sl
 	done
 }
 
+@test "init: another signal does not end the wait for leftovers" {
+	start --init --log=info --leftovers=end --leftovers-grace=1h -- \
+		sh -c 'bash -c "trap \"touch asked\" TERM; touch ready; until [ -e enough ]; do sleep 0.02; done; sleep 0.2; echo data >data" & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	until_true test -e asked
+	kill -USR1 "$pid"
+	until_true grep -qx 'distinit: info: signal USR1 is dropped' err
+	touch enough
+	ends_with 4
+	[ "$(<data)" = data ]
+}
+
 @test "init: as PID 1, readers of the output see its end and may write their data" {
 	requires_pidns
 	local i
