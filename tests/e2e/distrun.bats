@@ -93,6 +93,10 @@ says_error() {
 	distrun -- surrogate --job-tim=3 -- true
 	says_error 125 "unknown option '--job-tim=3'; did you mean '--job-time-sec'?; see --help" ||
 		says_error 125 "unknown option '--job-tim=3'; *"
+	for word in where surrogate exec launch analyze; do
+		distrun -- "$word" $'-\001'
+		says_error 125 "unknown option '-*"
+	done
 	distrun -- surrogate true
 	says_error 125 "'--' is missing before the command 'true'"
 	distrun -- surrogate --
