@@ -80,10 +80,7 @@ static void kill_workload(struct supervisor *in) {
 }
 
 bool ending_step(struct supervisor *in) {
-	if (in->ended) {
-		return leftovers_step(in);
-	}
-	if (in->limit_at || in->kill_at) {
+	if (!in->ended && (in->limit_at || in->kill_at)) {
 		uint64_t now = now_ms();
 		if (in->limit_at && now >= in->limit_at) {
 			end_by_limit(in);
@@ -92,7 +89,8 @@ bool ending_step(struct supervisor *in) {
 			kill_workload(in);
 		}
 	}
-	return false;
+	// A workload out of reach has ended here, too: no signal would wake us for it.
+	return in->ended && leftovers_step(in);
 }
 
 uint64_t ending_next(const struct supervisor *in) {

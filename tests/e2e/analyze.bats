@@ -208,6 +208,20 @@ refuses() {
 	prints '# 20 threads: left out: needs 20 CPUs, and a node has 14'
 }
 
+@test "analyze: with pyxis, srun mounts this program into the container, and starts it there" {
+	analyze -- --runtime=pyxis --image=x:1 --dry-run --threads=1 --workers-per-node=1 cat
+	[[ $status -eq 0 ]]
+	prints "$DISTRUN:/distrun:"
+	prints " /distrun probe "
+}
+
+@test "analyze: nodes that are for GRES only are left out" {
+	analyze CSRUN_GRES_NODE=gpu1 -- --dry-run --threads=1 --workers-per-node=1 cat
+	prints ' --exclude=gpu1 '
+	analyze CSRUN_GRES_NODE= -- --dry-run --threads=1 --workers-per-node=1 cat
+	[[ $output != *--exclude* ]]
+}
+
 @test "analyze: a candidate that is given twice is measured once" {
 	analyze -- --dry-run --threads=10,20,20 cat
 	[[ $status -eq 0 && $(grep -c '^srun ' <<<"$output") -eq 2 ]]

@@ -93,6 +93,10 @@ says_error() {
 	distrun -- surrogate --job-tim=3 -- true
 	says_error 125 "unknown option '--job-tim=3'; did you mean '--job-time-sec'?; see --help" ||
 		says_error 125 "unknown option '--job-tim=3'; *"
+	for word in where surrogate exec launch analyze; do
+		distrun -- "$word" $'-\001'
+		says_error 125 "unknown option '-*"
+	done
 	distrun -- surrogate true
 	says_error 125 "'--' is missing before the command 'true'"
 	distrun -- surrogate --
@@ -272,6 +276,17 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	grep -x 'distrun: info: step 12.7 was cancelled: the command is asked to end' <<<"$stderr"
 }
 
+@test "surrogate: a step that is gone is a warning, and the command continues" {
+	tool srun <<-END
+		echo UP 7
+		until [ -e $PWD/up ]; do sleep 0.05; done
+		kill -KILL \$\$
+	END
+	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'echo >up; until grep -q gone .stderr; do sleep 0.05; done; exit 9'
+	[[ $status -eq 9 ]]
+	[[ $stderr == 'distrun: warning: step 12.7 is gone: srun was killed by signal 9; the command continues without one' ]]
+}
+
 @test "surrogate: the step's last signal reaches the command, although srun has ended by then" {
 	# distrun is stopped while both happen, so that it sees both at once.
 	tool srun <<-END
@@ -409,6 +424,17 @@ used() {
 			$(env -i "$DISTRUN" exec "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" launch "--$option" 2>&1) != *'unknown option'* ||
 			$(env -i "$DISTRUN" analyze "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
+	done
+	# An option has a variable, if the manual names it.
+	for word in where surrogate exec launch analyze; do
+		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
+			word=DISTRUN_${option^^} && word=${word//-/_}
+			if grep -q "$word" "$manual"; then
+				[[ -z $(env -i "$word=" "$DISTRUN" where 2>&1 >/dev/null) ]]
+			else
+				[[ $(env -i "$word=" "$DISTRUN" where 2>&1) == *"'$word' is not a setting of distrun"* ]] || { echo "$word" && return 1; }
+			fi
+		done
 	done
 	# Each variable that the manual names exists.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do

@@ -178,6 +178,11 @@ null() {
 		wait $!
 		[[ -p fifo && -L link && $(cat got) == "A='1'" ]]
 	done
+	# With stdin closed, it is opened as descriptor 0.
+	timeout 5 cat fifo >got 3>&- &
+	env -i timeout 5 "${DISTINIT}" env --set B=1 -o fifo <&-
+	wait $!
+	[[ $(cat got) == "B='1'" ]]
 }
 
 @test "--output: the target of /dev/stdout is written to: a pipe, a file, a socket" {

@@ -110,6 +110,15 @@ readonly STEP=(
 		PET_RDZV_BACKEND=c10d --
 }
 
+@test "json: what a framework needs and the manager does not tell is the reason" {
+	local grove=(GROVE_PCLQ_NAME=a-wkr GROVE_PCLQ_POD_INDEX=1 GROVE_HEADLESS_SERVICE=s)
+	json 'v["JAX_PROCESS_ID"]["why"] == "the number of nodes is not known"' "${grove[@]}" -- --frameworks=jax
+	json 'v["JAX_PROCESS_ID"]["why"] == "this node\x27s rank is not known"' AZ_BATCH_HOST_LIST=192.0.2.4,192.0.2.5 \
+		AZ_BATCH_MASTER_NODE=192.0.2.4:6000 AZ_BATCH_IS_CURRENT_NODE_MASTER=false -- --hostname=c --frameworks=jax
+	json 'v["JAX_PROCESS_ID"]["why"].startswith("this process is not a rank, ")' \
+		SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURM_JOB_NUM_NODES=2 -- --hostname=n1 --frameworks=jax
+}
+
 @test "json: removed variables" {
 	json '(v["A"]["action"], v["A"]["value"], v["A"]["by"]) == ("unset", None, "--unset")' A=1 -- --unset A
 	json '(v["A"]["action"], v["B"]["action"]) == ("unset", "set")' A=1 -- --clean --set B=1
@@ -205,6 +214,13 @@ readonly STEP=(
 @test "TF_CONFIG of the user: its contents are shown" {
 	json 'v["TF_CONFIG"]["action"] == "kept" and "worker 1 of 3" in v["TF_CONFIG"]["why"]' \
 		"${SESSION[@]}" 'TF_CONFIG={"cluster":{"worker":["a:1","b:2","c:3"]},"task":{"type":"worker","index":1}}' --
+}
+
+@test "TF_CONFIG of the user: an index behind the last of its list is a warning" {
+	for index in -1 3; do
+		json "said['warnings'] == [\"TF_CONFIG says that this is 'worker $index' of 3, and is passed on as it is\"]" "${SESSION[@]}" \
+			'TF_CONFIG={"cluster":{"worker":["a:1","b:2","c:3"]},"task":{"type":"worker","index":'$index'}}' --
+	done
 }
 
 @test "TF_CONFIG of the user: invalid JSON is a warning that shows the place" {
@@ -409,6 +425,21 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *"perhaps        --read='nnodes=ACME_SIZE node-rank=ACME_INDEX master-addr=ACME_CHIEF master-port=ACME_CHIEF_PORT' "* ]]
 }
 
+@test "text: why nothing is derived" {
+	distinit "${SESSION[@]}" -- explain --cluster=none
+	succeeds_with "$output"
+	[[ $output == 'No cluster manager is asked for, by --cluster=none, so nothing is derived.'$'\n'* ]]
+	distinit "${STEP[@]}" TORCHELASTIC_RUN_ID=x RANK=0 WORLD_SIZE=2 -- explain
+	succeeds_with "$output"
+	[[ $output == 'This is a child of torchrun, which has set all there is to set: nothing is derived.'$'\n'* ]]
+}
+
+@test "text: warnings come last" {
+	distinit "${SESSION[@]}" 'TF_CONFIG={' PET_NNODES=1:2 BACKENDAI_CLUSTER_LOCAL_RANK=0 -- explain
+	succeeds_with "$output"
+	[[ $output == *$'\n\nwarning: '*$'\nwarning: '* ]]
+}
+
 @test "text: what looks like no cluster is not suggested" {
 	# This host in no list; an index beyond the size; a size alone; a service of Kubernetes; of GPUs; of several families.
 	distinit A_NODES=a1,a2 B_SIZE=2 B_INDEX=2 C_SERVICE_COUNT=4 C_SERVICE_INDEX=1 D_GPU_COUNT=8 D_GPU_INDEX=1 E_COUNT=3 F_ID=1 \
@@ -425,4 +456,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	succeeds_with "$output"
 	[[ $output != *alice* && $output != *corp* && $output != *bob* && $output != *hunter* && $output != *private42* && $output != *10.20.30* ]]
 	[[ $output == *'ACME_CHIEF='*-gpu7.* && $output == *'# ACME_TOKEN is left out, because its name says that it is secret'* ]]
+}
+
+@test "vector: options that a cluster is found by, and a variable that is removed" {
+	distinit "${SESSION[@]}" DISTINIT_MASTER_PORT=2222 GONE=1 -- explain --format=vector --hosts=a,b --node-rank=1 --log=error --unset=GONE
+	succeeds_with "$output"
+	[[ $output == *$'\n$ --hosts='*$'\n$ --node-rank=1\n'* && $output != *--log* && $output != *GONE* ]]
 }

@@ -189,3 +189,8 @@ random_lists() {
 	distinit -- hosts --hostfile="$BATS_TEST_TMPDIR"
 	refuses_with "--hostfile '$BATS_TEST_TMPDIR' cannot be read: Is a directory"
 }
+
+@test "one list only: the second is named" {
+	distinit -- hosts a,b c,d
+	refuses_with "hosts takes one host list, not also 'c,d'; put options first, and join lists by commas"
+}

@@ -628,6 +628,17 @@ readonly LEAVES='bash -c "trap \"touch asked\" TERM; touch ready; while :; do sl
 	done
 }
 
+@test "init: another signal does not end the wait for leftovers" {
+	start --init --log=info --leftovers=end --leftovers-grace=1h -- \
+		sh -c 'bash -c "trap \"touch asked\" TERM; touch ready; until [ -e enough ]; do sleep 0.02; done; sleep 0.2; echo data >data" & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	until_true test -e asked
+	kill -USR1 "$pid"
+	until_true grep -qx 'distinit: info: signal USR1 is dropped' err
+	touch enough
+	ends_with 4
+	[ "$(<data)" = data ]
+}
+
 @test "init: as PID 1, readers of the output see its end and may write their data" {
 	requires_pidns
 	local i
@@ -761,6 +772,39 @@ os._exit(4)'
 	# The command itself does not have the capability that the parent keeps.
 	distinit PATH="$PATH" -- --init --user=65534:65534 --cap-drop=all -- sh -c 'grep -E "^Cap(Prm|Eff|Amb|Inh)" /proc/self/status | cut -f 2 | sort -u'
 	succeeds_with 0000000000000000
+	cd /
+	remove_open_folder
+}
+
+@test "init: a command out of reach gets a warning instead of signals; as PID 1, init ends it by exiting" {
+	[ "$EUID" -eq 0 ] || skip 'only root can make a setuid program'
+	requires setpriv
+	requires_pidns
+	open_folder
+	cp "$(command -v setpriv)" "$OPEN_FOLDER/becomes-root"
+	cp "$DISTINIT" "$OPEN_FOLDER/init"
+	chmod 755 "$OPEN_FOLDER/init"
+	chmod u+s "$OPEN_FOLDER/becomes-root"
+	chmod 777 "$OPEN_FOLDER"
+	cd "$OPEN_FOLDER"
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups ./init --init --grace=200ms --
+		./becomes-root --reuid=0 --regid=0 --clear-groups)
+	env -i PATH="$PATH" "${nobody[@]}" bash -c 'touch ready; until [ -e enough ]; do sleep 0.02; done; exit 9' >out 2>err 3>&- &
+	pid=$!
+	until_true test -e ready
+	kill -TERM "$pid"
+	until_true grep -q 'grace period' err
+	touch enough
+	ends_with 9
+	[ "$(head -n 2 err)" = 'distinit: warning: signal TERM cannot be sent to ./becomes-root: Operation not permitted
+distinit: warning: ./becomes-root did not end within the grace period of 0.2s, and cannot be killed: Operation not permitted' ]
+	rm ready
+	env -i PATH="$PATH" unshare --pid --fork --mount-proc "${nobody[@]}" bash -c 'touch ready; while :; do sleep 0.02; done' >out 2>err 3>&- &
+	pid=$!
+	until_true test -e ready
+	kill -TERM "$(pgrep -P "$pid")"
+	ends_with 137
+	[[ $(<err) == *': it is killed'* ]]
 	cd /
 	remove_open_folder
 }

@@ -334,6 +334,15 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	[ -z "$stderr" ]
 }
 
+@test "names: tini does not warn if whoever started it made it a subreaper" {
+	requires python3
+	ln -sf "$DISTINIT" tini
+	invoke python3 -c 'import ctypes, os; ctypes.CDLL(None).prctl(36, 1); os.execl("./tini", "tini", "true")'
+	[[ $status -eq 0 && -z $stderr ]]
+	invoke python3 -c 'import os; os.execl("./tini", "tini", "true")'
+	[[ $status -eq 0 && $stderr == *"zombie reaping won't work"* ]]
+}
+
 @test "names: tini -w warns when it reaps an orphan, and only then" {
 	local orphan='sh -c "true &"; sleep 0.3'
 	as tini -- -s -w sh -c "$orphan"

@@ -118,6 +118,13 @@ long_options() {
 	done
 }
 
+@test "sources and frameworks: an argument is refused" {
+	for word in sources frameworks; do
+		distinit -- $word torch
+		refuses_with "unexpected argument 'torch'"
+	done
+}
+
 @test "sources: every listed name is valid" {
 	for name in $(env -i "$DISTINIT" sources | sed -n '/^$/q; s/^  \([a-z]*\) .*/\1/p'); do
 		distinit -- --cluster="$name" -- true

@@ -11,6 +11,8 @@
 #include "cluster/source.h"
 #include "fixture.h"
 #include "flow/recognise.h"
+#include "flow/tables.h"
+#include "source/ask.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -471,6 +473,56 @@ static void check_recognised(const char *env, const char *want) {
 	check_text(out->r > 0 ? out->cluster.recognised_by : NULL, want, "%s is recognised by", env);
 }
 
+static bool is_detected(const struct source *source, char **entries) {
+	struct env env;
+	struct notes notes = {.arena = &arena};
+	struct input in = {.arena = &arena, .env = &env, .notes = &notes, .hostname = "here"};
+	env_init(&env, &arena, entries);
+	return source_detect(&in, source) != NULL;
+}
+
+/** The source @name is recognised by all of @env, and without any of its entries it is not. */
+static void check_needs(const char *name, const char *env) {
+	const struct source *const *source = sources;
+	while (*source && strcmp((*source)->name, name) != 0) {
+		source++;
+	}
+	if (!checkf(*source && is_detected(*source, fixture_split(&arena, env, ' ')), "%s: %s", name, env)) {
+		return;
+	}
+	char **all = fixture_split(&arena, env, ' ');
+	for (size_t i = 0; all[i]; i++) {
+		char **some = fixture_split(&arena, env, ' ');
+		for (char **rest = some + i; *rest; rest++) {
+			rest[0] = rest[1];
+		}
+		checkf(!is_detected(*source, some), "%s: not without %s", name, all[i]);
+	}
+}
+
+static void check_all_needs(void) {
+	check_needs("awsbatch", "AWS_BATCH_JOB_NUM_NODES=2");
+	check_needs("azurebatch", "AZ_BATCH_HOST_LIST=a,b AZ_BATCH_MASTER_NODE=a:6000");
+	check_needs("azurebatch", "AZ_BATCH_NODE_LIST=a;b AZ_BATCH_MASTER_NODE=a:6000");
+	check_needs("azureml", "AZUREML_NODE_COUNT=2 AZUREML_EXPERIMENT_ID=x");
+	check_needs("azureml", "AZ_BATCHAI_MPI_MASTER_NODE=a AZUREML_EXPERIMENT_ID=x");
+	check_needs("backendai", "BACKENDAI_CLUSTER_SIZE=2");
+	check_needs("flux", "FLUX_JOB_ID=1 FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=2 FLUX_TASK_RANK=0");
+	check_needs("gridengine", "PE_HOSTFILE=/f JOB_ID=1 SGE_ROOT=/r ARC=lx");
+	check_needs("grove", "GROVE_PCLQ_NAME=a-ldr GROVE_PCLQ_POD_INDEX=0 GROVE_HEADLESS_SERVICE=s");
+	check_needs("grove", "GROVE_PCLQ_NAME=a-wkr GROVE_PCLQ_POD_INDEX=0 GROVE_HEADLESS_SERVICE=s");
+	check_needs("indexedjob", "JOB_COMPLETION_INDEX=0");
+	check_needs("lsf", "LSB_HOSTS=a LSB_JOBID=1");
+	check_needs("lsf", "LSB_MCPU_HOSTS=a LSB_JOBID=1");
+	check_needs("lsf", "LSB_DJOB_HOSTFILE=/f LSB_JOBID=1");
+	check_needs("lsf", "LSB_DJOB_RANKFILE=/f LSB_JOBID=1");
+	check_needs("lws", "LWS_GROUP_SIZE=2");
+	check_needs("sagemaker", "SM_HOSTS=[]");
+	check_needs("tpu", "TPU_WORKER_HOSTNAMES=a,b TPU_WORKER_ID=0");
+	check_needs("vertex", "CLUSTER_SPEC={\"workerpool0\":1}");
+	check_needs("volcano", "VC_A_HOSTS=a");
+}
+
 static void check_port(const char *value, int want_r, uint16_t want) {
 	uint16_t got = 7;
 	struct err err;
@@ -495,6 +547,7 @@ int main(void) {
 	check_recognised(JOB, "SLURM_JOB_ID");
 	check_recognised("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK");
 
+	check_all_needs();
 	check_port("1", 0, 1);
 	check_port("65535", 0, 65535);
 	check_port("00080", 0, 80);

@@ -494,8 +494,20 @@ static void check_many(void) {
 	      strcmp(value + strlen(value) - 8, ":998:999") == 0);
 }
 
+/** A failure leaves the output alone. */
+static void check_untouched(void) {
+	struct directive d = {.verb = VERB_CLEAN, .name = STR("before")};
+	struct err err;
+	size_t column;
+	check(directive_parse(VERB_SET, STR("A"), &option, &d, &column, &err) == -EINVAL);
+	check(directive_parse(VERB_SET, STR("=1"), &option, &d, &column, &err) == -EINVAL);
+	check(directive_parse(VERB_APPEND, STR("A*=1"), &option, &d, &column, &err) == -EINVAL);
+	check(d.verb == VERB_CLEAN && str_is(d.name, "before"));
+}
+
 int main(void) {
 	arena = fixture_arena();
+	check_untouched();
 	check_verbs();
 	check_examples();
 	check_order();

@@ -71,6 +71,14 @@ static void check_depth(void) {
 	check_read(nested('[', ']', JSON_DEPTH), nested('[', ']', JSON_DEPTH));
 	check_wrong(nested('[', ']', JSON_DEPTH + 1), "is nested more than 32 deep");
 	check_wrong(nested('{', '}', JSON_DEPTH + 1), "is nested more than 32 deep");
+	// Other bytes are no brackets, and brackets in strings are none either.
+	struct buf keys = BUF(&arena);
+	for (unsigned i = 0; i <= JSON_DEPTH; i++) {
+		buf_puts(&keys, "{\"]}\": [1, ");
+	}
+	check_wrong(buf_text(&keys), "is nested more than 32 deep");
+	check_read("[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]",
+		   "[\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"]");
 	check_wrong(nested('[', ']', 100000), "is nested more than 32 deep");
 	// Brackets in strings are none, and those that are closed count no more.
 	const char *text = arena_format(&arena, "[\"%s\"]", nested('[', '[', 30));

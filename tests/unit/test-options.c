@@ -312,6 +312,23 @@ static void check_table(void) {
 		}
 	}
 	checkf(clashes == 0, "no two options of a command are called alike (%u are)", clashes);
+
+	struct buf letters = BUF(&arena), without = BUF(&arena);
+	for (const struct option *a = distinit_options.options; a->commands; a++) {
+		if (a->letter) {
+			buf_putf(&letters, "%c=%s ", a->letter, a->name);
+		}
+		if (!a->variable) {
+			buf_putf(&without, "%s ", a->name);
+		}
+	}
+	check_text(buf_text(&letters), "e=set u=unset x=pass o=output v=verbose h=help V=version ",
+		   "options with a letter");
+	check_text(buf_text(&without),
+		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
+		   "options-from timeout format format all force carry-unset output as show-secrets count "
+		   "first nth compress verbose help version ",
+		   "options without a variable");
 }
 
 int main(void) {

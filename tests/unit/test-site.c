@@ -50,6 +50,15 @@ static void test_files(void) {
 }
 
 static void test_refused(void) {
+	// All bytes of names, from the first to the last.
+	check_site("export DEF_NODESazAZ09_=3\n",
+		   "f:1: unknown name 'DEF_NODESazAZ09_'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS "
+		   "DEF_NODES DEF_TASKS_PER_NODE DEF_CPUS_PER_TASK GRES_RESOURCE GRES_NODE "
+		   "CONTAINER_RUNTIME RUNTIME_ARGS PARTITION ACCOUNT SRUN_ARGS DISTINIT");
+	for (const char *other = "-.:/@[`{"; *other; other++) {
+		const char *name = arena_format(&arena, "DEF%cNODES=3", *other);
+		check_site(name, arena_format(&arena, "f:1: '%s' is not NAME=VALUE", name));
+	}
 	check_site("\nDEF_NODE=3\n", "f:2: unknown name 'DEF_NODE'; did you mean 'DEF_NODES'?");
 	check_site("COLOUR=3\n",
 		   "f:1: unknown name 'COLOUR'; expected one of: SINGULARITY_IMAGE MOUNT_DIRS DEF_NODES "
