@@ -52,7 +52,7 @@ class Rolls:
         # Closed connections keep their ports for a minute.
         self.source = self.source % 100 + 1
         process = subprocess.Popen(["nice", "-n", "5", *self.room.command(
-            self.programs["crowd"], "call", str(n), str(port), f"--size={self.size + 1}", f"--from=127.1.{self.source}", *words)],
+            self.programs["crowd"], "call", str(n), str(port), f"--size={self.size + 1}", f"--from=127.1.{self.source}", "--node=a-node-called-%u", *words)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.running.append(process)
         return process

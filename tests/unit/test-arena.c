@@ -180,6 +180,28 @@ static void check_growth(struct arena *arena) {
 	check(bufs[0].cap >= bufs[0].len && bufs[1].cap >= bufs[1].len);
 }
 
+/** What is allocated after a mark, and given back, takes one more chunk at most. */
+static void check_back(void) {
+	struct arena arena = fixture_arena();
+	char *kept = arena_text(&arena, "kept", 4);
+	struct arena_chunk *older = NULL;
+	unsigned chunks = 0;
+	for (int i = 0; i < 100; i++) {
+		const struct arena before = arena;
+		for (int n = 0; n < 10; n++) {
+			memset(arena_alloc(&arena, 1000), 1, 1000);
+		}
+		arena_back(&arena, &before);
+		chunks += arena.chunks != older;
+		older = arena.chunks;
+	}
+	check_text(kept, "kept", "what was there before");
+#ifndef __SANITIZE_ADDRESS__
+	checkf(chunks <= 2, "it took %u chunks", chunks);
+#endif
+	arena_done(&arena);
+}
+
 int main(void) {
 	struct arena arena = fixture_arena();
 	check_full();
@@ -189,6 +211,7 @@ int main(void) {
 	check_texts(&arena);
 	check_buf(&arena);
 	check_growth(&arena);
+	check_back();
 	arena_done(&arena);
 	return check_done();
 }
