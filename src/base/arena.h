@@ -27,6 +27,16 @@ struct arena {
  */
 void arena_init(struct arena *arena, void *memory, size_t size, void (*full)(size_t size));
 
+/**
+ * Use the memory again that was allocated since @arena was @before; but not if that took a new chunk, of
+ * which most is free now.
+ */
+static inline void arena_back(struct arena *arena, const struct arena *before) {
+	if (arena->end == before->end) {
+		arena->next = before->next;
+	}
+}
+
 /** Free what was allocated from the system. For tests: a program that ends in execve() need not. */
 void arena_done(struct arena *arena);
 

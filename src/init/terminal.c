@@ -63,9 +63,13 @@ bool terminal_owns(const struct supervisor *in, const siginfo_t *info) {
 /**
  * Stop as @signal would stop any process. The kernel does not stop us if no process could continue
  * us: in a session without a shell, or as PID 1.
- * Returns whether we were stopped; SIGCONT is pending then.
+ * Returns whether we were stopped, or would have been continued at once; SIGCONT is pending then.
  */
 static bool stop_as(int signal) {
+	if (pending_signals() & signal_bit(SIGCONT)) {
+		// To stop now would discard it, and nobody would send another one.
+		return true;
+	}
 	struct sigaction plain = {.sa_handler = SIG_DFL}, before;
 	sigaction(signal, &plain, &before);
 	send_signal(getpid(), signal);

@@ -61,7 +61,6 @@ static _Noreturn void child(const char *const names[], uint32_t n, uint16_t port
 	for (uint32_t i = 0; i < n; i++) {
 		struct lookup_answer answer;
 		ask(names[i], port, 0, &answer);
-		answer.index = i;
 		if (write(pipe_fd, &answer, sizeof(answer)) != sizeof(answer)) {
 			_exit(1);
 		}
@@ -110,11 +109,12 @@ int lookups_begin(struct lookups *lookups, const char *const names[], uint32_t n
 	}
 	// If SIGCHLD is ignored, the kernel reaps the child, and its PID may belong to another
 	// process when we kill it. (If it is not ignored, a change would lose a pending SIGCHLD.)
-	struct sigaction keep = {.sa_handler = SIG_DFL}, before;
-	sigaction(SIGCHLD, NULL, &before);
-	lookups->ignored = before.sa_handler == SIG_IGN;
+	struct sigaction action;
+	sigaction(SIGCHLD, NULL, &action);
+	lookups->ignored = action.sa_handler == SIG_IGN;
 	if (lookups->ignored) {
-		sigaction(SIGCHLD, &keep, NULL);
+		action.sa_handler = SIG_DFL;
+		sigaction(SIGCHLD, &action, NULL);
 	}
 	lookups->pid = fork();
 	if (lookups->pid == 0) {
@@ -135,7 +135,7 @@ int lookups_read(const struct lookups *lookups, struct lookup_answer *answer) {
 	if (n != sizeof(*answer)) {
 		return 0;
 	}
-	return answer->index < LOOKUPS_MAX && is_sound(&answer->addresses) ? 1 : -EBADMSG;
+	return is_sound(&answer->addresses) ? 1 : -EBADMSG;
 }
 
 void lookups_end(struct lookups *lookups) {

@@ -56,8 +56,6 @@ struct lookup_answer {
 	int code;
 	int error;
 	struct addresses addresses;
-	/** Its index among the names. */
-	uint32_t index;
 };
 
 /** A child that looks names up, one after the other, while the caller does something else. */

@@ -83,12 +83,10 @@ static int take_signal(struct watch *watch) {
  * not see it.
  */
 static void drop_child_signal(const struct watch *watch) {
-	sigset_t child;
-	struct timespec at_once = {0};
-	if ((watch->mask & bit_of(SIGCHLD)) && !watch->child_pending && is_pending(SIGCHLD)) {
-		sigemptyset(&child);
-		sigaddset(&child, SIGCHLD);
-		sigtimedwait(&child, NULL, &at_once);
+	const uint64_t child = bit_of(SIGCHLD);
+	static struct timespec at_once;
+	if ((watch->mask & child) && !watch->child_pending && is_pending(SIGCHLD)) {
+		syscall(SYS_rt_sigtimedwait, &child, NULL, &at_once, sizeof(child));
 	}
 }
 

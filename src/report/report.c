@@ -96,7 +96,8 @@ static int open_file(const char *path) {
  * Returns 0 or a negative errno.
  */
 static int append(struct report *report, struct str text) {
-	uint64_t before = 0, caused = 1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1);
+	static struct timespec at_once;
+	uint64_t before, caused = 1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1);
 	int fd = open_file(report->path);
 	if (fd < 0) {
 		return -errno;
@@ -107,7 +108,7 @@ static int append(struct report *report, struct str text) {
 	report->torn = n > 0 ? r < 0 : report->torn;
 	r = close(fd) < 0 && r == 0 ? -errno : r;
 	caused &= ~before;
-	syscall(SYS_rt_sigtimedwait, &caused, NULL, &(struct timespec){0}, sizeof(caused));
+	syscall(SYS_rt_sigtimedwait, &caused, NULL, &at_once, sizeof(caused));
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	return r;
 }

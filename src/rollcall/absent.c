@@ -25,12 +25,11 @@ void absent_look_up(struct coordinator *co) {
 	uint32_t ranks[LOOKUPS_MAX];
 	uint32_t n = absent_list(co, ranks, LOOKUPS_MAX);
 	absent_done(co);
-	co->n_looked = 0;
+	co->n_looked = co->n_answers = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct str host = roll_host(co->call, ranks[i]);
 		if (host.len) {
 			names[co->n_looked] = arena_text(co->arena, host.p, host.len);
-			co->answers[co->n_looked] = NULL;
 			co->looked[co->n_looked++] = ranks[i];
 		}
 	}
@@ -43,9 +42,8 @@ void absent_look_up(struct coordinator *co) {
 }
 
 void absent_read(struct coordinator *co) {
-	struct lookup_answer *answer = arena_alloc(co->arena, sizeof(*answer));
-	if (lookups_read(&co->lookups, answer) > 0 && answer->index < co->n_looked) {
-		co->answers[answer->index] = answer;
+	if (co->n_answers < co->n_looked && lookups_read(&co->lookups, &co->answers[co->n_answers]) > 0) {
+		co->n_answers++;
 	} else {
 		absent_done(co);
 	}
@@ -57,7 +55,7 @@ static bool was_looked_up(const struct coordinator *co, uint32_t rank, const str
 	while (i < co->n_looked && co->looked[i] != rank) {
 		i++;
 	}
-	*answer = i < co->n_looked ? co->answers[i] : NULL;
+	*answer = i < co->n_answers ? &co->answers[i] : NULL;
 	return i < co->n_looked;
 }
 
@@ -111,8 +109,8 @@ const char *absent_text(struct coordinator *co) {
 
 void absent_report(struct coordinator *co) {
 	uint32_t n = co->size - co->present;
-	uint32_t *ranks = arena_array(co->arena, n + 1, sizeof(*ranks));
-	struct absentee *list = arena_array(co->arena, n + 1, sizeof(*list));
+	uint32_t *ranks = arena_array(co->arena, n, sizeof(*ranks));
+	struct absentee *list = arena_array(co->arena, n, sizeof(*list));
 	n = absent_list(co, ranks, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t gone = co->seats[ranks[i]].gone;

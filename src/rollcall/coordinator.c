@@ -267,6 +267,8 @@ static int step(struct coordinator *co) {
 	if (over) {
 		return fail_absent(co);
 	}
+	// Nothing of their texts is kept: the child that looks names up has a copy.
+	const struct arena before = *co->arena;
 	if (co->now >= co->look_up) {
 		absent_look_up(co);
 		co->look_up = UINT64_MAX;
@@ -274,6 +276,7 @@ static int step(struct coordinator *co) {
 	if (co->now >= co->progress) {
 		report_progress(co);
 	}
+	arena_back(co->arena, &before);
 	return 1;
 }
 

@@ -10,6 +10,8 @@
 
 /** A process that has connected. */
 struct guest {
+	/** Memory for its texts, or NULL. It stays here when another guest gets this struct. */
+	char *rooms[2];
 	enum guest_state {
 		/** It is closed, and free for another. */
 		GUEST_FREE,
@@ -122,7 +124,9 @@ struct coordinator {
 	struct lookups lookups;
 	uint32_t n_looked;
 	uint32_t looked[LOOKUPS_MAX];
-	struct lookup_answer *answers[LOOKUPS_MAX];
+	/** In their order, as they come. */
+	uint32_t n_answers;
+	struct lookup_answer answers[LOOKUPS_MAX];
 
 	/** agree.c: who speaks for which party, and what they said. */
 	struct compare compare;

@@ -6,12 +6,16 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 /** A connection has this long for its HELLO. */
 #define HELLO_MS 5000
+
+/** The longest text in a HELLO: its length is a byte. */
+#define TEXT_MAX 255
 
 /** How long the start is held if another host took a rank. */
 #define HOLD_MS 1000
@@ -185,13 +189,13 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 		co->free = guest->next;
 	} else {
 		guest = arena_alloc(co->arena, sizeof(*guest));
+		guest->rooms[0] = guest->rooms[1] = NULL;
 	}
-	*guest = (struct guest){
-		.line = {.fd = fd},
-		.state = GUEST_SILENT,
-		.peer = *peer,
-		.since = co->now,
-	};
+	memset(&guest->state, 0, sizeof(*guest) - offsetof(struct guest, state));
+	guest->line.fd = fd;
+	guest->state = GUEST_SILENT;
+	guest->peer = *peer;
+	guest->since = co->now;
 	co->n_guests++;
 	list_add(&co->silent, guest);
 	uint64_t left = (clock_left(co->now, co->watch.deadline) + 999) / 1000;
@@ -224,8 +228,13 @@ void guests_accept(struct coordinator *co) {
 	}
 }
 
-static struct str keep_text(struct coordinator *co, struct str text) {
-	return (struct str){arena_text(co->arena, text.p, text.len), text.len};
+/** Members come again and again: whoever gets this struct next uses its room, too. */
+static struct str keep_text(struct coordinator *co, char **room, struct str text) {
+	if (!*room) {
+		*room = arena_alloc(co->arena, TEXT_MAX);
+	}
+	text.p = memcpy(*room, text.p, text.len);
+	return text;
 }
 
 /** Keep what a HELLO says. */
@@ -239,8 +248,9 @@ static void describe(struct coordinator *co, struct guest *guest, const struct h
 	memcpy(guest->digest, hello->digest, sizeof(guest->digest));
 	guest->clock_ms = (int64_t)(hello->clock_ms - roll_clock_ms());
 	// Most say the name that the list has: it is not copied.
-	guest->host = str_eq(hello->host, listed) ? listed : keep_text(co, hello->host);
-	guest->node = str_eq(hello->node, guest->host) ? guest->host : keep_text(co, hello->node);
+	guest->host = str_eq(hello->host, listed) ? listed : keep_text(co, &guest->rooms[0], hello->host);
+	guest->node =
+		str_eq(hello->node, guest->host) ? guest->host : keep_text(co, &guest->rooms[1], hello->node);
 	co->others += hello->size != co->size;
 }
 

@@ -140,3 +140,23 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	requires setsid
 	typed see=ran ends=0 -- setsid --wait "$DISTINIT" --init -- sh -c 'echo ran'
 }
+
+@test "terminal: a resource manager stops both, and continues both: the CONT that comes with the stop is not lost" {
+	cat >suspend <<-'END2'
+		[ ! -e tried ] || exit 1
+		touch tried
+		read -r distinit workload <pids
+		state() { sed 's/.*) \(.\).*/\1/' "/proc/$1/stat"; }
+		kill -STOP "$distinit" "$workload"
+		until [ "$(state "$distinit")$(state "$workload")" = TT ]; do sleep 0.02; done
+		# distinit finds both: that its child has stopped, and its own CONT.
+		kill -CONT "$distinit"
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			sleep 0.1
+			[ "$(state "$distinit")$(state "$workload")" != SS ] || exit 0
+		done
+		exit 1
+	END2
+	typed see=ready until='sh suspend' until='touch end' see=done ends=0 -- \
+		"$DISTINIT" --init -- sh -c 'echo "$PPID $$" >pids; echo ready; until [ -e end ]; do sleep 0.02; done; echo done'
+}

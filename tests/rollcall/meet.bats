@@ -324,6 +324,29 @@ ticks() {
 	[[ $(((${over/./} - ${began/./}) / 1000000)) -lt 10 ]]
 }
 
+# memory PID: what it has of its own, in KiB.
+memory() {
+	awk '/^Anonymous:/ { print $2 }' "/proc/$1/smaps_rollup"
+}
+
+@test "roll call: members that come and go again and again cost the coordinator no memory" {
+	HOSTS='h[0-1000]' WAIT=60s
+	member 0 -- true
+	listening
+	local before=0 after
+	for _ in {1..6}; do
+		crowd call 990 "$PORT" --size=1001 --hold --node=another-name-of-node-%u --wait=30000 </dev/null
+		[[ $output == here*'gone=0 hellos=990 '* ]]
+		until [[ $(find "/proc/${PIDS[0]}/fd" -type l | wc -l) -lt 20 ]]; do sleep 0.02; done
+		((before)) || before=$(memory "${PIDS[0]}")
+	done
+	after=$(memory "${PIDS[0]}")
+	echo "$before KiB, then $after"
+	((after <= before + 8))
+	kill "${PIDS[0]}"
+	ended 143 0
+}
+
 @test "roll call: --for=all without --wait is refused, as nobody would be called; an image may say it" {
 	invoke env -i "$DISTINIT" --for=all -- true
 	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all needs --wait: distinit --wait --for=all' ]]

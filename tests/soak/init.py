@@ -172,6 +172,17 @@ class Storm:
             raise Lost("the workload is not continued")
         self.settle(signal.SIGCONT, *REAL_TIME)
 
+    def suspend(self) -> None:
+        """Both are stopped, and distinit is continued: it finds the stop and the CONT at the same time."""
+        os.kill(self.init, signal.SIGSTOP)
+        os.kill(self.workload, signal.SIGSTOP)
+        if not until(lambda: state_of(self.workload) == state_of(self.init) == "T", LIMIT_S):
+            raise Lost("distinit and the workload do not stop")
+        self.kill(signal.SIGCONT)
+        if not until(lambda: state_of(self.workload) not in "TZ", LIMIT_S):
+            raise Lost("the workload is not continued after both were stopped")
+        self.settle(signal.SIGCONT)
+
     # --- the terminal
 
     def type(self, text: bytes) -> None:
@@ -235,7 +246,7 @@ class Storm:
     def run(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         always = [self.many_numbered, self.orphans]
-        turns = [self.each_once, self.resize, self.job, self.merge, self.stop, self.orphans, self.stop_key, self.away, self.read]
+        turns = [self.each_once, self.resize, self.job, self.merge, self.stop, self.suspend, self.orphans, self.stop_key, self.away, self.read]
         n = 0
         while time.monotonic() < end:
             for act in [*always, turns[n % len(turns)]]:
@@ -273,7 +284,7 @@ def soak(programs: dict[str, str], seconds: float, folder: str) -> Result:
         result.wrong.append(str(err))
     finally:
         storm.close()
-    result.judge("distinit", watch)
+    result.judge("distinit", watch, children=False)
     result.figures.update({
         "numbered signals": sum(storm.sent[number] for number in REAL_TIME),
         "other signals, one at a time": sum(storm.sent[number] for number in ONE_AT_A_TIME),

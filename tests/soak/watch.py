@@ -98,21 +98,21 @@ def tenth(samples: list[Sample], number: int) -> list[Sample]:
     return [s for s in samples if length * (number - 1) <= s.at - start <= length * number]
 
 
-def growth(samples: list[Sample], slack_kb: int = MEMORY_SLACK_KB) -> list[str]:
+def growth(samples: list[Sample], *, children: bool = True) -> list[str]:
     """
     What has grown, from the second tenth of the time to the last one. Memory: the median. Descriptors, threads and children come
-    and go with the load: the least of them, which is what is left when the load has gone.
+    and go with the load: the least of them, which is what is left when the load has gone. Not @children: the load never goes.
     """
     if len(samples) < 40:
         return [f"only {len(samples)} samples: too few to judge growth"]
     before, after = tenth(samples, 2), tenth(samples, 10)
     out = []
     memory = [median(s.private for s in part) for part in (before, after)]
-    if memory[1] > memory[0] + slack_kb:
+    if memory[1] > memory[0] + MEMORY_SLACK_KB:
         out.append(f"private memory grew from {memory[0]:.0f} to {memory[1]:.0f} KiB")
     what: list[tuple[str, Callable[[Sample], int]]] = [("descriptors", lambda s: s.files), ("threads", lambda s: s.threads),
                                                       ("children", lambda s: s.children)]
-    for name, get in what:
+    for name, get in what[: 3 if children else 2]:
         least = [min(map(get, part)) for part in (before, after)]
         if least[1] > least[0]:
             out.append(f"{name}: at least {least[0]} in the second tenth of the time, {least[1]} in the last")
@@ -152,9 +152,9 @@ class Result:
         if wanted != got:
             self.wrong.append(f"{what} is {got}, and should be {wanted}")
 
-    def judge(self, title: str, watch: Watch, slack_kb: int = MEMORY_SLACK_KB) -> None:
+    def judge(self, title: str, watch: Watch, *, children: bool = True) -> None:
         samples = watch.stop()
         self.watched.append((title, samples))
-        self.wrong += [f"{title}: {what}" for what in growth(samples, slack_kb) + zombies(watch)]
+        self.wrong += [f"{title}: {what}" for what in growth(samples, children=children) + zombies(watch)]
         self.figures[f"{title}: its own CPU seconds"] = round(watch.cpu, 2)
         self.figures[f"{title}: oldest zombie, s"] = round(watch.oldest_zombie, 2)
