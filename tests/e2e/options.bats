@@ -121,7 +121,7 @@ long_options() {
 @test "sources and frameworks: an argument is refused" {
 	for word in sources frameworks; do
 		distinit -- $word torch
-		refuses_with "unexpected argument 'torch'"
+		refuses_with "$word takes no command and no argument, only options; see 'distinit $word --help'"
 	done
 }
 

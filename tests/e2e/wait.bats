@@ -411,6 +411,7 @@ fails_at_last() {
 	[[ $status -eq 0 && $((0x${output##*[[:space:]]} >> 16 & 1)) -eq 1 ]]
 }
 
+# SECURITY.md: A name server's answer can start nothing.
 @test "wait: before it asks, the child that resolves a name gives up all that it does not need for that" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
