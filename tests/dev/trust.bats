@@ -138,3 +138,39 @@ try:
 except Refused:
     pass'
 }
+
+@test "soak: what grows by more than two pages, a descriptor that stays, and a zombie are found" {
+	run -0 with soak '
+from types import SimpleNamespace
+from watch import Sample, growth, zombies
+def samples(private=lambda at: 100, files=lambda at: 5, children=lambda at: 1):
+    return [Sample(at, 300, private(at), files(at), 1, children(at), 0) for at in range(100)]
+assert not growth(samples()) and not growth(samples(private=lambda at: 100 + (at > 50) * 8))
+assert not growth(samples(private=lambda at: at * 100 if at < 10 else 1000, files=lambda at: 5 + at % 7 * 100))
+for wrong in (samples(private=lambda at: 100 + at // 8), samples(files=lambda at: 5 + (at > 80)), samples(children=lambda at: 1 + at // 50),
+              samples()[:30]):
+    assert growth(wrong), wrong
+assert zombies(SimpleNamespace(oldest_zombie=5.1)) and not zombies(SimpleNamespace(oldest_zombie=4.9))'
+}
+
+@test "soak: a status, a time limit and accounting that are others are found" {
+	run -0 with soak '
+from slurm import judge_step, same_code
+fine = {"name": "limit-0-1", "status": 124, "wanted": 124, "ran": 2.1, "told": ""}
+assert not judge_step(fine, 2)
+for change in ({"status": 0}, {"ran": 1.9}, {"ran": 5.1}, {"ran": -1.0}, {"told": "it-was-started"}):
+    assert judge_step({**fine, **change}, 2), change
+assert same_code(("COMPLETED", "0:0"), 0) and same_code(("FAILED", "7:0"), 7) and same_code(("FAILED", "10:0"), 138)
+assert not same_code(("COMPLETED", "0:0"), 7) and not same_code(("FAILED", "7:0"), 0) and not same_code(("RUNNING", "0:0"), 0)'
+}
+
+@test "soak: the graph is XML, and each sample is in it" {
+	run -0 with soak '
+from xml.etree import ElementTree
+from report import draw, ticks
+from watch import Sample
+samples = [Sample(at * 5.0, 300 + at, 100, 5, 1, 1, 0) for at in range(720)]
+lines = [e for e in ElementTree.fromstring(draw("coordinator: x", samples)).iter() if e.tag.endswith("polyline")]
+assert len(lines) == 5 and all(len(e.get("points").split()) == 720 for e in lines)
+assert ticks(0) == [0, 1] and ticks(7)[-1] >= 7 and ticks(5011)[-1] >= 5011 and len(ticks(5011)) <= 7'
+}

@@ -160,7 +160,7 @@ class LongCall:
         result.expect("the number of members that were told of the end", size, int(got.get("end", 0)))
         result.expect("the exit status of the coordinator", FAILED_BY_ANOTHER, self.process.wait(LIMIT_S))
         lines = [json.loads(line) for line in Path(self.rolls.room.folder, "long.report").read_text(encoding="utf-8").splitlines() if line]
-        call = next((line["roll_call"] for line in lines if "roll_call" in line), {})
+        call: dict[str, object] = next((line["roll_call"] for line in lines if "roll_call" in line), {})
         result.expect("the number of members in the report", size + 1, call.get("present"))
         result.expect("the number of returns in the report", self.joins - len(self.ranks), call.get("restarts"))
         result.figures.update({"cycles": self.cycles, "members that came": self.joins, "returns with the same rank": self.joins - len(self.ranks),
