@@ -34,7 +34,7 @@
  */
 #define MEMORY_BASE ((size_t)640 << 20)
 #define MEMORY_EACH 400
-#define CPU_BASE_US 5000000
+#define CPU_BASE_US 20000000
 #define CPU_EACH_US 8
 
 // --- reading the input
