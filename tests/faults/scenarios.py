@@ -9,6 +9,7 @@ import fcntl
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import termios
@@ -72,8 +73,9 @@ class Scenario:
     logs: dict[str, str] = field(default_factory=dict)
     # A fact that cannot be read is unknown: "?".
     facts: bool = False
-    # Only the calls from this one on: name, and how many of that name came before it. Another scenario has those before.
+    # Only the calls from this one on, or before that one: name, and how many of that name came before. Another scenario has the rest.
     since: Optional[tuple[str, int]] = None
+    until: Optional[tuple[str, int]] = None
     seconds: float = 30
 
 
@@ -120,6 +122,9 @@ SCENARIOS = [
              signals=ENDINGS, **BESIDE),
     Scenario("member", [*ROLL, "--node-rank=1", "--", *SHOW], peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], kills=True,
              signals=ENDINGS, **BESIDE),
+    # The member gives the port that is taken 2 s each time.
+    Scenario("port-taken", [*ROLL, "--wait=8s", "--node-rank=0", "--", *SHOW], port=29500, until=("epoll_create1", 0),
+             peer=[*ROLL, "--wait=8s", "--node-rank=1", "--", "echo", "started"], **BESIDE),
     Scenario("secret", [*ROLL, "--secret-file=secret", "--node-rank=1", "--", *SHOW], {"DISTINIT_SECRET": "0123456789abcdef"},
              files={"secret": "0123456789abcdef\n"}, peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], **BESIDE),
     Scenario("together-coordinator", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
@@ -171,6 +176,7 @@ class Stage:
         self.scenario, self.folder = scenario, folder
         self.peer: Optional["subprocess.Popen[bytes]"] = None
         self.fifo, self.terminal = -1, (-1, -1)
+        self.server = socket.create_server(("", scenario.port)) if scenario.port else None
         for name, content in scenario.files.items():
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
@@ -244,3 +250,5 @@ class Stage:
         for number in (self.fifo, *self.terminal):
             if number >= 0:
                 os.close(number)
+        if self.server:
+            self.server.close()
