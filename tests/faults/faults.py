@@ -47,7 +47,8 @@ def perform(scenario: Scenario, programs: dict[str, str], fault: Optional[Fault]
         if argv[0] not in NAMES_CALLED:
             argv.insert(0, program)
         traced = Tracer(program, fault).run(program, argv, stage.environment(), stage.prepare, scenario.seconds,
-                                            stage.peer.pid if stage.peer else 0, scenario.peer_seconds if scenario.peer_ends else 0)
+                                            stage.peer.pid if stage.peer else 0, scenario.peer_seconds if scenario.peer_ends else 0,
+                                            scenario.as_pid_1)
         after, out, err = stage.files(), stage.text(".out").replace(folder, ""), stage.text(".err")
         again = None
         if fault and fault.kind.startswith("kill") and scenario.files and not scenario.peer:
@@ -89,7 +90,7 @@ def plan(scenario: Scenario, plain: Outcome) -> list[Fault]:
     calls = plain.traced.calls
 
     def place_of(call: tuple[str, int]) -> int:
-        return [other[:3] for other in calls].index(("0", *call))
+        return [(other.process, other.name, other.nth) for other in calls].index(("0", *call))
 
     calls = calls[place_of(scenario.since) if scenario.since else 0:place_of(scenario.until) if scenario.until else None]
     mine = [i for i, call in enumerate(calls) if call.process == "0"]

@@ -5,6 +5,7 @@ The scenarios: one row each, at the end. To add one, add a row.
 A row runs in an empty folder of its own, in a room with its own network, where h0 to h9 are addresses of the machine.
 """
 
+import ctypes
 import fcntl
 import os
 import re
@@ -16,6 +17,8 @@ import termios
 import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
+
+from crew import NEW_MOUNTS, libc
 
 Files = dict[str, tuple[int, bytes]]
 
@@ -57,6 +60,8 @@ class Scenario:
     port: int = 0
     # Statuses that may also come out with an error line, where nothing was started.
     statuses: tuple[int, ...] = ()
+    # It is PID 1, of a namespace with a /proc.
+    as_pid_1: bool = False
     # Signals that it gets before each call. They must not be lost: it ends by the signal itself, or with one of these statuses.
     # But SIGCHLD from nobody changes nothing.
     signals: tuple[int, ...] = ()
@@ -140,6 +145,8 @@ SCENARIOS = [
     Scenario("together-well-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", TRAP.replace("7", "0")], signals=ENDINGS, ends=(9,),
              peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "0.4"], since=("epoll_create1", 0), **BESIDE),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
+    Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
+             dies=True),
     Scenario("init-dies", ["--init", "--pdeathsig=KILL", "--", "sh", "-c", "echo started; exec sleep 1"], kills=True, dies=True),
     Scenario("init-terminal", ["--init", "--", "sh", "-c", "echo started; sleep 0.1; exit 7"], terminal=True),
     Scenario("init-words", ["--init", "--root=.", "--", "sh", "-c", "echo started; exit 7"], files={"dev/termination-log": ""}, kills=True),
@@ -205,6 +212,8 @@ class Stage:
     def prepare(self) -> None:
         """In the child, before it becomes the program."""
         os.setsid()
+        if self.scenario.as_pid_1 and (libc.unshare(NEW_MOUNTS) or libc.mount(b"proc", b"/proc", b"proc", 0, None)):
+            raise OSError(ctypes.get_errno(), "no /proc")
         os.chdir(self.folder)
         for number, name, flags in ((0, "/dev/null", os.O_RDONLY), (1, f"{self.folder}/.out", os.O_CREAT | os.O_RDWR | os.O_APPEND),
                                     (2, f"{self.folder}/.err", os.O_CREAT | os.O_RDWR | os.O_APPEND)):
