@@ -122,7 +122,7 @@ SCENARIOS = [
     Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,), signals=ENDINGS),
     Scenario("wait-tcp", ["--wait=3s", "--", *SHOW], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,), signals=ENDINGS),
     Scenario("wait-output", [*MEET, "--node-rank=1", "--output=out"], files={"out": "as before\n"}, peer=[*MEET, "--node-rank=0"], kills=True,
-             signals=ENDINGS, **BESIDE),
+             signals=ENDINGS, since=("rt_sigprocmask", 3), **BESIDE),
     Scenario("coordinator", [*ROLL, "--node-rank=0", "--", *SHOW], peer=[*ROLL, "--node-rank=1", "--", "echo", "started"], kills=True,
              signals=ENDINGS, **BESIDE),
     Scenario("member", [*ROLL, "--node-rank=1", "--", *SHOW], peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], kills=True,

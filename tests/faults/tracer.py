@@ -15,7 +15,7 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import syscalls
 
-TRACEME, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 24, 12, 13, 17, 0x4200, 0x4201, 0x420E
+TRACEME, CONT, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 7, 24, 12, 13, 17, 0x4200, 0x4201, 0x420E
 # System calls, fork, vfork, clone and exec stop it; it dies with us.
 OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000
 FORKS, EXEC = (1, 2, 3), 4
@@ -141,7 +141,7 @@ class Tracer:
         os.waitpid(first, 0)
         ptrace(SETOPTIONS, first, OPTIONS)
         self.tasks[first] = Task("0")
-        ptrace(SYSCALL, first)
+        self.go_on(first)
         status = self.loop(first, time.monotonic() + seconds)
         if status is not None and beside_seconds:
             self.reap(beside_seconds, lambda: self.beside_status is not None)
@@ -240,9 +240,15 @@ class Tracer:
         elif sig == signal.SIGSTOP and task.fresh:
             task.fresh = False
         elif event == 0 and sig != signal.SIGTRAP:
-            ptrace(SYSCALL, pid, sig)
+            self.go_on(pid, sig)
             return
-        ptrace(SYSCALL, pid)
+        self.go_on(pid)
+
+    def go_on(self, pid: int, sig: int = 0) -> None:
+        """Stop again at a call only where a fault is still to come: each stop takes time."""
+        fault = self.fault
+        stops = self.records or (fault and fault.process == self.tasks[pid].label)
+        ptrace(SYSCALL if stops else CONT, pid, sig)
 
     def born(self, pid: int, parent: Task) -> None:
         message = ctypes.c_ulong()
@@ -252,7 +258,7 @@ class Tracer:
         child.inside = parent.inside
         if message.value in self.unknown:
             self.unknown.discard(message.value)
-            ptrace(SYSCALL, message.value)
+            self.go_on(message.value)
         else:
             child.fresh = True
 
@@ -292,6 +298,8 @@ class Tracer:
             os.kill(pid, signal.SIGKILL)
         elif fault.kind == "signal":
             os.kill(pid, fault.value)
+        if fault.kind not in ("error", "kill-after"):
+            self.fault = None
 
     def leave(self, pid: int, task: Task, regs: Registers) -> None:
         assert task.current
@@ -303,6 +311,7 @@ class Tracer:
             set_registers(pid, regs)
         elif fault and fault.kind == "kill-after":
             os.kill(pid, signal.SIGKILL)
+        self.fault = None if fault else self.fault
         if self.records:
             self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value, kind_of(pid, name, arguments)))
 
