@@ -13,13 +13,11 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Callable, Iterator, TypeVar
+from typing import Callable, Iterator, Sequence, TypeVar
 
 T = TypeVar("T")
 
 NEW_NETWORK, NEW_MOUNTS, SUBREAPER, DEATH_SIGNAL = 0x40000000, 0x00020000, 36, 1
-# What --wait waits for.
-PORT = 29501
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,29 +41,28 @@ def leave_room() -> None:
     subprocess.run("umount /etc/hosts /etc/resolv.conf", shell=True, check=False)
 
 
-def set_up() -> socket.socket:
-    """Orphans come to this worker, and it ends with its parent. Returns a server in its network."""
+def set_up() -> None:
+    """Orphans come to this worker, it ends with its parent, and has a network with a loopback interface."""
     libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     libc.prctl(SUBREAPER, 1, 0, 0, 0)
     libc.unshare(NEW_NETWORK)
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x41))
-    return socket.create_server(("", PORT))
 
 
-def work(folder: str, tasks: list[Callable[[], T]], deadline: float, numbers: int, done: int) -> None:
-    with set_up():
-        while time.monotonic() < deadline:
-            taken = os.read(numbers, 4)
-            if not taken:
-                return
-            number, = struct.unpack("i", taken)
-            result = tasks[number]()
-            Path(folder, f"result-{number}").write_bytes(pickle.dumps(result))
-            os.write(done, taken)
+def work(folder: str, tasks: Sequence[Callable[[], T]], deadline: float, numbers: int, done: int) -> None:
+    set_up()
+    while time.monotonic() < deadline:
+        taken = os.read(numbers, 4)
+        if not taken:
+            return
+        number, = struct.unpack("i", taken)
+        result = tasks[number]()
+        Path(folder, f"result-{number}").write_bytes(pickle.dumps(result))
+        os.write(done, taken)
 
 
-def start_worker(folder: str, tasks: list[Callable[[], T]], deadline: float, pipes: list[tuple[int, int]]) -> int:
+def start_worker(folder: str, tasks: Sequence[Callable[[], T]], deadline: float, pipes: list[tuple[int, int]]) -> int:
     (numbers, more), (ready, done) = pipes
     worker = os.fork()
     if worker == 0:
@@ -82,7 +79,7 @@ def start_worker(folder: str, tasks: list[Callable[[], T]], deadline: float, pip
     return worker
 
 
-def at_once(jobs: int, folder: str, tasks: list[Callable[[], T]], deadline: float) -> Iterator[tuple[int, T]]:
+def at_once(jobs: int, folder: str, tasks: Sequence[Callable[[], T]], deadline: float) -> Iterator[tuple[int, T]]:
     """Do the tasks, until the deadline. Yields the number and the result of each that is done."""
     pipes = [os.pipe(), os.pipe()]
     (numbers, more), (ready, done) = pipes

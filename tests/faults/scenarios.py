@@ -5,16 +5,20 @@ The scenarios: one row each, at the end. To add one, add a row.
 A row runs in an empty folder of its own, in a room with its own network, where h0 to h9 are addresses of the machine.
 """
 
+import ctypes
 import fcntl
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import termios
 import time
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
+
+from crew import NEW_MOUNTS, libc
 
 Files = dict[str, tuple[int, bytes]]
 
@@ -56,6 +60,8 @@ class Scenario:
     port: int = 0
     # Statuses that may also come out with an error line, where nothing was started.
     statuses: tuple[int, ...] = ()
+    # It is PID 1, of a namespace with a /proc.
+    as_pid_1: bool = False
     # Signals that it gets before each call. They must not be lost: it ends by the signal itself, or with one of these statuses.
     # But SIGCHLD from nobody changes nothing.
     signals: tuple[int, ...] = ()
@@ -72,8 +78,9 @@ class Scenario:
     logs: dict[str, str] = field(default_factory=dict)
     # A fact that cannot be read is unknown: "?".
     facts: bool = False
-    # Only the calls from this one on: name, and how many of that name came before it. Another scenario has those before.
+    # Only the calls from this one on, or before that one: name, and how many of that name came before. Another scenario has the rest.
     since: Optional[tuple[str, int]] = None
+    until: Optional[tuple[str, int]] = None
     seconds: float = 30
 
 
@@ -115,11 +122,14 @@ SCENARIOS = [
     Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,), signals=ENDINGS),
     Scenario("wait-tcp", ["--wait=3s", "--", *SHOW], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,), signals=ENDINGS),
     Scenario("wait-output", [*MEET, "--node-rank=1", "--output=out"], files={"out": "as before\n"}, peer=[*MEET, "--node-rank=0"], kills=True,
-             signals=ENDINGS, **BESIDE),
+             signals=ENDINGS, since=("rt_sigprocmask", 3), **BESIDE),
     Scenario("coordinator", [*ROLL, "--node-rank=0", "--", *SHOW], peer=[*ROLL, "--node-rank=1", "--", "echo", "started"], kills=True,
              signals=ENDINGS, **BESIDE),
     Scenario("member", [*ROLL, "--node-rank=1", "--", *SHOW], peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], kills=True,
              signals=ENDINGS, **BESIDE),
+    # The member gives the port that is taken 2 s each time.
+    Scenario("port-taken", [*ROLL, "--wait=8s", "--node-rank=0", "--", *SHOW], port=29500, until=("epoll_create1", 0),
+             peer=[*ROLL, "--wait=8s", "--node-rank=1", "--", "echo", "started"], **BESIDE),
     Scenario("secret", [*ROLL, "--secret-file=secret", "--node-rank=1", "--", *SHOW], {"DISTINIT_SECRET": "0123456789abcdef"},
              files={"secret": "0123456789abcdef\n"}, peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], **BESIDE),
     Scenario("together-coordinator", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
@@ -135,6 +145,8 @@ SCENARIOS = [
     Scenario("together-well-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", TRAP.replace("7", "0")], signals=ENDINGS, ends=(9,),
              peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "0.4"], since=("epoll_create1", 0), **BESIDE),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
+    Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
+             dies=True),
     Scenario("init-dies", ["--init", "--pdeathsig=KILL", "--", "sh", "-c", "echo started; exec sleep 1"], kills=True, dies=True),
     Scenario("init-terminal", ["--init", "--", "sh", "-c", "echo started; sleep 0.1; exit 7"], terminal=True),
     Scenario("init-words", ["--init", "--root=.", "--", "sh", "-c", "echo started; exit 7"], files={"dev/termination-log": ""}, kills=True),
@@ -171,6 +183,7 @@ class Stage:
         self.scenario, self.folder = scenario, folder
         self.peer: Optional["subprocess.Popen[bytes]"] = None
         self.fifo, self.terminal = -1, (-1, -1)
+        self.server = socket.create_server(("", scenario.port)) if scenario.port else None
         for name, content in scenario.files.items():
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
@@ -199,6 +212,8 @@ class Stage:
     def prepare(self) -> None:
         """In the child, before it becomes the program."""
         os.setsid()
+        if self.scenario.as_pid_1 and (libc.unshare(NEW_MOUNTS) or libc.mount(b"proc", b"/proc", b"proc", 0, None)):
+            raise OSError(ctypes.get_errno(), "no /proc")
         os.chdir(self.folder)
         for number, name, flags in ((0, "/dev/null", os.O_RDONLY), (1, f"{self.folder}/.out", os.O_CREAT | os.O_RDWR | os.O_APPEND),
                                     (2, f"{self.folder}/.err", os.O_CREAT | os.O_RDWR | os.O_APPEND)):
@@ -244,3 +259,5 @@ class Stage:
         for number in (self.fifo, *self.terminal):
             if number >= 0:
                 os.close(number)
+        if self.server:
+            self.server.close()

@@ -15,11 +15,11 @@ from typing import Any, Callable, NamedTuple, Optional
 
 import syscalls
 
-TRACEME, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 24, 12, 13, 17, 0x4200, 0x4201, 0x420E
+TRACEME, CONT, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 7, 24, 12, 13, 17, 0x4200, 0x4201, 0x420E
 # System calls, fork, vfork, clone and exec stop it; it dies with us.
 OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000
 FORKS, EXEC = (1, 2, 3), 4
-WALL = 0x40000000
+WALL, NEW_PIDS = 0x40000000, 0x20000000
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -121,9 +121,12 @@ class Tracer:
         self.beside, self.beside_status = 0, None  # type: int, Optional[int]
 
     def run(self, program: str, argv: list[str], environment: dict[str, str], prepare: Callable[[], None], seconds: float,
-            beside: int = 0, beside_seconds: float = 0) -> Traced:
+            beside: int = 0, beside_seconds: float = 0, as_pid_1: bool = False) -> Traced:
         """beside: a process of ours that is no concern of this one's; wait so long for it then."""
         self.beside = beside
+        ours = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        if as_pid_1:
+            libc.unshare(NEW_PIDS)
         first = os.fork()
         if first == 0:
             try:
@@ -133,10 +136,12 @@ class Tracer:
                 os.execve(program, argv, environment)
             finally:
                 os._exit(99)
+        libc.setns(ours, NEW_PIDS)
+        os.close(ours)
         os.waitpid(first, 0)
         ptrace(SETOPTIONS, first, OPTIONS)
         self.tasks[first] = Task("0")
-        ptrace(SYSCALL, first)
+        self.go_on(first)
         status = self.loop(first, time.monotonic() + seconds)
         if status is not None and beside_seconds:
             self.reap(beside_seconds, lambda: self.beside_status is not None)
@@ -235,9 +240,15 @@ class Tracer:
         elif sig == signal.SIGSTOP and task.fresh:
             task.fresh = False
         elif event == 0 and sig != signal.SIGTRAP:
-            ptrace(SYSCALL, pid, sig)
+            self.go_on(pid, sig)
             return
-        ptrace(SYSCALL, pid)
+        self.go_on(pid)
+
+    def go_on(self, pid: int, sig: int = 0) -> None:
+        """Stop again at a call only where a fault is still to come: each stop takes time."""
+        fault = self.fault
+        stops = self.records or (fault and fault.process == self.tasks[pid].label)
+        ptrace(SYSCALL if stops else CONT, pid, sig)
 
     def born(self, pid: int, parent: Task) -> None:
         message = ctypes.c_ulong()
@@ -247,7 +258,7 @@ class Tracer:
         child.inside = parent.inside
         if message.value in self.unknown:
             self.unknown.discard(message.value)
-            ptrace(SYSCALL, message.value)
+            self.go_on(message.value)
         else:
             child.fresh = True
 
@@ -287,6 +298,8 @@ class Tracer:
             os.kill(pid, signal.SIGKILL)
         elif fault.kind == "signal":
             os.kill(pid, fault.value)
+        if fault.kind not in ("error", "kill-after"):
+            self.fault = None
 
     def leave(self, pid: int, task: Task, regs: Registers) -> None:
         assert task.current
@@ -298,6 +311,7 @@ class Tracer:
             set_registers(pid, regs)
         elif fault and fault.kind == "kill-after":
             os.kill(pid, signal.SIGKILL)
+        self.fault = None if fault else self.fault
         if self.records:
             self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value, kind_of(pid, name, arguments)))
 
