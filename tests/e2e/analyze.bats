@@ -447,3 +447,9 @@ begin() {
 	done
 	srun_here
 }
+
+@test "analyze: the report has tenths of seconds" {
+	srun_tells
+	analyze "${TOLD[@]}" -- --threads=12 --seconds=1900ms --warmup=900ms read_data
+	prints 'measured: lines for 1.9 s, after 0.9 s of warm-up'
+}

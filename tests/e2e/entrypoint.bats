@@ -269,6 +269,12 @@ status_of() {
 	done >file
 	distinit -- --env-file file -- true
 	fails_like 126 "*cannot be started: arguments and environment have * bytes, more than the kernel takes (the largest, 'BIG*"
+	# Of a long name, 60 bytes are shown.
+	for letters in 60 61; do
+		name=$(head -c "$letters" /dev/zero | tr '\0' N)
+		distinit -- --env-file file --set "$name=$(head -c 125000 /dev/zero | tr '\0' x)" -- true
+		fails_like 126 "*takes (the largest, '${name::60}', has $((125002 + letters)))"
+	done
 }
 
 # --- the command line -----------------------------------------------------------------------------
