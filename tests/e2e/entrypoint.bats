@@ -261,6 +261,19 @@ status_of() {
 	fails_like 126 '*the file exists, but its interpreter*'
 }
 
+@test "a script without #! is run by sh; what begins as an ELF file is none" {
+	printf '\177ELx 2>/dev/null\nexit 9\n' >tool
+	chmod +x tool
+	distinit -- -- ./tool
+	[ "$status" -eq 9 ]
+	printf '\177ELF' >tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: it is a program for another machine, or damaged"
+	printf 'exit 7\n\0' >tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: it is a program for another machine, or damaged"
+}
+
 @test "more than the kernel's limit: 126, and the largest is named" {
 	for i in $(seq 30); do
 		printf 'BIG%s=' "$i"
