@@ -460,3 +460,19 @@ begin() {
 	done
 	srun_here
 }
+
+@test "analyze: the report has tenths of seconds" {
+	srun_tells
+	analyze "${TOLD[@]}" -- --threads=12 --seconds=1900ms --warmup=900ms read_data
+	prints 'measured: lines for 1.9 s, after 0.9 s of warm-up'
+}
+
+@test "analyze: a probe whose client goes ends before its time, with what it started" {
+	local out=$BATS_TEST_TMPDIR/out
+	(echo go && echo go && sleep 3) | env -i PATH="$PATH" MARK="$BATS_TEST_TMPDIR" timeout 30 "$DISTRUN" probe --warmup=0 --seconds=1h -- \
+		sh -c 'while :; do echo x; sleep 0.1; done' >"$out"
+	[[ $(head -n 1 "$out") == 'distrun-probe ready '* && $(<"$out") != *result* ]]
+	# The time of a tick counts from the start.
+	[[ $(tail -n 1 "$out") =~ ' tick '.*' at_ms='([0-9]+)' ' ]]
+	((BASH_REMATCH[1] < 30000))
+}

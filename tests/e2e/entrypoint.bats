@@ -261,6 +261,19 @@ status_of() {
 	fails_like 126 '*the file exists, but its interpreter*'
 }
 
+@test "a script without #! is run by sh; what begins as an ELF file is none" {
+	printf '\177ELx 2>/dev/null\nexit 9\n' >tool
+	chmod +x tool
+	distinit -- -- ./tool
+	[ "$status" -eq 9 ]
+	printf '\177ELF' >tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: it is a program for another machine, or damaged"
+	printf 'exit 7\n\0' >tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: it is a program for another machine, or damaged"
+}
+
 @test "more than the kernel's limit: 126, and the largest is named" {
 	for i in $(seq 30); do
 		printf 'BIG%s=' "$i"
@@ -269,6 +282,12 @@ status_of() {
 	done >file
 	distinit -- --env-file file -- true
 	fails_like 126 "*cannot be started: arguments and environment have * bytes, more than the kernel takes (the largest, 'BIG*"
+	# Of a long name, 60 bytes are shown.
+	for letters in 60 61; do
+		name=$(head -c "$letters" /dev/zero | tr '\0' N)
+		distinit -- --env-file file --set "$name=$(head -c 125000 /dev/zero | tr '\0' x)" -- true
+		fails_like 126 "*takes (the largest, '${name::60}', has $((125002 + letters)))"
+	done
 }
 
 # --- the command line -----------------------------------------------------------------------------

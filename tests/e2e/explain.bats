@@ -458,8 +458,17 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *'ACME_CHIEF='*-gpu7.* && $output == *'# ACME_TOKEN is left out, because its name says that it is secret'* ]]
 }
 
+@test "vector: the middle of an address is another, of IPv4 and of IPv6; the same one each time" {
+	distinit ACME_CHIEF=2001:db8:77:beef::5 ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
+		explain --format=vector
+	succeeds_with "$output"
+	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::5)$'\n' && $output != *db8* && $output != *beef* ]]
+	[[ $output == *$'\n'"MASTER_ADDR=${BASH_REMATCH[1]}"$'\n'* ]]
+	[[ $output =~ -10\.[0-9]+\.[0-9]+\.41$'\n' && $output != *.20.30.* ]]
+}
+
 @test "vector: options that a cluster is found by, and a variable that is removed" {
 	distinit "${SESSION[@]}" DISTINIT_MASTER_PORT=2222 GONE=1 -- explain --format=vector --hosts=a,b --node-rank=1 --log=error --unset=GONE
 	succeeds_with "$output"
-	[[ $output == *$'\n$ --hosts='*$'\n$ --node-rank=1\n'* && $output != *--log* && $output != *GONE* ]]
+	[[ $output == *$'\n$ --hosts='*$'\n$ --node-rank=1\n'* && $output != *--log* && $output != *GONE* && $output != *$'\n-'* ]]
 }

@@ -98,6 +98,15 @@ injecting() {
 	is_whole dir
 }
 
+@test "install: one that is there is left alone, also without stdin" {
+	distinit -- install dir
+	local there
+	there=$(stat -c '%i %Y' dir/distinit)
+	env -i "$DISTINIT" install dir
+	env -i "$DISTINIT" install dir <&-
+	[ "$(stat -c '%i %Y' dir/distinit)" = "$there" ]
+}
+
 @test "install: an older one that runs is replaced, and runs on" {
 	cp "$(command -v sleep)" dir/distinit
 	dir/distinit 1000 3>&- &

@@ -22,6 +22,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
+from threading import Lock
 
 from cover import coverage
 from sites import Mutant, mutants_of
@@ -35,6 +36,8 @@ LEFT_OUT = ("src/base/libc.c", "src/base/malloc.c")
 
 # How many tests are built and run at first, then next: most mutants do not survive the first few.
 STAGES = (4, 12, 40, 10000)
+
+SANITIZED = Lock()
 
 
 class Reach:
@@ -76,7 +79,7 @@ class Reach:
 
     def learn(self, path: str, result: str) -> None:
         for name in self.tests:
-            if result.startswith(f"killed {name}: "):
+            if result.startswith((f"killed {name}: ", f"killed sanitized {name}: ")):
                 self.killers.setdefault(path, Counter())[name] += 1
 
 
@@ -109,19 +112,36 @@ def in_stages(tree: Tree, tests: list[dict], seconds: float) -> str:
     return "survived" if tests else "survived: no test reaches it"
 
 
-def try_one(tree: Tree, mutant: Mutant, reach: Reach, tests: dict[str, dict], seconds: float) -> str:
-    file = tree.path / mutant.path
-    original = file.read_text(encoding="utf-8")
-    lines = original.split("\n")
-    names = reach.ordered(mutant, lines)
-    lines[mutant.line] = mutant.after
-    file.write_text("\n".join(lines), encoding="utf-8")
-    try:
-        chosen = [{**tests[name], "seconds": reach.tests[name]["seconds"]} for name in names]
-        result = in_stages(tree, chosen, seconds)
-    finally:
-        file.write_text(original, encoding="utf-8")
-    return result
+class Bench:
+    """A tree, and its tests by name."""
+
+    def __init__(self, name: str, *options: str):
+        self.tree = Tree(name, *options)
+        self.tree.make_plain()
+        self.tests = {test["name"]: test for test in self.tree.tests()}
+
+    def judge(self, mutant: Mutant, names: list[str], reach: Reach, seconds: float) -> str:
+        file = self.tree.path / mutant.path
+        original = file.read_text(encoding="utf-8")
+        lines = original.split("\n")
+        lines[mutant.line] = mutant.after
+        file.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            return in_stages(self.tree, [{**self.tests[name], "seconds": reach.tests[name]["seconds"]} for name in names], seconds)
+        finally:
+            file.write_text(original, encoding="utf-8")
+
+
+def try_one(bench: Bench, sanitized: Bench, mutant: Mutant, reach: Reach, seconds: float) -> str:
+    """A survivor may still break the rules of C: then a unit test notices, under sanitizers, as in ./dev test."""
+    names = reach.ordered(mutant, (bench.tree.path / mutant.path).read_text(encoding="utf-8").split("\n"))
+    result = bench.judge(mutant, names, reach, seconds)
+    units = [name for name in names if name.startswith("unit/")]
+    if not result.startswith(("survived", "time")) or not units:
+        return result
+    with SANITIZED:
+        again = sanitized.judge(mutant, units, reach, seconds)
+    return again.replace("killed ", "killed sanitized ") if again.startswith("killed") else result
 
 
 def choose(tree: Tree, count: int, seed: int, only: str) -> list[tuple[str, Mutant]]:
@@ -165,14 +185,12 @@ def main() -> int:
     asked = options()
     if os.geteuid() != 0:
         sys.exit("mutants: only root can make the namespaces that a mutant needs around it")
-    trees: Queue[Tree] = Queue()
-    tests: dict[Path, dict[str, dict]] = {}
+    benches: Queue[Bench] = Queue()
     for number in range(asked.jobs):
-        tree = Tree(f"tree-{number}", "-Ddebug=false")
-        tree.make_plain()
-        tests[tree.path] = {test["name"]: test for test in tree.tests()}
-        trees.put(tree)
-    reach = Reach(coverage(list(tests[tree.path].values()), tree, asked.jobs))
+        bench = Bench(f"tree-{number}", "-Ddebug=false")
+        benches.put(bench)
+    sanitized = Bench("sanitized", "-Ddebug=false", "-Db_sanitize=address,undefined")
+    reach = Reach(coverage(list(bench.tests.values()), bench.tree, asked.jobs))
     kept = dict(json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()) if RESULTS.exists() else {}
     counts: Counter[str] = Counter()
 
@@ -180,11 +198,11 @@ def main() -> int:
         number, (key, mutant) = work
         result = kept.get(key, "")
         if not result or asked.again and not result.startswith("killed"):
-            mine = trees.get()
+            mine = benches.get()
             try:
-                result = try_one(mine, mutant, reach, tests[mine.path], asked.seconds)
+                result = try_one(mine, sanitized, mutant, reach, asked.seconds)
             finally:
-                trees.put(mine)
+                benches.put(mine)
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([key, result]) + "\n")
         reach.learn(mutant.path, result)
@@ -192,7 +210,7 @@ def main() -> int:
         show(number, result, mutant)
 
     with ThreadPoolExecutor(asked.jobs) as pool:
-        for _ in pool.map(take, enumerate(choose(tree, asked.count, asked.seed, asked.only), 1)):
+        for _ in pool.map(take, enumerate(choose(bench.tree, asked.count, asked.seed, asked.only), 1)):
             pass
     ran = counts["killed"] + counts["survived"] + counts["time"]
     print(f"mutants: {counts['killed']} killed of {ran}; {counts['survived']} survived, {counts['time']} were not killed in time, "

@@ -22,9 +22,7 @@ SEEN = Path("/run/cover")
 
 
 def clean_up() -> None:
-    """End whatever a test left behind: this is process 1 of the room."""
-    if os.getpid() != 1:
-        sys.exit("room: this has to be process 1 of its own room")
+    """End whatever a test left behind."""
     try:
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -39,18 +37,19 @@ def why_it_failed(command: list[str], environment: dict[str, str], limit: float)
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                errors="replace", start_new_session=True)
     assert process.stdout
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
+    # All of them: a process in a session of its own would keep the pipe open.
+    signal.signal(signal.SIGALRM, lambda *_: os.kill(-1, signal.SIGKILL))
     signal.setitimer(signal.ITIMER_REAL, limit)
     failed, lines = "", 0
     for line in process.stdout:
         lines += 1
         if line.startswith("not ok") and "# TODO" not in line:
             failed = re.sub(r"^not ok [0-9]+ (- )?", "", line.strip())
-            os.killpg(process.pid, signal.SIGKILL)
+            os.kill(-1, signal.SIGKILL)
             break
         if lines == 1 << 16:
             failed = "it prints without end"
-            os.killpg(process.pid, signal.SIGKILL)
+            os.kill(-1, signal.SIGKILL)
             break
     status = process.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -110,6 +109,8 @@ def cover(tests: list[dict]) -> None:
 
 
 def main() -> int:
+    if os.getpid() != 1:
+        sys.exit("room: this has to be process 1 of its own room: it kills all others")
     build, seconds = sys.argv[1], float(sys.argv[2])
     tests = [json.loads(line) for line in sys.stdin]
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 28, 1 << 28))

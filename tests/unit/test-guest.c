@@ -125,6 +125,67 @@ static void test_forgotten_question(const struct roll_call *call) {
 	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
 }
 
+/** Send an answer in as many writes as it has bytes; the coordinator reads after each. */
+static void answer_slowly(struct coordinator *co, struct guest *guest, struct line *member) {
+	static const char facts[] = {FACTS_PROGRAM, 0, 0};
+	unsigned char bytes[FRAME_MAX];
+	int socket = member->fd, ends[2] = {-1, -1};
+	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+	member->fd = ends[1];
+	check(line_send(member, FRAME_FACTS, facts, sizeof(facts)) == 0);
+	member->fd = socket;
+	ssize_t n = read(ends[0], bytes, sizeof(bytes));
+	check(n > (ssize_t)sizeof(facts));
+	for (ssize_t i = 0; i < n; i++) {
+		check(guest->state == GUEST_PRESENT && co->n_asked == 1);
+		check(write(socket, bytes + i, 1) == 1);
+		guest_read(co, guest);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/** Frames do not come one by one: several at once, and parts of one. */
+static void test_pieces(const struct roll_call *call) {
+	static const char facts[] = {FACTS_PROGRAM, 0, 0};
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	agree_begin(co);
+	agree_begin(co);
+	check(line_send(&member, FRAME_FACTS, facts, sizeof(facts)) == 0);
+	answer(co, guest, &member);
+	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	agree_begin(co);
+	check(co->n_asked == 1 && guest->asked == 1);
+	answer_slowly(co, guest, &member);
+	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+}
+
+/** One rank comes three times: each as a new process, the last after the one before has gone. */
+static void test_restarts(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line members[3];
+	struct guest *guests[3];
+	for (unsigned i = 0; i < 3; i++) {
+		check(end.restarts == i - (i > 0));
+		if (i == 2) {
+			close(members[1].fd);
+			co->now = 1;
+			guest_read(co, guests[1]);
+			check(co->present == 1 && !co->seats[1].guest);
+		}
+		guests[i] = arrive(co, &members[i]);
+		say_hello(co, guests[i], &members[i], 1, 100 * (i + 1));
+		check(co->present == 2 && co->seats[1].guest == guests[i] && !co->duplicate[0]);
+		check(guests[0]->state == (i == 0 ? GUEST_PRESENT : GUEST_FREE) || guests[0] == guests[i]);
+	}
+	check(end.restarts == 2 && end.last == 1);
+}
+
 int main(void) {
 	static struct cluster cluster;
 	static struct facts facts;
@@ -140,5 +201,7 @@ int main(void) {
 	test_duplicate(&call);
 	test_late_facts(&call);
 	test_forgotten_question(&call);
+	test_pieces(&call);
+	test_restarts(&call);
 	return check_done();
 }
