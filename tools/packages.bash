@@ -36,8 +36,13 @@ need() {
 	((${#packages[@]})) || return 0
 	[[ $EUID -eq 0 ]] ||
 		die "packages are missing, and only root can install them" "As root: apt-get install ${packages[*]}"
+	# One at a time: another word of ./dev may be installing.
+	mkdir -p "$DEPS"
+	exec {PACKAGES_LOCK}>"$DEPS/packages.lock"
+	flock "$PACKAGES_LOCK"
 	say "installing ${packages[*]}"
 	step packages "Is the network up? Do /etc/apt's sources name Debian 12?" without_daemons apt_install "${packages[@]}"
+	exec {PACKAGES_LOCK}>&-
 }
 
 # without_daemons COMMAND...: run it, while maintainer scripts may not start services.

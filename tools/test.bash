@@ -45,7 +45,7 @@ word_test() {
 	need "$PKGS_TEST${all:+ $PKGS_ENGINES $PKGS_PACKAGING}"
 	build_static
 	# In a subshell: if the build fails, for example without a network, its tests are skipped.
-	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64) || say "no build for arm64"
+	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
 	configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
 	compile build meson-test-prereq
 	compile build-asan meson-test-prereq

@@ -175,3 +175,49 @@ lines = [e for e in ElementTree.fromstring(draw("coordinator: x", samples)).iter
 assert len(lines) == 5 and all(len(e.get("points").split()) == 720 for e in lines)
 assert ticks(0) == [0, 1] and ticks(7)[-1] >= 7 and ticks(5011)[-1] >= 5011 and len(ticks(5011)) <= 7'
 }
+
+@test "emulated: each test that cannot work under QEMU is a test, has a reason, and is named once" {
+	local name
+	run ! grep -P '^\t(?!(e2e|unit|replay)/[a-z_]+: .)' "$TESTS/emulated/cannot.txt"
+	[ -z "$(grep -P '^\t' "$TESTS/emulated/cannot.txt" | sort | uniq -d)" ]
+	while IFS= read -r name; do
+		grep -qxF -e "@test \"${name#*: }\" {" "$TESTS/${name%%: *}.bats" || {
+			echo "no test: $name"
+			return 1
+		}
+	done < <(sed -n 's#^	\(e2e/\)#\1#p' "$TESTS/emulated/cannot.txt")
+	# A reason stands above each group.
+	run ! grep -Pzo '\n\n\t' "$TESTS/emulated/cannot.txt"
+}
+
+# listed LINE: run a file of two tests without those of a list.
+listed() {
+	printf '@test "%s" {\n\ttrue\n}\n' 'one: a (b)' 'two: [x]' >"$BATS_TEST_TMPDIR/some.bats"
+	printf 'A reason.\n%s\n' "$1" >"$BATS_TEST_TMPDIR/list"
+	run env -i PATH=/usr/local/bin:/usr/bin:/bin LEFT_OUT="$BATS_TEST_TMPDIR/list" "$TESTS/programs/run-bats" "$BATS_TEST_TMPDIR/some.bats"
+}
+
+@test "emulated: run-bats leaves out what the list names, nothing else, and refuses a name that is no test" {
+	listed $'\te2e/some: one: a (b)'
+	[[ $status -eq 0 && $output == *1..1* && $output == *'ok 1 two: '* && $output != *one* ]]
+	listed $'\te2e/other: one: a (b)'
+	[[ $status -eq 0 && $output == *1..2* ]]
+	listed $'\te2e/some: one'
+	[[ $status -ne 0 && $output == 'Bail out! '*': one' ]]
+}
+
+@test "emulated: a failure, a crash, a short plan and a check that does not fail any more are failures; a listed one is not" {
+	run -0 with emulated '
+import emulated
+from pathlib import Path
+emulated.LIST = Path("'"$BATS_TEST_TMPDIR"'/list")
+emulated.LIST.write_text("\tunit/a: 7* lost\n")
+def failures(name, tap, status="exit status 0"):
+    results = emulated.Results()
+    results.read({"id": name}, tap, status)
+    return results.failed
+print("FOUND", failures("unit/b", "1..2\nok 1 - x\nok 2 - y\n"), failures("unit/b", "1..1\nnot ok 1 - x\n", "exit status 1"),
+      failures("unit/b", "1..2\nok 1 - x\n"), failures("unit/b", "1..1\nok 1 - x\n", "exit status -11"), failures("unit/b", ""),
+      failures("unit/a", "1..1\nnot ok 1 - 7 of 8 lost one\n", "exit status 1"), failures("unit/a", "1..1\nok 1 - 7 lost\n"))'
+	[[ $output == *'FOUND 0 1 1 1 1 0 1'* ]]
+}

@@ -211,7 +211,8 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 @test "surrogate: a step for the command, which exits as it does; its streams are its own" {
 	local_srun
 	invoke sh -c 'echo in | "$@"' - env -i PATH="$PWD/tools:$PATH" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
-		"$DISTRUN" surrogate -vv --csx=2 -- sh -c 'cat; echo err >&2; exit 5'
+		"$DISTRUN" surrogate -vv --csx=2 -- sh -c 'cat; echo err >&2; until grep -q mirrors "$0"; do sleep 0.02; done; exit 5' \
+		"$BATS_TEST_TMPDIR/.stderr"
 	[[ $status -eq 5 && $output == in ]]
 	[[ $(cat step.status) == 5 ]]
 	grep -x err <<<"$stderr"

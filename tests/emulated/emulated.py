@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+The tests of a build for arm64 on another machine, by QEMU: the tools are the machine's own, the programs under test are not. As
+root, as TAP.
+
+    emulated.py BUILD [SUITE/NAME]...     BUILD: the folder of "./dev build --arch=arm64", with its tests compiled
+
+cannot.txt, beside this file, names what cannot work under QEMU. Each name there has to be a test, and a check of a unit test
+has to fail: the list does not outlive its reasons.
+"""
+
+import argparse
+import contextlib
+import fnmatch
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOM = HERE.parent / "programs" / "emulated-room"
+LIST = HERE / "cannot.txt"
+SUITES = ("unit", "replay", "e2e")
+
+Test = dict[str, Any]  # as Meson describes it
+
+# These take longest.
+FIRST = ("e2e/init", "e2e/wait", "e2e/hosts", "e2e/options", "e2e/directives", "e2e/names", "e2e/bundle")
+
+# Not the seconds of the other processor.
+SLOWER = 3
+OF_ONE_TEST = "200"
+
+# How long the end of the output may take.
+PIPE_S = 5
+
+
+def tests_of(build: Path) -> list[Test]:
+    found = subprocess.run(["meson", "introspect", "--tests", str(build)], check=True, stdout=subprocess.PIPE, text=True)
+    tests = []
+    for test in json.loads(found.stdout):
+        test["id"] = test["suite"][0].partition(":")[2] + "/" + test["name"]
+        if test["id"].startswith(tuple(suite + "/" for suite in SUITES)):
+            tests.append(test)
+    return sorted(tests, key=lambda test: (not test["is_parallel"], FIRST.index(test["id"]) if test["id"] in FIRST else len(FIRST)))
+
+
+def checks_left_out(name: str) -> list[str]:
+    """What the list has of a unit test. run-bats reads what it has of a bats file."""
+    return [line[len(name) + 3:] for line in LIST.read_text().splitlines() if line.startswith(f"\t{name}: ")]
+
+
+class Results:
+    def __init__(self) -> None:
+        self.count = 0
+        self.failed = 0
+
+    def say(self, good: bool, name: str, note: str = "") -> None:
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}{note}", flush=True)
+
+    def read(self, test: Test, tap: str, status: str) -> None:
+        """Print one program's TAP as part of ours, with its name in front."""
+        name, plan, ran, failed = test["id"], -1, 0, self.failed
+        left = checks_left_out(name) if not name.startswith("e2e/") else []
+        for line in tap.splitlines():
+            if match := re.match(r"(not )?ok\b\s*\d*\s*(?:- )?(.*)$", line):
+                ran += 1
+                expected = next((text for text in left if fnmatch.fnmatchcase(match[2], text + "*")), "")
+                if match[1] and expected:
+                    left.remove(expected)
+                    print(f"# left out: {name}: {expected}")
+                else:
+                    self.say(not match[1], f"{name}: {match[2]}")
+            elif match := re.match(r"1\.\.(\d+)", line):
+                plan = int(match[1])
+            elif line:
+                print("# " + line.lstrip("# "))
+        for text in left:
+            self.say(False, f"{name}: {LIST.name} names what does not fail: {text}")
+        if plan != ran:
+            self.say(False, f"{name}: {status}, and {ran} of {plan} tests")
+        elif status != "exit status 0" and self.failed == failed and not checks_left_out(name):
+            self.say(False, f"{name}: {status}")
+
+
+def run_one(build: Path, test: Test) -> tuple[str, str, float]:
+    """Its TAP, how it ended, and the seconds."""
+    environment = {**os.environ, **test["env"], "LEFT_OUT": str(LIST)}
+    if "BATS_TEST_TIMEOUT" in environment:
+        environment["BATS_TEST_TIMEOUT"] = OF_ONE_TEST
+    began = time.monotonic()
+    lines: list[str] = []
+    # Not closed: who is left behind may have it, too.
+    # pylint: disable-next=consider-using-with
+    process = subprocess.Popen(test["cmd"], cwd=build, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    assert process.stdout
+    reader = threading.Thread(target=lines.extend, args=(process.stdout,), daemon=True)
+    reader.start()
+    try:
+        status = f"exit status {process.wait(test['timeout'] * SLOWER)}"
+    except subprocess.TimeoutExpired:
+        status = "it ran out of time"
+    reader.join(PIPE_S)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return "".join(lines), status, time.monotonic() - began
+
+
+def run_all(build: Path, wanted: list[str]) -> int:
+    """Inside of the room."""
+    results = Results()
+    tests = [test for test in tests_of(build) if not wanted or test["id"] in wanted]
+    beside = [test for test in tests if test["is_parallel"]]
+    alone = [test for test in tests if not test["is_parallel"]]
+    for group, workers in ((beside, os.cpu_count() or 1), (alone, 1)):
+        with ThreadPoolExecutor(workers) as pool:
+            for test, (tap, status, seconds) in zip(group, pool.map(lambda test: run_one(build, test), group)):
+                results.read(test, tap, status)
+                print(f"# {test['id']}: {seconds:.1f} s")
+    used = os.times()
+    print(f"# processor time: {used.children_user + used.children_system:.0f} s")
+    print(f"1..{results.count}")
+    return 1 if results.failed or not results.count else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("tests", nargs="*")
+    parser.add_argument("--inside", action="store_true")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    if options.inside:
+        return run_all(build, options.tests)
+    if platform.machine() == "aarch64":
+        print("ok 1 - this machine has the processor: all tests run for it\n1..1")
+        return 0
+    if not (build / "distinit").exists():
+        print(f"1..0 # SKIP {build / 'distinit'} is not there (./dev build --arch=arm64)")
+        return 0
+    room = subprocess.run([ROOM, "true"], stderr=subprocess.PIPE, text=True, check=False)
+    if room.returncode == 77:
+        print(f"1..0 # SKIP {room.stderr.strip()}")
+        return 0
+    sys.stdout.flush()
+    return subprocess.run([ROOM, sys.executable, __file__, "--inside", str(build), *options.tests], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
