@@ -5,9 +5,9 @@ Makes each system call of each scenario fail once: with each error that its manu
 for, and with a kill before and after. What may come out: what comes out without the fault, or one error line, with nothing
 started and nothing left. As root, as TAP.
 
-    faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [SCENARIO]...
+    faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [--first] [SCENARIO]...
 
---seconds: stop after so many, and choose at random what to try. Known and accepted outcomes are in accepted.txt.
+--seconds: stop after so many, and choose at random what to try. --first: stop at the first finding. Known and accepted outcomes are in accepted.txt.
 """
 
 import argparse
@@ -180,8 +180,8 @@ def is_accepted(scenario: Scenario, fault: Fault, verdict: str, known: list[tupl
 
 
 class Run:
-    def __init__(self, programs: dict[str, str], room: str, deadline: float, choose: Optional[random.Random]) -> None:
-        self.programs, self.room, self.deadline, self.choose = programs, room, deadline, choose
+    def __init__(self, programs: dict[str, str], room: str, deadline: float, choose: Optional[random.Random], first: bool) -> None:
+        self.programs, self.room, self.deadline, self.choose, self.first = programs, room, deadline, choose, first
         self.known = accepted()
         self.counts: Counter[str] = Counter()
         self.findings: list[str] = []
@@ -223,7 +223,7 @@ class Run:
         if self.choose:
             self.choose.shuffle(work)
         for scenario, plain, fault in work:
-            if time.monotonic() > self.deadline:
+            if time.monotonic() > self.deadline or (self.first and self.findings):
                 break
             self.try_one(scenario, plain, fault)
 
@@ -235,6 +235,7 @@ def main() -> int:
     parser.add_argument("scenarios", nargs="*")
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", action="store_true")
     asked = parser.parse_intermixed_args()
     if os.geteuid() != 0 or os.uname().machine != "x86_64":
         print("1..0 # SKIP it needs root, on x86-64")
@@ -246,7 +247,8 @@ def main() -> int:
         os.chmod(room, 0o755)
         enter_room(room)
         listener = socket.create_server(("", 29501))
-        run = Run(programs, room, time.monotonic() + (asked.seconds or 1e9), random.Random(seed) if asked.seconds else None)
+        run = Run(programs, room, time.monotonic() + (asked.seconds or 1e9), random.Random(seed) if asked.seconds else None,
+                  asked.first)
         run.run(chosen)
         listener.close()
         subprocess.run("umount /etc/hosts /etc/resolv.conf", shell=True, check=False)

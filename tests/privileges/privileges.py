@@ -4,7 +4,9 @@
 Start states of a process times options: what distinit starts has to be what model.py says, and what setpriv makes, where
 setpriv can say the same. As root, as TAP.
 
-    privileges.py DISTINIT [--count=N] [--seed=S]     N = 0: each start state once, with options at random
+    privileges.py DISTINIT [--count=N] [--seed=S] [--first]     N = 0: each start state once, with options at random
+
+--first: stop at the first difference.
 """
 
 import argparse
@@ -301,6 +303,7 @@ def main() -> int:
     parser.add_argument("distinit")
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", action="store_true")
     asked = parser.parse_args()
     if os.geteuid() != 0 or libc.unshare(0x00020000) < 0:
         print("1..0 # SKIP it needs root, and namespaces")
@@ -321,6 +324,8 @@ def main() -> int:
             if why:
                 wrong.append(f"{start} {options}: {why}")
                 print("# " + wrong[-1], flush=True)
+                if asked.first:
+                    break
         wrong += compare_with_setpriv(program, room, counts)
     print(f"# {counts['compared']} states compared with the model ({counts['refused']} of them refused), {counts['setpriv']} with setpriv; "
           f"{counts['left out']} left out, {counts['not made']} cannot be made; seed {seed}")
