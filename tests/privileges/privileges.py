@@ -69,7 +69,8 @@ KEEP = ["", "", "", "kill", "kill", "net_bind_service,kill", "net_admin"]
 DROP = ["", "", "all", "all", "net_bind_service", "chown,net_raw"]
 # passwd and group of the image, and those under DISTINIT_ROOT: name, uid, gid; other groups of app.
 USERS_OF = {"image": ({"root": (0, 0), "app": (1234, 1234)}, frozenset({44})), "volume": ({"app": (0, 0)}, frozenset({27}))}
-LOOKS = ["run", "run", "run", "explain", "init", "read", "write"]
+LOOKS = ["run", "run", "run", "explain", "init", "read", "hosts", "write"]
+OF_FILES = ("read", "hosts", "write")
 # What variables name: owner, group, mode.
 FILES = [(0, 0, 0o600), (0, 44, 0o640), (1234, 1234, 0o600), (4321, 0, 0o660)]
 FOLDERS = [(0, 0, 0o777), (0, 0, 0o755), (1234, 44, 0o775), (4321, 4321, 0o755)]
@@ -180,13 +181,15 @@ class Told:
             out |= {**self.variables.variables(), "DISTINIT_ROOT": f"{room}/volume"}
         if self.look == "read":
             out["DISTINIT_ENV_FILE"] = name_of(room, self.file)
+        if self.look == "hosts":
+            out |= {**CLUSTER, "DISTINIT_HOSTS": "", "DISTINIT_HOSTFILE": name_of(room, self.file)}
         if self.look == "write":
             out |= {**CLUSTER, "DISTINIT_HOSTFILE_OUTPUT": name_of(room, self.file) + "/hosts"}
         return out
 
 
 def name_of(room: str, file: tuple[int, int, int]) -> str:
-    return f"{room}/at-{file[0]}-{file[1]}-{file[2]:o}"
+    return f"{room}/volume/at-{file[0]}-{file[1]}-{file[2]:o}"
 
 
 PARTS = (list(IDS), GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True), NAMESPACES, FILE)
@@ -346,6 +349,9 @@ def check_explain(out: str, model: Optional[State]) -> str:
 def check_file(told: Told, model: State, room: str, ran: tuple[int, str, str]) -> str:
     """Whether a file that a variable names was opened with the rights of the program, and with no others."""
     at, shown = name_of(room, told.file) + "/hosts", f"a file of {told.file} that a variable names: {ran}"
+    if told.look == "hosts" and not told.closed:
+        # It is no host file. The error shows it to those who may read it.
+        return "" if ran[0] == 125 and ("hunter2" in ran[2]) == may(model, *told.file, 4) else shown
     if told.closed:
         return "" if ran[0] in (0, 1) and "hunter2" not in ran[1] and not os.path.exists(at) else shown
     if not may(model, *told.file, 4 if told.look == "read" else 2):
@@ -361,7 +367,7 @@ def check(start: Start, told: Told, program: str, room: str, counts: Counter[str
     if start.no_new_privs and "differ" in start.ids:
         counts["left out"] += 1  # execve() may make the ids equal then; that depends on the kernel's version
         return ""
-    if start.namespace != "none" and (start.file or (told.look in ("read", "write") and start.namespace != "many")):
+    if start.namespace != "none" and (start.file or (told.look in OF_FILES and start.namespace != "many")):
         counts["left out"] += 1  # capabilities of a file belong to the namespace that set them; and owners may be unmapped
         return ""
     ran = run(start, [program + "-caps" * bool(start.file), *told.words(room)], room, told.environment(room))
@@ -395,7 +401,7 @@ def judge(start: Start, told: Told, room: str, ran: tuple[int, str, str], counts
             return "it is refused, but a host file was written" if written else ""
         if told.look != "explain":
             return f"it should have been refused ({cause}), but: {ran}"
-    if told.look in ("read", "write"):
+    if told.look in OF_FILES:
         assert wanted
         return check_file(told, wanted, room, ran)
     if ran[0] != (3 if told.look == "init" else 0):
