@@ -126,8 +126,8 @@ def supervisor(start: State, wish: Wish, file: int, asked: bool) -> State:
     is there; else nothing changes.
     """
     s = after_exec(start, file)
-    if 0 not in s.uid[:2] or s.securebits & NOROOT:
-        s = replace(s, effective=s.ambient)  # those of its own file are not used
+    if 0 not in s.uid[:2]:
+        s = replace(s, effective=s.ambient)  # those of its own file are not used by another user than root
     out = after_distinit(s, wish)
     loses_all = 0 in s.uid and 0 not in out.uid and s.securebits & KEEP_CAPS_LOCKED and not s.securebits & NO_SETUID_FIXUP
     kept = KILL & s.permitted if asked and not loses_all else 0
@@ -140,6 +140,12 @@ def may(s: State, owner: int, group: int, mode: int, bit: int) -> bool:
         return True
     shift = 6 if s.uid[1] == owner else 3 if group in {s.gid[1], *s.groups} else 0
     return bool(mode >> shift & bit)
+
+
+def opener(start: State, wish: Wish, file: int = 0) -> State:
+    """Who opens the files that variables name: the program to come, as far as distinit has its capabilities yet."""
+    program, now = workload(start, wish, file), after_exec(start, file)
+    return replace(program, effective=program.effective & now.permitted)
 
 
 def workload(start: State, wish: Wish, file: int = 0) -> State:

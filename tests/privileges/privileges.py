@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Optional
 
-from model import KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE, NO_SETUID_FIXUP, NOROOT, Refused, State, Wish, after_exec, may, supervisor, workload
+from model import KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE, NO_SETUID_FIXUP, NOROOT, Refused, State, Wish, after_exec, may, opener, supervisor, workload
 
 libc = ctypes.CDLL(None, use_errno=True)
 NAMES = ["chown", "dac_override", "dac_read_search", "fowner", "fsetid", "kill", "setgid", "setuid", "setpcap", "linux_immutable",
@@ -402,8 +402,7 @@ def judge(start: Start, told: Told, room: str, ran: tuple[int, str, str], counts
         if told.look != "explain":
             return f"it should have been refused ({cause}), but: {ran}"
     if told.look in OF_FILES:
-        assert wanted
-        return check_file(told, wanted, room, ran)
+        return check_file(told, opener(before, wish, start.file), room, ran)
     if ran[0] != (3 if told.look == "init" else 0):
         return f"status {ran[0]}: {ran[2].strip()}"
     if told.look == "explain":
