@@ -78,7 +78,8 @@ static int refuse_word(struct session *s, char **argv) {
 	}
 	struct err err;
 	err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-		quote(str_of(argv[1])).s, nearest_hint(&best, "").s, buf_text(&line));
+		quote(str_of(secret_mask_word(&s->arena, argv[1]))).s, nearest_hint(&best, "").s,
+		buf_text(&line));
 	return session_fail(s, &err);
 }
 

@@ -166,6 +166,10 @@ readonly STEP=(
 	[[ $status -eq 0 && $stderr != *hunter2* ]]
 	distinit -- write --set API_TOKEN=hunter2 --password hunter2 --db=x://u:hunter2@h
 	refuses_with "'write' is not a subcommand; to run a command: distinit -- write --set 'API_TOKEN=********' --password '********' '--db=x://u:********@h'"
+	distinit -- API_TOKEN=hunter2 train
+	refuses_with "'API_TOKEN=********' is not a subcommand; to run a command: distinit -- 'API_TOKEN=********' train"
+	distinit -- --set A=1 API_TOKEN=hunter2
+	refuses_with "'--' is missing before the command 'API_TOKEN=********'"
 	distinit -- --set API_TOKEN hunter2 -- true
 	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
 	distinit -- --unset API_TOKEN=hunter2 -- true
