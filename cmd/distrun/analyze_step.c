@@ -117,6 +117,9 @@ static void send_go(struct trial *trial) {
 	trial->deadline_ms = trial->go_ms + a->warmup_ms + a->measure_ms + SLACK_MS;
 	trial->report_ms = trial->go_ms + REPORT_MS;
 	analyze_progress(a, trial->row, n == 3 ? "measuring" : "srun is gone");
+	if (n != 3) {
+		cancel(trial);
+	}
 }
 
 static void take_result(struct trial *trial, uint32_t rank, const struct message *m) {

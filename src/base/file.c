@@ -128,23 +128,28 @@ static int replace(struct arena *arena, const char *path, struct str text, unsig
 
 /**
  * Whether to write into @path, not replace it. This holds for a device, a FIFO, a socket, and a
- * symlink to one of these or to a standard stream.
+ * symlink to one of these or to a standard stream. Returns a negative errno if nobody knows.
  */
-static bool is_written_into(const char *path, struct stat *there) {
+static int is_written_into(const char *path, struct stat *there) {
 	int fd;
-	if (stat(path, there) < 0 || S_ISDIR(there->st_mode)) {
-		return false;
+	if (stat(path, there) < 0) {
+		return errno == ENOENT ? 0 : -errno;
+	}
+	if (S_ISDIR(there->st_mode)) {
+		return 0;
 	}
 	struct stat link;
-	bool is_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+	bool is_link = lstat(path, &link) < 0 || S_ISLNK(link.st_mode);
 	return !S_ISREG(there->st_mode) || (is_link && is_stream(there, &fd));
 }
 
 int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
 	       struct err *err) {
 	struct stat there;
-	int r = is_written_into(path, &there) ? write_into(path, &there, text)
-					      : replace(arena, path, text, mode);
+	int r = is_written_into(path, &there);
+	if (r >= 0) {
+		r = r ? write_into(path, &there, text) : replace(arena, path, text, mode);
+	}
 	return r == 0 ? 0
 		      : err_set(err, -r, "%s: %s cannot be written: %s", what, quote(str_of(path)).s,
 				strerror(-r));

@@ -334,16 +334,21 @@ static void count(struct budget *b, struct book *book) {
 
 /** Read the locked file @fd into @text, of FILE_MAX bytes, and @book. */
 static int read_locked(struct budget *b, int fd, char *text, struct book *book, struct err *err) {
-	ssize_t n = read(fd, text, FILE_MAX);
+	size_t len = 0;
+	ssize_t n;
+	// A file of several machines is on a network, which may give it in pieces.
+	while ((n = read(fd, text + len, FILE_MAX - len)) > 0) {
+		len += (size_t)n;
+	}
 	if (n < 0) {
 		int code = errno;
 		return err_set(err, code, "the budget file %s cannot be read: %s", quote(str_of(b->path)).s,
 			       strerror(code));
 	}
-	if (n == FILE_MAX) {
+	if (len == FILE_MAX) {
 		return err_set(err, EFBIG, "the budget file %s is too large", quote(str_of(b->path)).s);
 	}
-	int r = read_book(b, (struct str){text, (size_t)n}, book, err);
+	int r = read_book(b, (struct str){text, len}, book, err);
 	if (r == 0) {
 		count(b, book);
 		b->limit_ms = b->limit_ms ? b->limit_ms : book->limit_ms;

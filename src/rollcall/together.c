@@ -250,8 +250,8 @@ static void raise_limit(struct together *t) {
 	prlimit(0, RLIMIT_NOFILE, &most, NULL);
 }
 
-/** Watch line @i. */
-static void watch_line(struct together *t, uint32_t i) {
+/** Watch line @i. Returns 0; or -1 with errno. */
+static int watch_line(struct together *t, uint32_t i) {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
 	struct beside *beside = &t->beside;
 	int fd = t->lines[i].line.fd;
@@ -259,11 +259,11 @@ static void watch_line(struct together *t, uint32_t i) {
 		t->open--;
 		lose(t, &t->lines[i], i, "it did not hear the start");
 		beside->due_at = 1;
-		return;
+		return 0;
 	}
 	stream_keep(fd);
-	epoll_ctl(beside->fds[0].fd, EPOLL_CTL_ADD, fd, &event);
 	beside->kept = fd > beside->kept ? fd : beside->kept;
+	return epoll_ctl(beside->fds[0].fd, EPOLL_CTL_ADD, fd, &event);
 }
 
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
@@ -284,15 +284,13 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	t->open = t->n - first;
 	t->beside = plain;
 	raise_limit(t);
-	t->beside.fds[0].fd = epoll_create1(EPOLL_CLOEXEC);
-	if (t->beside.fds[0].fd < 0) {
-		return err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno));
-	}
+	int r = epoll_create1(EPOLL_CLOEXEC);
+	t->beside.fds[0].fd = r;
 	// The coordinator has none to itself.
-	for (uint32_t i = first; i < t->n; i++) {
-		watch_line(t, i);
+	for (uint32_t i = first; r >= 0 && i < t->n; i++) {
+		r = watch_line(t, i);
 	}
-	return 0;
+	return r >= 0 ? 0 : err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno));
 }
 
 void together_json(const struct ended *first, struct buf *out) {

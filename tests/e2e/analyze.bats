@@ -325,6 +325,19 @@ counted() {
 	[[ $status -eq 0 && $(json '[(c["outcome"], c["unit"], c["per_node"] > 0) for c in r["candidates"]]') == "[('measured', '$1', True)]" ]]
 }
 
+@test "analyze: if the probes cannot be told to begin, the candidate fails at once" {
+	tool srun <<-'END'
+		exec <&-
+		echo "distrun-probe ready rank=0 memory_total=10737418240 node=n1"
+		exec sleep 50
+	END
+	SECONDS=0
+	one --seconds=1 -- true
+	[[ $status -eq 1 && $SECONDS -lt 40 ]]
+	says 'srun is gone'
+	says 'failed: srun failed'
+}
+
 @test "analyze: counts lines, bytes, or the N of a last line 'samples=N'" {
 	one --report=json --seconds=30 printf 'a\nb\nc\n'
 	counted lines

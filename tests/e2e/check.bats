@@ -86,6 +86,14 @@ finds() {
 	fact limits memory_mib 1024
 }
 
+@test "check: without /proc/meminfo the memory is unknown, also if the limit is a number that means none" {
+	mkdir -p root/sys/fs/cgroup/memory
+	echo ':memory:/' >root/proc/self/cgroup
+	echo 9223372036854771712 >root/sys/fs/cgroup/memory/memory.limit_in_bytes
+	check --
+	fact limits memory_mib '\?'
+}
+
 @test "check: fewer GPUs than promised are a finding" {
 	gpus 7
 	for variable in SLURM_GPUS_ON_NODE SKYPILOT_NUM_GPUS_PER_NODE SM_NUM_GPUS; do

@@ -195,6 +195,13 @@ null() {
 	[[ -L stdout && $(ls) == $'got\nstdout' ]]
 }
 
+@test "--output: what cannot be looked at is not replaced" {
+	ln -s loop loop
+	distinit -- env --set A=1 -o loop
+	refuses_with "--output: 'loop' cannot be written: Symbolic link loop"
+	[[ -L loop && $(ls) == loop ]]
+}
+
 @test "--output: a symlink to a file is replaced, its target is not changed; a folder is an error" {
 	echo old >target
 	ln -s target link
