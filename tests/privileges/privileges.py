@@ -27,7 +27,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional, Sequence
 
 from model import KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE, NO_SETUID_FIXUP, NOROOT, Refused, State, Wish, after_exec, may, opener, supervisor, workload
 
@@ -192,23 +192,24 @@ def name_of(room: str, file: tuple[int, int, int]) -> str:
     return f"{room}/volume/at-{file[0]}-{file[1]}-{file[2]:o}"
 
 
-PARTS = (list(IDS), GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True), NAMESPACES, FILE)
+PARTS: tuple[Sequence[Any], ...] = (list(IDS), GROUPS, BOUNDING, HELD, INHERITABLE, AMBIENT, SECUREBITS, (False, True), NAMESPACES, FILE)
 N_STARTS = math.prod(map(len, PARTS))
 
 
 def starts() -> Iterator[Start]:
     """Each once. A prime step mixes them, so a run that is cut short has seen some of each kind."""
     for number in range(N_STARTS):
-        at, chosen = number * 1000003 % N_STARTS, []
+        at = number * 1000003 % N_STARTS
+        chosen: list[Any] = []
         for part in PARTS:
             at, index = divmod(at, len(part))
-            chosen.append(part[index])  # type: ignore[index]
-        yield Start(*chosen)  # type: ignore[arg-type]
+            chosen.append(part[index])
+        yield Start(*chosen)
 
 
 def likely_start(choose: random.Random) -> Start:
     """One of them. Most that are chosen evenly can only be refused, so the plain ones come more often."""
-    return Start(*(choose.choices(part, [3 * len(part), *[2] * (len(part) - 1)])[0] for part in PARTS))  # type: ignore[arg-type]
+    return Start(*(choose.choices(part, [3 * len(part), *[2] * (len(part) - 1)])[0] for part in PARTS))
 
 
 def some_told(choose: random.Random) -> Told:
@@ -324,8 +325,8 @@ def differs(found: dict[str, object], model: State) -> str:
         if name == "groups" and frozenset(wanted) - own == frozenset(value) - own:  # type: ignore[call-overload]
             continue
         if value != wanted:
-            show = "{:#x}".format if isinstance(value, int) and not isinstance(value, bool) else str
-            return f"{name} is {show(value)}, and by the model {show(wanted)}"
+            shown = [hex(each) if isinstance(each, int) and not isinstance(each, bool) else str(each) for each in (value, wanted)]
+            return f"{name} is {shown[0]}, and by the model {shown[1]}"
     return ""
 
 
@@ -480,7 +481,8 @@ def main() -> int:
         print("1..0 # SKIP it needs root, and namespaces")
         return 0
     seed = asked.seed or random.randrange(1 << 30)
-    choose, counts, wrong, began = random.Random(seed), Counter[str](), [], time.monotonic()
+    choose, counts, began = random.Random(seed), Counter[str](), time.monotonic()
+    wrong: list[str] = []
     with tempfile.TemporaryDirectory(prefix="privileges-") as room:
         program = furnish(room, asked.distinit)
         for start in (likely_start(choose) for _ in range(asked.count)) if asked.count else starts():
