@@ -128,19 +128,17 @@ static int replace(struct arena *arena, const char *path, struct str text, unsig
 
 /**
  * Whether to write into @path, not replace it. This holds for a device, a FIFO, a socket, and a
- * symlink to one of these or to a standard stream. Returns a negative errno if nobody knows.
+ * symlink to one of these or to a standard stream. Nobody can write into a folder, so that fails.
+ * Returns a negative errno if nobody knows.
  */
 static int is_written_into(const char *path, struct stat *there) {
 	int fd;
 	if (stat(path, there) < 0) {
 		return errno == ENOENT ? 0 : -errno;
 	}
-	if (S_ISDIR(there->st_mode)) {
-		return 0;
-	}
 	struct stat link;
-	bool is_link = lstat(path, &link) < 0 || S_ISLNK(link.st_mode);
-	return !S_ISREG(there->st_mode) || (is_link && is_stream(there, &fd));
+	return !S_ISREG(there->st_mode) ||
+	       ((lstat(path, &link) < 0 || S_ISLNK(link.st_mode)) && is_stream(there, &fd));
 }
 
 int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,

@@ -49,20 +49,43 @@ for path, before, after in equivalents():
 	run -0 with faults '
 import os
 from pathlib import Path
-from faults import accepted
+from judge import accepted
 from scenarios import SCENARIOS
-from syscalls import ERRORS
+from syscalls import ERRORS, NAMES
+calls = {*ERRORS, *NAMES.values()}
 names = {s.name for s in SCENARIOS} | {"*"}
 assert len(names) == len(SCENARIOS) + 1
 for scenario, call, _ in accepted():
-    assert scenario in names and call.split(":")[0].split("#")[0] in ERRORS, (scenario, call)
+    assert scenario in names and call.split(":")[0].split("#")[0] in calls, (scenario, call)
 lines = (Path(os.environ["TESTS"]) / "faults/accepted.txt").read_text().splitlines()
 assert sum(line.startswith("\t") for line in lines) >= len(accepted())'
 }
 
+@test "faults: a choice begins with one fault of each scenario, in any order after that" {
+	run -0 with faults '
+import random
+from collections import Counter
+from faults import Row, in_order
+from scenarios import SCENARIOS
+from tracer import Fault
+rows = [Row(s, None, [Fault("0", "open", 0, "error", e) for e in range(1, 9)]) for s in SCENARIOS]
+todo = in_order(rows, random.Random(1))
+assert [row for row, _ in todo[:len(rows)]] == rows and len(todo) == 9 * len(rows)
+assert [fault for _, fault in in_order(rows[:1], None)] == rows[0].faults'
+}
+
+@test "faults: reading and writing have the errors of what is behind the descriptor" {
+	run -0 with faults '
+from errno import *
+from syscalls import errors_of
+assert errors_of("read", (0, 0, 9), "file") == [EIO, EISDIR] and EINTR in errors_of("read", (0, 0, 9), "socket")
+assert EINTR not in errors_of("sendto", (0, 0, 9), "socket!") and errors_of("write", (0, 0, 9), "pipe") == [EPIPE]
+assert errors_of("fcntl", (0, 4, 0)) == [] and errors_of("prlimit64", (0, 7, 0)) == [] and errors_of("epoll_ctl", (0, 1, 2))'
+}
+
 @test "faults: a lost status, a process left behind, a changed file and a second error line are findings" {
 	run -0 with faults '
-from faults import Outcome, judge
+from judge import Outcome, judge
 from scenarios import Scenario
 from tracer import Fault, Traced
 s, fault = Scenario("s", []), Fault("0", "open", 0, "error", 5)
@@ -74,6 +97,29 @@ for wrong in (outcome(None), outcome(0), outcome(-6, ""), outcome(125, "", ""), 
               outcome(3, left=["sleep"]), outcome(125, "", error, {"f": (0, b"")}), outcome(3, "y"), outcome(3, "x", error)):
     assert judge(s, fault, plain, wrong), wrong
 assert judge(s, Fault("0", "write", 0, "short", 1), plain, outcome(125, "", error))'
+}
+
+@test "faults: a lost signal, another node that hangs, a cut log and processes after a kill are findings" {
+	run -0 with faults '
+from judge import Outcome, judge
+from scenarios import Scenario
+from tracer import Call, Fault, Traced
+calls = [Call("0", name, 0, (), result, "") for name, result in (("open", 3), ("rt_sigtimedwait", 17), ("wait4", 9), ("close", 0))]
+def outcome(status, after={}, left=[], beside=0, err="", peer="", again=None):
+    return Outcome(status, "x", err, {}, after, Traced(status, calls, True, left, beside), peer, again)
+plain = outcome(7)
+s, term = Scenario("s", [], ends=(9,), peer_ends=(0,)), lambda name: Fault("0", name, 0, "signal", 15)
+assert not judge(s, term("open"), plain, outcome(9)) and not judge(s, term("open"), plain, outcome(-15))
+assert judge(s, term("open"), plain, plain) and judge(s, term("rt_sigtimedwait"), plain, plain)
+assert not judge(s, term("wait4"), plain, plain) and not judge(s, Fault("0", "open", 0, "signal", 17), plain, plain)
+kill = Fault("0", "open", 0, "kill-before")
+assert judge(s, kill, plain, outcome(-9, beside=None)) and judge(s, kill, plain, outcome(-9, beside=5))
+assert not judge(s, kill, plain, outcome(-9)) and not judge(s, kill, plain, outcome(-9, left=["sleep"]))
+assert judge(Scenario("s", [], dies=True), kill, plain, outcome(-9, left=["sleep"]))
+assert judge(s, kill, plain, outcome(-9, again=(1, {}))) and not judge(s, kill, plain, outcome(-9, again=(7, {})))
+assert judge(s, Fault("0", "open", 0, "error", 5), plain, outcome(125, err="d: error: nothing was started\n", peer="started"))
+log = Scenario("s", [], logs={"log": "(a\n)*"})
+assert judge(log, kill, plain, outcome(-9, {"log": (0, b"a\na")})) and not judge(log, kill, outcome(7, {"log": (0, b"")}), outcome(-9, {"log": (0, b"a\n")}))'
 }
 
 @test "privileges: the model has the examples of capabilities(7)" {

@@ -2,62 +2,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Makes each system call of each scenario fail once: with each error that its manual page allows, with less than it was asked
-for, and with a kill before and after. What may come out: what comes out without the fault, or one error line, with nothing
-started and nothing left. As root, as TAP.
+for, with a kill before and after, and with a signal before. What may come out is in judge.py. As root, as TAP.
 
-    faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [--first] [SCENARIO]...
+    faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [--jobs=N] [SCENARIO]...
 
---seconds: stop after so many, and choose at random what to try. --first: stop at the first finding. Known and accepted outcomes are in accepted.txt.
+--seconds: stop after so many, and choose at random what to try: first one fault of each scenario. --jobs: so many at once,
+each in a network of its own (default: five for each processor, as most only wait). Accepted outcomes are in accepted.txt.
 """
 
 import argparse
-import ctypes
-import fcntl
 import os
 import random
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from errno import EINTR, errorcode
-from pathlib import Path
+from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, Optional
 
+import judge
 import syscalls
-from scenarios import SCENARIOS, Scenario, Stage, files_of
-from tracer import Call, Fault, Traced, Tracer
+from crew import at_once, enter_room, leave_room
+from judge import Outcome, error_lines, told
+from scenarios import SCENARIOS, Files, Scenario, Stage
+from tracer import Call, Fault, Tracer
 
-# After EINTR, these are called again.
-RETRIED = (*syscalls.COUNTED, "wait4", "waitid", "poll", "ppoll", "nanosleep", "clock_nanosleep", "rt_sigtimedwait", "accept", "accept4")
-NAMES_CALLED = ("gosu", "tini")
-
-
-class Outcome(NamedTuple):
-    status: Optional[int]
-    out: str
-    err: str
-    before: dict[str, tuple[int, bytes]]
-    after: dict[str, tuple[int, bytes]]
-    traced: Traced
-
-
-def enter_room(folder: str) -> None:
-    """A network of our own, in which h0 to h9 are addresses; and orphans come to us."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(0x40000000 | 0x00020000) < 0:
-        print("1..0 # SKIP no namespaces for mounts and networks here")
-        sys.exit(0)
-    libc.prctl(36, 1, 0, 0, 0)
-    Path(folder, "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.{100 + i} h{i}\n" for i in range(10)))
-    Path(folder, "resolv.conf").write_text("nameserver 127.0.0.1\n")
-    subprocess.run(f"mount --make-rprivate / && mount --bind {folder}/hosts /etc/hosts && mount --bind {folder}/resolv.conf "
-                   "/etc/resolv.conf", shell=True, check=True)
-    fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))
+NAMES_CALLED = ("gosu", "tini", "dumb-init", "catatonit")
+# A kill before one of these leaves what a kill before the call in front of it leaves.
+NO_TRACE = ("brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address", "getpid", "gettid", "getppid", "uname", "clock_gettime",
+            "getresuid", "getresgid", "getgroups", "capget", "rt_sigpending", "sched_getaffinity", "readlink", "fstat", "stat", "lstat")
 
 
 def perform(scenario: Scenario, programs: dict[str, str], fault: Optional[Fault], room: str) -> Outcome:
@@ -70,191 +47,210 @@ def perform(scenario: Scenario, programs: dict[str, str], fault: Optional[Fault]
         if argv[0] not in NAMES_CALLED:
             argv.insert(0, program)
         traced = Tracer(program, fault).run(program, argv, stage.environment(), stage.prepare, scenario.seconds,
-                                            stage.peer.pid if stage.peer else 0)
-        texts = [Path(folder, name).read_text(errors="replace") for name in (".out", ".err")]
-        return Outcome(traced.status, scenario.tidy(texts[0].replace(folder, "")), texts[1], stage.before, files_of(folder), traced)
+                                            stage.peer.pid if stage.peer else 0, scenario.peer_seconds if scenario.peer_ends else 0,
+                                            scenario.as_pid_1)
+        after, out, err = stage.files(), stage.text(".out").replace(folder, ""), stage.text(".err")
+        again = None
+        if fault and fault.kind.startswith("kill") and scenario.files and not scenario.peer:
+            again = run_again(program, argv, stage)
+        return Outcome(traced.status, scenario.tidy(out), err, stage.before, after, traced, stage.text(".peer") if stage.peer else "", again)
     finally:
         stage.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def same_files(a: dict[str, tuple[int, bytes]], b: dict[str, tuple[int, bytes]], scenario: Scenario) -> bool:
-    return {name: a[name] for name in a if name not in scenario.logs} == {name: b[name] for name in b if name not in scenario.logs}
+def run_again(program: str, argv: list[str], stage: Stage) -> tuple[int, Files]:
+    """Who was killed is started again: what comes out."""
+    with subprocess.Popen(argv, executable=program, env=stage.environment(), preexec_fn=stage.prepare) as process:  # noqa: PLW1509
+        try:
+            status = process.wait(stage.scenario.seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            status = -signal.SIGKILL
+    return status, stage.files()
 
 
-def leaves_out(plain: Outcome, got: Outcome) -> bool:
-    """Something that is not needed is left out, and a warning says so."""
-    lines = plain.out.replace("\0", "\n").splitlines()
-    return got.status == plain.status and " left out" in got.err and ": warning: " in got.err and all(
-        line in lines for line in got.out.replace("\0", "\n").splitlines())
-
-
-def error_lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if ": error: " in line or line.startswith(("error:", "gosu:"))]
-
-
-def judge_kill(scenario: Scenario, plain: Outcome, got: Outcome) -> str:
-    """Killed at any point, files are whole: as before, or as after. A new one beside, not yet renamed, may stay."""
-    for name, content in got.after.items():
-        known = name in got.before or name in plain.after
-        beside = any(name.startswith(f"{other}.") for other in plain.after) or name.endswith(scenario.may_leave or ("//",))
-        if not known and not beside:
-            return "after a kill, there is a file that should not be"
-        if known and name not in scenario.logs and content not in (got.before.get(name), plain.after.get(name)):
-            return f"after a kill, the file {name} is neither as before nor as after"
-    lost = [name for name in got.before if name not in got.after]
-    return f"after a kill, the file {lost[0]} is gone" if lost else ""
-
-
-def judge(scenario: Scenario, fault: Fault, plain: Outcome, got: Outcome) -> str:
-    """What is wrong; '' if nothing is."""
-    if got.status is None:
-        return "it hangs"
-    if fault.kind.startswith("kill"):
-        return judge_kill(scenario, plain, got)
-    if got.traced.left != plain.traced.left and "they are left running" not in got.err:
-        return f"it leaves processes behind: {got.traced.left}"
-    if got.status == plain.status and got.out == plain.out and same_files(got.after, plain.after, scenario):
-        return "it says an error, and goes on" if error_lines(got.err) and not error_lines(plain.err) else ""
-    if leaves_out(plain, got):
-        return ""
-    if fault.kind == "short" or (fault.kind == "error" and fault.value == EINTR and fault.name in RETRIED):
-        return f"it must go on, but: status {got.status}"
-    if fault.kind == "signal":
-        expected = scenario.signals or (-fault.value,)
-        return "" if got.status in (*expected, -fault.value) else f"after a signal, the status is {got.status}"
-    statuses = (125, *scenario.statuses, *((126, 127) if fault.name == "execve" else ()))
-    if got.status not in statuses:
-        return f"status {got.status}; {'the same' if got.out == plain.out else 'another'} output"
-    # What could not be written cannot be taken back.
-    writes_out = fault.name in ("write", "writev") and plain.out.startswith(got.out)
-    if got.out and not writes_out:
-        return f"status {got.status}, but something was started or printed"
-    if len(error_lines(got.err)) != 1 and not (fault.name in ("write", "writev") and not got.err):
-        return f"status {got.status}, and {len(error_lines(got.err))} error lines"
-    if not same_files(got.after, got.before, scenario):
-        return f"status {got.status}, but files have changed"
-    return ""
-
-
-def faults_of(call: Call, scenario: Scenario) -> list[Fault]:
+def faults_of(call: Call, scenario: Scenario, last: bool) -> list[Fault]:
     at = call[:3]
-    errors = syscalls.errors_of(call.name, call.arguments)
-    if call.pipe:
-        errors = [EINTR] if call.name == "read" else [error for error in errors if error != EINTR]
-    out = [Fault(*at, "error", error) for error in errors]
-    atomic = call.pipe and call.name == "write"
+    out = [Fault(*at, "error", error, call.on) for error in syscalls.errors_of(call.name, call.arguments, call.on)]
+    atomic = call.on.startswith("pipe") and call.name == "write" and call.arguments[2] <= 4096
     if call.name in syscalls.COUNTED and not atomic and call.arguments[2] > 1 and call.result > 1:
-        out += [Fault(*at, "short", value) for value in {1, max(1, call.result // 2), call.result - 1}]
-    if scenario.kills and call.name not in ("brk", "mmap", "munmap", "mprotect", "arch_prctl", "set_tid_address"):
-        out += [Fault(*at, "kill-before"), Fault(*at, "kill-after")]
-    if scenario.signals and call.process == "0":
-        out.append(Fault(*at, "signal", signal.SIGTERM))
+        out += [Fault(*at, "short", value, call.on) for value in {1, max(1, call.result // 2), call.result - 1}]
+    if scenario.kills and call.name not in NO_TRACE:
+        out.append(Fault(*at, "kill-before"))
+        # The first process may share memory with a child: only there a kill after this call is not one before the next.
+        if last or call.process != "0":
+            out.append(Fault(*at, "kill-after"))
+    if call.process == "0":
+        out += [Fault(*at, "signal", number) for number in scenario.signals]
     return out
 
 
-def accepted() -> list[tuple[str, str, str]]:
-    """(scenario or *, call and kind, what is judged), each with its reason in the file."""
-    out = []
-    for line in (Path(__file__).parent / "accepted.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith(("#", "\t")):
-            scenario, call, verdict = line.split(None, 2)
-            out.append((scenario, call, verdict))
-    return out
+def plan(scenario: Scenario, plain: Outcome) -> list[Fault]:
+    calls = plain.traced.calls
+
+    def place_of(call: tuple[str, int]) -> int:
+        return [(other.process, other.name, other.nth) for other in calls].index(("0", *call))
+
+    calls = calls[place_of(scenario.since) if scenario.since else 0:place_of(scenario.until) if scenario.until else None]
+    mine = [i for i, call in enumerate(calls) if call.process == "0"]
+    faults = [fault for i, call in enumerate(calls) for fault in faults_of(call, scenario, bool(mine) and i == mine[-1])]
+    return list(dict.fromkeys(faults))
 
 
-def told(fault: Fault) -> str:
-    what = errorcode.get(fault.value, str(fault.value)) if fault.kind == "error" else f"{fault.kind}" + (
-        f"={fault.value}" if fault.value else "")
-    return f"{fault.name}#{fault.nth}:{what}"
+class Result(NamedTuple):
+    """Of one fault. word: tried, accepted, suspect or missed (the call did not come)."""
+
+    word: str
+    seconds: float
+    text: str = ""
 
 
-def is_accepted(scenario: Scenario, fault: Fault, verdict: str, known: list[tuple[str, str, str]]) -> bool:
-    call = told(fault)
-    for whose, pattern, says in known:
-        name, _, kind = pattern.partition(":")
-        if whose in ("*", scenario.name) and verdict.startswith(says) and name in (fault.name, call.split(":")[0]) and (
-                kind in ("", call.split(":")[1])):
-            return True
-    return False
+@dataclass
+class Row:
+    """What the table says of a scenario."""
+
+    scenario: Scenario
+    plain: Outcome
+    faults: list[Fault]
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0
+    shown: bool = False
+
+    def all(self) -> int:
+        return self.counts["tried"] + self.counts["accepted"] + self.counts["suspect"]
+
+    def show(self) -> None:
+        if not self.shown:
+            c = self.counts
+            print(f"# {self.scenario.name:22}{len(self.plain.traced.calls):7}{len(self.faults):8}{self.all():8}{c['accepted']:10}{c['missed']:8}"
+                  f"{c['suspect']:9}{self.seconds:9.1f}", flush=True)
+            self.shown = True
 
 
 class Run:
-    def __init__(self, programs: dict[str, str], room: str, deadline: float, choose: Optional[random.Random], first: bool) -> None:
-        self.programs, self.room, self.deadline, self.choose, self.first = programs, room, deadline, choose, first
-        self.known = accepted()
-        self.counts: Counter[str] = Counter()
+    def __init__(self, programs: dict[str, str], room: str, jobs: int) -> None:
+        self.programs, self.room, self.jobs = programs, room, jobs
+        self.known = judge.accepted()
         self.findings: list[str] = []
 
-    def plan(self, scenario: Scenario) -> tuple[Outcome, list[Fault]]:
+    def find(self, text: str) -> None:
+        self.findings.append(text)
+        print("# " + text, flush=True)
+
+    def plain(self, scenario: Scenario) -> Outcome:
+        """What comes out without a fault. A busy machine may be too slow for it, so it is tried again."""
         for _ in range(3):
-            plain = perform(scenario, self.programs, None, self.room)
-            if plain.status is not None and not error_lines(plain.err):
-                break  # else a busy machine may have been too slow for it
-        if plain.status is None or error_lines(plain.err):
-            self.findings.append(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
-            print("# " + self.findings[-1], flush=True)
-            return plain, []
-        faults = [fault for call in plain.traced.calls for fault in faults_of(call, scenario)]
-        return plain, list(dict.fromkeys(faults))
-
-    def try_one(self, scenario: Scenario, plain: Outcome, fault: Fault) -> None:
-        got = perform(scenario, self.programs, fault, self.room)
-        if not got.traced.reached:
-            self.counts["not reached"] += 1
-            return
-        self.counts["tried"] += 1
-        verdict = judge(scenario, fault, plain, got)
-        if verdict and not is_accepted(scenario, fault, verdict, self.known):
-            # Two that race with each other, or a busy machine, are no finding.
-            again = judge(scenario, fault, plain, perform(scenario, self.programs, fault, self.room))
-            if again == verdict:
-                said = got.err.strip().replace("\n", " | ")[:200]
-                self.findings.append(f"{scenario.name} {fault.process} {told(fault)}: {verdict} ({said})")
-                print("# " + self.findings[-1], flush=True)
-        elif verdict:
-            self.counts["accepted"] += 1
-
-    def run(self, scenarios: list[Scenario]) -> None:
-        plans = [(scenario, *self.plan(scenario)) for scenario in scenarios]
-        for scenario, plain, faults in plans:
-            print(f"# {scenario.name}: status {plain.status}, {len(plain.traced.calls)} calls, {len(faults)} faults", flush=True)
-        work = [(scenario, plain, fault) for scenario, plain, faults in plans for fault in faults]
-        if self.choose:
-            self.choose.shuffle(work)
-        for scenario, plain, fault in work:
-            if time.monotonic() > self.deadline or (self.first and self.findings):
+            outcome = perform(scenario, self.programs, None, self.room)
+            if outcome.status is not None and not error_lines(outcome.err):
                 break
-            self.try_one(scenario, plain, fault)
+        return outcome
+
+    def plan(self, scenarios: list[Scenario]) -> list[Row]:
+        rows = {}
+        for number, plain in at_once(self.jobs, self.room, [partial(self.plain, scenario) for scenario in scenarios], float("inf")):
+            scenario = scenarios[number]
+            works = plain.status is not None and not error_lines(plain.err)
+            if not works:
+                self.find(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
+            rows[number] = Row(scenario, plain, plan(scenario, plain) if works else [])
+        return [rows[number] for number in sorted(rows)]
+
+    def attempt(self, row: Row, fault: Fault) -> Result:
+        start = time.monotonic()
+        word, text = self.judged(row, fault)
+        return Result(word, time.monotonic() - start, text)
+
+    def judged(self, row: Row, fault: Fault) -> tuple[str, str]:
+        """Returns the word and the text of a result."""
+        got = perform(row.scenario, self.programs, fault, self.room)
+        if not got.traced.reached:
+            return "missed", ""
+        verdict = judge.judge(row.scenario, fault, row.plain, got)
+        if not verdict:
+            return "tried", ""
+        if judge.is_accepted(row.scenario, fault, verdict, self.known):
+            return "accepted", ""
+        said = got.err.strip().replace("\n", " | ")[-300:]
+        return "suspect", f"{row.scenario.name} {fault.process} {told(fault)}: {verdict} ({said})"
+
+    def run(self, todo: list[tuple[Row, Fault]], deadline: float) -> None:
+        suspects = []
+        for number, result in at_once(self.jobs, self.room, [partial(self.attempt, row, fault) for row, fault in todo], deadline):
+            row = todo[number][0]
+            row.counts[result.word] += 1
+            row.seconds += result.seconds
+            if result.word == "suspect":
+                suspects.append(todo[number])
+            if sum(row.counts.values()) == len(row.faults):
+                row.show()
+        if suspects:
+            self.try_again(suspects)
+
+    def try_again(self, suspects: list[tuple[Row, Fault]]) -> None:
+        """One after the other, and each up to three times: two that race with each other, or a busy machine, are no finding."""
+        print(f"# {len(suspects)} once more, alone", flush=True)
+        again = [partial(self.attempt, row, fault) for row, fault in suspects for _ in range(3)]
+        results: list[list[Result]] = [[] for _ in suspects]
+        for number, result in at_once(1, self.room, again, float("inf")):
+            tries = results[number // 3]
+            tries.append(result)
+            if len(tries) == 3 and all(one.word == "suspect" for one in tries):
+                suspects[number // 3][0].counts["finding"] += 1
+                self.find(tries[0].text)
 
 
-def main() -> int:
+def in_order(rows: list[Row], choose: Optional[random.Random]) -> list[tuple[Row, Fault]]:
+    """All; or in random order, first one of each scenario."""
+    todo = [(row, fault) for row in rows for fault in row.faults]
+    if not choose:
+        return todo
+    first = [(row, choose.choice(row.faults)) for row in rows if row.faults]
+    choose.shuffle(todo)
+    return first + todo
+
+
+def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("distinit")
     parser.add_argument("distrun")
     parser.add_argument("scenarios", nargs="*")
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", action="store_true")
+    parser.add_argument("--jobs", type=int, default=5 * (os.cpu_count() or 1))
     asked = parser.parse_intermixed_args()
+    unknown = set(asked.scenarios) - {scenario.name for scenario in SCENARIOS}
+    if unknown:
+        parser.error(f"no such scenario: {' '.join(sorted(unknown))}")
+    return asked
+
+
+def main() -> int:
+    asked = read_arguments()
     if os.geteuid() != 0 or os.uname().machine != "x86_64":
         print("1..0 # SKIP it needs root, on x86-64")
         return 0
-    programs = {"distinit": os.path.realpath(asked.distinit), "distrun": os.path.realpath(asked.distrun)}
     chosen = [scenario for scenario in SCENARIOS if not asked.scenarios or scenario.name in asked.scenarios]
-    seed = asked.seed or random.randrange(1 << 30)
+    seed, start = asked.seed or random.randrange(1 << 30), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="faults-") as room:
         os.chmod(room, 0o755)
         enter_room(room)
-        listener = socket.create_server(("", 29501))
-        run = Run(programs, room, time.monotonic() + (asked.seconds or 1e9), random.Random(seed) if asked.seconds else None,
-                  asked.first)
-        run.run(chosen)
-        listener.close()
-        subprocess.run("umount /etc/hosts /etc/resolv.conf", shell=True, check=False)
-    print(f"# {run.counts['tried']} faults tried in {len(chosen)} scenarios, {len(run.findings)} findings, {run.counts['accepted']} accepted "
-          f"outcomes, {run.counts['not reached']} not reached" + (f"; seed {seed}" if asked.seconds else ""))
-    print("1..1\n" + ("not ok" if run.findings or not run.counts["tried"] else "ok") + " 1 - each system call may fail once")
+        # Copies, as somebody may build meanwhile.
+        programs = {name: shutil.copy(path, f"{room}/{name}") for name, path in (("distinit", asked.distinit), ("distrun", asked.distrun))}
+        run = Run(programs, room, asked.jobs)
+        rows = run.plan(chosen)
+        print(f"# {'scenario':22}{'calls':>7}{'faults':>8}{'tried':>8}{'accepted':>10}{'missed':>8}{'suspect':>9}{'seconds':>9}")
+        run.run(in_order(rows, random.Random(seed) if asked.seconds else None), start + (asked.seconds or float("inf")))
+        leave_room()
+    for row in rows:
+        row.show()
+    tried, total = sum(row.all() for row in rows), Counter[str]()
+    for row in rows:
+        total.update(row.counts)
+    print(f"# {tried} of {sum(len(row.faults) for row in rows)} faults tried in {len(chosen)} scenarios in {time.monotonic() - start:.0f} s, "
+          f"{len(run.findings)} findings, {total['accepted']} accepted outcomes, {total['missed']} not reached" +
+          (f"; seed {seed}" if asked.seconds else ""))
+    print("1..1\n" + ("not ok" if run.findings or not tried else "ok") + " 1 - each system call may fail once")
     return bool(run.findings)
 
 

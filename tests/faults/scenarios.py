@@ -5,12 +5,22 @@ The scenarios: one row each, at the end. To add one, add a row.
 A row runs in an empty folder of its own, in a room with its own network, where h0 to h9 are addresses of the machine.
 """
 
+import ctypes
+import fcntl
 import os
+import re
 import signal
+import socket
+import stat
 import subprocess
+import termios
 import time
 from dataclasses import dataclass, field
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
+
+from crew import NEW_MOUNTS, libc
+
+Files = dict[str, tuple[int, bytes]]
 
 # Prints what a workload gets: its ids, capabilities and signals, and its environment.
 SHOW = ["grep", "-aE", "^(Uid|Gid|Groups|Cap...|NoNewPrivs|Sig(Blk|Ign)):|=", "/proc/self/status", "/proc/self/environ"]
@@ -19,7 +29,12 @@ SESSION = {"BACKENDAI_CLUSTER_SIZE": "2", "BACKENDAI_CLUSTER_HOSTS": "h0,h1", "B
 # A line of the report with this job id does not fit in the memory that a line has at first.
 LONG = {"AZ_BATCH_HOST_LIST": "h0,h1", "AZ_BATCH_MASTER_NODE": "h0:6000", "AZ_BATCH_IS_CURRENT_NODE_MASTER": "true",
         "AZ_BATCH_JOB_ID": "x" * 4000}
-ROLL = ["--hosts=h0,h1", "--for=all", "--wait=4s"]
+ROLL = ["--hosts=h0,h1", "--for=all", "--wait=3s"]
+MEET = ["wait", "--hosts=h0,h1", "--for=all", "--timeout=3s"]
+TOGETHER = ["--hosts=h0,h1", "--together", "--wait=3s", "--grace=1s", "--linger=2s"]
+BESIDE: dict[str, Any] = {"statuses": (124,), "peer_ends": (0, 123, 124, 125)}
+ENDINGS = (signal.SIGTERM, signal.SIGCHLD)
+TRAP = "echo started; trap 'exit 9' TERM; sleep 0.3; exit 7"
 
 
 @dataclass
@@ -30,22 +45,42 @@ class Scenario:
     program: str = "distinit"
     # Files to make: name, content.
     files: dict[str, str] = field(default_factory=dict)
+    # Symlinks to make: name, target. Nothing outside of the folder may be written to.
+    links: dict[str, str] = field(default_factory=dict)
+    # A FIFO to make, which somebody reads.
+    fifo: str = ""
+    # stdin is the controlling terminal.
+    terminal: bool = False
     # Another process of the same program, which runs beside: its words.
     peer: list[str] = field(default_factory=list)
+    # Whatever happens here, the peer ends within so many seconds, with one of these statuses.
+    peer_ends: tuple[int, ...] = ()
+    peer_seconds: float = 10
     # A server that listens on this port.
     port: int = 0
     # Statuses that may also come out with an error line, where nothing was started.
     statuses: tuple[int, ...] = ()
-    # It stays while the workload runs: signals are sent to it, too. The statuses that may come out then.
+    # It is PID 1, of a namespace with a /proc.
+    as_pid_1: bool = False
+    # Signals that it gets before each call. They must not be lost: it ends by the signal itself, or with one of these statuses.
+    # But SIGCHLD from nobody changes nothing.
     signals: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
     # It writes files or has children, so a kill at any moment may leave something.
     kills: bool = False
+    # Nothing at all remains after a kill.
+    dies: bool = False
     # What a killed run may leave behind.
     may_leave: tuple[str, ...] = ()
     # Leave what does not stand still out of its output.
     tidy: Callable[[str], str] = lambda text: text
-    # Files that have times in them.
-    logs: tuple[str, ...] = ()
+    # Files that have times in them, and what they look like at any moment.
+    logs: dict[str, str] = field(default_factory=dict)
+    # A fact that cannot be read is unknown: "?".
+    facts: bool = False
+    # Only the calls from this one on, or before that one: name, and how many of that name came before. Another scenario has the rest.
+    since: Optional[tuple[str, int]] = None
+    until: Optional[tuple[str, int]] = None
     seconds: float = 30
 
 
@@ -59,6 +94,9 @@ PROBE = ('#!/bin/sh\nsay() { echo "distrun-probe $1 rank=0 $2 node=n1"; }\nsay r
          'read -r order || exit 1\nsay tick count=5\n'
          'say result "cpus=40 memory_total=10737418240 span_ms=1000 looks=10 rate=20000 cpu_ms=900 memory=1048576"\ncat >/dev/null\n')
 
+REPORTED = {"log": r"(\{[^\n]*\}\n)*"}
+BUDGET = {"budget": r"distrun budget 1\nlimit \d+\nused \d+\nat \d+\n(run \S+ \d+ \d+ \d+\n)*"}
+
 SCENARIOS = [
     Scenario("exec", ["--frameworks=all", "--", *SHOW], SESSION),
     Scenario("exec-root", ["--root=.", "--user=app", "--", *SHOW], SESSION, files=PASSWD),
@@ -70,28 +108,68 @@ SCENARIOS = [
     Scenario("nodefile", ["--hostname=h1", "--", *SHOW], {"PBS_NODEFILE": "nodes", "PBS_JOBID": "12.pbs", "PBS_ENVIRONMENT": "PBS_BATCH"},
              files={"nodes": "h0\nh1\n"}),
     Scenario("hostfile-output", ["--frameworks=mpi", "--hosts=h0,h1", "--node-rank=1", "--hostfile-output=FOLDER/out", "--", *SHOW], {}, files={"out": "as before\n"}, kills=True),
-    Scenario("report", ["--report=log", "--", *SHOW], SESSION, files={"log": "{}\n"}, logs=("log",), kills=True),
+    Scenario("report", ["--report=log", "--", *SHOW], SESSION, files={"log": "{}\n"}, logs=REPORTED, kills=True),
     Scenario("env", ["env"], SESSION),
     Scenario("env-output", ["env", "--output=out"], SESSION, files={"out": "as before\n"}, kills=True),
     Scenario("install", ["install", "to"], files={"to/other": ""}, may_leave=(".distinit.new",), kills=True),
     Scenario("install-again", ["install", "to"], files={"to/distinit": "old"}, may_leave=(".distinit.new",), kills=True),
     Scenario("bundle", ["bundle"], {"DISTINIT_TRACK": "A:HF_*", "A": "1", "HF_HOME": "/x"}),
     Scenario("hosts", ["hosts", "n[1-4]"]),
-    Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,)),
-    Scenario("wait-tcp", ["--wait=3s", "--", *SHOW], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,)),
-    Scenario("coordinator", [*ROLL, "--node-rank=0", "--", *SHOW], peer=[*ROLL, "--node-rank=1", "--", "true"], statuses=(124,), kills=True),
-    Scenario("member", [*ROLL, "--node-rank=1", "--", *SHOW], peer=[*ROLL, "--node-rank=0", "--", "true"], statuses=(124,)),
-    Scenario("init", ["--init", "--", "sh", "-c", "echo started; trap 'echo term; exit 9' TERM; sleep 0.1 & wait; exit 7"],
-             signals=(9, 143, 7), kills=True),
+    Scenario("env-fifo", ["env", "--output=fifo"], SESSION, fifo="fifo"),
+    Scenario("env-device", ["env", "--output=stdout"], SESSION, links={"stdout": "/proc/self/fd/1"}),
+    Scenario("explain", ["explain"], SESSION, facts=True, tidy=lambda text: re.sub("PID [0-9]+", "PID N", text)),
+    Scenario("check", ["check"], {**SESSION, "BACKENDAI_CLUSTER_HOST": "h0", "BACKENDAI_CLUSTER_LOCAL_RANK": "0"}, facts=True),
+    Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,), signals=ENDINGS),
+    Scenario("wait-tcp", ["--wait=3s", "--", *SHOW], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,), signals=ENDINGS),
+    Scenario("wait-output", [*MEET, "--node-rank=1", "--output=out"], files={"out": "as before\n"}, peer=[*MEET, "--node-rank=0"], kills=True,
+             signals=ENDINGS, **BESIDE),
+    Scenario("coordinator", [*ROLL, "--node-rank=0", "--", *SHOW], peer=[*ROLL, "--node-rank=1", "--", "echo", "started"], kills=True,
+             signals=ENDINGS, **BESIDE),
+    Scenario("member", [*ROLL, "--node-rank=1", "--", *SHOW], peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], kills=True,
+             signals=ENDINGS, **BESIDE),
+    # The member gives the port that is taken 2 s each time.
+    Scenario("port-taken", [*ROLL, "--wait=8s", "--node-rank=0", "--", *SHOW], port=29500, until=("epoll_create1", 0),
+             peer=[*ROLL, "--wait=8s", "--node-rank=1", "--", "echo", "started"], **BESIDE),
+    Scenario("secret", [*ROLL, "--secret-file=secret", "--node-rank=1", "--", *SHOW], {"DISTINIT_SECRET": "0123456789abcdef"},
+             files={"secret": "0123456789abcdef\n"}, peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], **BESIDE),
+    Scenario("together-coordinator", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
+             peer=[*TOGETHER, "--node-rank=1", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125)),
+    Scenario("together-member", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
+             peer=[*TOGETHER, "--node-rank=0", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125)),
+    Scenario("together-fails-0", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; sleep 0.1; exit 3"], kills=True,
+             peer=[*TOGETHER, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("epoll_create1", 1)),
+    Scenario("together-fails-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", "echo started; sleep 0.1; exit 3"], kills=True,
+             peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("epoll_create1", 0)),
+    Scenario("together-well-0", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", TRAP.replace("7", "0")], signals=ENDINGS, ends=(9,),
+             peer=[*TOGETHER, "--node-rank=1", "--", "sleep", "0.4"], since=("epoll_create1", 1), **BESIDE),
+    Scenario("together-well-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", TRAP.replace("7", "0")], signals=ENDINGS, ends=(9,),
+             peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "0.4"], since=("epoll_create1", 0), **BESIDE),
+    Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
+    Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
+             dies=True),
+    Scenario("init-dies", ["--init", "--pdeathsig=KILL", "--", "sh", "-c", "echo started; exec sleep 1"], kills=True, dies=True),
+    Scenario("init-terminal", ["--init", "--", "sh", "-c", "echo started; sleep 0.1; exit 7"], terminal=True),
+    Scenario("init-words", ["--init", "--root=.", "--", "sh", "-c", "echo started; exit 7"], files={"dev/termination-log": ""}, kills=True),
+    Scenario("init-wait", ["--init", "--wait=3s", "--", "sh", "-c", TRAP], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,),
+             signals=ENDINGS, ends=(9,)),
     Scenario("init-leftovers", ["--init", "--leftovers=end", "--", "sh", "-c", "(sleep 100 &) ; echo started; exit 7"], kills=True),
-    Scenario("init-limit", ["--time-limit=1s", "--grace=1s", "--report=log", "--", "sh", "-c", "echo started; exec sleep 100"], LONG,
-             logs=("log",), kills=True),
+    Scenario("init-limit", ["--time-limit=300ms", "--grace=1s", "--report=log", "--", "sh", "-c", "echo started; exec sleep 100"], LONG,
+             logs=REPORTED, kills=True),
     Scenario("init-user", ["--init", "--user=65534:65534", "--pdeathsig=KILL", "--", *SHOW]),
     Scenario("gosu", ["gosu", "65534:65534", *SHOW], statuses=(1,)),
     Scenario("tini", ["tini", "--", "sh", "-c", "exit 7"], statuses=(1,)),
-    Scenario("surrogate", ["surrogate", "--job-time-sec=60", "--", "sh", "-c", "echo started; exit 7"], {"SLURM_JOB_ID": "12"}, "distrun",
-             files={"bin/srun": SRUN}, seconds=30, kills=True),
+    Scenario("dumb-init", ["dumb-init", "sh", "-c", "exit 7"], statuses=(1, 2)),
+    Scenario("catatonit", ["catatonit", "--", "sh", "-c", "exit 7"], statuses=(1,)),
+    Scenario("surrogate", ["surrogate", "--job-time-sec=60", "--", "sh", "-c", TRAP], {"SLURM_JOB_ID": "12"}, "distrun",
+             files={"bin/srun": SRUN}, signals=ENDINGS, ends=(9,), kills=True),
+    Scenario("budget", ["surrogate", "--job-time-sec=60", "--job-time-budget=budget", "--", "sh", "-c", "echo started; exit 7"], {}, "distrun",
+             files={"budget": "distrun budget 1\nlimit 60000\nused 1234\nat 1795291200123\n"}, logs=BUDGET, kills=True),
+    Scenario("where", ["where"], {"SLURM_JOB_ID": "12", "SLURM_STEP_ID": "3"}, "distrun",
+             files={"bin/squeue": "#!/bin/sh\necho '12.3 python'\n"}, facts=True),
     Scenario("launch", ["launch", "true"], {"CSRUN_SITE": "site.conf"}, "distrun", files=SITE),
+    Scenario("launch-in-job", ["launch", "--job-time-sec=60", "true"], {"CSRUN_SITE": "site.conf", "SLURM_JOB_ID": "12"}, "distrun",
+             files={**SITE, "bin/squeue": "#!/bin/sh\necho 2\n"}),
+    Scenario("run-here", ["exec", "--alloc-node=False", "true"], {"CSRUN_SITE": "site.conf"}, "distrun", files=SITE),
     Scenario("analyze", ["analyze", "--runtime=none", "--distinit=none", "--threads=1", "--workers-per-node=1", "--warmup=0",
                          "--seconds=1s", "--", "true"], {}, "distrun",
              files={**SITE, "bin/srun": PROBE}, tidy=lambda text: text and "some", seconds=30),
@@ -104,16 +182,27 @@ class Stage:
     def __init__(self, scenario: Scenario, programs: dict[str, str], folder: str) -> None:
         self.scenario, self.folder = scenario, folder
         self.peer: Optional["subprocess.Popen[bytes]"] = None
+        self.fifo, self.terminal = -1, (-1, -1)
+        self.server = socket.create_server(("", scenario.port)) if scenario.port else None
         for name, content in scenario.files.items():
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(content)
             os.chmod(path, 0o755 if content.startswith("#!") else 0o644)
-        self.before = files_of(folder)
+        for name, target in scenario.links.items():
+            os.symlink(target, os.path.join(folder, name))
+        if scenario.fifo:
+            os.mkfifo(os.path.join(folder, scenario.fifo))
+            self.fifo = os.open(os.path.join(folder, scenario.fifo), os.O_RDWR | os.O_NONBLOCK)
+        if scenario.terminal:
+            self.terminal = os.openpty()
+        self.before = self.files()
         if scenario.peer:
-            self.peer = subprocess.Popen([programs[scenario.program], *scenario.peer], cwd=folder, env={"PATH": "/usr/bin:/bin"},
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with open(f"{folder}/.peer", "wb") as file:
+                self.peer = subprocess.Popen([programs[scenario.program], *scenario.peer], cwd=folder, stdin=subprocess.DEVNULL,
+                                             stdout=file, stderr=file, env={"PATH": "/usr/bin:/bin", **{
+                                                 name: value for name, value in scenario.environment.items() if "SECRET" in name}})
 
     def environment(self) -> dict[str, str]:
         return {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "DISTRUN_ROOT": f"{self.folder}/nowhere",
@@ -123,14 +212,42 @@ class Stage:
     def prepare(self) -> None:
         """In the child, before it becomes the program."""
         os.setsid()
+        if self.scenario.as_pid_1 and (libc.unshare(NEW_MOUNTS) or libc.mount(b"proc", b"/proc", b"proc", 0, None)):
+            raise OSError(ctypes.get_errno(), "no /proc")
         os.chdir(self.folder)
         for number, name, flags in ((0, "/dev/null", os.O_RDONLY), (1, f"{self.folder}/.out", os.O_CREAT | os.O_RDWR | os.O_APPEND),
                                     (2, f"{self.folder}/.err", os.O_CREAT | os.O_RDWR | os.O_APPEND)):
             opened = os.open(name, flags, 0o644)
             os.dup2(opened, number)
             os.close(opened)
+        if self.scenario.terminal:
+            fcntl.ioctl(self.terminal[1], termios.TIOCSCTTY, 0)
+            os.dup2(self.terminal[1], 0)
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGALRM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
+
+    def files(self) -> Files:
+        """What is in the folder: the mode and the content of each file."""
+        out = {}
+        for parent, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(parent, name)
+                mode = os.lstat(path).st_mode
+                if stat.S_ISLNK(mode):
+                    out[os.path.relpath(path, self.folder)] = (mode, os.readlink(path).encode())
+                if stat.S_ISREG(mode) and name not in (".out", ".err", ".peer"):
+                    with open(path, "rb") as file:
+                        out[os.path.relpath(path, self.folder)] = (mode, file.read())
+        if self.fifo >= 0:
+            try:
+                out[self.scenario.fifo] = (0, os.read(self.fifo, 1 << 16))
+            except BlockingIOError:
+                pass
+        return out
+
+    def text(self, name: str) -> str:
+        with open(os.path.join(self.folder, name), errors="replace", encoding="utf-8") as file:
+            return file.read()
 
     def close(self) -> None:
         if self.peer:
@@ -139,17 +256,8 @@ class Stage:
             except ProcessLookupError:
                 pass
             self.peer.wait()
-
-
-def files_of(folder: str) -> dict[str, tuple[int, bytes]]:
-    out = {}
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(parent, name)
-            short = os.path.relpath(path, folder)
-            if short not in (".out", ".err"):
-                with open(path, "rb") as file:
-                    out[short] = (os.lstat(path).st_mode, file.read())
-    return out
-
-
+        for number in (self.fifo, *self.terminal):
+            if number >= 0:
+                os.close(number)
+        if self.server:
+            self.server.close()

@@ -14,8 +14,7 @@ TABLE = """
 open openat             EACCES ENOENT EMFILE ENFILE ENOMEM EIO EINTR ELOOP
 read                    EIO EINTR EISDIR
 pread64                 EIO EINTR
-write                   EIO EINTR ENOSPC EPIPE
-writev                  EIO EINTR ENOSPC
+write writev            EIO EINTR ENOSPC EPIPE
 close                   EIO EINTR
 fstat newfstatat stat lstat statx    EACCES ENOMEM
 access faccessat faccessat2          EACCES EIO
@@ -42,6 +41,7 @@ listen                  EADDRINUSE
 accept accept4          ECONNABORTED EMFILE EINTR ENOBUFS EAGAIN
 connect                 ECONNREFUSED ETIMEDOUT ENETUNREACH EINTR EAGAIN
 poll ppoll epoll_wait epoll_pwait select pselect6    EINTR ENOMEM
+epoll_ctl               ENOMEM ENOSPC
 sendto sendmsg          ECONNRESET EPIPE EINTR ENOBUFS ENOMEM
 recvfrom recvmsg        ECONNRESET EINTR ENOMEM
 getsockopt setsockopt   ENOBUFS ENOPROTOOPT
@@ -56,7 +56,7 @@ setrlimit prlimit64     EPERM
 ioctl                   ENOTTY EIO
 kill tkill tgkill       EPERM ESRCH
 pipe pipe2 eventfd2     EMFILE ENFILE
-dup dup2 dup3 fcntl     EMFILE EINTR
+dup dup2 dup3           EMFILE EINTR
 signalfd4 timerfd_create epoll_create1 inotify_init1 memfd_create    EMFILE ENFILE ENOMEM
 pidfd_open              EMFILE ENOSYS
 pidfd_send_signal       EPERM ESRCH ENOSYS
@@ -64,6 +64,7 @@ inotify_add_watch       ENOSPC EACCES
 getrandom               EINTR ENOSYS
 nanosleep clock_nanosleep    EINTR
 rt_sigtimedwait         EINTR
+futex                   EINTR EAGAIN
 flock                   EINTR EWOULDBLOCK
 statfs fstatfs          EIO
 getcwd                  ENOENT EACCES
@@ -81,6 +82,15 @@ def read_table() -> dict[str, list[int]]:
 
 ERRORS = read_table()
 
+# What reading and writing can say depends on what is behind the descriptor. Reading a disk's file is never interrupted, up to
+# PIPE_BUF bytes go into a pipe at once, and what never waits is not interrupted, but may have been woken for nothing.
+READ, WRITE = ("read", "pread64", "recvfrom", "recvmsg"), ("write", "writev", "sendto", "sendmsg")
+READING = {"pipe": [errno.EINTR], "socket": [errno.EINTR, errno.ECONNRESET], "file": [errno.EIO, errno.EISDIR],
+           "pipe!": [errno.EAGAIN], "socket!": [errno.EAGAIN, errno.ECONNRESET], "other": [errno.EAGAIN]}
+WRITING = {"pipe": [errno.EPIPE], "socket": [errno.EINTR, errno.EPIPE, errno.ENOBUFS], "file": [errno.EIO, errno.ENOSPC],
+           "pipe!": [errno.EAGAIN, errno.EPIPE], "socket!": [errno.EAGAIN, errno.EPIPE, errno.ECONNRESET, errno.ENOBUFS],
+           "other": [errno.EAGAIN]}
+
 # The third argument is a number of bytes. With less, the kernel itself does less.
 COUNTED = ("read", "write", "sendto", "recvfrom", "pread64", "getdents64")
 
@@ -90,8 +100,14 @@ PRCTL = {8: [errno.EPERM], 23: [errno.EINVAL], 24: [errno.EPERM], 38: [errno.EIN
 WNOHANG = 1
 
 
-def errors_of(name: str, arguments: tuple[int, ...]) -> list[int]:
+def errors_of(name: str, arguments: tuple[int, ...], on: str = "") -> list[int]:
     """The errors that this call may have."""
+    if on:
+        return (READING if name in READ else WRITING)[on]
+    if name == "prlimit64" and arguments[2] == 0:
+        return []  # it asks for a limit of its own
+    if name == "fcntl":
+        return {0: [errno.EMFILE], 7: [errno.EINTR, errno.ENOLCK], 1030: [errno.EMFILE]}.get(arguments[1], [])
     if name == "prctl":
         return PRCTL.get(arguments[0], [])
     if (name == "wait4" and arguments[2] & WNOHANG) or (name == "waitid" and arguments[3] & WNOHANG):

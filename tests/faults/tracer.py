@@ -11,7 +11,7 @@ import errno
 import os
 import signal
 import time
-from typing import Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import syscalls
 
@@ -19,7 +19,7 @@ TRACEME, SYSCALL, GETREGS, SETREGS, DETACH, SETOPTIONS, EVENTMSG, CALLINFO = 0, 
 # System calls, fork, vfork, clone and exec stop it; it dies with us.
 OPTIONS = 1 | 2 | 4 | 8 | 16 | 0x100000
 FORKS, EXEC = (1, 2, 3), 4
-WALL = 0x40000000
+WALL, NEW_PIDS = 0x40000000, 0x20000000
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -38,8 +38,9 @@ class Call(NamedTuple):
     nth: int
     arguments: tuple[int, ...]
     result: int
-    # It reads from a pipe, which has no errors of its own, or writes up to PIPE_BUF bytes to one: all or nothing, at once.
-    pipe: bool
+    # What it reads or writes: "pipe", "socket", the same with O_NONBLOCK: "pipe!", "socket!", "file", "other" (a signalfd,
+    # a timer, ...); "" for other calls.
+    on: str
 
 
 class Fault(NamedTuple):
@@ -50,6 +51,7 @@ class Fault(NamedTuple):
     nth: int
     kind: str
     value: int = 0
+    on: str = ""  # only if the call reads or writes that
 
 
 class Traced(NamedTuple):
@@ -57,6 +59,7 @@ class Traced(NamedTuple):
     calls: list[Call]
     reached: bool
     left: list[str]  # command lines of processes that were left behind
+    beside: Optional[int] = None  # the status of the process beside, if it was waited for and ended in time
 
 
 class Task:
@@ -66,7 +69,7 @@ class Task:
         self.current: Optional[tuple[str, int, tuple[int, ...]]] = None
 
 
-def ptrace(request: int, pid: int, data: object = 0) -> bool:
+def ptrace(request: int, pid: int, data: Any = 0) -> bool:
     return bool(libc.ptrace(request, pid, None, ctypes.cast(data, ctypes.c_void_p) if not isinstance(data, int) else data) == 0)
 
 
@@ -90,13 +93,18 @@ def is_done_anyway(fault: Fault) -> bool:
     return fault.name == "close" or (fault.name, fault.value) == ("connect", errno.EINTR)
 
 
-def is_pipe(pid: int, name: str, arguments: tuple[int, ...]) -> bool:
-    if name not in ("read", "write") or (name == "write" and arguments[2] > 4096):
-        return False
+def kind_of(pid: int, name: str, arguments: tuple[int, ...]) -> str:
+    if name not in syscalls.READ and name not in syscalls.WRITE:
+        return ""
     try:
-        return os.readlink(f"/proc/{pid}/fd/{arguments[0]}").startswith("pipe:")
+        word = os.readlink(f"/proc/{pid}/fd/{arguments[0]}").split(":")[0]
+        with open(f"/proc/{pid}/fdinfo/{arguments[0]}", encoding="ascii") as file:
+            waitless = int(file.read().split("flags:")[1].split()[0], 8) & os.O_NONBLOCK
     except OSError:
-        return False
+        return ""
+    if word in ("pipe", "socket"):
+        return word + ("!" if waitless else "")
+    return "file" if word.startswith("/") else "other"
 
 
 class TimeIsOver(Exception):
@@ -105,16 +113,20 @@ class TimeIsOver(Exception):
 
 class Tracer:
     def __init__(self, program: str, fault: Optional[Fault]) -> None:
-        self.program, self.fault = program, fault
+        self.program, self.fault, self.records = program, fault, not fault
         self.tasks: dict[int, Task] = {}
         self.calls: list[Call] = []
         self.reached = False
         self.unknown: set[int] = set()
+        self.beside, self.beside_status = 0, None  # type: int, Optional[int]
 
     def run(self, program: str, argv: list[str], environment: dict[str, str], prepare: Callable[[], None], seconds: float,
-            beside: int) -> Traced:
-        """beside: a process of ours that is no concern of this one's."""
+            beside: int = 0, beside_seconds: float = 0, as_pid_1: bool = False) -> Traced:
+        """beside: a process of ours that is no concern of this one's; wait so long for it then."""
         self.beside = beside
+        ours = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        if as_pid_1:
+            libc.unshare(NEW_PIDS)
         first = os.fork()
         if first == 0:
             try:
@@ -124,12 +136,16 @@ class Tracer:
                 os.execve(program, argv, environment)
             finally:
                 os._exit(99)
+        libc.setns(ours, NEW_PIDS)
+        os.close(ours)
         os.waitpid(first, 0)
         ptrace(SETOPTIONS, first, OPTIONS)
         self.tasks[first] = Task("0")
         ptrace(SYSCALL, first)
         status = self.loop(first, time.monotonic() + seconds)
-        return Traced(status, self.calls, self.reached, [] if status is None else self.left_behind())
+        if status is not None and beside_seconds:
+            self.reap(beside_seconds, lambda: self.beside_status is not None)
+        return Traced(status, self.calls, self.reached, [] if status is None else self.left_behind(), self.beside_status)
 
     def loop(self, first: int, deadline: float) -> Optional[int]:
         """Until the first process has ended, and no other is traced."""
@@ -146,7 +162,7 @@ class Tracer:
                 if os.WIFSTOPPED(how):
                     self.stopped(pid, how)
                     continue
-                self.tasks.pop(pid, None)
+                self.ended(pid, how)
                 if pid == first:
                     status = os.waitstatus_to_exitcode(how)
         except TimeIsOver:
@@ -169,19 +185,39 @@ class Tracer:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        reap(2.0, 0)
+        self.reap(2.0, lambda: not children())
+
+    def ended(self, pid: int, how: int) -> None:
+        self.tasks.pop(pid, None)
+        if pid == self.beside:
+            self.beside_status = os.waitstatus_to_exitcode(how)
+
+    def others(self) -> list[int]:
+        return [pid for pid in children() if pid != self.beside]
+
+    def reap(self, seconds: float, done: Callable[[], bool]) -> None:
+        """Reap what ends, until it is done or the time is over."""
+        until, pause = time.monotonic() + seconds, 0.0005
+        while time.monotonic() < until and not done():
+            try:
+                pid, how = os.waitpid(-1, os.WNOHANG | WALL)
+            except ChildProcessError:
+                return
+            if pid and not os.WIFSTOPPED(how):
+                self.ended(pid, how)
+            elif not pid:
+                time.sleep(pause)
+                pause = min(pause * 1.5, 0.01)
 
     def left_behind(self) -> list[str]:
         """Processes that are still there a moment later. They are ended."""
-        reap(0.5, self.beside)
+        self.reap(0.5, lambda: not self.others())
         left = []
-        for pid in children():
-            if pid == self.beside:
-                continue
+        for pid in self.others():
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 left.append(file.read().replace(b"\0", b" ").decode(errors="replace"))
             os.kill(pid, signal.SIGKILL)
-        reap(2.0, self.beside)
+        self.reap(2.0, lambda: not self.others())
         return left
 
     def stopped(self, pid: int, how: int) -> None:
@@ -241,13 +277,16 @@ class Tracer:
         fault = self.hit(task, name, nth)
         if not fault:
             return
+        if fault.on and kind_of(pid, name, task.current[2]) != fault.on:
+            self.fault = None  # this time the calls come in another order
+            return
         self.reached = True
         if fault.kind == "error" and not is_done_anyway(fault):
             regs.orig_rax = 2**64 - 1
             set_registers(pid, regs)
         elif fault.kind == "short":
             # The kernel itself does less: what it says is true.
-            regs.rdx = max(1, regs.rdx // 2) if fault.value == 0 else fault.value
+            regs.rdx = min(regs.rdx, fault.value)
             set_registers(pid, regs)
         elif fault.kind == "kill-before":
             os.kill(pid, signal.SIGKILL)
@@ -264,21 +303,10 @@ class Tracer:
             set_registers(pid, regs)
         elif fault and fault.kind == "kill-after":
             os.kill(pid, signal.SIGKILL)
-        self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value,
-                               is_pipe(pid, name, arguments)))
+        if self.records:
+            self.calls.append(Call(task.label, name, nth, arguments, ctypes.c_longlong(regs.rax).value, kind_of(pid, name, arguments)))
 
 
 def children() -> list[int]:
     with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
         return [int(pid) for pid in file.read().split()]
-
-
-def reap(seconds: float, beside: int) -> None:
-    """Reap what ends, until no child is left but the one beside, or the time is over."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and set(children()) - {beside}:
-        try:
-            if os.waitpid(-1, os.WNOHANG | WALL)[0] == 0:
-                time.sleep(0.005)
-        except ChildProcessError:
-            return
