@@ -139,3 +139,43 @@ try:
 except Refused:
     pass'
 }
+
+@test "privileges: the model knows who decides, what --init keeps, and who opens a file" {
+	run -0 with privileges '
+from dataclasses import replace
+from model import KILL, State, Wish, may, opener, supervisor
+from privileges import Options, Told, USERS_OF
+root = State((0,) * 3, (0,) * 3, frozenset(), 0, 0x1ff, 0x1ff, 0x1ff, 0, 0, False)
+to = Wish(user=7, group=7, groups=frozenset({9}), drop=-1)
+assert supervisor(root, to, 0, True).permitted == KILL and supervisor(replace(root, securebits=32), Wish(user=7, group=7), 0, True).permitted == 0
+user = opener(root, to)
+assert may(root, 5, 5, 0, 4) and not may(user, 5, 5, 0o640, 4) and may(user, 5, 9, 0o640, 4) and not may(user, 5, 9, 0o640, 2)
+nothing, other = Options("", "", "", "", False), Options("0:0", "", "", "", False)
+assert Told("run", nothing, other, False, (0, 0, 0)).decides() == (other, "volume")
+assert Told("run", nothing, other, True, (0, 0, 0)).decides() == (nothing, "image")
+assert Told("run", Options("", "", "all", "", False), other, False, (0, 0, 0)).decides()[0].user == ""
+'
+}
+
+@test "undone: each patch still applies, and names words of ./dev that look for it" {
+	cd "$TESTS/.."
+	local patch words
+	for patch in tests/undone/*.patch; do
+		patch --dry-run -p1 --silent --force <"$patch"
+		words=$(sed -n 's/^net: //p' "$patch")
+		[[ $words =~ ^(faults|privileges|fuzz)\  && $(sed -n 1p "$patch") != net:* ]]
+	done
+}
+
+@test "faults: a situation says what is right without a fault, and what no signal can reach" {
+	run -0 with faults '
+from types import SimpleNamespace as N
+from situations import Situation
+s = Situation("s", [], status=7, as_pid_1=True, expects=lambda got: got.out == "x")
+assert s.is_right(N(status=7, out="x"), False)
+assert not s.is_right(N(status=7, out="y"), False) and not s.is_right(N(status=0, out="x"), False) and not s.is_right(N(status=7, out="x"), True)
+def calls(*names): return [N(name=name, nth=0) for name in names]
+early, late = calls("getpid", "rt_sigprocmask", "openat"), calls("openat", "rt_sigprocmask")
+assert s.is_lost_to_anybody(early, early[0]) and not s.is_lost_to_anybody(early, early[2]) and not s.is_lost_to_anybody(late, late[0])
+'
+}
