@@ -51,10 +51,11 @@ import os
 from pathlib import Path
 from judge import accepted
 from scenarios import SCENARIOS
+from situations import SITUATIONS
 from syscalls import ERRORS, NAMES
 calls = {*ERRORS, *NAMES.values()}
-names = {s.name for s in SCENARIOS} | {"*"}
-assert len(names) == len(SCENARIOS) + 1
+names = {s.name for s in (*SCENARIOS, *SITUATIONS)} | {"*"}
+assert len(names) == len(SCENARIOS) + len(SITUATIONS) + 1
 for scenario, call, _ in accepted():
     assert scenario in names and call.split(":")[0].split("#")[0] in calls, (scenario, call)
 lines = (Path(os.environ["TESTS"]) / "faults/accepted.txt").read_text().splitlines()
@@ -67,6 +68,7 @@ import random
 from collections import Counter
 from faults import Row, in_order
 from scenarios import SCENARIOS
+from situations import SITUATIONS
 from tracer import Fault
 rows = [Row(s, None, [Fault("0", "open", 0, "error", e) for e in range(1, 9)]) for s in SCENARIOS]
 todo = in_order(rows, random.Random(1))
