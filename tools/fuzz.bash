@@ -10,7 +10,7 @@ readonly PKGS_FUZZ="$PKGS_BUILD pkg-config libcap-dev clang-14 libclang-rt-14-de
 fuzz_one() {
 	local name=$1 seconds=$2 log=$LOGS/fuzz-$1.log seeds=build-fuzz/seeds/$1
 	local -a folders=("build-fuzz/corpus/$name" "tests/fuzz/corpus/$name")
-	local -a options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1
+	local -a options=(-max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1
 		-artifact_prefix="build-fuzz/crashes/$name-")
 	mkdir -p "${folders[@]}" build-fuzz/crashes
 	if [[ -f tests/fuzz/seed-$name.py ]]; then
@@ -74,7 +74,7 @@ word_fuzz() {
 	CC=clang-14 configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
 		-Doptimization=1 -Ddebug=true --force-fallback-for=cjson
 	compile build-fuzz
-	export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+	export ASAN_OPTIONS=detect_stack_use_after_return=1:malloc_context_size=5 UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
 
 	if [[ -n $merge ]]; then

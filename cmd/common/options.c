@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/nearest.h"
 #include "base/num.h"
+#include "env/secret.h"
 
 #include <errno.h>
 
@@ -40,16 +41,15 @@ int settings_set(struct settings *settings, const struct option *option, const c
 	return 0;
 }
 
-static int refuse_unknown(const struct option_table *table, unsigned command, const char *word,
-			  struct err *err) {
+static int refuse_unknown(const struct settings *s, unsigned command, const char *word, struct err *err) {
 	struct nearest best = {.word = str_of(word[1] == '-' ? word + 2 : word + 1)};
 	best.word.len = str_find(best.word, '=');
-	for (const struct option *o = table->options; !option_is_end(o); o++) {
+	for (const struct option *o = s->table->options; !option_is_end(o); o++) {
 		if (o->name && (o->commands & command) && best.word.len > 1) {
 			nearest_try(&best, o->name);
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", secret_quote_word(s->arena, word).s,
 		       nearest_hint(&best, "--").s);
 }
 
@@ -134,7 +134,7 @@ static int read_option(struct settings *out, unsigned command, char ***argv, voi
 	const char *value;
 	const struct option *o = find_option(out->table, command, word, &value);
 	if (!o) {
-		return refuse_unknown(out->table, command, word, err);
+		return refuse_unknown(out, command, word, err);
 	}
 	bool letters = word[1] != '-' && o->takes == TAKES_FLAG && value;
 	if (letters) {
@@ -143,7 +143,7 @@ static int read_option(struct settings *out, unsigned command, char ***argv, voi
 			out->verbose += o->id == out->table->verbose;
 		}
 		if (*value) {
-			return refuse_unknown(out->table, command, word, err);
+			return refuse_unknown(out, command, word, err);
 		}
 		value = NULL;
 	}

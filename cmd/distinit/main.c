@@ -78,8 +78,7 @@ static int refuse_word(struct session *s, char **argv) {
 	}
 	struct err err;
 	err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-		quote(str_of(secret_mask_word(&s->arena, argv[1]))).s, nearest_hint(&best, "").s,
-		buf_text(&line));
+		secret_quote_word(&s->arena, argv[1]).s, nearest_hint(&best, "").s, buf_text(&line));
 	return session_fail(s, &err);
 }
 

@@ -22,7 +22,7 @@ static int refuse_command_line(struct session *s) {
 			s->settings.separated ? " after '--'" : "");
 	} else {
 		err_set(&err, EINVAL, "'--' is missing before the command %s",
-			quote(str_of(secret_mask_word(&s->arena, words[0]))).s);
+			secret_quote_word(&s->arena, words[0]).s);
 	}
 	return session_fail(s, &err);
 }

@@ -16,9 +16,13 @@ static void put_text(struct buf *out, const struct where *w) {
 					   "step "};
 	buf_putf(out, "%s: %s", slurm_place_name(w->place), what[w->place]);
 	if (w->place == SLURM_STEP) {
-		buf_putf(out, "%s of job ", w->step_id);
+		buf_put_plain(out, str_of(w->step_id));
+		buf_puts(out, " of job ");
 	}
-	buf_putf(out, "%s\n  %s\n  ", w->place == SLURM_NONE ? "" : w->job_id, w->why);
+	buf_put_plain(out, str_of(w->place == SLURM_NONE ? "" : w->job_id));
+	buf_puts(out, "\n  ");
+	buf_put_plain(out, str_of(w->why));
+	buf_puts(out, "\n  ");
 	buf_puts(out, where_takes_steps(w) ? "commands get a surrogate step here\n"
 					   : "commands get no surrogate step here\n");
 }

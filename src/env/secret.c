@@ -91,3 +91,7 @@ const char *secret_mask_word(struct arena *arena, const char *word) {
 	}
 	return mask_urls(arena, word);
 }
+
+struct quoted secret_quote_word(struct arena *arena, const char *word) {
+	return quote(str_of(secret_mask_word(arena, word)));
+}

@@ -4,7 +4,7 @@
 /** Secret values: how `explain` and messages show them. */
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/err.h"
 
 /**
  * Whether @name, of a variable or an option, says that its value is secret. It does if it contains
@@ -25,3 +25,6 @@ const char *secret_mask(struct arena *arena, const char *name, const char *value
  * URLs are masked.
  */
 const char *secret_mask_word(struct arena *arena, const char *word);
+
+/** The same in quotes, for a message. */
+struct quoted secret_quote_word(struct arena *arena, const char *word);

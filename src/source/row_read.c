@@ -212,11 +212,10 @@ static int read_master_port(struct reading *r, struct err *err) {
 			  &r->out->port, err);
 }
 
-/** "7" of "1234[7].server", the seventh job of an array; or "". */
-static const char *array_index(struct input *in, struct str job) {
-	struct str rest = str_from(job, str_find(job, '['));
-	struct str index = str_from(rest, rest.len > 0);
-	return arena_text(in->arena, index.p, str_find(index, ']'));
+/** "7" of "1234[7].server", the seventh job of an array; or "". @job may be NULL. */
+static const char *array_index(struct input *in, const char *job) {
+	const char *at = job ? strchr(job, '[') : NULL;
+	return at ? arena_text(in->arena, at + 1, str_find(str_of(at + 1), ']')) : "";
 }
 
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err) {
@@ -237,7 +236,7 @@ int row_read(struct input *in, const char *text, const char *by, struct placemen
 	out->job_id = row_value(in, r.row.variables[ROW_JOB], 0).value;
 	out->shared_nodes = r.row.fields & ROW_BIT(ROW_SHARED);
 	if (r.row.fields & ROW_BIT(ROW_BATCH)) {
-		batch_place(in, out, out->job_id, array_index(in, str_of(out->job_id)));
+		batch_place(in, out, out->job_id, array_index(in, out->job_id));
 	}
 	return 0;
 }

@@ -168,6 +168,12 @@ place() {
 	[[ $(place A=1) == *none ]]
 }
 
+@test "where: a job id shows nothing that a terminal obeys" {
+	mkdir -p root/proc
+	distrun SLURM_JOB_ID=$'12\e[31m' -- where --root="$PWD/root"
+	[[ $status -eq 0 && $output == "salloc: salloc's shell of job 12\\x1b[31m"$'\n'* && $output != *$'\e'* ]]
+}
+
 @test "where: a step that only a variable names counts if squeue lists it, and if it is not a surrogate" {
 	tool squeue <<<'[ "$*" = "--noheader --format=%i %j --steps=12.3" ] && cat listed'
 	echo '12.3 train' >listed

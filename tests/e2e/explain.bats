@@ -170,6 +170,8 @@ readonly STEP=(
 	refuses_with "'API_TOKEN=********' is not a subcommand; to run a command: distinit -- 'API_TOKEN=********' train"
 	distinit -- --set A=1 API_TOKEN=hunter2
 	refuses_with "'--' is missing before the command 'API_TOKEN=********'"
+	distinit -- --sett=API_TOKEN=hunter2 -- true
+	refuses_with "unknown option '--sett=API_TOKEN=********'; did you mean '--set'?; see --help"
 	distinit -- --set API_TOKEN hunter2 -- true
 	refuses_with "--set: 'API_TOKEN' has no '='; NAME=VALUE is expected; write --set API_TOKEN=********"
 	distinit -- --unset API_TOKEN=hunter2 -- true

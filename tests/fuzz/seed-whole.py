@@ -17,9 +17,9 @@ sys.dont_write_bytecode = True
 import run  # noqa: E402
 
 HARD = [
-    "hunter2", "_TOKEN=hunter2", "_PASSWORD=hunter2", "://user:hunter2@host", "\x1b[31m", "\x7f", "\xc2\x9b", "%s", "\n",
+    "hunter2", "_TOKEN=hunter2", "_PASSWD=hunter2", "://user:hunter2@host", "\x1b[31m", "\x7f", "\xc2\x9b", "%s", "\n",
     "\0*2\0", "\0*3000\0", "\0*60000\0", "\0/f\n", "\0/g\n", "\0$--env-file=/f", "\0$--hostfile=/f", "\0$--init",
-    "\0$--together", "\0$--report=/r", "\0$--user=user", "\0/etc/passwd\n", "\0/etc/group\n", "\0LISTEN_PID=4711",
+    "\0$--together", "\0$--report=/r", "\0$--user=user", "\0/etc/passwd\n", "\0/etc/group\n", "\0/ids\n1000 0 0", "\0LISTEN_PID=4711",
     "\0LISTEN_PIDFDID=1", "\0DISTINIT_ENV=", "\0DISTINIT_ENV_FILE=/f", "\0DISTINIT_TRACK=", "\0DISTINIT_BUNDLE=", "A#=1",
     "\0%tini", "\0%dumb-init", "\0%catatonit", "\0%gosu", "\0$hosts", "\0$bundle", "\0$check", "\0$explain", "\0$env",
     "\0$--", "\0$/prog", "[app x]\n", "[1-4]", "4294967295", "4294967296", "A*",

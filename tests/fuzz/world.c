@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "base/num.h"
+#include "priv/credentials.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,15 +29,13 @@
 #define PIECES_MAX 1024
 
 /**
- * What a run may ask for: the constant is what directives, and host lists of a few bytes, are allowed by the program
- * (EFFORT_MAX, HOSTS_MAX).
+ * What a run may ask for. The constant is what the program allows directives (EFFORT_MAX), times 5: under a sanitizer no
+ * text grows in place. Host lists of a few bytes (HOSTS_MAX) take less.
  */
-#define MEMORY_BASE ((size_t)200 << 20)
+#define MEMORY_BASE ((size_t)640 << 20)
 #define MEMORY_EACH 400
-#define CPU_BASE_US 5000000
+#define CPU_BASE_US 20000000
 #define CPU_EACH_US 8
-
-extern char **environ;
 
 // --- reading the input
 
@@ -247,23 +246,46 @@ static bool count_secrets(struct str text, unsigned *n) {
 	return true;
 }
 
+/** Whether @text says that what it names holds something else than directives and variables. */
+static bool is_other_use(const char *text) {
+	return (strstr(text, "file") && !strstr(text, "env-file")) || strstr(text, "FILE=/") ||
+	       strstr(text, "read=") || strstr(text, "_READ=") || strstr(text, "show");
+}
+
+/** Whether @word can have a variable: --set=NAME=VALUE, or NAME=VALUE behind --set or as a command. */
+static bool sets_variable(char *const *words, unsigned at) {
+	static const char *const heads[] = {
+		"--set=", "--sett=", "--add=", "--append=", "--prepend=", "--first=", "--unset=", "-e"};
+	const char *before = at ? words[at - 1] : "";
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+		size_t len = strlen(heads[i]), bare = len - (heads[i][len - 1] == '=');
+		if (strncmp(words[at], heads[i], len) == 0 ||
+		    (strlen(before) == bare && strncmp(before, heads[i], bare) == 0)) {
+			return true;
+		}
+	}
+	return words[at][0] != '-' && (before[0] != '-' || strchr(before, '='));
+}
+
 bool world_has_secret(const struct world *world) {
-	unsigned n = 0;
-	bool only = !world->called || count_secrets(str_of(world->called), &n);
-	for (char **word = world->words; only && *word; word++) {
-		only = count_secrets(str_of(*word), &n);
+	unsigned n = 0, before;
+	bool only = true;
+	for (unsigned i = 0; only && i < world->n_words; i++) {
+		before = n;
+		only = count_secrets(str_of(world->words[i]), &n) && !is_other_use(world->words[i]);
+		only = only && (n == before || sets_variable(world->words, i));
 	}
 	for (char **entry = world->env; only && *entry; entry++) {
-		only = count_secrets(str_of(*entry), &n);
+		only = count_secrets(str_of(*entry), &n) && !is_other_use(*entry);
 	}
 	for (unsigned i = 0; only && i < world->n_files; i++) {
-		only = count_secrets(world->files[i].path, &n) &&
+		only = !shows_secret(world->files[i].path) &&
 		       count_secrets(buf_str(&world->files[i].text), &n);
 	}
 	for (unsigned i = 0; only && i < world->n_tools; i++) {
-		only = count_secrets(buf_str(&world->tools[i].text), &n);
+		only = !shows_secret(buf_str(&world->tools[i].text));
 	}
-	return only && n;
+	return only && n && !(world->called && strstr(world->called, secret));
 }
 
 // --- a run
@@ -334,13 +356,18 @@ static void show(char **argv, const struct outcome *out) {
 	}
 }
 
+static size_t count(char *const *list) {
+	size_t n = 0;
+	while (list[n]) {
+		n++;
+	}
+	return n;
+}
+
 void world_run(struct world *world, char *const *words, struct outcome *out) {
 	static struct running running;
 	char **before = environ, name[] = "distinit";
-	size_t n = 0;
-	while (words[n]) {
-		n++;
-	}
+	const size_t n = count(words);
 	char **argv = arena_array(&world->arena, n + 2, sizeof(*argv));
 	argv[0] = world->called ? world->called : name;
 	memcpy(argv + 1, words, (n + 1) * sizeof(*argv));
@@ -363,7 +390,7 @@ void world_run(struct world *world, char *const *words, struct outcome *out) {
 	if (setjmp(running.end) == 0) {
 		environ = env;
 		run = &running;
-		int status = program_main((int)n + 1, argv);
+		int status = program_main((int)count(argv), argv);
 		run = NULL;
 		out->status = status;
 	}
@@ -576,13 +603,11 @@ int __wrap_execve(const char *program, char *const *argv, char *const *env) {
 	if (strchr(program, 'x')) {
 		return -1;
 	}
-	unsigned n = 0, cap = 0;
 	run = NULL;
-	for (; env[cap]; cap++) {
-	}
-	char **copy = arena_array(&r->world->arena, cap + 1, sizeof(*copy));
-	for (; env[n]; n++) {
-		copy[n] = arena_text(&r->world->arena, env[n], strlen(env[n]));
+	const size_t n = count(env);
+	char **copy = arena_array(&r->world->arena, n + 1, sizeof(*copy));
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = arena_text(&r->world->arena, env[i], strlen(env[i]));
 	}
 	copy[n] = NULL;
 	r->out->env = copy;
@@ -648,15 +673,22 @@ int __wrap_prctl(int what, unsigned long a, unsigned long b, unsigned long c, un
 	return run && !asks ? 0 : (int)syscall(SYS_prctl, what, a, b, c, d);
 }
 
-/** A millisecond for each look at the clock. */
+/** The time of the world: a millisecond for each look at the clock. */
+static uint64_t ms = 1700000000000;
+
 int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
-	static uint64_t ms = 1700000000000;
 	if (!run) {
 		return (int)syscall(SYS_clock_gettime, id, out);
 	}
 	ms++;
 	*out = (struct timespec){.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000 * 1000000)};
 	return 0;
+}
+
+int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
+	ms += run && timeout > 0 ? (uint64_t)timeout : 0;
+	return __real_poll(fds, n, run ? 0 : timeout);
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left) {
@@ -685,9 +717,46 @@ NOTHING(rights_lower, 0)
 NOTHING(rights_restore, 0)
 NOTHING(priv_apply, 0)
 NOTHING(session_wait, 0)
-NOTHING(interface_find, 0)
+NOTHING(wait_until_up, 0)
 NOTHING(own_addresses, 0)
 NOTHING(hash_begin, 0)
+
+/** The interface is called as this world's file says. */
+const char *__wrap_interface_find(struct arena *arena, const void *cluster, const char **why) {
+	const struct world_file *file = file_at("/interface");
+	(void)arena, (void)cluster;
+	*why = file ? "the world says so" : "there is none in this world";
+	return file && file->text.len ? file->text.p : NULL;
+}
+
+int __real_credentials_read(struct arena *arena, struct credentials *out, struct err *err);
+
+/** The ids and capabilities are those of the file /ids, as far as it has numbers, in the order of the struct. */
+int __wrap_credentials_read(struct arena *arena, struct credentials *out, struct err *err) {
+	int r = __real_credentials_read(arena, out, err);
+	const struct world_file *file = file_at("/ids");
+	struct str rest = file ? buf_str(&file->text) : STR(""), word;
+	uint64_t *caps[] = {&out->caps.effective, &out->caps.permitted, &out->caps.inheritable,
+			    &out->caps.bounding, &out->caps.ambient};
+	uint64_t number;
+	for (unsigned i = 0; r == 0 && i < 13 && str_cut(&rest, ' ', &word); i++) {
+		if (num_read(word, UINT64_MAX, &number) < 0) {
+			continue;
+		}
+		if (i < 3) {
+			out->uid[i] = (uint32_t)number;
+		} else if (i < 6) {
+			out->gid[i - 3] = (uint32_t)number;
+		} else if (i < 11) {
+			*caps[i - 6] = number & out->caps_known;
+		} else if (i == 11) {
+			out->securebits = (unsigned)number;
+		} else {
+			out->no_new_privs = number & 1;
+		}
+	}
+	return r;
+}
 
 // --- tools, such as squeue
 
