@@ -73,7 +73,7 @@ word_fuzz() {
 	# Build cJSON from source: only instrumented code guides the fuzzer.
 	CC=clang-14 configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
 		-Doptimization=1 -Ddebug=true --force-fallback-for=cjson
-	compile build-fuzz
+	compile build-fuzz "${targets[@]/#/tests/fuzz-}"
 	export ASAN_OPTIONS=detect_stack_use_after_return=1:malloc_context_size=5 UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
 

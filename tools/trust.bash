@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev faults, mutants, privileges, soak: how well the tests would notice. tests/README.md tells what each does.
+# ./dev faults, mutants, privileges, soak, undone: how well the tests would notice. tests/README.md tells what each does.
 
 readonly PKGS_FAULTS="$PKGS_BUILD python3 util-linux iproute2"
 
@@ -30,4 +30,10 @@ word_soak() {
 	build_static
 	compile build tests/crowd
 	hand_over tests/soak/soak.py build/distinit build/distrun build/tests/crowd "$@"
+}
+
+word_undone() {
+	need "$PKGS_FAULTS rsync patch"
+	fetch_sources
+	hand_over tests/undone/undone "$@"
 }

@@ -133,10 +133,11 @@ static void leave_streams(void) {
 		}
 		int name = fd == 2 ? open("/proc/self/fd/2", O_PATH | O_CLOEXEC) : -1;
 		name = name < 0 ? open("/", O_PATH | O_CLOEXEC) : name;
-		if (name >= 0) {
-			dup2(name, fd);
-			close(name);
+		// Rather without a stream than with a reader that waits for its end.
+		if (dup2(name, fd) < 0) {
+			close(fd);
 		}
+		close(name);
 	}
 }
 

@@ -314,7 +314,7 @@ int priv_plan(struct arena *arena, const struct wishes *wishes, const struct cre
 }
 
 void priv_plan_keep(struct priv_plan *plan, uint64_t caps) {
-	caps &= plan->permitted_now;
+	caps &= plan->permitted_later;
 	plan->target.caps.permitted |= caps;
 	plan->target.caps.effective |= caps;
 	plan->set_caps = plan->set_caps || caps;

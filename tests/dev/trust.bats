@@ -51,10 +51,11 @@ import os
 from pathlib import Path
 from judge import accepted
 from scenarios import SCENARIOS
+from situations import SITUATIONS
 from syscalls import ERRORS, NAMES
 calls = {*ERRORS, *NAMES.values()}
-names = {s.name for s in SCENARIOS} | {"*"}
-assert len(names) == len(SCENARIOS) + 1
+names = {s.name for s in (*SCENARIOS, *SITUATIONS)} | {"*"}
+assert len(names) == len(SCENARIOS) + len(SITUATIONS) + 1
 for scenario, call, _ in accepted():
     assert scenario in names and call.split(":")[0].split("#")[0] in calls, (scenario, call)
 lines = (Path(os.environ["TESTS"]) / "faults/accepted.txt").read_text().splitlines()
@@ -67,6 +68,7 @@ import random
 from collections import Counter
 from faults import Row, in_order
 from scenarios import SCENARIOS
+from situations import SITUATIONS
 from tracer import Fault
 rows = [Row(s, None, [Fault("0", "open", 0, "error", e) for e in range(1, 9)]) for s in SCENARIOS]
 todo = in_order(rows, random.Random(1))
@@ -220,4 +222,44 @@ print("FOUND", failures("unit/b", "1..2\nok 1 - x\nok 2 - y\n"), failures("unit/
       failures("unit/b", "1..2\nok 1 - x\n"), failures("unit/b", "1..1\nok 1 - x\n", "exit status -11"), failures("unit/b", ""),
       failures("unit/a", "1..1\nnot ok 1 - 7 of 8 lost one\n", "exit status 1"), failures("unit/a", "1..1\nok 1 - 7 lost\n"))'
 	[[ $output == *'FOUND 0 1 1 1 1 0 1'* ]]
+}
+
+@test "privileges: the model knows who decides, what --init keeps, and who opens a file" {
+	run -0 with privileges '
+from dataclasses import replace
+from model import KILL, State, Wish, may, opener, supervisor
+from privileges import Options, Told, USERS_OF
+root = State((0,) * 3, (0,) * 3, frozenset(), 0, 0x1ff, 0x1ff, 0x1ff, 0, 0, False)
+to = Wish(user=7, group=7, groups=frozenset({9}), drop=-1)
+assert supervisor(root, to, 0, True).permitted == KILL and supervisor(replace(root, securebits=32), Wish(user=7, group=7), 0, True).permitted == 0
+user = opener(root, to)
+assert may(root, 5, 5, 0, 4) and not may(user, 5, 5, 0o640, 4) and may(user, 5, 9, 0o640, 4) and not may(user, 5, 9, 0o640, 2)
+nothing, other = Options("", "", "", "", False), Options("0:0", "", "", "", False)
+assert Told("run", nothing, other, False, (0, 0, 0)).decides() == (other, "volume")
+assert Told("run", nothing, other, True, (0, 0, 0)).decides() == (nothing, "image")
+assert Told("run", Options("", "", "all", "", False), other, False, (0, 0, 0)).decides()[0].user == ""
+'
+}
+
+@test "undone: each patch still applies, and names words of ./dev that look for it" {
+	cd "$TESTS/.."
+	local patch words
+	for patch in tests/undone/*.patch; do
+		patch --dry-run -p1 --silent --force <"$patch"
+		words=$(sed -n 's/^net: //p' "$patch")
+		[[ $words =~ ^(faults|privileges|fuzz)\  && $(sed -n 1p "$patch") != net:* ]]
+	done
+}
+
+@test "faults: a situation says what is right without a fault, and what no signal can reach" {
+	run -0 with faults '
+from types import SimpleNamespace as N
+from situations import Situation
+s = Situation("s", [], status=7, as_pid_1=True, expects=lambda got: got.out == "x")
+assert s.is_right(N(status=7, out="x"), False)
+assert not s.is_right(N(status=7, out="y"), False) and not s.is_right(N(status=0, out="x"), False) and not s.is_right(N(status=7, out="x"), True)
+def calls(*names): return [N(name=name, nth=0) for name in names]
+early, late = calls("getpid", "rt_sigprocmask", "openat"), calls("openat", "rt_sigprocmask")
+assert s.is_lost_to_anybody(early, early[0]) and not s.is_lost_to_anybody(early, early[2]) and not s.is_lost_to_anybody(late, late[0])
+'
 }

@@ -378,6 +378,15 @@ for change in (os.setuid, os.setgid, lambda i: os.setgroups([i])):
 	fails_like 125 '--cap-keep: no capability can be kept over the change of user: the securebits of this process (0x20) forbid it'
 }
 
+@test "privileges: where no capability may be kept over a change of user, --init changes the user all the same" {
+	requires_root
+	local -a locked=(setpriv --securebits=+keep_caps_locked "$DISTINIT" --user=1000:1000)
+	invoke "${locked[@]}" -- id -u
+	succeeds_with 1000
+	invoke "${locked[@]}" --init -- id -u
+	succeeds_with 1000
+}
+
 @test "capabilities: a setuid program that is run loses the ambient ones, as the manual says" {
 	requires_root
 	cp /bin/cat "$OPEN_FOLDER/cat"

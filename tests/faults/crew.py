@@ -86,13 +86,19 @@ def at_once(jobs: int, folder: str, tasks: Sequence[Callable[[], T]], deadline: 
     fcntl.fcntl(more, fcntl.F_SETPIPE_SZ, 1 << 20)
     os.write(more, b"".join(struct.pack("i", number) for number in range(len(tasks))))
     workers = [start_worker(folder, tasks, deadline, pipes) for _ in range(jobs)]
-    for end in (numbers, more, done):
+    for end in (more, done):
         os.close(end)
     with os.fdopen(ready, "rb") as results:
-        while finished := results.read(4):
-            number, = struct.unpack("i", finished)
-            path = Path(folder, f"result-{number}")
-            yield number, pickle.loads(path.read_bytes())
-            path.unlink()
-    if any([os.waitpid(worker, 0)[1] for worker in workers]):
+        try:
+            while finished := results.read(4):
+                number, = struct.unpack("i", finished)
+                path = Path(folder, f"result-{number}")
+                yield number, pickle.loads(path.read_bytes())
+                path.unlink()
+        finally:
+            while os.read(numbers, 1 << 16):
+                pass  # the caller has seen enough: no worker takes another one
+            os.close(numbers)
+            failed = [worker for worker in workers if os.waitpid(worker, 0)[1]]
+    if failed:
         raise WorkerFailed

@@ -30,6 +30,8 @@ class Outcome(NamedTuple):
     peer: str = ""
     # The status and the files of another start, after a kill.
     again: Optional[tuple[int, Files]] = None
+    # Who owns the files.
+    owners: dict[str, int] = {}
 
 
 def same_files(a: Files, b: Files, scenario: Scenario) -> bool:
@@ -98,6 +100,8 @@ def is_late(plain: Outcome, fault: Fault) -> bool:
 
 def judge_signal(scenario: Scenario, fault: Fault, plain: Outcome, got: Outcome) -> str:
     if got.status in (*scenario.ends, 128 + fault.value, -fault.value):
+        return ""
+    if scenario.is_lost_to_anybody([call for call in plain.traced.calls if call.process == "0"], fault):
         return ""
     return "" if got.status == plain.status and is_late(plain, fault) else f"after a signal, the status is {got.status}"
 

@@ -16,7 +16,7 @@ import subprocess
 import termios
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from crew import NEW_MOUNTS, libc
 
@@ -82,6 +82,27 @@ class Scenario:
     since: Optional[tuple[str, int]] = None
     until: Optional[tuple[str, int]] = None
     seconds: float = 30
+
+    # Words of a process that is in the namespace of PID 1, but comes from outside.
+    outsider: list[str] = field(default_factory=list)
+
+    # What follows is for situations.py.
+    def furnish(self, folder: str, program: str) -> None:
+        """What else is in its folder."""
+
+    def enter(self, folder: str) -> None:
+        """In the child, before it becomes the program."""
+
+    def environment_of(self, environment: dict[str, str]) -> Mapping[str, str]:
+        return environment
+
+    def is_right(self, got: Any, fails: bool) -> bool:
+        """Whether this may come out without any fault. fails: there is an error line."""
+        return got.status is not None and not fails
+
+    def is_lost_to_anybody(self, calls: list[Any], call: Any) -> bool:
+        """Whether a signal before this call cannot reach it."""
+        return False
 
 
 PASSWD = {"etc/passwd": "root:x:0:0::/root:/bin/sh\napp:x:1234:1234::/home/app:/bin/sh\n",
@@ -197,6 +218,7 @@ class Stage:
             self.fifo = os.open(os.path.join(folder, scenario.fifo), os.O_RDWR | os.O_NONBLOCK)
         if scenario.terminal:
             self.terminal = os.openpty()
+        scenario.furnish(folder, programs[scenario.program])
         self.before = self.files()
         if scenario.peer:
             with open(f"{folder}/.peer", "wb") as file:
@@ -204,10 +226,10 @@ class Stage:
                                              stdout=file, stderr=file, env={"PATH": "/usr/bin:/bin", **{
                                                  name: value for name, value in scenario.environment.items() if "SECRET" in name}})
 
-    def environment(self) -> dict[str, str]:
-        return {"PATH": f"{self.folder}/bin:/usr/bin:/bin", "DISTRUN_ROOT": f"{self.folder}/nowhere",
+    def environment(self) -> Mapping[str, str]:
+        return self.scenario.environment_of({"PATH": f"{self.folder}/bin:/usr/bin:/bin", "DISTRUN_ROOT": f"{self.folder}/nowhere",
                 **self.scenario.environment} if self.scenario.program == "distrun" else {
-                    "PATH": "/usr/bin:/bin", **self.scenario.environment}
+                    "PATH": "/usr/bin:/bin", **self.scenario.environment})
 
     def prepare(self) -> None:
         """In the child, before it becomes the program."""
@@ -225,6 +247,7 @@ class Stage:
             os.dup2(self.terminal[1], 0)
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGALRM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
+        self.scenario.enter(self.folder)
 
     def files(self) -> Files:
         """What is in the folder: the mode and the content of each file."""

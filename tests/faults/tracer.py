@@ -11,7 +11,7 @@ import errno
 import os
 import signal
 import time
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 import syscalls
 
@@ -120,9 +120,10 @@ class Tracer:
         self.unknown: set[int] = set()
         self.beside, self.beside_status = 0, None  # type: int, Optional[int]
 
-    def run(self, program: str, argv: list[str], environment: dict[str, str], prepare: Callable[[], None], seconds: float,
-            beside: int = 0, beside_seconds: float = 0, as_pid_1: bool = False) -> Traced:
-        """beside: a process of ours that is no concern of this one's; wait so long for it then."""
+    def run(self, program: str, argv: list[str], environment: Mapping[str, str], prepare: Callable[[], None], seconds: float,
+            beside: int = 0, beside_seconds: float = 0, as_pid_1: bool = False,
+            outsider: Optional[list[str]] = None) -> Traced:
+        """beside: a process of ours that is no concern of this one's; wait so long for it then. outsider: what to start in the namespace of PID 1, as ours."""
         self.beside = beside
         ours = os.open("/proc/self/ns/pid", os.O_RDONLY)
         if as_pid_1:
@@ -138,6 +139,8 @@ class Tracer:
                 os._exit(99)
         libc.setns(ours, NEW_PIDS)
         os.close(ours)
+        if outsider and os.fork() == 0:
+            os.execvp(outsider[0], outsider)
         os.waitpid(first, 0)
         ptrace(SETOPTIONS, first, OPTIONS)
         self.tasks[first] = Task("0")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Optional
 
 NOROOT, NO_SETUID_FIXUP, KEEP_CAPS, KEEP_CAPS_LOCKED, NO_RAISE = 1, 4, 16, 32, 64
-SETGID, SETUID, SETPCAP = 1 << 6, 1 << 7, 1 << 8
+DAC_OVERRIDE, DAC_READ_SEARCH, KILL, SETGID, SETUID, SETPCAP = 1 << 1, 1 << 2, 1 << 5, 1 << 6, 1 << 7, 1 << 8
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,34 @@ def after_distinit(s: State, wish: Wish) -> State:
     check_securebits(s, wish, drops, loses, sets["ambient"])
     return replace(s, **sets, uid=(wish.user,) * 3 if uid else s.uid, gid=(wish.group,) * 3 if gid else s.gid,
                    groups=wish.groups if groups else s.groups, bounding=s.bounding & ~drops, no_new_privs=nnp)
+
+
+def supervisor(start: State, wish: Wish, file: int, asked: bool) -> State:
+    """
+    The process that --init leaves: as the program, but with cap_kill, to end programs of other users. asked: any of the options
+    is there; else nothing changes.
+    """
+    s = after_exec(start, file)
+    if 0 not in s.uid[:2]:
+        s = replace(s, effective=s.ambient)  # those of its own file are not used by another user than root
+    out = after_distinit(s, wish)
+    loses_all = 0 in s.uid and 0 not in out.uid and s.securebits & KEEP_CAPS_LOCKED and not s.securebits & NO_SETUID_FIXUP
+    kept = KILL & s.permitted if asked and not loses_all else 0
+    return replace(out, permitted=out.permitted | kept, effective=out.effective | kept)
+
+
+def may(s: State, owner: int, group: int, mode: int, bit: int) -> bool:
+    """path_resolution(7). bit: 4 to read a file, 2 to write it, or to make files in a folder."""
+    if s.effective & (DAC_OVERRIDE | (DAC_READ_SEARCH if bit == 4 else 0)):
+        return True
+    shift = 6 if s.uid[1] == owner else 3 if group in {s.gid[1], *s.groups} else 0
+    return bool(mode >> shift & bit)
+
+
+def opener(start: State, wish: Wish, file: int = 0) -> State:
+    """Who opens the files that variables name: the program to come, as far as distinit has its capabilities yet."""
+    program, now = workload(start, wish, file), after_exec(start, file)
+    return replace(program, effective=program.effective & now.permitted)
 
 
 def workload(start: State, wish: Wish, file: int = 0) -> State:
