@@ -86,6 +86,10 @@ def faults_of(call: Call, scenario: Scenario, last: bool) -> list[Fault]:
     return out
 
 
+def works(plain: Outcome) -> bool:
+    return plain.status is not None and not error_lines(plain.err)
+
+
 def plan(scenario: Scenario, plain: Outcome) -> list[Fault]:
     calls = plain.traced.calls
 
@@ -142,19 +146,20 @@ class Run:
         """What comes out without a fault. A busy machine may be too slow for it, so it is tried again."""
         for _ in range(3):
             outcome = perform(scenario, self.programs, None, self.room)
-            if outcome.status is not None and not error_lines(outcome.err):
+            if works(outcome):
                 break
         return outcome
 
     def plan(self, scenarios: list[Scenario]) -> list[Row]:
-        rows = {}
-        for number, plain in at_once(self.jobs, self.room, [partial(self.plain, scenario) for scenario in scenarios], float("inf")):
-            scenario = scenarios[number]
-            works = plain.status is not None and not error_lines(plain.err)
-            if not works:
-                self.find(f"{scenario.name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
-            rows[number] = Row(scenario, plain, plan(scenario, plain) if works else [])
-        return [rows[number] for number in sorted(rows)]
+        tasks = [partial(self.plain, scenario) for scenario in scenarios]
+        found = dict(at_once(self.jobs, self.room, tasks, float("inf")))
+        slow = [number for number, plain in found.items() if not works(plain)]
+        for again, plain in at_once(1 if slow else 0, self.room, [tasks[number] for number in slow], float("inf")):
+            found[slow[again]] = plain
+            if not works(plain):
+                self.find(f"{scenarios[slow[again]].name}: it fails without any fault: status {plain.status}: {plain.err.strip()}")
+        return [Row(scenarios[number], plain, plan(scenarios[number], plain) if works(plain) else [])
+                for number, plain in sorted(found.items())]
 
     def attempt(self, row: Row, fault: Fault) -> Result:
         start = time.monotonic()
