@@ -6,7 +6,7 @@ for, with a kill before and after, and with a signal before. What may come out i
 
     faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [--jobs=N] [SCENARIO]...
 
---seconds: stop after so many, and choose at random what to try: first one fault of each scenario. --jobs: so many at once,
+--seconds: try for so long, and choose at random what to try: first one fault of each scenario. --jobs: so many at once,
 each in a network of its own (default: eight for each processor, as most only wait). Accepted outcomes are in accepted.txt.
 """
 
@@ -247,7 +247,7 @@ def main() -> int:
         run = Run(programs, room, asked.jobs)
         rows = run.plan(chosen)
         print(f"# {'scenario':22}{'calls':>7}{'faults':>8}{'tried':>8}{'accepted':>10}{'missed':>8}{'suspect':>9}{'seconds':>9}")
-        run.run(in_order(rows, random.Random(seed) if asked.seconds else None), start + (asked.seconds or float("inf")))
+        run.run(in_order(rows, random.Random(seed) if asked.seconds else None), time.monotonic() + (asked.seconds or float("inf")))
         leave_room()
     for row in rows:
         row.show()
