@@ -199,8 +199,11 @@ uint64_t machine_memory(const struct machine *m) {
 		total = number_in(word);
 	}
 	uint64_t limit = least_limit(m, &limits[1], least_limit(m, &limits[0], NOT_TOLD));
-	// Without a total, a limit may be a large number that stands for none.
-	return total == NOT_TOLD ? NOT_TOLD : limit >> 10 < total ? limit >> 20 : rounded(total << 10);
+	// Larger numbers stand for no limit.
+	if (limit >> 60 == 0 && limit >> 10 < total) {
+		return limit >> 20;
+	}
+	return total == NOT_TOLD ? NOT_TOLD : rounded(total << 10);
 }
 
 uint64_t machine_shm(const struct machine *m) {

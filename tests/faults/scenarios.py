@@ -56,6 +56,8 @@ class Scenario:
     # Whatever happens here, the peer ends within so many seconds, with one of these statuses.
     peer_ends: tuple[int, ...] = ()
     peer_seconds: float = 10
+    # The peer's failure ends the command, which may have printed nothing by then.
+    ended: bool = False
     # A server that listens on this port.
     port: int = 0
     # Statuses that may also come out with an error line, where nothing was started.
@@ -154,9 +156,11 @@ SCENARIOS = [
     Scenario("secret", [*ROLL, "--secret-file=secret", "--node-rank=1", "--", *SHOW], {"DISTINIT_SECRET": "0123456789abcdef"},
              files={"secret": "0123456789abcdef\n"}, peer=[*ROLL, "--node-rank=0", "--", "echo", "started"], **BESIDE),
     Scenario("together-coordinator", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
-             peer=[*TOGETHER, "--node-rank=1", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125)),
+             peer=[*TOGETHER, "--node-rank=1", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125),
+             ended=True),
     Scenario("together-member", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", "echo started; exec sleep 20"], kills=True,
-             peer=[*TOGETHER, "--node-rank=0", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125)),
+             peer=[*TOGETHER, "--node-rank=0", "--", "sh", "-c", "sleep 0.1; exit 3"], statuses=(124,), peer_ends=(3, 123, 124, 125),
+             ended=True),
     Scenario("together-fails-0", [*TOGETHER, "--node-rank=0", "--", "sh", "-c", "echo started; sleep 0.1; exit 3"], kills=True,
              peer=[*TOGETHER, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("epoll_create1", 1)),
     Scenario("together-fails-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", "echo started; sleep 0.1; exit 3"], kills=True,
