@@ -86,8 +86,8 @@ static bool follow_parent(struct start *s) {
 	return getppid() == s->parent;
 }
 
-/** Runs in the child. Returns only if the workload cannot be started. */
-static void become_workload(struct start *s) {
+/** Runs in the child. Returns only if the workload cannot be started: the status to exit with. */
+static int become_workload(struct start *s) {
 	s->status = EXIT_OURS;
 	if (s->listen_pid) {
 		s->listen_pid[num_write(s->listen_pid, (uint64_t)getpid())] = '\0';
@@ -96,11 +96,11 @@ static void become_workload(struct start *s) {
 		terminal_enter(s->terminal);
 	}
 	if (!follow_parent(s)) {
-		return;
+		return EXIT_OURS;
 	}
 	if (s->folder >= 0 && fchdir(s->folder) < 0) {
 		err_set(s->err, errno, "the working directory cannot be entered: %s", strerror(errno));
-		return;
+		return EXIT_OURS;
 	}
 	sigaction(SIGCHLD, &s->child_action, NULL);
 	// Last: from here on, signals are delivered with the dispositions that the workload
@@ -109,6 +109,7 @@ static void become_workload(struct start *s) {
 	s->status = 0;
 	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);
 	s->status = status;
+	return status;
 }
 
 /** Start the child. It uses our memory while we wait for its execve(). */
@@ -116,8 +117,9 @@ static pid_t start_child(struct start *s) {
 	// NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): used as intended
 	pid_t pid = vfork();
 	if (pid == 0) {
-		become_workload(s); // NOLINT(clang-analyzer-unix.Vfork): Linux shares all memory, and no more
-		_exit(EXIT_OURS);
+		// An emulator may have made a fork() of it: then the status is all that the parent learns.
+		// NOLINTNEXTLINE(clang-analyzer-unix.Vfork): Linux shares all memory, and no more
+		_exit(become_workload(s));
 	}
 	return pid;
 }

@@ -96,4 +96,9 @@ print(json.dumps([e["version"], e["source"], e["scope"], e["cluster"], e["variab
 	[[ $output == "distinit: error: BACKENDAI_CLUSTER_SIZE=2"* && $output != *ran* ]] || fail "not refused"
 	emulated PATH="$PATH" -- -- no-such-program
 	same "the exit status" 127 "$status"
+	# QEMU makes vfork() a fork(), so the reason is lost, but not the status.
+	emulated PATH="$PATH" -- --init -- no-such-program
+	same "the exit status" 127 "$status"
+	emulated PATH="$PATH" -- --init -- /dev/null
+	same "the exit status" 126 "$status"
 }
