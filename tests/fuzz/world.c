@@ -690,8 +690,9 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
 
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
-	ms += run && timeout > 0 ? (uint64_t)timeout : 0;
-	return __real_poll(fds, n, run ? 0 : timeout);
+	int ready = __real_poll(fds, n, run ? 0 : timeout);
+	ms += run && ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
+	return ready;
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left) {
