@@ -56,7 +56,7 @@ static size_t memory_most(const struct world *w) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct world world;
 	struct outcome out;
-	if (!world_begin(&world, data, size, 3U << 20)) {
+	if (!world_begin(&world, data, size, 64U << 10)) {
 		return 0;
 	}
 	world.memory_most = memory_most(&world);

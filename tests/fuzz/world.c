@@ -25,7 +25,9 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 /** Larger inputs, also by *N, only take time. */
-#define INPUT_MAX  (16U << 10)
+#define INPUT_MAX (16U << 10)
+/** More than is kept of what a tool prints. */
+#define TOOL_MOST  (3U << 20)
 #define PIECES_MAX 1024
 
 /**
@@ -79,7 +81,8 @@ static void add_file(struct world *w, struct world_file *files, unsigned *n, str
 		file = &files[(*n)++];
 		*file = (struct world_file){path, BUF(&w->arena)};
 	}
-	for (uint64_t i = 0; i < times && w->bytes + file->text.len < w->most; i++) {
+	size_t most = files == w->tools ? TOOL_MOST : w->most;
+	for (uint64_t i = 0; i < times && w->bytes + file->text.len < most; i++) {
 		put_copy(&file->text, piece, i, times > 1);
 	}
 	buf_text(&file->text);
@@ -687,8 +690,9 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
 
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
-	ms += run && timeout > 0 ? (uint64_t)timeout : 0;
-	return __real_poll(fds, n, run ? 0 : timeout);
+	int ready = __real_poll(fds, n, run ? 0 : timeout);
+	ms += run && ready == 0 && timeout > 0 ? (uint64_t)timeout : 0;
+	return ready;
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left) {

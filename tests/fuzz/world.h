@@ -69,7 +69,7 @@ struct outcome {
 	uint64_t cpu_us;
 };
 
-/** Read the input; by *N it grows to @most bytes. Returns false if it is none. */
+/** Read the input; by *N it grows to @most bytes, besides what tools print. Returns false if it is none. */
 bool world_begin(struct world *world, const uint8_t *data, size_t size, size_t most);
 void world_end(struct world *world);
 
