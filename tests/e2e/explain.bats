@@ -112,7 +112,7 @@ readonly STEP=(
 
 @test "json: what a framework needs and the manager does not tell is the reason" {
 	local grove=(GROVE_PCLQ_NAME=a-wkr GROVE_PCLQ_POD_INDEX=1 GROVE_HEADLESS_SERVICE=s)
-	json 'v["JAX_PROCESS_ID"]["why"] == "the number of nodes is not known"' "${grove[@]}" -- --frameworks=jax
+	json 'v["JAX_PROCESS_ID"]["why"] == "the number of nodes is not known" and said["cluster"]["hosts"] is None' "${grove[@]}" -- --frameworks=jax
 	json 'v["JAX_PROCESS_ID"]["why"] == "this node\x27s rank is not known"' AZ_BATCH_HOST_LIST=192.0.2.4,192.0.2.5 \
 		AZ_BATCH_MASTER_NODE=192.0.2.4:6000 AZ_BATCH_IS_CURRENT_NODE_MASTER=false -- --hostname=c --frameworks=jax
 	json 'v["JAX_PROCESS_ID"]["why"].startswith("this process is not a rank, ")' \
