@@ -352,6 +352,27 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *'"signals_ignored": [1,'*'"signals_blocked": [10, 40]'* ]]
 }
 
+@test "process: groups, a filter of system calls, and each part on its line" {
+	[[ $EUID -eq 0 ]] || skip 'only root can set groups'
+	requires python3
+	local filtered='import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+os.setgroups([5, 6])
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+libc.prctl(38, 1, 0, 0, 0)
+assert libc.prctl(22, 2, ctypes.create_string_buffer(struct.pack("H6xQ", 1, ctypes.addressof(allow)))) == 0
+os.execve(sys.argv[1], sys.argv[1:], {})'
+	invoke python3 -c "$filtered" "$DISTINIT" explain
+	succeeds_with "$output"
+	grep -Eqx 'process        PID [0-9]+, uid 0, gid 0, groups 5,6' <<<"$output"
+	[[ $(grep -cx '  capabilities .*' <<<"$output") -eq 2 ]]
+	grep -Eqx 'restrictions   no_new_privs; seccomp filter(; .*)?' <<<"$output"
+	grep -Eqx 'workload       uid 0, gid 0, groups 5,6, no_new_privs .*' <<<"$output"
+	[[ $(grep -c '^[a-z]' <<<"$output") -eq 5 ]]
+	invoke python3 -c "$filtered" "$DISTINIT" explain --format=json
+	[[ $output == *'"groups": [5, 6], "capabilities"'*'"seccomp": "filter", "no_new_privs": true,'*'"groups": [5, 6], '* ]]
+}
+
 @test "process: no_new_privs, and the kind of container, by a file or a variable" {
 	requires setpriv
 	invoke setpriv --no-new-privs env -i "$DISTINIT" explain
