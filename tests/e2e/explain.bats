@@ -474,10 +474,10 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 }
 
 @test "vector: the middle of an address is another, of IPv4 and of IPv6; the same one each time" {
-	distinit ACME_CHIEF=2001:db8:77:beef::5 ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
+	distinit ACME_CHIEF=2001:db8:77:beef::cafe ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
 		explain --format=vector
 	succeeds_with "$output"
-	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::5)$'\n' && $output != *db8* && $output != *beef* ]]
+	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::cafe)$'\n' && $output != *db8* && $output != *beef* ]]
 	[[ $output == *$'\n'"MASTER_ADDR=${BASH_REMATCH[1]}"$'\n'* ]]
 	[[ $output =~ -10\.[0-9]+\.[0-9]+\.41$'\n' && $output != *.20.30.* ]]
 }
