@@ -73,6 +73,7 @@ static void kill_workload(struct supervisor *in) {
 	    spoken(in->grace_ms).s);
 	if (out_of_reach) {
 		in->ended = true;
+		in->look_at = 1; // no signal will wake us: look at once
 		in->status = SIGKILL;
 		in->plan.leftovers = LEFTOVERS_LEAVE;
 		why_ended(in);
@@ -80,7 +81,10 @@ static void kill_workload(struct supervisor *in) {
 }
 
 bool ending_step(struct supervisor *in) {
-	if (!in->ended && (in->limit_at || in->kill_at)) {
+	if (in->ended) {
+		return leftovers_step(in);
+	}
+	if (in->limit_at || in->kill_at) {
 		uint64_t now = now_ms();
 		if (in->limit_at && now >= in->limit_at) {
 			end_by_limit(in);
@@ -89,8 +93,7 @@ bool ending_step(struct supervisor *in) {
 			kill_workload(in);
 		}
 	}
-	// A workload out of reach has ended here, too: no signal would wake us for it.
-	return in->ended && leftovers_step(in);
+	return false;
 }
 
 uint64_t ending_next(const struct supervisor *in) {

@@ -427,15 +427,14 @@ used() {
 			$(env -i "$DISTRUN" analyze "--$option" 2>&1) != *'unknown option'* ]] || { echo "manual: --$option" && return 1; }
 	done
 	# An option has a variable, if the manual names it.
-	for word in where surrogate exec launch analyze; do
-		for option in $(env -i "$DISTRUN" "$word" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
-			word=DISTRUN_${option^^} && word=${word//-/_}
-			if grep -q "$word" "$manual"; then
-				[[ -z $(env -i "$word=" "$DISTRUN" where 2>&1 >/dev/null) ]]
-			else
-				[[ $(env -i "$word=" "$DISTRUN" where 2>&1) == *"'$word' is not a setting of distrun"* ]] || { echo "$word" && return 1; }
-			fi
-		done
+	for option in $(for word in where surrogate exec launch analyze; do env -i "$DISTRUN" "$word" --help; done | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' |
+		sed 's/.*--//' | sort -u); do
+		word=DISTRUN_${option^^} && word=${word//-/_}
+		if grep -q "$word" "$manual"; then
+			[[ -z $(env -i "$word=" "$DISTRUN" where 2>&1 >/dev/null) ]]
+		else
+			[[ $(env -i "$word=" "$DISTRUN" where 2>&1) == *"'$word' is not a setting of distrun"* ]] || { echo "$word" && return 1; }
+		fi
 	done
 	# Each variable that the manual names exists.
 	for word in $(grep -oE 'DISTRUN_[A-Z_]+' "$manual" | sort -u); do

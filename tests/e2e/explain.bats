@@ -112,7 +112,7 @@ readonly STEP=(
 
 @test "json: what a framework needs and the manager does not tell is the reason" {
 	local grove=(GROVE_PCLQ_NAME=a-wkr GROVE_PCLQ_POD_INDEX=1 GROVE_HEADLESS_SERVICE=s)
-	json 'v["JAX_PROCESS_ID"]["why"] == "the number of nodes is not known"' "${grove[@]}" -- --frameworks=jax
+	json 'v["JAX_PROCESS_ID"]["why"] == "the number of nodes is not known" and said["cluster"]["hosts"] is None' "${grove[@]}" -- --frameworks=jax
 	json 'v["JAX_PROCESS_ID"]["why"] == "this node\x27s rank is not known"' AZ_BATCH_HOST_LIST=192.0.2.4,192.0.2.5 \
 		AZ_BATCH_MASTER_NODE=192.0.2.4:6000 AZ_BATCH_IS_CURRENT_NODE_MASTER=false -- --hostname=c --frameworks=jax
 	json 'v["JAX_PROCESS_ID"]["why"].startswith("this process is not a rank, ")' \
@@ -358,6 +358,27 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 	[[ $output == *'"signals_ignored": [1,'*'"signals_blocked": [10, 40]'* ]]
 }
 
+@test "process: groups, a filter of system calls, and each part on its line" {
+	[[ $EUID -eq 0 ]] || skip 'only root can set groups'
+	requires python3
+	local filtered='import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+os.setgroups([5, 6])
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+libc.prctl(38, 1, 0, 0, 0)
+assert libc.prctl(22, 2, ctypes.create_string_buffer(struct.pack("H6xQ", 1, ctypes.addressof(allow)))) == 0
+os.execve(sys.argv[1], sys.argv[1:], {})'
+	invoke python3 -c "$filtered" "$DISTINIT" explain
+	succeeds_with "$output"
+	grep -Eqx 'process        PID [0-9]+, uid 0, gid 0, groups 5,6' <<<"$output"
+	[[ $(grep -cx '  capabilities .*' <<<"$output") -eq 2 ]]
+	grep -Eqx 'restrictions   no_new_privs; seccomp filter(; .*)?' <<<"$output"
+	grep -Eqx 'workload       uid 0, gid 0, groups 5,6, no_new_privs .*' <<<"$output"
+	[[ $(grep -c '^[a-z]' <<<"$output") -eq 5 ]]
+	invoke python3 -c "$filtered" "$DISTINIT" explain --format=json
+	[[ $output == *'"groups": [5, 6], "capabilities"'*'"seccomp": "filter", "no_new_privs": true,'*'"groups": [5, 6], '* ]]
+}
+
 @test "process: no_new_privs, and the kind of container, by a file or a variable" {
 	requires setpriv
 	invoke setpriv --no-new-privs env -i "$DISTINIT" explain
@@ -459,10 +480,10 @@ os.execv(sys.argv[1], sys.argv[1:])' "$DISTINIT" explain --format=json
 }
 
 @test "vector: the middle of an address is another, of IPv4 and of IPv6; the same one each time" {
-	distinit ACME_CHIEF=2001:db8:77:beef::5 ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
+	distinit ACME_CHIEF=2001:db8:77:beef::cafe ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
 		explain --format=vector
 	succeeds_with "$output"
-	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::5)$'\n' && $output != *db8* && $output != *beef* ]]
+	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::cafe)$'\n' && $output != *db8* && $output != *beef* ]]
 	[[ $output == *$'\n'"MASTER_ADDR=${BASH_REMATCH[1]}"$'\n'* ]]
 	[[ $output =~ -10\.[0-9]+\.[0-9]+\.41$'\n' && $output != *.20.30.* ]]
 }

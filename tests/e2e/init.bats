@@ -458,6 +458,12 @@ exit 1'
 	[[ $status -eq 4 && $stderr != *distinit*distinit* && $(cat told) == $'told\nfinished' ]]
 }
 
+@test "init: what becomes of leftovers is said into a pipe, too, although it is closed for the command's data" {
+	{ env -i PATH="$PATH" "$DISTINIT" --init --leftovers=end --leftovers-grace=100ms -- sh -c '
+		bash -c "trap : TERM; touch ready; while :; do sleep 0.02; done" & until [ -e ready ]; do sleep 0.02; done'; } 2>&1 >/dev/null 3>&- | cat >said
+	grep -q '^distinit: warning: processes that sh left behind .* killed' said
+}
+
 @test "init: leftovers that do not end within the grace period are killed, with a message" {
 	code='sh -c "trap \"\" TERM; touch ready; while :; do sleep 0.02; done" & echo $! >left; until [ -e ready ]; do sleep 0.02; done; exit 4'
 	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"

@@ -31,7 +31,8 @@ __attribute__((constructor)) static void open_file(void) {
 	}
 	void *map = MAP_FAILED;
 	if (fchmod(fd, 0666) == 0 || access(path, W_OK) == 0) {
-		map = ftruncate(fd, SIZE) == 0 ? mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : map;
+		map = ftruncate(fd, SIZE) == 0 ? mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+					       : map;
 	}
 	(void)close(fd);
 	seen = map == MAP_FAILED ? NULL : map;

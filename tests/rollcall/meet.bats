@@ -303,9 +303,13 @@ ticks() {
 	member 0 -- true
 	listening
 	member 1 -v -- true
+	# Of another job, whose master is not there.
+	in_room env -i "$DISTINIT" --hosts=h8,h9 --node-rank=1 --hostname=h9 --master-port=29999 --for=all --wait=13s -- true >9.out 2>9.err 3>&- &
+	PIDS[9]=$!
 	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10 s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
 	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10 s; absent: h2'
-	ended 124 0 1
+	said 9 'distinit: warning: roll call: still waiting for h8:29999 after 10 s: 127.0.0.108: Connection refused'
+	ended 124 0 1 9
 }
 
 @test "roll call: ten thousand members, in ten seconds" {
