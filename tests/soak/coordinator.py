@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from room import Room
-from watch import Result, Watch, fields, until
+from watch import Result, Watch, children_of, fields, until
 
 LONG_PORT, ROUND_PORT = 29500, 29600
 RUBBISH = ("half", "silent", "slow", "torch", "http", "tls", "noise", "replay", "flip", "version")
@@ -217,6 +217,14 @@ class Rounds(threading.Thread):
             raise Wrong(f"round '{kind}': status {status}, and should be {wanted[kind][0]}: "
                         + Path(self.rolls.room.folder, "round.err").read_text(encoding="utf-8")[-300:])
 
+    @staticmethod
+    def runs_program(pid: int) -> bool:
+        """Whether it has started its program: a look-up is a child, too."""
+        try:
+            return any(Path(f"/proc/{child}/comm").read_text(encoding="utf-8") == "sleep\n" for child in children_of(pid))
+        except OSError:
+            return False
+
     def observe(self, kind: str, process: "subprocess.Popen[str]", crowd: "subprocess.Popen[str]") -> None:
         """Look at the coordinator while all are there; and end it, if that is its kind."""
         peak, files = 0, 0
@@ -229,7 +237,7 @@ class Rounds(threading.Thread):
             except (OSError, KeyError):
                 pass
             return crowd.poll() is not None or process.poll() is not None or (
-                kind in ("told", "refused") and files >= self.rolls.size)
+                files >= self.rolls.size and (kind == "refused" or (kind == "told" and self.runs_program(process.pid))))
         until(look, LIMIT_S, 0.05)
         if kind in ("told", "refused") and process.poll() is None:
             time.sleep(0.5)

@@ -67,7 +67,7 @@ class Watch:
         now = time.monotonic()
         children = children_of(self.pid)
         dead = [child for child in children if state_of(child) == "Z"]
-        # An age counts from the sample before the one that has seen it first.
+        # An age counts from the sample that has seen it first: who is in one sample only has none.
         self.seen = {child: self.seen.get(child, now) for child in dead}
         self.oldest_zombie = max([self.oldest_zombie, *(now - first for first in self.seen.values())])
         status = fields(f"/proc/{self.pid}/status")
