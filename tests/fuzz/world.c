@@ -322,7 +322,7 @@ void __real_free(void *p);
 static void *block_new(size_t size) {
 	struct running *r = run;
 	r->out->memory += size;
-	if (r->out->memory > r->world->memory_most) {
+	if (r->out->memory > r->world->memory_most + MEMORY_EACH * r->out->read) {
 		(void)fprintf(stderr, "asks for %zu bytes of memory for %zu of input\n", r->out->memory,
 			      r->world->bytes);
 		abort();
@@ -438,7 +438,7 @@ void outcome_check(struct world *world, const struct outcome *out, const char *n
 	HOLDS(errors <= 1);
 	HOLDS(!errors || (!out->started && out->status > 0));
 	HOLDS(out->started || out->status >= 0);
-	if (out->cpu_us > CPU_BASE_US + CPU_EACH_US * world->bytes) {
+	if (out->cpu_us > CPU_BASE_US + CPU_EACH_US * (world->bytes + out->read)) {
 		(void)fprintf(stderr, "takes %lu us for %zu bytes\n", (unsigned long)out->cpu_us,
 			      world->bytes);
 		abort();
@@ -514,6 +514,7 @@ int __wrap_open(const char *path, int flags, ...) {
 	}
 	const struct world_file *file = file_at(path);
 	if (file || (flags & O_CREAT)) {
+		run->out->read += file ? file->text.len : 0;
 		return make_file(file ? buf_str(&file->text) : STR(""));
 	}
 	errno = ENOENT;

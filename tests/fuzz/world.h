@@ -67,6 +67,8 @@ struct outcome {
 	/** What it asked the kernel or malloc() for, and how long it took. */
 	size_t memory;
 	uint64_t cpu_us;
+	/** What it has read of files: one that is named a thousand times is read as often. */
+	size_t read;
 };
 
 /** Read the input; by *N it grows to @most bytes, besides what tools print. Returns false if it is none. */
