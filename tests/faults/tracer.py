@@ -232,7 +232,10 @@ class Tracer:
         if event in FORKS:
             self.born(pid, task)
         elif event == EXEC:
-            task.inside = os.path.realpath(f"/proc/{pid}/exe") == self.program
+            try:
+                task.inside = os.path.realpath(f"/proc/{pid}/exe") == self.program
+            except FileNotFoundError:  # somebody has killed it since
+                task.inside = False
             task.current = None
             if not task.inside:
                 self.tasks.pop(pid)
