@@ -62,10 +62,10 @@ static int check_secret(const char *from, struct str secret, struct err *err) {
 
 /** Read the first line of --secret-file. A file that a variable names is opened as the program. */
 static int read_secret_file(struct session *s, struct str *out, struct err *err) {
-	const struct told file = {s->settings.value[OPT_SECRET_FILE], session_label(s, OPT_SECRET_FILE)};
+	const struct setting file = {s->settings.value[OPT_SECRET_FILE], session_label(s, OPT_SECRET_FILE)};
 	struct stat info;
 	struct err ignored;
-	bool trusted = told_by_option(&file);
+	bool trusted = setting_by_option(&file);
 	int r = trusted ? 0 : rights_lower_to_program(&s->flow, err);
 	r = r < 0 ? r : file_read(&s->arena, file.from, file.value, SECRET_FILE_MAX, out, err);
 	r = trusted ? r : rights_restore_ours(&s->flow, r, r < 0 ? err : &ignored);
@@ -87,8 +87,8 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
  */
 static int read_managers_file(struct session *s, struct str *out, struct err *err) {
 	const char *path = s->flow.cluster.place.secret_file;
-	const struct told root = {s->settings.value[OPT_ROOT], session_label(s, OPT_ROOT)};
-	bool trusted = !root.value || told_by_option(&root);
+	const struct setting root = {s->settings.value[OPT_ROOT], session_label(s, OPT_ROOT)};
+	bool trusted = !root.value || setting_by_option(&root);
 	struct str text = {0};
 	struct err ignored;
 	if (!path) {
@@ -208,8 +208,8 @@ static bool is_needed(struct session *s, const char **why_not) {
 
 int rollcall_prepare(struct session *s, struct err *err) {
 	if (!session_calls_roll(s)) {
-		const struct told what = {s->settings.value[OPT_FOR], session_label(s, OPT_FOR)};
-		bool asked = told_by_option(&what) && strcmp(what.value, "all") == 0;
+		const struct setting what = {s->settings.value[OPT_FOR], session_label(s, OPT_FOR)};
+		bool asked = setting_by_option(&what) && strcmp(what.value, "all") == 0;
 		return asked ? err_set(err, EINVAL, "--for=all needs --wait: distinit --wait --for=all") : 0;
 	}
 	struct rolling *rolling = arena_alloc(&s->arena, sizeof(*rolling));

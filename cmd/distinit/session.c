@@ -62,9 +62,9 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
-static struct told told(struct session *s, enum option_id id) {
+static struct setting setting_of(struct session *s, enum option_id id) {
 	const char *value = s->settings.value[id];
-	return (struct told){value, value ? settings_label(&s->settings, id) : NULL};
+	return (struct setting){value, value ? settings_label(&s->settings, id) : NULL};
 }
 
 static int read_scope(struct session *s, struct err *err) {
@@ -72,7 +72,7 @@ static int read_scope(struct session *s, struct err *err) {
 	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
 	int word = s->settings.value[OPT_SCOPE] ? settings_choose(&s->settings, OPT_SCOPE, words, err) : 0;
 	if (word > 0) {
-		s->flow.input.scope = told(s, OPT_SCOPE);
+		s->flow.input.scope = setting_of(s, OPT_SCOPE);
 		s->flow.input.scope_told = scopes[word];
 	}
 	return word < 0 ? word : 0;
@@ -83,14 +83,14 @@ static int read_input(struct session *s, struct err *err) {
 	struct input *in = &s->flow.input;
 	in->root = s->settings.value[OPT_ROOT];
 	in->hostname = s->settings.value[OPT_HOSTNAME];
-	in->cluster = told(s, OPT_CLUSTER);
-	in->hosts = told(s, OPT_HOSTS);
-	in->hostfile = told(s, OPT_HOSTFILE);
-	in->read = told(s, OPT_READ);
-	in->node_rank = told(s, OPT_NODE_RANK);
-	in->nnodes = told(s, OPT_NNODES);
-	in->master_addr = told(s, OPT_MASTER_ADDR);
-	in->master_port = told(s, OPT_MASTER_PORT);
+	in->cluster = setting_of(s, OPT_CLUSTER);
+	in->hosts = setting_of(s, OPT_HOSTS);
+	in->hostfile = setting_of(s, OPT_HOSTFILE);
+	in->read = setting_of(s, OPT_READ);
+	in->node_rank = setting_of(s, OPT_NODE_RANK);
+	in->nnodes = setting_of(s, OPT_NNODES);
+	in->master_addr = setting_of(s, OPT_MASTER_ADDR);
+	in->master_port = setting_of(s, OPT_MASTER_PORT);
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}
@@ -129,10 +129,10 @@ static const char *users_root(struct session *s) {
 
 static struct priv_options read_privileges(struct session *s) {
 	struct priv_options wanted = {
-		.user = told(s, OPT_USER),
-		.groups = told(s, OPT_GROUPS),
-		.cap_drop = told(s, OPT_CAP_DROP),
-		.cap_keep = told(s, OPT_CAP_KEEP),
+		.user = setting_of(s, OPT_USER),
+		.groups = setting_of(s, OPT_GROUPS),
+		.cap_drop = setting_of(s, OPT_CAP_DROP),
+		.cap_keep = setting_of(s, OPT_CAP_KEEP),
 		.no_new_privs = settings_on(&s->settings, OPT_NO_NEW_PRIVS),
 	};
 	wanted.root = users_root(s);
@@ -142,9 +142,9 @@ static struct priv_options read_privileges(struct session *s) {
 int session_wants(struct session *s, struct err *err) {
 	struct wants *w = &s->flow.wants;
 	const char *const *value = s->settings.value;
-	w->frameworks = told(s, OPT_FRAMEWORKS);
-	w->tf_roles = told(s, OPT_TF_ROLES);
-	w->hostfile_output = told(s, OPT_HOSTFILE_OUTPUT);
+	w->frameworks = setting_of(s, OPT_FRAMEWORKS);
+	w->tf_roles = setting_of(s, OPT_TF_ROLES);
+	w->hostfile_output = setting_of(s, OPT_HOSTFILE_OUTPUT);
 	w->bundle = value[OPT_BUNDLE];
 	w->variable_files = value[OPT_ENV_FILE];
 	w->variable_lines = value[OPT_ENV_LINES];

@@ -18,7 +18,7 @@ static int change_user(struct session *s, const char *spec, struct err *err) {
 	if (*spec == '\0' || *spec == ':') {
 		spec = arena_format(&s->arena, "%u%s", getuid(), spec);
 	}
-	f->wants.privileges.user = (struct told){spec, "user-spec"};
+	f->wants.privileges.user = (struct setting){spec, "user-spec"};
 	f->wants.privileges.groups_anyway = true;
 	f->wants.must_change = true;
 	int r = privileges_plan(f, err);

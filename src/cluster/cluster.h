@@ -12,7 +12,7 @@
  */
 
 #include "base/notes.h"
-#include "base/told.h"
+#include "base/setting.h"
 #include "cluster/hosts.h"
 #include "env/env.h"
 
@@ -164,18 +164,18 @@ struct input {
 	/** This host's name; NULL: ask the kernel when it is needed. */
 	const char *hostname;
 	/** --cluster: a source's name; NULL: the first source that recognises its manager. */
-	struct told cluster;
-	struct told hosts;
-	struct told node_rank;
-	struct told nnodes;
-	struct told master_addr;
-	struct told master_port;
+	struct setting cluster;
+	struct setting hosts;
+	struct setting node_rank;
+	struct setting nnodes;
+	struct setting master_addr;
+	struct setting master_port;
 	/** --hostfile: a path. */
-	struct told hostfile;
+	struct setting hostfile;
 	/** --read: the names of a manager's variables (source/read.h). */
-	struct told read;
+	struct setting read;
 	/** --scope: the scope's name, for messages; NULL: use the manager's or launcher's. */
-	struct told scope;
+	struct setting scope;
 	enum scope scope_told;
 	/**
 	 * Finds the first two of @hosts that are addresses of this machine, and returns how many

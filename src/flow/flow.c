@@ -7,7 +7,7 @@
 #include "flow/frameworks.h"
 #include "flow/privileges.h"
 #include "flow/recognise.h"
-#include "flow/told.h"
+#include "flow/settings.h"
 #include "net/interface.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ void flow_init(struct flow *f, struct arena *arena, struct env *env, struct note
  * file is read.
  */
 static int recognise(struct flow *f, struct err *err) {
-	if (told_by_option(&f->input.hostfile)) {
+	if (setting_by_option(&f->input.hostfile)) {
 		return recognise_cluster(&f->input, &f->cluster, err);
 	}
 	int r = rights_lower_to_program(f, err);
@@ -36,7 +36,7 @@ static int recognise(struct flow *f, struct err *err) {
 }
 
 int flow_find_cluster(struct flow *f, struct err *err) {
-	int r = told_check(&f->input, err);
+	int r = settings_check(&f->input, err);
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
 	}
@@ -53,7 +53,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 
 /** Check the settings of single frameworks, even if nothing is derived. */
 static int read_framework_wants(struct flow *f, struct err *err) {
-	const struct told *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
+	const struct setting *path = &f->wants.hostfile_output, *roles = &f->wants.tf_roles;
 	if (path->value && path->value[0] != '/') {
 		return err_set(err, EINVAL,
 			       "%s=%s: an absolute path is expected, because the program that reads the file "
@@ -66,9 +66,9 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 
 static int run_frameworks(struct flow *f, struct err *err) {
 	struct derivation *d = &f->derivation;
-	const struct told *told = &f->wants.frameworks;
+	const struct setting *setting = &f->wants.frameworks;
 	uint32_t set = frameworks_standard();
-	int r = told->value ? frameworks_parse(told->from, told->value, &set, err) : 0;
+	int r = setting->value ? frameworks_parse(setting->from, setting->value, &set, err) : 0;
 	if (r < 0) {
 		return r;
 	}
@@ -124,11 +124,11 @@ int flow_move_port(struct flow *f, const struct env *before, uint16_t port, cons
 
 int flow_write_hostfile(struct flow *f, struct err *err) {
 	const struct hostfile *file = &f->derivation.hostfile;
-	const struct told *output = &f->wants.hostfile_output;
+	const struct setting *output = &f->wants.hostfile_output;
 	if (!file->text.p) {
 		return 0;
 	}
-	bool trusted = told_by_option(output);
+	bool trusted = setting_by_option(output);
 	int r = trusted ? 0 : rights_lower_to_program(f, err);
 	r = r < 0 ? r : file_write(f->arena, output->from, file->path, file->text, 0444, err);
 	return trusted ? r : rights_restore_ours(f, r, err);

@@ -21,10 +21,10 @@ struct wants {
 	bool no_cluster;
 	/** A broken cluster causes a warning instead of an error, and nothing is derived. */
 	bool lenient;
-	struct told frameworks;
+	struct setting frameworks;
 	enum ranks ranks;
-	struct told tf_roles;
-	struct told hostfile_output;
+	struct setting tf_roles;
+	struct setting hostfile_output;
 
 	/**
 	 * Directives in reading order: a bundle, the files and the lines of variables, the files of

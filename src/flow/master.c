@@ -3,7 +3,7 @@
 #include "flow/master.h"
 
 #include "cluster/read.h"
-#include "flow/told.h"
+#include "flow/settings.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,7 +44,7 @@ int master_host(const struct flow *f, const char **host, struct err *err) {
 			       "cannot wait for the master, because its address is not known: set "
 			       "MASTER_ADDR, or pass --master-addr or --hosts");
 	}
-	return told_host(f->arena, from, value, host, err);
+	return setting_host(f->arena, from, value, host, err);
 }
 
 int master_port(const struct flow *f, uint16_t *out, struct err *err) {
@@ -57,9 +57,9 @@ int master_port(const struct flow *f, uint16_t *out, struct err *err) {
 		*out = f->cluster.master_port;
 		return 0;
 	}
-	const struct told *told = &f->input.master_port;
-	return told->value ? parse_port(told->from, told->value, out, err)
-			   : err_set(err, EINVAL,
-				     "--for=tcp: the master's port is not known: set MASTER_PORT, or pass "
-				     "--master-port");
+	const struct setting *setting = &f->input.master_port;
+	return setting->value ? parse_port(setting->from, setting->value, out, err)
+			      : err_set(err, EINVAL,
+					"--for=tcp: the master's port is not known: set MASTER_PORT, or pass "
+					"--master-port");
 }

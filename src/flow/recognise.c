@@ -121,12 +121,12 @@ static void place_without_source(struct input *in, struct cluster *c) {
  */
 static void note_unused(const struct input *in) {
 	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
-	const struct told *told = node ? &in->scope : &in->nnodes;
-	if (node || (told->value && told_nnodes(in) > 1)) {
+	const struct setting *setting = node ? &in->scope : &in->nnodes;
+	if (node || (setting->value && told_nnodes(in) > 1)) {
 		notes_add(in->notes,
 			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; describe "
 			  "the cluster with --hosts",
-			  told->from, told->value);
+			  setting->from, setting->value);
 	}
 }
 

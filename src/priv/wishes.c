@@ -153,7 +153,7 @@ enum groups_how {
 	GROUPS_DEFAULT,
 };
 
-static int read_how(const struct told *groups, enum groups_how *out, struct err *err) {
+static int read_how(const struct setting *groups, enum groups_how *out, struct err *err) {
 	static const char *const words[] = {"init", "keep", "none"};
 	struct nearest best = {.word = str_of(groups->value)};
 	*out = GROUPS_DEFAULT;

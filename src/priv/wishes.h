@@ -8,16 +8,16 @@
  */
 
 #include "base/notes.h"
-#include "base/told.h"
+#include "base/setting.h"
 #include "priv/credentials.h"
 
 struct priv_options {
 	/** USER, USER:GROUP, USER: or :GROUP; names or numbers. */
-	struct told user;
+	struct setting user;
 	/** init, keep, none. */
-	struct told groups;
-	struct told cap_drop;
-	struct told cap_keep;
+	struct setting groups;
+	struct setting cap_drop;
+	struct setting cap_keep;
 	bool no_new_privs;
 	/** Set the user's groups, if we may, even if the process already is this user. */
 	bool groups_anyway;

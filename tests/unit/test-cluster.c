@@ -41,8 +41,8 @@ struct outcome {
 	int r;
 };
 
-static struct told told(const char *value, const char *from) {
-	return (struct told){value, value ? from : NULL};
+static struct setting told(const char *value, const char *from) {
+	return (struct setting){value, value ? from : NULL};
 }
 
 static struct outcome *run(const struct given *g) {

@@ -9,7 +9,7 @@
 #include "flow/changes.h"
 #include "flow/master.h"
 #include "flow/privileges.h"
-#include "flow/told.h"
+#include "flow/settings.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ struct outcome {
 	int r;
 };
 
-static struct told option(const char *value, const char *name) {
-	return (struct told){value, name};
+static struct setting option(const char *value, const char *name) {
+	return (struct setting){value, name};
 }
 
 static struct outcome *begin(const struct given *g) {
@@ -174,11 +174,11 @@ static void check_told(void) {
 
 	const char *host = NULL;
 	struct err err;
-	check(told_host(&arena, "X", "[fe80::1]", &host, &err) == 0);
+	check(setting_host(&arena, "X", "[fe80::1]", &host, &err) == 0);
 	check_text(host, "fe80::1", "an address loses its brackets");
-	check(told_by_option(&(struct told){"a", "--hosts"}));
-	check(!told_by_option(&(struct told){"a", "DISTINIT_HOSTS"}));
-	check(!told_by_option(&(struct told){0}));
+	check(setting_by_option(&(struct setting){"a", "--hosts"}));
+	check(!setting_by_option(&(struct setting){"a", "DISTINIT_HOSTS"}));
+	check(!setting_by_option(&(struct setting){0}));
 }
 
 /** "action NAME=value (by)" for each change, with "; " between. */

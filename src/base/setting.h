@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct told {
+struct setting {
 	/** NULL: not set. */
 	const char *value;
 	/** The option or variable: "--hosts", "DISTINIT_HOSTS". */
@@ -16,6 +16,6 @@ struct told {
 };
 
 /** Whether it was set on the command line, not by a variable. */
-static inline bool told_by_option(const struct told *told) {
-	return told->from && told->from[0] == '-';
+static inline bool setting_by_option(const struct setting *setting) {
+	return setting->from && setting->from[0] == '-';
 }

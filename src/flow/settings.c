@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "flow/told.h"
+#include "flow/settings.h"
 
 #include "cluster/read.h"
 #include "source/row.h"
@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-int told_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {
+int setting_host(struct arena *arena, const char *from, const char *value, const char **out,
+		 struct err *err) {
 	struct hosts host;
 	uint32_t empty;
 	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
@@ -25,13 +26,13 @@ int told_host(struct arena *arena, const char *from, const char *value, const ch
 }
 
 static int check_master(struct input *in, struct err *err) {
-	struct told *addr = &in->master_addr, *port = &in->master_port;
-	int r = addr->value ? told_host(in->arena, addr->from, addr->value, &addr->value, err) : 0;
+	struct setting *addr = &in->master_addr, *port = &in->master_port;
+	int r = addr->value ? setting_host(in->arena, addr->from, addr->value, &addr->value, err) : 0;
 	uint16_t number;
 	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
 }
 
-static int check_nnodes(const struct told *nnodes, struct err *err) {
+static int check_nnodes(const struct setting *nnodes, struct err *err) {
 	uint32_t number;
 	return nnodes->value ? parse_nnodes(nnodes->from, nnodes->value, &number, err) : 0;
 }
@@ -39,22 +40,22 @@ static int check_nnodes(const struct told *nnodes, struct err *err) {
 /** A cluster that the user gives must be given once, without a manager. */
 static int check_told_hosts(const struct input *in, struct err *err) {
 	const struct {
-		const struct told *told;
+		const struct setting *setting;
 		const char *source;
 	} ways[] = {{&in->hosts, "manual"}, {&in->hostfile, "hostfile"}, {&in->read, "read"}};
-	const struct told *first = NULL;
+	const struct setting *first = NULL;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		const struct told *told = ways[i].told;
-		if (told->value && first) {
+		const struct setting *setting = ways[i].setting;
+		if (setting->value && first) {
 			return err_set(err, EINVAL, "%s and %s contradict each other; one of them is enough",
-				       first->from, told->from);
+				       first->from, setting->from);
 		}
-		if (told->value && in->cluster.value && strcmp(in->cluster.value, ways[i].source) != 0) {
+		if (setting->value && in->cluster.value && strcmp(in->cluster.value, ways[i].source) != 0) {
 			return err_set(err, EINVAL,
 				       "%s and %s=%s contradict each other; one of them is enough",
-				       told->from, in->cluster.from, in->cluster.value);
+				       setting->from, in->cluster.from, in->cluster.value);
 		}
-		first = told->value ? told : first;
+		first = setting->value ? setting : first;
 	}
 	if (in->node_rank.value && !first) {
 		return err_set(err, EINVAL, "%s needs --hosts, --hostfile or --read, which are not given",
@@ -68,7 +69,7 @@ static int check_read(const struct input *in, struct err *err) {
 	return in->read.value ? row_check(in->read.from, in->read.value, err) : 0;
 }
 
-int told_check(struct input *in, struct err *err) {
+int settings_check(struct input *in, struct err *err) {
 	int r = check_told_hosts(in, err);
 	r = r < 0 ? r : check_read(in, err);
 	r = r < 0 ? r : check_nnodes(&in->nnodes, err);

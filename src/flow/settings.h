@@ -9,10 +9,10 @@
  * Check all of the user's settings in @in. Returns 0, with brackets removed from an address;
  * -EINVAL.
  */
-int told_check(struct input *in, struct err *err);
+int settings_check(struct input *in, struct err *err);
 
 /**
  * Read @value (of @from) as one host, a name or an address, into *@out, without brackets.
  * Returns 0; -EINVAL.
  */
-int told_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);
+int setting_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);
