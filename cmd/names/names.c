@@ -5,10 +5,11 @@
 #include "names/names.h"
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/num.h"
 #include "priv/elevated.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static const struct disguise *const disguises[] = {
@@ -70,7 +71,7 @@ void guise_say(const struct guise *g, enum speech level, const char *format, ...
 	size_t head = put_head(g, level, line), most = sizeof(line) - head - 1;
 	va_list args;
 	va_start(args, format);
-	size_t len = format_text(line + head, most, format, args);
+	size_t len = (size_t)vsnprintf(line + head, most, format, args);
 	va_end(args);
 	len = head + (len < most ? len : most - 1);
 	for (size_t i = head; i < len; i++) {

@@ -2,9 +2,8 @@
 
 #include "base/arena.h"
 
-#include "base/format.h"
-
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -136,9 +135,12 @@ char *arena_text(struct arena *arena, const char *text, size_t len) {
 }
 
 char *arena_vformat(struct arena *arena, const char *format, va_list args) {
-	size_t size = format_text(NULL, 0, format, args) + 1;
+	va_list again;
+	va_copy(again, args);
+	size_t size = (size_t)vsnprintf(NULL, 0, format, args) + 1;
 	char *text = arena_alloc(arena, size);
-	format_text(text, size, format, args);
+	vsnprintf(text, size, format, again);
+	va_end(again);
 	return text;
 }
 

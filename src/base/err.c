@@ -2,12 +2,13 @@
 
 #include "base/err.h"
 
-#include "base/format.h"
+#include <stdarg.h>
+#include <stdio.h>
 
 int err_set(struct err *err, int code, const char *format, ...) {
 	va_list args;
 	va_start(args, format);
-	format_text(err->text, sizeof(err->text), format, args);
+	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
 	err->code = code;
 	return -code;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/format.h"
 #include "base/num.h"
 #include "init/supervisor.h"
 #include "report/termination.h"
@@ -8,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 /**
  * Write @line if that does not block. After leave_streams(), stderr is an O_PATH descriptor, and is
@@ -41,7 +42,7 @@ void say(const struct supervisor *in, enum init_log level, const char *format, .
 	head += kind.len;
 	va_list args;
 	va_start(args, format);
-	size_t len = head + format_text(line + head, sizeof(line) - head - 1, format, args);
+	size_t len = head + (size_t)vsnprintf(line + head, sizeof(line) - head - 1, format, args);
 	va_end(args);
 	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
 	// The program's name is foreign text, and could contain control characters for the

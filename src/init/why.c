@@ -7,12 +7,13 @@
  * workload itself may just have exited with status 1.
  */
 
-#include "base/format.h"
 #include "base/num.h"
 #include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /** Longer than /proc/self/cgroup and the files of a cgroup are. */
@@ -84,7 +85,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct workload_end *end, 
 	size_t len = strlen(end->text);
 	va_list args;
 	va_start(args, format);
-	format_text(end->text + len, sizeof(end->text) - len, format, args);
+	vsnprintf(end->text + len, sizeof(end->text) - len, format, args);
 	va_end(args);
 }
 

@@ -2,11 +2,12 @@
 
 #include "measure/usage.h"
 
-#include "base/format.h"
 #include "base/num.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /** The largest number of processes in a worker's tree. */
@@ -25,7 +26,7 @@ struct small {
 __attribute__((format(printf, 2, 3))) static bool make_path(char path[PATH_BYTES], const char *format, ...) {
 	va_list args;
 	va_start(args, format);
-	size_t len = format_text(path, PATH_BYTES, format, args);
+	int len = vsnprintf(path, PATH_BYTES, format, args);
 	va_end(args);
 	return len < PATH_BYTES;
 }
@@ -34,9 +35,9 @@ __attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, 
 	char path[PATH_BYTES];
 	va_list args;
 	va_start(args, format);
-	size_t len = format_text(path, sizeof(path), format, args);
+	int len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	int fd = len < sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = len < PATH_BYTES ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0) {
 		return false;
 	}
