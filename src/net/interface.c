@@ -2,19 +2,14 @@
 
 #include "net/interface.h"
 
-#include <linux/rtnetlink.h>
+#include "net/lookup.h"
+
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/** An address of any family, without its port. */
-struct address {
-	struct sockaddr_storage sa;
-	socklen_t len;
-};
 
 /** The bytes of an address, according to @sa's family. */
 static struct str bytes_of(const struct sockaddr *sa) {
@@ -35,75 +30,32 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b) {
 static bool local_address(const struct addrinfo *to, struct address *out) {
 	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool found = fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0;
-	out->len = sizeof(out->sa);
-	found = found && getsockname(fd, (struct sockaddr *)&out->sa, &out->len) == 0;
+	out->len = sizeof(out->v6);
+	found = found && getsockname(fd, &out->any, &out->len) == 0;
 	if (fd >= 0) {
 		close(fd);
 	}
 	return found;
 }
 
-/** An interface that has the address: its name, or the address's own label; "" at first. */
-struct found {
-	char name[IF_NAMESIZE];
-	bool loopback;
-};
-
-/** Take the interface of the address in @message if that is @local, but rather not the loopback. */
-static void take_interface(const struct nlmsghdr *message, const struct address *local, struct found *out) {
-	const struct ifaddrmsg *head = NLMSG_DATA(message);
-	struct ifreq request = {.ifr_ifindex = (int)head->ifa_index};
-	const char *label = request.ifr_name;
-	bool is_it = false;
-	unsigned left = (unsigned)IFA_PAYLOAD(message);
-	for (const struct rtattr *part = IFA_RTA(head); RTA_OK(part, left); part = RTA_NEXT(part, left)) {
-		struct str value = {RTA_DATA(part), RTA_PAYLOAD(part)};
-		bool address = part->rta_type == IFA_ADDRESS || part->rta_type == IFA_LOCAL;
-		is_it |= address && str_eq(value, bytes_of((const struct sockaddr *)&local->sa));
-		label = part->rta_type == IFA_LABEL ? value.p : label;
+/** The interface with the address @local, preferably not the loopback; NULL if there is none. */
+static const char *interface_with(struct arena *arena, const struct sockaddr *local, bool *loopback) {
+	struct ifaddrs *all;
+	const struct ifaddrs *found = NULL;
+	if (getifaddrs(&all) < 0) {
+		return NULL;
 	}
-	int fd = is_it ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-	if (fd < 0) {
-		return;
-	}
-	if (ioctl(fd, SIOCGIFNAME, &request) == 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
-		bool loopback = request.ifr_flags & IFF_LOOPBACK;
-		if (!out->name[0] || !loopback) {
-			memcpy(out->name, label, strnlen(label, sizeof(out->name) - 1) + 1);
-			out->loopback = loopback;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		bool better = !found || (found->ifa_flags & IFF_LOOPBACK);
+		if (better && i->ifa_addr && same_address(i->ifa_addr, local)) {
+			found = i;
 		}
-	}
-	close(fd);
-}
-
-/**
- * The interface with the address @local, preferably not the loopback; NULL if there is none. The
- * kernel is asked for addresses only: getifaddrs() takes 2 KB, as it tells all about the links, too.
- */
-static const char *interface_with(struct arena *arena, const struct address *local, bool *loopback) {
-	struct {
-		struct nlmsghdr head;
-		struct ifaddrmsg what;
-	} request = {{sizeof(request), RTM_GETADDR, NLM_F_DUMP | NLM_F_REQUEST, 0, 0},
-		     {.ifa_family = (unsigned char)local->sa.ss_family}};
-	_Alignas(struct nlmsghdr) char answer[8192];
-	struct found found = {0};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	ssize_t n = fd < 0 ? -1 : send(fd, &request, sizeof(request), 0);
-	while (n > 0 && (n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT)) > 0) {
-		const struct nlmsghdr *message = (const struct nlmsghdr *)(const void *)answer;
-		// The last message is of another type.
-		for (; NLMSG_OK(message, n) && message->nlmsg_type == RTM_NEWADDR;
-		     message = NLMSG_NEXT(message, n)) {
-			take_interface(message, local, &found);
-		}
-	}
-	if (fd >= 0) {
-		close(fd);
 	}
 	// The loopback has all addresses of 127.0.0.0/8, but only one is listed.
-	*loopback = found.loopback;
-	return found.name[0] ? arena_text(arena, found.name, strlen(found.name)) : NULL;
+	*loopback = found && (found->ifa_flags & IFF_LOOPBACK);
+	const char *name = found ? arena_text(arena, found->ifa_name, strlen(found->ifa_name)) : NULL;
+	freeifaddrs(all);
+	return name;
 }
 
 /** What the route to one host shows. */
@@ -129,8 +81,8 @@ static struct way way_to(struct arena *arena, const char *host) {
 	for (const struct addrinfo *i = all; i && !way.name; i = i->ai_next) {
 		struct address local;
 		if (local_address(i, &local)) {
-			way.name = interface_with(arena, &local, &way.loopback);
-			way.own = same_address(i->ai_addr, (const struct sockaddr *)&local.sa);
+			way.name = interface_with(arena, &local.any, &way.loopback);
+			way.own = same_address(i->ai_addr, &local.any);
 		}
 	}
 	freeaddrinfo(all);

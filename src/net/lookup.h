@@ -27,9 +27,7 @@ struct addresses {
 /** The longest text of an address, with a NUL. */
 #define ADDRESS_TEXT INET6_ADDRSTRLEN
 
-/**
- * Write @address, without its port, into @text. (inet_ntop() would link printf() into the program.)
- */
+/** Write @address, without its port, into @text. */
 void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 
 /** Set the port of @address, in host byte order. */

@@ -30,23 +30,12 @@ void report_open(struct report *report, struct arena *arena, const char *label, 
 	}
 }
 
-static bool is_leap(unsigned year) {
-	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
 void report_put_time(struct buf *out, uint64_t ms) {
-	static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	unsigned days = (unsigned)(ms / 86400000), second = (unsigned)(ms / 1000 % 86400);
-	unsigned year = 1970, month = 0;
-	for (; days >= 365U + is_leap(year); year++) {
-		days -= 365U + is_leap(year);
-	}
-	for (unsigned length; days >= (length = lengths[month] + (month == 1 && is_leap(year) ? 1U : 0U));
-	     month++) {
-		days -= length;
-	}
-	buf_putf(out, "%u-%02u-%02uT%02u:%02u:%02u.%03uZ", year, month + 1, days + 1, second / 3600,
-		 second / 60 % 60, second % 60, (unsigned)(ms % 1000));
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+	gmtime_r(&seconds, &tm);
+	buf_putf(out, "%d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+		 tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ms % 1000));
 }
 
 void report_reserve(struct report *report, struct arena *arena, const char *program) {
