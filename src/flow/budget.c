@@ -200,34 +200,17 @@ static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err
 	}
 }
 
-/** Write @text and @number to @at. Returns the end. */
-static char *put_entry(char *at, struct str text, uint64_t number) {
-	for (size_t i = 0; i < text.len; i++) {
-		*at++ = text.p[i];
-	}
-	at += num_write(at, number);
-	*at++ = '\n';
-	return at;
-}
-
-/** Write the book's text to @at. Returns its length. */
-static size_t write_book(const struct book *book, char *at) {
-	char *p = put_entry(at, STR("distrun budget "), 1);
-	p = put_entry(p, STR("limit "), book->limit_ms);
-	p = put_entry(p, STR("used "), book->used_ms);
-	p = put_entry(p, STR("at "), book->at_ms);
+/** Write the book's text to @at, of @size bytes. Returns its length. */
+static size_t write_book(const struct book *book, char *at, size_t size) {
+	size_t len = (size_t)snprintf(at, size, "distrun budget 1\nlimit %lu\nused %lu\nat %lu\n",
+				      (unsigned long)book->limit_ms, (unsigned long)book->used_ms,
+				      (unsigned long)book->at_ms);
 	for (uint32_t i = 0; i < book->n_runs; i++) {
 		const struct run *run = &book->runs[i];
-		*p++ = 'r';
-		*p++ = 'u';
-		*p++ = 'n';
-		*p++ = ' ';
-		for (size_t k = 0; k < run->name.len; k++) {
-			*p++ = run->name.p[k];
-		}
-		p = put_entry(p, STR(" "), run->at_ms);
+		len += (size_t)snprintf(at + len, size - len, "run %.*s %lu\n", (int)run->name.len,
+					run->name.p, (unsigned long)run->at_ms);
 	}
-	return (size_t)(p - at);
+	return len;
 }
 
 /**
@@ -261,7 +244,7 @@ static int make_new(const char *new, struct str text) {
 /** Replace the locked file by @book. */
 static int replace(const struct budget *b, const struct book *book, struct err *err) {
 	char text[FILE_MAX + RUNS_MAX * NUM_DIGITS + 200], new[4096];
-	size_t len = strlen(b->path), size = write_book(book, text);
+	size_t len = strlen(b->path), size = write_book(book, text, sizeof(text));
 	if (len + sizeof(".new") > sizeof(new)) {
 		return err_set(err, ENAMETOOLONG, "the budget file's name is too long");
 	}

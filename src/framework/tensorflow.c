@@ -11,35 +11,11 @@
  * Reference: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py of TensorFlow.
  */
 
-#include "base/num.h"
+#include "base/buf.h"
+#include "cluster/endpoint.h"
 #include "framework/framework.h"
 
-#define NAME   "TF_CONFIG"
-#define HEAD   NAME "={\"cluster\":{"
-#define MIDDLE "},\"task\":{\"type\":\""
-#define INDEX  "\",\"index\":"
-#define TAIL   "}}"
-
-/** The bytes of a role's list without its tasks: "evaluator":[], and its name again in the task. */
-#define AROUND_ROLE 32
-
-/** Write a worker. Returns the place behind it. */
-static char *put_worker(char *at, struct str host, bool bracket, struct digits *port) {
-	*at++ = '"';
-	if (bracket) {
-		*at++ = '[';
-	}
-	at = mempcpy(at, host.p, host.len);
-	if (bracket) {
-		*at++ = ']';
-	}
-	*at++ = ':';
-	at = mempcpy(at, port->text, port->len);
-	digits_next(port);
-	*at++ = '"';
-	*at++ = ',';
-	return at;
-}
+#define NAME "TF_CONFIG"
 
 static uint32_t count_tasks(const struct cluster *c) {
 	return c->scope == SCOPE_TASK ? c->task.world_size : c->nnodes;
@@ -48,19 +24,6 @@ static uint32_t count_tasks(const struct cluster *c) {
 /** Tasks on a node that are workers. */
 static uint32_t workers_on(const struct cluster *c, uint32_t node) {
 	return c->scope == SCOPE_TASK ? c->place.tasks_per_node[node] : 1;
-}
-
-/** Bytes that all workers take at most. */
-static size_t room_for(const struct cluster *c) {
-	const size_t around = sizeof("\"[]:65535\",") - 1;
-	if (c->scope != SCOPE_TASK) {
-		return c->place.hosts.size + c->nnodes * around;
-	}
-	size_t size = 0;
-	for (uint32_t i = 0; i < c->nnodes; i++) {
-		size += workers_on(c, i) * (c->place.hosts.spans[i].len + around);
-	}
-	return size;
 }
 
 /** The tasks in the order of their numbers: node after node, or one of each node in turn. */
@@ -90,50 +53,51 @@ static uint32_t walk_next(struct walk *walk) {
 	}
 }
 
-/** Write the tasks of a role. Returns the place behind them. */
-static char *put_role(char *at, const struct tf_role *role, struct walk *walk, struct digits *port) {
-	const struct hosts *hosts = &walk->cluster->place.hosts;
-	at = mempcpy(at, "\"", 1);
-	at = mempcpy(at, role->name, strlen(role->name));
-	at = mempcpy(at, "\":[", 3);
+/** Append the list of a role's tasks: "worker":["main1:29500","sub1:29501"]. */
+static void put_role(struct buf *out, const struct tf_role *role, struct walk *walk, uint32_t *port) {
+	buf_putc(out, '"');
+	buf_puts(out, role->name);
+	buf_puts(out, "\":[");
 	for (uint32_t i = 0; i < role->tasks; i++) {
-		struct str host = hosts_at(hosts, walk_next(walk));
-		at = put_worker(at, host, hosts->ipv6 && str_find(host, ':') < host.len, port);
+		struct str host = hosts_at(&walk->cluster->place.hosts, walk_next(walk));
+		buf_put(out, i == 0 ? STR("\"") : STR(",\""));
+		buf_put(out, bracketed(out->arena, host));
+		buf_putc(out, ':');
+		buf_putu(out, (*port)++);
+		buf_putc(out, '"');
 	}
-	at[-1] = ']';
-	return at;
+	buf_putc(out, ']');
 }
 
-/** Write the lists of all roles except the evaluator. Returns the end. */
-static char *put_roles(char *at, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
-	struct digits port = digits_of(c->master_port, 1);
+/** Append the lists of all roles except the evaluator. */
+static void put_roles(struct buf *out, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
+	uint32_t port = c->master_port;
 	struct walk walk = {.cluster = c, .cyclic = cyclic};
-	const char *begin = at;
+	const char *before = "";
 	for (uint32_t i = 0; i < roles->n; i++) {
 		if (tf_role_is_listed(&roles->list[i])) {
-			*at = ',';
-			at = put_role(at + (at > begin), &roles->list[i], &walk, &port);
+			buf_puts(out, before);
+			put_role(out, &roles->list[i], &walk, &port);
+			before = ",";
 			continue;
 		}
 		for (uint32_t k = 0; k < roles->list[i].tasks; k++) {
 			walk_next(&walk);
-			digits_next(&port);
+			port++;
 		}
 	}
-	return at;
 }
 
-/** Write the role of task @index, and its number in that role. Returns the end. */
-static char *put_task(char *at, const struct tf_roles *roles, uint32_t index) {
+/** Append the role of task @index, and its number in that role. */
+static void put_task(struct buf *out, const struct tf_roles *roles, uint32_t index) {
 	const struct tf_role *role = roles->list;
 	while (index >= role->tasks) {
 		index -= role++->tasks;
 	}
-	at = mempcpy(at, MIDDLE, sizeof(MIDDLE) - 1);
-	at = mempcpy(at, role->name, strlen(role->name));
-	at = mempcpy(at, INDEX, sizeof(INDEX) - 1);
-	at += num_write(at, index);
-	return mempcpy(at, TAIL, sizeof(TAIL));
+	buf_puts(out, "\"type\":\"");
+	buf_puts(out, role->name);
+	buf_puts(out, "\",\"index\":");
+	buf_putu(out, index);
 }
 
 /** Why there can be no TF_CONFIG, or NULL. */
@@ -199,12 +163,13 @@ static void tensorflow_derive(struct derivation *d) {
 	const struct tf_roles all = {.list = {{"worker", workers}}, .n = 1};
 	const struct tf_roles *roles = d->tf_roles.n ? &d->tf_roles : &all;
 	bool cyclic = c->scope == SCOPE_TASK && c->place.layout == LAYOUT_CYCLIC;
-	char *text = arena_alloc(d->env->arena, room_for(c) + sizeof(HEAD MIDDLE INDEX TAIL) + NUM_DIGITS +
-							roles->n * AROUND_ROLE);
-	char *at = mempcpy(text, HEAD, sizeof(HEAD) - 1);
-	at = put_roles(at, c, cyclic, roles);
-	at = put_task(at, roles, index);
-	size_t size = (size_t)(at - text);
+	struct buf text = BUF(d->env->arena);
+	buf_puts(&text, NAME "={\"cluster\":{");
+	put_roles(&text, c, cyclic, roles);
+	buf_puts(&text, "},\"task\":{");
+	put_task(&text, roles, index);
+	buf_puts(&text, "}}");
+	size_t size = text.len + 1;
 	if (size > ENV_TEXT_MAX) {
 		leave_out(
 			d,
@@ -215,7 +180,7 @@ static void tensorflow_derive(struct derivation *d) {
 		return;
 	}
 	derive_text(
-		d, text, sizeof(NAME) - 1,
+		d, buf_text(&text), sizeof(NAME) - 1,
 		roles->text
 			? arena_format(
 				  d->env->arena,
