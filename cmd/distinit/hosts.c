@@ -83,19 +83,8 @@ int command_hosts(struct session *s) {
 	struct err err;
 	struct hosts hosts = {0};
 	struct buf out = BUF(&s->arena);
-	const char *const *value = s->settings.value;
 	const char *list = s->settings.arguments[0];
 	int r = check_usage(s, &err);
-	if (r == 0 && list && !value[OPT_COUNT] && !value[OPT_FIRST] && !value[OPT_NTH] &&
-	    !value[OPT_COMPRESS]) {
-		// Fast path: print the list as it expands, without storing each host.
-		struct str lines;
-		uint32_t n;
-		r = hostlist_lines(&s->arena, "HOSTLIST", str_of(list), &lines, &n, &err);
-		r = r < 0 || n ? r
-			       : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
-		return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, lines);
-	}
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);
 	r = r < 0 || hosts.n ? r : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
 	r = r < 0 ? r : put_hosts(s, &hosts, &out, &err);

@@ -46,28 +46,3 @@ size_t num_write(char *at, uint64_t number) {
 	}
 	return n;
 }
-
-struct digits digits_of(uint64_t number, size_t width) {
-	struct digits digits;
-	char natural[NUM_DIGITS];
-	size_t n = num_write(natural, number);
-	size_t zeros = n < width ? width - n : 0;
-	memset(digits.text, '0', zeros);
-	memcpy(digits.text + zeros, natural, n);
-	digits.len = zeros + n;
-	return digits;
-}
-
-void digits_next(struct digits *digits) {
-	size_t i = digits->len;
-	while (i > 0 && digits->text[i - 1] == '9') {
-		digits->text[--i] = '0';
-	}
-	if (i > 0) {
-		digits->text[i - 1]++;
-		return;
-	}
-	// All were nines: 1000 comes after 999.
-	digits->text[0] = '1';
-	digits->text[digits->len++] = '0';
-}

@@ -23,18 +23,3 @@ int num_read_u32(struct str text, uint32_t *out);
 
 /** Write @number in decimal at @at, without NUL. Returns the number of digits. */
 size_t num_write(char *at, uint64_t number);
-
-/**
- * A number as text that can be incremented. For thousands of names that differ by a number, this is
- * cheaper than dividing for each digit.
- */
-struct digits {
-	char text[NUM_DIGITS];
-	size_t len;
-};
-
-/** The digits of @number, at least @width of them (at most NUM_DIGITS), by zeros in front. */
-struct digits digits_of(uint64_t number, size_t width);
-
-/** Add one. There must be room for the digit that this may take. */
-void digits_next(struct digits *digits);

@@ -14,53 +14,47 @@ struct reader {
 	const char *what;
 	struct str text;
 	size_t at;
-	/** It has been read once, and nothing is wrong with it. */
-	bool checked;
 	struct err *err;
 };
 
 /** One name: literal, bracket, literal, bracket, ..., literal. */
 struct name {
 	struct str literal[HOSTLIST_BRACKETS_MAX + 1];
-	/** What stands between the brackets. */
+	/** The text between the brackets. */
 	struct str bracket[HOSTLIST_BRACKETS_MAX];
 	uint32_t brackets;
-	/** How many names it stands for, and the longest of them in bytes. */
+	/** The number of names that it stands for, and the longest of them in bytes. */
 	uint64_t count;
 	size_t longest;
-};
-
-/** Walks through the numbers of a bracket. */
-struct cursor {
-	struct str bracket;
-	/** The ranges behind the present one. */
-	struct str rest;
-	struct digits digits;
-	/** How many more numbers this range has. */
-	uint64_t left;
 };
 
 /** A range such as 08-12. */
 struct range {
 	uint64_t first;
 	uint64_t last;
-	/** At least so many digits. */
+	/** The least number of digits. */
 	size_t width;
 };
 
-/** The names under construction, each with a newline behind it. */
+/** The names as they are made. */
 struct builder {
 	struct arena *arena;
-	struct buf text;
-	/** Where each name lies, if `with_spans`. */
-	bool with_spans;
-	struct span *spans;
+	struct str *names;
 	uint32_t n;
+	uint32_t cap;
+	/** For each bracket of the present name: its number, and the digits that it is written with. */
+	uint64_t number[HOSTLIST_BRACKETS_MAX];
+	size_t width[HOSTLIST_BRACKETS_MAX];
 };
 
 static int refuse(const struct reader *in, const char *at, const char *why) {
 	return err_set(in->err, EINVAL, "%s=%s, column %zu: %s", in->what, quote(in->text).s,
 		       (size_t)(at - in->text.p) + 1, why);
+}
+
+static int refuse_size(const struct reader *in) {
+	return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what, quote(in->text).s,
+		       HOSTS_MAX);
 }
 
 /** Read "a" or "a-b". Returns what is wrong with it, or NULL. */
@@ -84,7 +78,14 @@ static const char *read_range(struct str text, struct range *range) {
 	return NULL;
 }
 
-/** Check the ranges of a bracket and count their numbers. */
+/** The digits that @number takes if it is written with at least @width. */
+static size_t digits_in(uint64_t number, size_t width) {
+	char digits[NUM_DIGITS];
+	size_t n = num_write(digits, number);
+	return n < width ? width : n;
+}
+
+/** Check the ranges of a bracket, and count their numbers. */
 static int measure_bracket(const struct reader *in, struct str bracket, uint64_t *count, size_t *longest) {
 	struct str rest = bracket, text;
 	*count = 0;
@@ -95,7 +96,7 @@ static int measure_bracket(const struct reader *in, struct str bracket, uint64_t
 		if (wrong) {
 			return refuse(in, text.p, wrong);
 		}
-		size_t len = digits_of(range.last, range.width).len;
+		size_t len = digits_in(range.last, range.width);
 		*longest = len > *longest ? len : *longest;
 		*count += range.last - range.first + 1;
 	}
@@ -117,16 +118,15 @@ static int read_bracket(struct reader *in, struct name *name) {
 	if (name->brackets == HOSTLIST_BRACKETS_MAX) {
 		return refuse(in, open, "more than 8 brackets in one name");
 	}
-	uint64_t count = 0;
-	size_t longest = 0;
-	int r = in->checked ? 0 : measure_bracket(in, inner, &count, &longest);
+	uint64_t count;
+	size_t longest;
+	int r = measure_bracket(in, inner, &count, &longest);
 	if (r < 0) {
 		return r;
 	}
 	name->count *= count;
 	if (name->count > HOSTS_MAX) {
-		return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what,
-			       quote(in->text).s, HOSTS_MAX);
+		return refuse_size(in);
 	}
 	name->longest += longest;
 	name->bracket[name->brackets++] = inner;
@@ -165,148 +165,81 @@ static int read_name(struct reader *in, struct name *name) {
 	return 0;
 }
 
-/** Go to the first number of the next range. Returns false behind the last one. */
-static bool cursor_next_range(struct cursor *cursor) {
-	struct str text;
-	struct range range = {0};
-	if (!str_cut(&cursor->rest, ',', &text)) {
-		return false;
+/** Make room for @more names. */
+static void make_room(struct builder *out, uint64_t more) {
+	if (out->n + more <= out->cap) {
+		return;
 	}
-	read_range(text, &range);
-	cursor->digits = digits_of(range.first, range.width);
-	cursor->left = range.last - range.first;
-	return true;
-}
-
-static void cursor_start(struct cursor *cursor, struct str bracket) {
-	cursor->bracket = cursor->rest = bracket;
-	cursor_next_range(cursor);
-}
-
-/** Go to the next number. Returns false behind the last one. */
-static bool cursor_next(struct cursor *cursor) {
-	if (cursor->left == 0) {
-		return cursor_next_range(cursor);
+	uint32_t cap = (uint32_t)(out->n + more) * 2;
+	struct str *names = arena_array(out->arena, cap, sizeof(*names));
+	if (out->n) {
+		memcpy(names, out->names, out->n * sizeof(*names));
 	}
-	cursor->left--;
-	digits_next(&cursor->digits);
-	return true;
+	out->names = names;
+	out->cap = cap;
 }
 
-/** Go to the next name, in Slurm's order: the last bracket changes first, then the first one on. */
-static bool cursors_next(struct cursor *cursors, uint32_t n) {
-	for (uint32_t turn = 0; turn < n; turn++) {
-		struct cursor *cursor = &cursors[turn ? turn - 1 : n - 1];
-		if (cursor_next(cursor)) {
-			return true;
-		}
-		cursor_start(cursor, cursor->bracket);
+static void put_number(struct buf *out, uint64_t number, size_t width) {
+	for (size_t n = digits_in(number, 0); n < width; n++) {
+		buf_putc(out, '0');
 	}
-	return false;
+	buf_putu(out, number);
 }
 
-static char *put_text(char *at, const char *text, size_t len) {
-	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): measure() has made room for all names
-	return len ? mempcpy(at, text, len) : at;
-}
-
-/** Write the name that the cursors stand at, and a newline. There is room for it. */
-static void add_name(struct builder *out, const struct name *name, const struct cursor *cursors) {
-	char *begin = out->text.p + out->text.len;
-	char *at = begin;
+/** Add the name that has out->number in its brackets. */
+static void add_name(struct builder *out, const struct name *name) {
+	struct buf text = BUF(out->arena);
 	for (uint32_t i = 0; i < name->brackets; i++) {
-		at = put_text(at, name->literal[i].p, name->literal[i].len);
-		at = put_text(at, cursors[i].digits.text, cursors[i].digits.len);
+		buf_put(&text, name->literal[i]);
+		put_number(&text, out->number[i], out->width[i]);
 	}
-	at = put_text(at, name->literal[name->brackets].p, name->literal[name->brackets].len);
-	if (out->with_spans) {
-		out->spans[out->n] = (struct span){(uint32_t)out->text.len, (uint32_t)(at - begin)};
-	}
-	out->n++;
-	*at++ = '\n';
-	out->text.len += (size_t)(at - begin);
+	buf_put(&text, name->literal[name->brackets]);
+	out->names[out->n++] = buf_str(&text);
 }
 
-static void write_name(struct builder *out, const struct name *name) {
-	struct cursor cursors[HOSTLIST_BRACKETS_MAX];
-	for (uint32_t i = 0; i < name->brackets; i++) {
-		cursor_start(&cursors[i], name->bracket[i]);
+/**
+ * Add the names for all numbers of @left brackets; the others have theirs. In Slurm's order the last
+ * bracket changes fastest, then the first, the second, and so on.
+ */
+static void add_names(struct builder *out, const struct name *name, uint32_t left) {
+	if (left == 0) {
+		add_name(out, name);
+		return;
 	}
-	do {
-		add_name(out, name, cursors);
-	} while (cursors_next(cursors, name->brackets));
-}
-
-/** Read the next name of the list. Returns 1; 0 at the end; -EINVAL, -E2BIG. */
-static int next_name(struct reader *in, struct name *name) {
-	while (in->at < in->text.len && ends_name(in->text.p[in->at])) {
-		in->at++;
-	}
-	if (in->at == in->text.len) {
-		return 0;
-	}
-	int r = read_name(in, name);
-	return r < 0 ? r : 1;
-}
-
-/** Read the list to its end, and make room for what it stands for. */
-static int measure(struct reader *in, struct builder *out) {
-	uint64_t n = 0, size = 0;
-	struct name name;
-	int r;
-	while ((r = next_name(in, &name)) > 0) {
-		n += name.count;
-		size += name.count * (name.longest + 1);
-		if (n > HOSTS_MAX) {
-			return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what,
-				       quote(in->text).s, HOSTS_MAX);
+	uint32_t bracket = left == 1 ? name->brackets - 1 : left - 2;
+	struct str rest = name->bracket[bracket], text;
+	while (str_cut(&rest, ',', &text)) {
+		struct range range = {0};
+		read_range(text, &range);
+		for (uint64_t i = range.first; i <= range.last; i++) {
+			out->number[bracket] = i;
+			out->width[bracket] = range.width;
+			add_names(out, name, left - 1);
 		}
 	}
-	buf_reserve(&out->text, size);
-	if (out->with_spans) {
-		out->spans = arena_array(out->arena, n, sizeof(*out->spans));
-	}
-	return r;
-}
-
-/** Two passes: the text is allocated once, and a list with an error writes nothing. */
-static int expand(const char *what, struct str text, struct builder *out, struct err *err) {
-	struct reader in = {.what = what, .text = text, .err = err};
-	struct name name;
-	int r = measure(&in, out);
-	if (r < 0) {
-		return r;
-	}
-	in.at = 0;
-	in.checked = true;
-	while (next_name(&in, &name) > 0) {
-		write_name(out, &name);
-	}
-	return 0;
 }
 
 int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
 		    struct err *err) {
-	struct builder builder = {.arena = arena, .text = BUF(arena), .with_spans = true};
-	int r = expand(what, text, &builder, err);
-	if (r == 0) {
-		*out = (struct hosts){.text = builder.text.p,
-				      .spans = builder.spans,
-				      .n = builder.n,
-				      .size = (uint32_t)builder.text.len};
+	struct reader in = {.what = what, .text = text, .err = err};
+	struct builder builder = {.arena = arena};
+	for (; in.at < text.len; in.at++) {
+		if (ends_name(text.p[in.at])) {
+			continue;
+		}
+		struct name name;
+		int r = read_name(&in, &name);
+		if (r < 0) {
+			return r;
+		}
+		if (builder.n + name.count > HOSTS_MAX) {
+			return refuse_size(&in);
+		}
+		make_room(&builder, name.count);
+		add_names(&builder, &name, name.brackets);
 	}
-	return r;
-}
-
-int hostlist_lines(struct arena *arena, const char *what, struct str text, struct str *out, uint32_t *n,
-		   struct err *err) {
-	struct builder builder = {.arena = arena, .text = BUF(arena)};
-	int r = expand(what, text, &builder, err);
-	if (r == 0) {
-		*out = buf_str(&builder.text);
-		*n = builder.n;
-	}
-	return r;
+	*out = (struct hosts){.names = builder.names, .n = builder.n};
+	return 0;
 }
 
 /** A name split before the number that it ends with. */
@@ -330,7 +263,7 @@ static struct numbered split_number(struct str name) {
 static bool continues(const struct numbered *first, const struct numbered *last,
 		      const struct numbered *next) {
 	return next->number == last->number + 1 &&
-	       next->digits.len == digits_of(next->number, first->digits.len).len &&
+	       next->digits.len == digits_in(next->number, first->digits.len) &&
 	       next->number - first->number < HOSTLIST_RANGE_MAX;
 }
 

@@ -29,12 +29,5 @@
 int hostlist_expand(struct arena *arena, const char *what, struct str text, struct hosts *out,
 		    struct err *err);
 
-/**
- * The same as text, with a newline after each name, for callers that only print the names. *@n is
- * their number.
- */
-int hostlist_lines(struct arena *arena, const char *what, struct str text, struct str *out, uint32_t *n,
-		   struct err *err);
-
 /** Write @hosts as one host list that expands to the same names in the same order. */
 void hostlist_compress(const struct hosts *hosts, struct buf *out);

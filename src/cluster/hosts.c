@@ -2,7 +2,7 @@
 
 #include "cluster/hosts.h"
 
-#include "base/hash.h"
+#include "base/table.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,42 +20,32 @@ static size_t count_pieces(struct str text, char separator) {
 int hosts_split(struct arena *arena, const char *what, const char *text, char separator, struct hosts *out,
 		uint32_t *empty, struct err *err) {
 	struct str rest = str_of(text), name;
-	size_t size = rest.len, pieces = count_pieces(rest, separator);
-	if (pieces > HOSTS_MAX || size > UINT32_MAX / 2) {
+	size_t pieces = count_pieces(rest, separator);
+	if (pieces > HOSTS_MAX) {
 		return err_set(err, E2BIG, "%s lists more than %u hosts", what, HOSTS_MAX);
 	}
-	struct span *spans = arena_array(arena, pieces, sizeof(*spans));
-	uint32_t n = 0;
+	*out = (struct hosts){.names = arena_array(arena, pieces, sizeof(struct str))};
 	while (str_cut(&rest, separator, &name)) {
 		if (name.len > 2 && name.p[0] == '[' && name.p[name.len - 1] == ']') {
 			name = (struct str){name.p + 1, name.len - 2};
 		}
 		if (name.len) {
-			spans[n++] = (struct span){(uint32_t)(name.p - text), (uint32_t)name.len};
+			out->names[out->n++] = name;
 		}
 	}
-	*empty = (uint32_t)pieces - n;
-	*out = (struct hosts){.text = text, .spans = spans, .n = n, .size = (uint32_t)size};
+	*empty = (uint32_t)pieces - out->n;
 	return 0;
 }
 
 void hosts_single(struct arena *arena, struct str name, struct hosts *out) {
-	*out = (struct hosts){.text = name.p,
-			      .spans = arena_alloc(arena, sizeof(struct span)),
-			      .n = 1,
-			      .size = (uint32_t)name.len};
-	out->spans[0] = (struct span){0, (uint32_t)name.len};
+	*out = (struct hosts){.names = arena_alloc(arena, sizeof(struct str)), .n = 1};
+	out->names[0] = name;
 }
 
 uint32_t hosts_find(const struct hosts *hosts, struct str name) {
 	uint32_t i = 0;
-	// Names of one cluster differ in their last bytes most.
-	for (; i < hosts->n; i++) {
-		struct str host = hosts_at(hosts, i);
-		if (host.len == name.len && host.p[host.len - 1] == name.p[name.len - 1] &&
-		    str_eq(host, name)) {
-			break;
-		}
+	while (i < hosts->n && !str_eq(hosts_at(hosts, i), name)) {
+		i++;
 	}
 	return i;
 }
@@ -148,71 +138,35 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 		       quote(name).s, quote((struct str){name.p + i, 1}).s);
 }
 
-static int check_names(struct hosts *hosts, const char *what, struct err *err) {
-	hosts->ipv6 = memchr(hosts->text, ':', hosts->size);
+static int check_names(const struct hosts *hosts, const char *what, struct err *err) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
-		if (name.len > HOST_NAME_BYTES || !bytes_are_fine(name) ||
-		    (hosts->ipv6 && !colon_is_fine(name))) {
+		if (!host_name_is_fine(name)) {
 			return host_name_refuse(name, what, err);
 		}
 	}
 	return 0;
 }
 
-/** Whether @a comes before @b: by first letter, then length, then bytes. */
-static bool comes_before(struct str a, struct str b) {
-	if (a.p[0] != b.p[0]) {
-		return a.p[0] < b.p[0];
-	}
-	return a.len == b.len ? memcmp(a.p, b.p, a.len) < 0 : a.len < b.len;
-}
-
-/**
- * Whether the names are in order, as in "main1, sub1, sub2, ..., sub10". Then no name is there twice.
- * Most lists are so.
- */
-static bool names_ascend(const struct hosts *hosts) {
-	for (uint32_t i = 1; i < hosts->n; i++) {
-		if (!comes_before(hosts_at(hosts, i - 1), hosts_at(hosts, i))) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** A slot holds the index of a name + 1, and in the bits above it a part of its hash. */
-#define SLOT_INDEX ((uint32_t)HOSTS_MAX * 2 - 1)
-
-/** Find a name that is listed twice, in one pass over a table of what was seen. */
+/** Find a name that is listed twice. */
 static int check_doubles(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
-	uint32_t slots = 8;
-	while (slots < hosts->n * 2) {
-		slots *= 2;
-	}
-	uint32_t *seen = arena_array(arena, slots, sizeof(*seen));
-	memset(seen, 0, slots * sizeof(*seen));
+	struct table seen;
+	table_init(&seen, arena, hosts->n);
 	for (uint32_t i = 0; i < hosts->n; i++) {
-		struct str name = hosts_at(hosts, i);
-		uint64_t hash = hash_text(name);
-		uint32_t tag = (uint32_t)hash & ~SLOT_INDEX;
-		uint32_t slot = (uint32_t)(hash >> 32) & (slots - 1);
-		for (; seen[slot]; slot = (slot + 1) & (slots - 1)) {
-			uint32_t other = (seen[slot] & SLOT_INDEX) - 1;
-			if ((seen[slot] & ~SLOT_INDEX) == tag && str_eq(hosts_at(hosts, other), name)) {
-				return err_set(err, EINVAL, "%s lists the host %s twice, as number %u and %u",
-					       what, quote(name).s, other + 1, i + 1);
-			}
+		uint32_t *number = table_put(&seen, hosts_at(hosts, i));
+		if (*number) {
+			return err_set(err, EINVAL, "%s lists the host %s twice, as number %u and %u", what,
+				       quote(hosts_at(hosts, i)).s, *number, i + 1);
 		}
-		seen[slot] = tag | (i + 1);
+		*number = i + 1;
 	}
 	return 0;
 }
 
-int hosts_check(struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
+int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
 	if (hosts->n == 0) {
 		return err_set(err, EINVAL, "%s lists no host", what);
 	}
 	int r = check_names(hosts, what, err);
-	return r < 0 || names_ascend(hosts) ? r : check_doubles(hosts, arena, what, err);
+	return r < 0 ? r : check_doubles(hosts, arena, what, err);
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 /**
- * A list of host names, in order. The names are spans of one shared text: a list of 4,096 hosts
- * takes 32 KiB and copies no name.
+ * A list of host names, in order. The names are slices of texts that live as long: no name is copied.
  */
 
 #include "base/arena.h"
@@ -17,23 +16,13 @@
 /** The longest name, as in DNS. */
 #define HOST_NAME_BYTES 253
 
-struct span {
-	uint32_t at;
-	uint32_t len;
-};
-
 struct hosts {
-	/** `size` bytes that contain all names, with only separators between them. */
-	const char *text;
-	struct span *spans;
+	struct str *names;
 	uint32_t n;
-	uint32_t size;
-	/** Some name contains ':': an IPv6 address. Valid after hosts_check(). */
-	bool ipv6;
 };
 
 static inline struct str hosts_at(const struct hosts *hosts, uint32_t i) {
-	return (struct str){hosts->text + hosts->spans[i].at, hosts->spans[i].len};
+	return hosts->names[i];
 }
 
 /**
@@ -70,4 +59,4 @@ int host_name_refuse(struct str name, const char *what, struct err *err);
  *
  * Returns 0; -EINVAL.
  */
-int hosts_check(struct hosts *hosts, struct arena *arena, const char *what, struct err *err);
+int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err);

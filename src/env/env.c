@@ -7,51 +7,19 @@
 /** Room for what derivation and a few directives add, without growing. */
 #define SPARE 24
 
-/** Go from the occupied @slot to the slot of @name, whose hash is @hash, or to a free one. */
-static uint32_t probe(const struct env *env, uint32_t slot, uint32_t hash, struct str name) {
-	for (; env->slots[slot]; slot = (slot + 1) & env->mask) {
-		const struct env_entry *entry = &env->entries[env->slots[slot] - 1];
-		if (entry->hash == hash && str_eq(env_entry_name(entry), name)) {
-			break;
-		}
-	}
-	return slot;
-}
-
-/** Where that is. Most names that are asked for are not there, and their place is free. */
-static inline uint32_t slot_of(const struct env *env, uint32_t hash, struct str name) {
-	uint32_t slot = hash & env->mask;
-	return env->slots[slot] ? probe(env, slot, hash, name) : slot;
-}
-
-/** Remember how a name begins: the first @name_len bytes of @text. */
-static inline void note_start(struct env *env, const char *text, uint32_t name_len) {
-	uint32_t bit = env_start(text[0], name_len > 1 ? text[1] : '\0');
-	env->starts[bit / 32] |= 1u << bit % 32;
-}
-
 static bool has_name(const struct env_entry *entry) {
 	return entry->text[entry->name_len] == '=';
 }
 
-/**
- * Index all entries, with room for `cap` of them. From the last to the first: then the first entry of
- * a name is the head of its chain.
- */
+/** Index all entries. From the last to the first: then the first entry of a name is the head of its chain. */
 static void index_all(struct env *env) {
-	uint32_t slots = 64;
-	while (slots < env->cap * 2) {
-		slots *= 2;
-	}
-	env->slots = arena_array(env->arena, slots, sizeof(*env->slots));
-	env->mask = slots - 1;
-	memset(env->slots, 0, slots * sizeof(*env->slots));
+	table_init(&env->first, env->arena, env->cap);
 	for (uint32_t i = env->n; i-- > 0;) {
 		struct env_entry *entry = &env->entries[i];
 		if (has_name(entry)) {
-			uint32_t *slot = &env->slots[slot_of(env, entry->hash, env_entry_name(entry))];
-			entry->next = *slot;
-			*slot = i + 1;
+			uint32_t *first = table_put(&env->first, env_entry_name(entry));
+			entry->next = *first;
+			*first = i + 1;
 		}
 	}
 }
@@ -68,11 +36,8 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 	for (uint32_t i = 0; i < n; i++) {
 		const char *text = inherited[i];
 		struct str name = {text, (size_t)(strchrnul(text, '=') - text)};
-		env->entries[i] = (struct env_entry){.text = text,
-						     .name_len = (uint32_t)name.len,
-						     .hash = (uint32_t)hash_text(name),
-						     .state = ENV_LIVE};
-		note_start(env, text, (uint32_t)name.len);
+		env->entries[i] =
+			(struct env_entry){.text = text, .name_len = (uint32_t)name.len, .state = ENV_LIVE};
 	}
 	index_all(env);
 }
@@ -81,8 +46,7 @@ void env_copy(const struct env *env, struct env *out) {
 	*out = *env;
 	out->entries = arena_array(env->arena, env->cap, sizeof(*env->entries));
 	memcpy(out->entries, env->entries, env->n * sizeof(*env->entries));
-	out->slots = arena_array(env->arena, env->mask + (size_t)1, sizeof(*env->slots));
-	memcpy(out->slots, env->slots, (env->mask + (size_t)1) * sizeof(*env->slots));
+	table_copy(&env->first, &out->first);
 }
 
 /** One walk over the entries of a name, in the order of the block. */
@@ -93,8 +57,9 @@ struct walk {
 };
 
 /** Index + 1 of the first entry of @name, or 0. */
-static inline uint32_t first_of(const struct env *env, struct str name) {
-	return env->slots[slot_of(env, (uint32_t)hash_text(name), name)];
+static uint32_t first_of(const struct env *env, struct str name) {
+	const uint32_t *first = table_find(&env->first, name);
+	return first ? *first : 0;
 }
 
 /** The walk's next entry that is in one of @states, or NULL. */
@@ -121,7 +86,7 @@ const char *env_find(const struct env *env, struct str name) {
 }
 
 const char *env_get(const struct env *env, const char *name) {
-	return env_may_have(env, name) ? env_find(env, str_of(name)) : NULL;
+	return env_find(env, str_of(name));
 }
 
 const char *env_value(const struct env *env, const char *name) {
@@ -143,9 +108,8 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 		grow(env);
 	}
 	struct str name = {text, name_len};
-	uint32_t hash = (uint32_t)hash_text(name);
-	uint32_t *slot = &env->slots[slot_of(env, hash, name)];
-	struct walk walk = {*slot, 0};
+	uint32_t *first = table_put(&env->first, name);
+	struct walk walk = {*first, 0};
 	struct env_entry *place = NULL;
 	struct env_entry *entry;
 	while ((entry = walk_next(env, &walk, ENV_LIVE | ENV_ASIDE))) {
@@ -161,10 +125,9 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 		place->by = by;
 		return;
 	}
-	env->entries[env->n++] = (struct env_entry){
-		.text = text, .by = by, .name_len = name_len, .hash = hash, .state = ENV_LIVE};
-	note_start(env, text, name_len);
-	*(walk.last ? &env->entries[walk.last - 1].next : slot) = env->n;
+	env->entries[env->n++] =
+		(struct env_entry){.text = text, .by = by, .name_len = name_len, .state = ENV_LIVE};
+	*(walk.last ? &env->entries[walk.last - 1].next : first) = env->n;
 }
 
 void env_set(struct env *env, struct str name, struct str value, const struct origin *by) {

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/table.h"
 
 #include <stdint.h>
 
@@ -47,7 +48,6 @@ struct env_entry {
 	 * text.
 	 */
 	uint32_t name_len;
-	uint32_t hash;
 	enum env_state state;
 	/** The next entry of the same name: its index + 1, or 0. */
 	uint32_t next;
@@ -62,12 +62,8 @@ struct env {
 	/** The inherited environment, for comparison: `n_inherited` texts. */
 	char *const *inherited;
 	uint32_t n_inherited;
-	/** A hash table with open addressing: index + 1 of the first entry of a name, or 0. */
-	uint32_t *slots;
-	/** The number of slots, which is a power of two, minus 1. */
-	uint32_t mask;
-	/** A bit for each pair of bytes that names begin with. */
-	uint32_t starts[32];
+	/** By name: the index + 1 of its first entry. */
+	struct table first;
 };
 
 /** The largest variable, in bytes: NAME=VALUE and the NUL (the kernel's MAX_ARG_STRLEN). */
@@ -78,20 +74,6 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited);
 
 /** Begin @out as a copy of @env as it is now. The copy stays as it is when @env changes. */
 void env_copy(const struct env *env, struct env *out);
-
-/** The bit in env.starts of a name that begins with @a and @b, which is 0 after a single byte. */
-static inline uint32_t env_start(char a, char b) {
-	return ((uint32_t)(unsigned char)a & 31) << 5 | ((unsigned char)b & 31);
-}
-
-/**
- * Whether some name may begin as @name does. Most names that are asked for are not there, and this
- * says so at once.
- */
-static inline bool env_may_have(const struct env *env, const char *name) {
-	uint32_t bit = env_start(name[0], name[0] ? name[1] : '\0');
-	return env->starts[bit / 32] >> bit % 32 & 1;
-}
 
 /** Return the value of @name, or NULL. If it is set twice, the first value counts. */
 const char *env_get(const struct env *env, const char *name);

@@ -27,6 +27,14 @@ static uint32_t slots_on(const struct derivation *d, uint32_t i) {
 												 : UNKNOWN;
 }
 
+static bool has_ipv6(const struct hosts *hosts) {
+	uint32_t i = 0;
+	while (i < hosts->n && str_find(hosts_at(hosts, i), ':') == hosts_at(hosts, i).len) {
+		i++;
+	}
+	return i < hosts->n;
+}
+
 /** Why a host file of this form is not possible, or NULL. */
 static const char *not_possible(const struct derivation *d, enum hostfile_form form, bool counted) {
 	const struct cluster *c = d->cluster;
@@ -43,7 +51,7 @@ static const char *not_possible(const struct derivation *d, enum hostfile_form f
 	if (counted && slots_on(d, 0) == UNKNOWN) {
 		return "the number of ranks per node is not known: set PET_NPROC_PER_NODE=N";
 	}
-	if (form == HOSTFILE_COLON && c->place.hosts.ipv6) {
+	if (form == HOSTFILE_COLON && has_ipv6(&c->place.hosts)) {
 		return "a host is an IPv6 address, which this form of a host file cannot hold";
 	}
 	if (d->hostfile.text.p && d->hostfile.form != form) {

@@ -54,32 +54,18 @@ static bool is_main(struct str name) {
 	return str_starts(name, STR("main")) && num_read_u32(str_from(name, 4), &number) == 0;
 }
 
-/** Move the main containers to the front. Does nothing if they are already there. */
+/** Put the main containers first. The rest keeps its order. */
 static void put_main_first(struct arena *arena, struct hosts *hosts) {
-	uint32_t lead = 0;
-	while (lead < hosts->n && is_main(hosts_at(hosts, lead))) {
-		lead++;
-	}
-	struct span *ordered = NULL;
-	uint32_t mains = lead;
-	for (uint32_t i = lead; i < hosts->n; i++) {
-		if (hosts->text[hosts->spans[i].at] == 'm' && is_main(hosts_at(hosts, i))) {
-			if (!ordered) {
-				ordered = arena_array(arena, hosts->n, sizeof(*ordered));
+	struct str *ordered = arena_array(arena, hosts->n, sizeof(*ordered));
+	uint32_t n = 0;
+	for (int mains = 1; mains >= 0; mains--) {
+		for (uint32_t i = 0; i < hosts->n; i++) {
+			if (is_main(hosts_at(hosts, i)) == mains) {
+				ordered[n++] = hosts_at(hosts, i);
 			}
-			ordered[mains++] = hosts->spans[i];
 		}
 	}
-	if (!ordered) {
-		return;
-	}
-	memcpy(ordered, hosts->spans, lead * sizeof(*ordered));
-	for (uint32_t i = lead, n = mains; i < hosts->n; i++) {
-		if (!is_main(hosts_at(hosts, i))) {
-			ordered[n++] = hosts->spans[i];
-		}
-	}
-	hosts->spans = ordered;
+	hosts->names = ordered;
 }
 
 /**

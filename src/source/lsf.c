@@ -102,7 +102,7 @@ static int drop_launch_node(struct input *in, struct placement *out, struct err 
 			       "process on it; pass --hosts",
 			       out->hosts_from, quote(hosts_at(&out->hosts, 0)).s);
 	}
-	out->hosts.spans++;
+	out->hosts.names++;
 	out->hosts.n--;
 	out->slots++;
 	return 0;

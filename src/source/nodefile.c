@@ -3,30 +3,18 @@
 #include "source/nodefile.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/num.h"
 #include "cluster/read.h"
 
 #include <errno.h>
 
-static struct str name_at(const struct nodes *nodes, uint32_t i) {
-	struct span span = nodes->list[i].name;
-	return (struct str){nodes->text.p + span.at, span.len};
-}
-
-/** The slot of @name in the hash table, or the free slot for it. */
-static uint32_t *find_slot(const struct nodes *nodes, struct str name) {
-	uint32_t at = (uint32_t)(hash_text(name) >> 32) & nodes->mask;
-	while (nodes->seen[at] && !str_eq(name_at(nodes, nodes->seen[at] - 1), name)) {
-		at = (at + 1) & nodes->mask;
-	}
-	return &nodes->seen[at];
-}
-
 /** Make room for another node. */
 static void grow(struct nodes *nodes) {
 	if (nodes->n < nodes->cap) {
 		return;
+	}
+	if (!nodes->cap) {
+		table_init(&nodes->seen, nodes->arena, 32);
 	}
 	nodes->cap = nodes->cap ? nodes->cap * 2 : 32;
 	struct node *list = arena_array(nodes->arena, nodes->cap, sizeof(*list));
@@ -34,13 +22,6 @@ static void grow(struct nodes *nodes) {
 		memcpy(list, nodes->list, nodes->n * sizeof(*list));
 	}
 	nodes->list = list;
-	// The table has twice as many slots as nodes.
-	nodes->mask = nodes->cap * 2 - 1;
-	nodes->seen = arena_array(nodes->arena, nodes->mask + 1, sizeof(*nodes->seen));
-	memset(nodes->seen, 0, (nodes->mask + 1) * sizeof(*nodes->seen));
-	for (uint32_t i = 0; i < nodes->n; i++) {
-		*find_slot(nodes, name_at(nodes, i)) = i + 1;
-	}
 }
 
 /** The position of an error, for messages. */
@@ -50,14 +31,13 @@ static const char *where(const struct nodes *nodes) {
 
 /** Add slots to a node that is already collected. */
 static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, bool whole, struct err *err) {
-	struct str name = {nodes->text.p + node->name.at, node->name.len};
 	if (whole || node->whole) {
 		return err_set(err, EINVAL, "%s: the slots of host %s are given twice", where(nodes),
-			       quote(name).s);
+			       quote(node->name).s);
 	}
 	if (slots > HOSTS_MAX - node->slots) {
-		return err_set(err, E2BIG, "%s: host %s has more than %u slots", where(nodes), quote(name).s,
-			       HOSTS_MAX);
+		return err_set(err, E2BIG, "%s: host %s has more than %u slots", where(nodes),
+			       quote(node->name).s, HOSTS_MAX);
 	}
 	node->slots += slots;
 	return 0;
@@ -65,9 +45,9 @@ static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, boo
 
 int nodes_add(struct nodes *nodes, struct str name, uint32_t slots, bool whole, struct err *err) {
 	grow(nodes);
-	uint32_t *slot = find_slot(nodes, name);
-	if (*slot) {
-		return add_again(nodes, &nodes->list[*slot - 1], slots, whole, err);
+	const uint32_t *number = table_find(&nodes->seen, name);
+	if (number) {
+		return add_again(nodes, &nodes->list[*number - 1], slots, whole, err);
 	}
 	if (nodes->n == HOSTS_MAX) {
 		return err_set(err, E2BIG, "%s lists more than %u hosts", nodes->what, HOSTS_MAX);
@@ -75,14 +55,8 @@ int nodes_add(struct nodes *nodes, struct str name, uint32_t slots, bool whole, 
 	if (!host_name_is_fine(name)) {
 		return host_name_refuse(name, where(nodes), err);
 	}
-	nodes->list[nodes->n] = (struct node){
-		.name = {(uint32_t)nodes->text.len, (uint32_t)name.len},
-		.slots = slots,
-		.whole = whole,
-	};
-	*slot = ++nodes->n;
-	buf_put(&nodes->text, name);
-	buf_putc(&nodes->text, '\n');
+	nodes->list[nodes->n++] = (struct node){.name = name, .slots = slots, .whole = whole};
+	*table_put(&nodes->seen, name) = nodes->n;
 	return 0;
 }
 
@@ -96,18 +70,13 @@ int slots_read(struct str text, uint32_t *slots) {
 }
 
 void nodes_finish(struct nodes *nodes, struct placement *out) {
-	struct span *spans = arena_array(nodes->arena, nodes->n, sizeof(*spans));
+	struct str *names = arena_array(nodes->arena, nodes->n, sizeof(*names));
 	uint32_t *slots = arena_array(nodes->arena, nodes->n, sizeof(*slots));
 	for (uint32_t i = 0; i < nodes->n; i++) {
-		spans[i] = nodes->list[i].name;
+		names[i] = nodes->list[i].name;
 		slots[i] = nodes->list[i].slots;
 	}
-	out->hosts = (struct hosts){
-		.text = nodes->text.p,
-		.spans = spans,
-		.n = nodes->n,
-		.size = (uint32_t)nodes->text.len,
-	};
+	out->hosts = (struct hosts){.names = names, .n = nodes->n};
 	out->slots = slots;
 }
 

@@ -7,7 +7,7 @@
  * launcher may start it, but need not.
  */
 
-#include "base/buf.h"
+#include "base/table.h"
 #include "cluster/cluster.h"
 
 /** Largest file of nodes: one line per slot of a very large job. */
@@ -28,7 +28,7 @@ enum nodefile_form {
 
 /** A collected node. */
 struct node {
-	struct span name;
+	struct str name;
 	uint32_t slots;
 	/** Its line gave the total number ("slots=2"), so the node must not be repeated. */
 	bool whole;
@@ -40,20 +40,17 @@ struct nodes {
 	/** The source, for messages, and the current line there; 0: the source has no lines. */
 	const char *what;
 	uint32_t line;
-	/** All names, each followed by a newline. */
-	struct buf text;
 	struct node *list;
 	uint32_t n;
 	uint32_t cap;
-	/** Hash table by name: index + 1, or 0; `mask` is its size minus one. */
-	uint32_t *seen;
-	uint32_t mask;
+	/** By name: its index in the list + 1. */
+	struct table seen;
 };
 
-#define NODES(a, w) ((struct nodes){.arena = (a), .what = (w), .text = BUF(a)})
+#define NODES(a, w) ((struct nodes){.arena = (a), .what = (w)})
 
 /**
- * Add @slots to the node @name. A new node is added to the list.
+ * Add @slots to the node @name. A new node is added to the list; its name is kept, not copied.
  * Returns 0; -EINVAL for a wrong name, or a node that must not be repeated; -E2BIG for more than
  * HOSTS_MAX nodes or slots.
  */

@@ -272,11 +272,23 @@ bool row_holds(const struct input *in, const char *text, const char **by) {
 	return true;
 }
 
+/** Whether a variable of the first word is set. Mostly none is, and the row need not be read. */
+static bool first_is_set(const struct input *in, const char *text) {
+	const char *name = strchr(text, '='), *end = name;
+	do {
+		name = ++end;
+		for (; isalnum((unsigned char)*end) || *end == '_'; end++) {
+		}
+		if (env_find(in->env, (struct str){name, (size_t)(end - name)})) {
+			return true;
+		}
+	} while (*end == '|');
+	return false;
+}
+
 const char *row_detect(const struct input *in, const char *text) {
-	const char *by, *name = text;
-	while (*name++ != '=') {
-	}
-	return env_may_have(in->env, name) && row_holds(in, text, &by) ? by : NULL;
+	const char *by;
+	return first_is_set(in, text) && row_holds(in, text, &by) ? by : NULL;
 }
 
 /** Whether @name is among @names, @n of them. */

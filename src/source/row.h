@@ -134,8 +134,7 @@ bool row_holds(const struct input *in, const char *text, const char **by);
 
 /**
  * The same for a row of the table: returns the variable by which its manager is recognised, or
- * NULL. The first word of the row must be a condition, and if it has several variables, their first
- * two bytes must be the same. It costs nearly nothing if no variable begins with these.
+ * NULL. The first word of the row must be a condition.
  */
 const char *row_detect(const struct input *in, const char *text);
 

@@ -41,7 +41,7 @@ static void merge_containers(struct input *in, struct placement *out) {
 	uint32_t n = 0, rank = out->node_rank;
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		if (n == 0 || !str_eq(hosts_at(hosts, n - 1), hosts_at(hosts, i))) {
-			hosts->spans[n] = hosts->spans[i];
+			hosts->names[n] = hosts->names[i];
 			containers[n++] = 0;
 		}
 		containers[n - 1]++;

@@ -71,8 +71,7 @@ static bool read_task_name(const struct env_entry *entry, struct task_hosts *out
 
 static const char *volcano_detect(const struct input *in) {
 	struct task_hosts task;
-	bool may = env_may_have(in->env, "VC");
-	for (uint32_t i = 0; may && i < in->env->n; i++) {
+	for (uint32_t i = 0; i < in->env->n; i++) {
 		if (read_task_name(&in->env->entries[i], &task)) {
 			return HOSTS;
 		}

@@ -73,7 +73,6 @@ static void check_hosts(struct arena *arena, struct hosts *hosts) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
 		HOLDS(name.len > 0 && name.len <= HOST_NAME_BYTES);
-		HOLDS(hosts->spans[i].at + hosts->spans[i].len <= hosts->size);
 	}
 
 	struct buf list = BUF(arena);
@@ -93,18 +92,6 @@ static void check_hosts(struct arena *arena, struct hosts *hosts) {
 	}
 }
 
-/** What is printed has a line for each host, and says the same of what is no list. */
-static void check_lines(struct arena *arena, struct str text, const struct hosts *hosts, int want_r) {
-	struct str lines = {0}, line;
-	uint32_t n = 0;
-	struct err err = {""};
-	HOLDS(hostlist_lines(arena, "LIST", text, &lines, &n, &err) == want_r && n == hosts->n);
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		HOLDS(str_cut(&lines, '\n', &line) && str_eq(line, hosts_at(hosts, i)));
-	}
-	HOLDS(lines.len == 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct str text = {(const char *)data, size};
 	uint64_t count = size <= INPUT_MAX ? count_names(text) : NAMES_MAX + 1;
@@ -115,7 +102,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct hosts hosts = {0};
 	struct err err = {""};
 	int r = hostlist_expand(&arena, "LIST", text, &hosts, &err);
-	check_lines(&arena, text, &hosts, r);
 	if (r == 0) {
 		HOLDS(hosts.n == count);
 		check_hosts(&arena, &hosts);

@@ -51,11 +51,9 @@ static void check_many(uint32_t n) {
 static void check_most(void) {
 	struct nodes nodes = NODES(&arena, "FILE");
 	struct err err = {""};
-	char name[16];
 	int r = 0;
 	for (uint32_t i = 0; i <= HOSTS_MAX && r == 0; i++) {
-		r = nodes_add(&nodes, (struct str){name, (size_t)snprintf(name, sizeof(name), "n%u", i)}, 1,
-			      false, &err);
+		r = nodes_add(&nodes, str_of(arena_format(&arena, "n%u", i)), 1, false, &err);
 	}
 	checkf(r == -E2BIG && nodes.n == HOSTS_MAX, "more nodes than there can be: %d", r);
 	check_text(err.text, "FILE lists more than 1048576 hosts", "and what is said of them");

@@ -248,13 +248,10 @@ static void check_table(void) {
 			continue;
 		}
 		row_next(&text, &word);
-		struct str rest = word.variables, first = rest, variable;
-		checkf(word.known_by && word.field != ROW_WITHOUT && word.variables.p[0] != '{',
-		       "%s: the first word is a condition", name);
-		while (str_cut(&rest, '|', &variable)) {
-			checkf(strncmp(first.p, variable.p, 2) == 0,
-			       "%s: the first word's variables begin with the same two bytes", name);
-		}
+		size_t names = strspn(word.variables.p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_|");
+		checkf(word.known_by && word.field != ROW_WITHOUT && !word.optional &&
+			       names == word.variables.len,
+		       "%s: the first word is a condition, of names", name);
 	}
 }
 
