@@ -41,10 +41,11 @@ fetch_musl() {
 	sed "s#/usr/\(include\|lib\)/$2-linux-musl#$here&#g" "$here/usr/lib/$2-linux-musl/musl-gcc.specs" >"$here/musl-gcc.specs"
 }
 
-# download_musl ARCH DIR
+# download_musl ARCH DIR: with package lists of its own, as the machine's are for another processor.
 download_musl() {
-	private_apt "$2/apt"
-	PRIVATE_APT+=(-o "APT::Architecture=$1" -o "APT::Architectures=$1")
-	apt-get "${PRIVATE_APT[@]}" update || true # some of the machine's sources may have nothing for that processor
-	(cd "$2" && apt-get "${PRIVATE_APT[@]}" download musl-dev) && rm -rf "$2/apt"
+	local -a apt=(-o "Dir::State::lists=$2/apt/lists" -o Dir::State::status=/dev/null -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+		-o APT::Sandbox::User=root -o Acquire::Retries=2 -o "APT::Architecture=$1" -o "APT::Architectures=$1")
+	mkdir -p "$2/apt/lists/partial"
+	apt-get "${apt[@]}" update || true # some of the machine's sources may have nothing for that processor
+	(cd "$2" && apt-get "${apt[@]}" download musl-dev) && rm -rf "$2/apt"
 }

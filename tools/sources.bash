@@ -33,7 +33,6 @@ fetch_sources() {
 	for wrap in $WRAPS; do
 		fetch_source "$wrap" "$TARBALLS/$(wrap_field "$wrap" source_filename)" "$log"
 	done
-	rm -rf "$DEPS/apt"
 }
 
 # fetch_source WRAP TARBALL LOG
@@ -46,7 +45,7 @@ fetch_source() {
 			cp "$kept" "$tarball"
 		else
 			say "fetching the source of $wrap"
-			fetched=$DEPS/apt/${tarball##*/}
+			fetched=$tarball.new
 			fetch_from_debian "$wrap" "$fetched" >>"$log" 2>&1 </dev/null ||
 				fetch_from_upstream "$wrap" "$fetched" >>"$log" 2>&1 </dev/null ||
 				die_without_source "$wrap" "$tarball" "$log"
@@ -71,73 +70,37 @@ die_without_source() {
 		"SHA-256: $(wrap_field "$wrap" source_hash)"
 }
 
-# private_apt DIR: set PRIVATE_APT, options for apt to keep its own package lists in DIR. The
-# machine's lists are not changed. Installed packages do not count: apt would otherwise choose the
-# source of the installed version.
-private_apt() {
-	mkdir -p "$1/lists/partial" "$1/parts"
-	PRIVATE_APT=(-o "Dir::State::lists=$1/lists" -o Dir::State::status=/dev/null -o Dir::Cache::pkgcache=
-		-o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root -o Acquire::Retries=2)
+# debian_archives: print "ADDRESS SUITE" for each archive that the machine's apt sources name. apt itself reads the sources, in
+# all their formats, and needs no package lists for that.
+debian_archives() {
+	local lists
+	lists=$(mktemp -d)
+	mkdir "$lists/partial"
+	apt-get -o "Dir::State::lists=$lists" --print-uris update |
+		sed -n "s#^'\([^']*\)/dists/\([^/]*\)/InRelease'.*#\1 \2#p"
+	rm -r "$lists"
 }
 
-# fetch_from_debian WRAP FILE: fetch the .orig tarball from any version that has the right one.
-# Several versions have it, and an archive may lack the files of a version that it lists.
+# download ADDRESS WRAP FILE: apt's downloader checks the hash, and uses the machine's proxy.
+download() {
+	/usr/lib/apt/apt-helper -o APT::Sandbox::User=root -o Acquire::Retries=2 download-file "$1" "$3" \
+		"SHA256:$(wrap_field "$2" source_hash)"
+}
+
+# fetch_from_debian WRAP FILE: fetch the tarball from the pool of an archive. The pool keeps the files of all releases,
+# whichever this machine has.
 fetch_from_debian() {
-	local wrap=$1 file=$2 apt=$ROOT/$DEPS/apt package version
-	package=${file##*/}
-	package=${package%%_*}
-	private_apt "$apt"
-	PRIVATE_APT+=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$apt/parts")
-	if [[ ! -e $apt/updated ]]; then
-		debian_source_entries "$apt/parts"
-		apt-get "${PRIVATE_APT[@]}" update || true # some lists may be available, others not
-		touch "$apt/updated"
-	fi
-	for version in $(versions_with "$package" "$(wrap_field "$wrap" source_hash)"); do
-		echo "dev: $package $version"
-		(cd "$apt" && apt-get "${PRIVATE_APT[@]}" source --download-only --tar-only "$package=$version") || true
-		! is_source "$file" "$wrap" || return 0
+	local name package archive
+	name=$(wrap_field "$1" source_filename)
+	package=${name%%_*}
+	for archive in $(debian_archives | cut -d ' ' -f 1 | uniq); do
+		# The pool has a folder for each first letter, and for "lib" with the next one.
+		[[ $package == lib* ]] && archive+=/pool/main/${package:0:4} || archive+=/pool/main/${package:0:1}
+		! download "$archive/$package/$name" "$1" "$2" || return 0
 	done
 	return 1
 }
 
-# versions_with PACKAGE HASH: print the versions, in the lists of PRIVATE_APT, that have a file with
-# this SHA-256.
-versions_with() {
-	apt-cache "${PRIVATE_APT[@]}" showsrc --only-source "$1" |
-		awk -v RS= -v hash="$2" 'index($0, "\n " hash " ") && match($0, /\nVersion: [^\n]*/) {
-			version = substr($0, RSTART + 10, RLENGTH - 10)
-			if (!seen[version]++) print version
-		}'
-}
-
-# debian_source_entries DIR: copy the machine's apt entries for Debian, changed to fetch sources. An
-# entry is Debian's if its suite is the release's name and it has a component "main". Both formats
-# of apt sources are read.
-debian_source_entries() {
-	local codename parts=$1
-	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	find /etc/apt/sources.list.d -name '*.sources' -exec cat {} + -exec echo \; 2>/dev/null |
-		sed '/^#/d' |
-		awk -v name="$codename" 'BEGIN { RS = ""; ORS = "\n\n" }
-			$0 ~ "(^|\n)Suites:[^\n]*[ \t]" name && /(^|\n)Components:[^\n]*[ \t]main/ &&
-			!/(^|\n)Enabled: *no/ {
-				gsub(/(^|\n)Types:[^\n]*/, "\nTypes: deb-src")
-				sub(/^\n/, "")
-				print
-			}' >"$parts/debian.sources"
-	# sources.list may not exist.
-	{ find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null || true; } |
-		awk -v name="$codename" '$1 == "deb" && / main( |$)/ && $0 ~ " " name {
-			$1 = "deb-src"
-			print
-		}' >"$parts/debian.list"
-	[[ -s $parts/debian.sources || -s $parts/debian.list ]] || echo "dev: /etc/apt names no archive of Debian $codename"
-}
-
-# fetch_from_upstream WRAP FILE: apt's downloader checks the hash, and uses the machine's proxy.
 fetch_from_upstream() {
-	private_apt "$ROOT/$DEPS/apt"
-	/usr/lib/apt/apt-helper "${PRIVATE_APT[@]}" download-file "$(wrap_field "$1" source_url)" "$2" \
-		"SHA256:$(wrap_field "$1" source_hash)"
+	download "$(wrap_field "$1" source_url)" "$1" "$2"
 }
