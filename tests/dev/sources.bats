@@ -41,6 +41,7 @@ wrap() {
 fetch() {
 	run fetch_source libcap subprojects/packagecache/libcap2_1.orig.tar.xz log
 	cat log
+	echo "$output"
 }
 
 begin() {
