@@ -67,6 +67,19 @@ distinit 1.2.3 Apache-2.0" "$output"
 	cmp "$BATS_TEST_TMPDIR/distinit" "$TREE/build-arm64/distinit" || fail "another program than that of ./dev build --arch=arm64"
 }
 
+@test "docker: README's Dockerfile works in the tree, after ./dev build" {
+	podman_ready
+	pod image exists docker.io/pytorch/pytorch || pod tag localhost/busybox docker.io/pytorch/pytorch
+	ended pod build --network none --file "$TREE/docker/Dockerfile.example" --tag localhost/readme "$TREE"
+	same "the exit status of the build" 0 "$status"
+	backendai 1 main1 sub1
+	ended pod run --rm --network none "${told[@]}" localhost/readme sh -c 'echo $MASTER_ADDR $PET_NPROC_PER_NODE; ls train.py'
+	same "what the second of two says" "main1 gpu
+train.py" "$output"
+	ended pod run --rm --network none --entrypoint /distinit localhost/readme explain
+	same "the exit status of explain" 0 "$status"
+}
+
 # alpine_stand_in: the image localhost/alpine. "apk add" fails for a name that it does not know; without a package, its
 # headers or its library are missing.
 alpine_stand_in() {
