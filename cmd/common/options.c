@@ -12,16 +12,9 @@
 #include <errno.h>
 
 int option_flag(struct str value) {
-	static const char words[] = "0 no false off 1 yes true on";
-	int index = 0;
-	struct str rest = STR(words), word;
-	while (str_cut(&rest, ' ', &word)) {
-		if (str_eq(word, value)) {
-			return index >= 4;
-		}
-		index++;
-	}
-	return -EINVAL;
+	static const char *const on[] = {"1", "yes", "true", "on", NULL}, *const off[] = {"0", "no", "false",
+											  "off", NULL};
+	return str_like_any(value, on) ? 1 : str_like_any(value, off) ? 0 : -EINVAL;
 }
 
 int settings_set(struct settings *settings, const struct option *option, const char *value) {

@@ -2,7 +2,7 @@
 
 #include "base/nearest.h"
 
-#include "base/err.h"
+#include <stdio.h>
 
 /** Longer words are not compared: they are hardly typing errors. */
 #define LONGEST 48
@@ -55,10 +55,7 @@ void nearest_try(struct nearest *best, const char *candidate) {
 struct hint nearest_hint(const struct nearest *best, const char *prefix) {
 	struct hint hint = {""};
 	if (best->found) {
-		struct err text;
-		err_set(&text, 0, "; did you mean '%s%s'?", prefix, best->found);
-		memcpy(hint.s, text.text, sizeof(hint.s) - 1);
-		hint.s[sizeof(hint.s) - 1] = '\0';
+		snprintf(hint.s, sizeof(hint.s), "; did you mean '%s%s'?", prefix, best->found);
 	}
 	return hint;
 }

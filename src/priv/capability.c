@@ -7,24 +7,21 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <sys/capability.h>
 
 #define CAPS_MAX 64
 
 /**
- * libcap's name of @cap. libcap returns copies. For a number without a name it returns the number,
- * or NULL as built here (see subprojects/packagefiles/libcap).
+ * libcap's name of @cap. libcap returns copies. For a number without a name it returns the number.
  */
 struct cap_name cap_name(unsigned cap) {
 	struct cap_name name;
 	char *known = cap <= CAP_LAST_CAP ? cap_to_name((cap_value_t)cap) : NULL;
-	if (known && *known == 'c' && strlen(known) < sizeof(name.s)) {
-		memcpy(name.s, known, strlen(known) + 1);
+	if (known && *known == 'c') {
+		snprintf(name.s, sizeof(name.s), "%s", known);
 	} else {
-		struct err text;
-		err_set(&text, 0, "cap_%u", cap);
-		memcpy(name.s, text.text, sizeof(name.s) - 1);
-		name.s[sizeof(name.s) - 1] = '\0';
+		snprintf(name.s, sizeof(name.s), "cap_%u", cap);
 	}
 	cap_free(known);
 	return name;
