@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the program's own tables, as "distinit sources" and "distinit frameworks" print them."""
+"""Reads the program's own tables, as "distinit managers" and "distinit frameworks" print them."""
 
 import dataclasses
 import pathlib

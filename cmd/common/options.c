@@ -42,6 +42,12 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			nearest_try(&best, o->name);
 		}
 	}
+	for (const struct option *o = s->table->options; strcmp(word, "--json") == 0 && !option_is_end(o);
+	     o++) {
+		if (o->name && (o->commands & command) && strcmp(o->name, "format") == 0) {
+			return err_set(err, EINVAL, "unknown option '--json'; write --format=json");
+		}
+	}
 	return err_set(err, EINVAL, "unknown option %s%s; see --help", secret_quote_word(s->arena, word).s,
 		       nearest_hint(&best, "--").s);
 }

@@ -31,6 +31,8 @@ enum option_takes {
 	TAKES_EACH,
 	/** Two words, for take(), as in PRRTE's --prepend-env NAME[c] VALUE. */
 	TAKES_PAIR,
+	/** OPTION_HEAD(). */
+	TAKES_HEAD,
 };
 
 struct option {
@@ -52,6 +54,10 @@ struct option {
 	const char *argument;
 	const char *help;
 };
+
+/** An entry that is no option: the head of those that follow in --help. */
+#define OPTION_HEAD(commands, text) \
+	{ NULL, 0, 0, TAKES_HEAD, commands, false, NULL, text }
 
 /** Stands for an id where a table has no such option. */
 #define OPTION_NONE (~0U)
@@ -157,7 +163,7 @@ int settings_duration(const struct settings *settings, unsigned id, uint64_t *ms
 int settings_number(const struct settings *settings, unsigned id, uint64_t max, uint64_t *out,
 		    struct err *err);
 
-/** Write the help of @command's options, from the table. */
+/** Write the help of @command's options, from the table, under its heads. */
 void options_write_help(struct buf *out, const struct option_table *table, unsigned command);
 
 /** Read "1", "yes", "true", "on" and their opposites. Returns 1, 0, or -EINVAL. */

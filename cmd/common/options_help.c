@@ -37,9 +37,15 @@ static const char *joint(const struct option_table *table, const struct option *
 }
 
 void options_write_help(struct buf *out, const struct option_table *table, unsigned command) {
+	const struct option *group = NULL;
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		group = o->takes == TAKES_HEAD ? o : group;
 		if (!(o->commands & command) || !o->help || !o->name) {
 			continue;
+		}
+		if (group) {
+			buf_putf(out, "\n%s:\n", group->help);
+			group = NULL;
 		}
 		char *head = arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
 					  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,

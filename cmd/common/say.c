@@ -3,17 +3,47 @@
 #include "common/say.h"
 
 #include "base/file.h"
+#include "common/terminal.h"
 #include "exec/exec.h"
 
-void say_line(const struct speaker *speaker, enum log_level level, const char *text) {
-	static const char *const names[] = {"error", "warning", "info", "debug"};
+/** Back to the first column, and clear the line. */
+#define CLEAR "\r\033[K"
+
+void say_line(struct speaker *speaker, enum log_level level, const char *text) {
 	if (level <= speaker->log) {
 		struct buf line = BUF(speaker->arena);
-		buf_putf(&line, "%s: %s: ", speaker->program, names[level]);
+		buf_putf(&line, "%s%s: %s: ", speaker->status ? CLEAR : "", speaker->program,
+			 log_word(level, terminal_colours()));
 		buf_put_plain(&line, str_of(text));
 		buf_putc(&line, '\n');
+		speaker->status = false;
 		// One write, so that lines of several processes do not mix.
 		write_all(2, buf_str(&line));
+	}
+}
+
+bool say_status(struct speaker *speaker, const char *text) {
+	if (!terminal_rewrites()) {
+		return false;
+	}
+	if (speaker->log >= LOG_WARN) {
+		struct buf plain = BUF(speaker->arena), line = BUF(speaker->arena);
+		buf_putf(&plain, "%s: ", speaker->program);
+		buf_put_plain(&plain, str_of(text));
+		// A full line would wrap, and its first half could not be rewritten.
+		size_t most = terminal_columns() - 1;
+		buf_puts(&line, CLEAR);
+		buf_put(&line, (struct str){plain.p, plain.len < most ? plain.len : most});
+		speaker->status = true;
+		write_all(2, buf_str(&line));
+	}
+	return true;
+}
+
+void say_status_end(struct speaker *speaker) {
+	if (speaker->status) {
+		speaker->status = false;
+		write_all(2, STR(CLEAR));
 	}
 }
 
@@ -25,12 +55,12 @@ void say_notes(struct speaker *speaker, const struct notes *notes) {
 	}
 }
 
-int say_failure(const struct speaker *speaker, const struct err *err) {
+int say_failure(struct speaker *speaker, const struct err *err) {
 	say_line(speaker, LOG_ERROR, err->text);
 	return EXIT_OURS;
 }
 
-int say_result(const struct speaker *speaker, struct str text) {
+int say_result(struct speaker *speaker, struct str text) {
 	int r = write_all(1, text);
 	struct err err;
 	if (r < 0) {

@@ -12,13 +12,16 @@ struct subcommand {
 	enum command command;
 	/** The arguments after the options, for the usage line. Empty: there are none. */
 	const char *arguments;
-	/** One line for --help. */
+	/** One line for --help; NULL: another name, which is not listed. */
 	const char *about;
 	int (*run)(struct session *s);
 };
 
 /** The entrypoint is first; an entry of zeros is last. */
 extern const struct subcommand subcommands[];
+
+/** The subcommand @name, or NULL. */
+const struct subcommand *subcommand_find(const char *name);
 
 /** Derive the variables, apply the directives, and become the workload. */
 int command_run(struct session *s);
@@ -38,8 +41,10 @@ int command_check(struct session *s);
 int command_install(struct session *s);
 int command_bundle(struct session *s);
 int command_hosts(struct session *s);
-int command_sources(struct session *s);
+int command_managers(struct session *s);
 int command_frameworks(struct session *s);
+int command_help(struct session *s);
+int command_version(struct session *s);
 
 /**
  * Wait for the master, if --wait is given and there is a master to wait for. Call session_derive()
@@ -133,6 +138,9 @@ void explain_workload(struct session *s, struct process_report *report);
 
 /** Write a cluster as a JSON object, on one line. */
 void explain_cluster_json(const struct cluster *cluster, struct buf *out);
+
+/** The kind of container that this is, such as "podman"; or NULL. */
+const char *explain_container(const struct process_report *report);
 
 void explain_process_text(struct session *s, const struct process_report *report, struct buf *out);
 /** Write the report as a JSON object, after its key. */

@@ -195,6 +195,10 @@ static void put_workload(struct session *s, struct buf *out, const struct proces
 	}
 }
 
+const char *explain_container(const struct process_report *report) {
+	return report->process.container.kind;
+}
+
 void explain_process_text(struct session *s, const struct process_report *r, struct buf *out) {
 	const struct process *p = &r->process;
 	put_label(out, "process");

@@ -206,9 +206,13 @@ void explain_text(struct session *s, const struct process_report *process, struc
 			      "derived.\n");
 	} else {
 		buf_puts(out,
-			 "No cluster manager is recognised here, so nothing is derived. ('distinit sources' "
-			 "lists what "
-			 "would be;\nunder Singularity's --cleanenv a manager's variables do not arrive.)\n");
+			 "No cluster manager is recognised here, so nothing is derived. ('distinit managers' "
+			 "lists what\nwould be.");
+		const char *kind = explain_container(process);
+		if (kind && (strcmp(kind, "singularity") == 0 || strcmp(kind, "apptainer") == 0)) {
+			buf_puts(out, " Under --cleanenv a manager's variables do not arrive.");
+		}
+		buf_puts(out, ")\n");
 		explain_unknown(s, out);
 	}
 	buf_putc(out, '\n');

@@ -2,6 +2,10 @@
 
 #include "distinit/commands.h"
 
+#include "base/nearest.h"
+
+#include <errno.h>
+
 static const char entrypoint_end[] =
 	"\n"
 	"Most options can also be set by a variable: DISTINIT_MASTER_PORT for\n"
@@ -22,9 +26,10 @@ static void help_of_entrypoint(struct buf *out) {
 		      "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
-		buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+		if (subcommands[i].about) {
+			buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
+		}
 	}
-	buf_puts(out, "\nOptions:\n");
 	options_write_help(out, &distinit_options, CMD_RUN);
 	buf_puts(out, entrypoint_end);
 }
@@ -35,8 +40,35 @@ int print_help(struct session *s, const struct subcommand *of) {
 		help_of_entrypoint(&out);
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	buf_putf(&out, "usage: distinit %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", of->name,
-		 *of->arguments ? " " : "", of->arguments, of->about);
+	buf_putf(&out, "usage: distinit %s [OPTION]...%s%s\n\n%s\n", of->name, *of->arguments ? " " : "",
+		 of->arguments, of->about ? of->about : "another name of managers");
 	options_write_help(&out, &distinit_options, of->command);
 	return say_result(&s->speaker, buf_str(&out));
+}
+
+int command_help(struct session *s) {
+	const char *word = s->settings.arguments[0];
+	if (!word) {
+		return print_help(s, &subcommands[0]);
+	}
+	const struct subcommand *of = subcommand_find(word);
+	if (of && !s->settings.arguments[1]) {
+		return print_help(s, of);
+	}
+	struct err err;
+	struct nearest best = {.word = str_of(word)};
+	for (size_t i = 1; subcommands[i].name; i++) {
+		nearest_try(&best, subcommands[i].name);
+	}
+	if (of) {
+		err_set(&err, EINVAL, "help takes one subcommand: distinit help %s", word);
+	} else {
+		err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'",
+			quote(str_of(word)).s, nearest_hint(&best, "").s);
+	}
+	return session_fail(s, &err);
+}
+
+int command_version(struct session *s) {
+	return say_result(&s->speaker, STR("distinit " DISTINIT_VERSION "\n"));
 }

@@ -5,6 +5,7 @@
 #include "distinit/commands.h"
 
 #include "base/file.h"
+#include "common/terminal.h"
 #include "report/termination.h"
 
 #include <errno.h>
@@ -124,9 +125,8 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->root = value[OPT_ROOT];
 	plan->termination_log = file_under_root(&s->arena, plan->root, TERMINATION_LOG);
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
-	plan->log = s->speaker.log >= LOG_INFO	 ? INIT_INFO
-		    : s->speaker.log >= LOG_WARN ? INIT_WARN
-						 : INIT_SILENT;
+	plan->log = s->speaker.log;
+	plan->colour = terminal_colours();
 	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms || together;
 	return *wanted ? 0 : check_unused(s, err);
 }

@@ -16,8 +16,8 @@
  *     check.c            the facts of this node, and what was promised to it
  *     install.c          copies this program into a volume
  *     bundle.c           writes the tracked variables, for workers
- *     hosts.c, tables.c  host lists; the tables of sources and frameworks
- *     help.c             --help, from the tables
+ *     hosts.c, tables.c  host lists; the tables of managers and frameworks
+ *     help.c             --help, help and version, from the tables
  *
  * cmd/names runs this program under the names of others (tini, gosu).
  * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
@@ -48,17 +48,42 @@ const struct subcommand subcommands[] = {
 	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
-	{"sources", CMD_TABLE, "", "list the cluster managers and launchers", command_sources},
+	{"managers", CMD_TABLE, "", "list the cluster managers and launchers", command_managers},
+	// Its name until 0.2.
+	{"sources", CMD_TABLE, "", NULL, command_managers},
 	{"frameworks", CMD_TABLE, "", "list the frameworks and their variables", command_frameworks},
+	{"help", CMD_TABLE, "[SUBCOMMAND]", "print this help, or that of SUBCOMMAND", command_help},
+	{"version", CMD_TABLE, "", "print the version", command_version},
 	{0},
 };
 
 /** Enough for an ordinary run, which then allocates no memory from the kernel. */
 static alignas(16) char memory[16 * 1024];
 
+const struct subcommand *subcommand_find(const char *name) {
+	for (const struct subcommand *sub = &subcommands[1]; sub->name; sub++) {
+		if (strcmp(sub->name, name) == 0) {
+			return sub;
+		}
+	}
+	return NULL;
+}
+
 /** Write a word of the command line. A word with special characters is quoted. */
 static void put_word(struct buf *out, const char *word) {
 	buf_puts(out, word_is_plain(word) ? word : quote(str_of(word)).s);
+}
+
+/** Write the words of a command line, from @argv[@from] on, with a blank before each. */
+static const char *put_words(struct session *s, char **argv, size_t from) {
+	struct buf line = BUF(&s->arena);
+	for (size_t i = from; argv[i] && line.len < 200; i++) {
+		buf_putc(&line, ' ');
+		bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') &&
+			      secret_name(str_of(argv[i - 1]));
+		put_word(&line, secret ? "********" : secret_mask_word(&s->arena, argv[i]));
+	}
+	return buf_text(&line);
 }
 
 /** Print an error that shows how to write the command line. */
@@ -67,16 +92,19 @@ static int refuse_word(struct session *s, char **argv) {
 	for (size_t i = 1; subcommands[i].name; i++) {
 		nearest_try(&best, subcommands[i].name);
 	}
-	struct buf line = BUF(&s->arena);
-	for (size_t i = 1; argv[i] && line.len < 200; i++) {
-		buf_putc(&line, ' ');
-		bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') &&
-			      secret_name(str_of(argv[i - 1]));
-		put_word(&line, secret ? "********" : secret_mask_word(&s->arena, argv[i]));
-	}
+	// Other programs have a word for it, before their own options or the command.
+	bool run = strcmp(argv[1], "run") == 0 || strcmp(argv[1], "exec") == 0;
+	bool options = run && argv[2] && argv[2][0] == '-';
 	struct err err;
-	err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-		secret_quote_word(&s->arena, argv[1]).s, nearest_hint(&best, "").s, buf_text(&line));
+	if (run) {
+		err_set(&err, EINVAL,
+			"'%s' is not a subcommand, and none is needed to run a command: distinit%s%s",
+			argv[1], options ? "" : " --", argv[2] ? put_words(s, argv, 2) : " COMMAND [ARG]...");
+	} else {
+		err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
+			secret_quote_word(&s->arena, argv[1]).s, nearest_hint(&best, "").s,
+			put_words(s, argv, 1));
+	}
 	return session_fail(s, &err);
 }
 
@@ -91,9 +119,8 @@ int main(int argc, char **argv) {
 	const struct subcommand *sub = &subcommands[0];
 	char **options_at = argv + (argc > 0);
 	if (argc > 1 && argv[1][0] != '-') {
-		for (sub++; sub->name && strcmp(sub->name, argv[1]) != 0; sub++) {
-		}
-		if (!sub->name) {
+		sub = subcommand_find(argv[1]);
+		if (!sub) {
 			return refuse_word(&s, argv);
 		}
 		options_at++;
@@ -107,7 +134,7 @@ int main(int argc, char **argv) {
 		return print_help(&s, sub);
 	}
 	if (settings_on(&s.settings, OPT_VERSION)) {
-		return say_result(&s.speaker, STR("distinit " DISTINIT_VERSION "\n"));
+		return command_version(&s);
 	}
 	// Print notes on our variables first: they help with errors that may follow. explain lists
 	// them.

@@ -19,8 +19,9 @@
 	{ word, letter, OPT_VERBS + (verb), takes, DERIVE, false, "NAME[c] VALUE", NULL }
 
 static const struct option options[] = {
+	OPTION_HEAD(ANY, "Cluster"),
 	{"cluster", 0, OPT_CLUSTER, TAKES_TEXT, CLUSTER, true, "NAME",
-	 "the cluster manager: auto, none, or a name of 'distinit sources' (default: auto)"},
+	 "the cluster manager: auto, none, or a name of 'distinit managers' (default: auto)"},
 	{"hosts", 0, OPT_HOSTS, TAKES_TEXT, CLUSTER, true, "HOSTLIST",
 	 "the hosts of the cluster, such as n[1-4] or a,b"},
 	{"hostfile", 0, OPT_HOSTFILE, TAKES_TEXT, CLUSTER, true, "FILE",
@@ -38,18 +39,19 @@ static const struct option options[] = {
 	 "the rendezvous port; MASTER_PORT in the environment overrides it"},
 	{"scope", 0, OPT_SCOPE, TAKES_TEXT, CLUSTER, true, "SCOPE",
 	 "what this process is: auto (default), node (one process per node), allocation (a job script)"},
+	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
+	 "if a manager's variables are invalid, warn and derive nothing (default: an error)"},
+	OPTION_HEAD(ANY, "Variables"),
 	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE, true, "LIST",
 	 "derive the variables of these: all, none, or names of 'distinit frameworks' (default: "
 	 "torch,torchrun,tensorflow)"},
-	{"ranks", 0, OPT_RANKS, TAKES_TEXT, DERIVE, true, "WHEN",
-	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (default: in ranks that a launcher "
-	 "started), always, never"},
 	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE, true, "LIST",
 	 "roles of the first tasks in TF_CONFIG, such as chief:1,ps:2; the rest are workers"},
 	{"hostfile-output", 0, OPT_HOSTFILE_OUTPUT, TAKES_TEXT, DERIVE, true, "FILE",
 	 "write the host file of the frameworks mpi, mpich, horovod, deepspeed here"},
-	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
-	 "if a manager's variables are invalid, warn and derive nothing (default: an error)"},
+	{"ranks", 0, OPT_RANKS, TAKES_TEXT, DERIVE, true, "WHEN",
+	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (default: in ranks that a launcher "
+	 "started), always, never"},
 	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set it, replacing the old value"),
 	VERB("add", 0, VERB_ADD, "NAME=VALUE", "set it, unless it exists, even empty"),
 	VERB("unset", 'u', VERB_UNSET, "NAME", "remove it; 'NAME*' removes all that begin with NAME"),
@@ -76,6 +78,7 @@ static const struct option options[] = {
 	 "keep the DISTINIT_* variables in the command's environment"},
 	{"options-from", 0, OPT_OPTIONS_FROM, TAKES_TEXT, CLUSTER, false, "WHERE",
 	 "all (default), or command-line: ignore DISTINIT_* variables"},
+	OPTION_HEAD(ANY, "User and privileges"),
 	{"user", 0, OPT_USER, TAKES_TEXT, DERIVE, true, "USER[:GROUP]",
 	 "run as this user, by name or number; sets HOME, USER, LOGNAME"},
 	{"groups", 0, OPT_GROUPS, TAKES_TEXT, DERIVE, true, "WHICH",
@@ -86,13 +89,12 @@ static const struct option options[] = {
 	 "keep these capabilities, for users other than root too: ipc_lock,sys_nice"},
 	{"no-new-privs", 0, OPT_NO_NEW_PRIVS, TAKES_FLAG, DERIVE, true, NULL,
 	 "no executed program gains privileges, such as by setuid"},
+	OPTION_HEAD(ANY, "Waiting and roll call"),
 	{"wait", 0, OPT_WAIT, TAKES_OPTIONAL, CMD_RUN, true, "DURATION",
 	 "before COMMAND, wait until the master can be reached; the timeout is 5m by default (for all: 10m)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "WHAT",
 	 "wait until the master's port answers (tcp, default), its name resolves (dns, default of 'distinit "
 	 "wait'), or all are there and agree (all, the roll call)"},
-	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
-	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
 	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
@@ -102,6 +104,9 @@ static const struct option options[] = {
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
 	 "no roll call without a secret"},
 	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
+	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
+	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
+	OPTION_HEAD(ANY, "Staying as the parent"),
 	{"init", 0, OPT_INIT, TAKES_FLAG, CMD_RUN, true, NULL,
 	 "stay as the command's parent: forward signals, reap orphans, return its status"},
 	{"kill-group", 0, OPT_KILL_GROUP, TAKES_FLAG, CMD_RUN, true, NULL,
@@ -125,29 +130,31 @@ static const struct option options[] = {
 	 "if one node fails or gets TERM, end all; implies --init --wait --for=all"},
 	{"linger", 0, OPT_LINGER, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "on the master, stay this long for the others (default: 60s)"},
+	OPTION_HEAD(ANY, "This subcommand"),
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "FORMAT",
 	 "shell (default), docker, json, null"},
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_EXPLAIN | CMD_CHECK, false, "FORMAT",
 	 "text (default), json; explain: vector (a case for the tests, anonymised)"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "print all variables, not only new and changed ones"},
+	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE | CMD_WAIT, false, "FILE",
+	 "write to FILE, atomically"},
+	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
+	 "do not mask values that look secret"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",
 	 "the variables to write, joined by ':'; 'NAME*' means all that begin with NAME"},
 	{"force", 0, OPT_FORCE, TAKES_FLAG, CMD_BUNDLE, false, NULL,
 	 "also write variables of a worker's host or rank, such as HOSTNAME or RANK"},
 	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
 	 "for a tracked name that is not set, write an 'unset' line"},
-	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE | CMD_WAIT, false, "FILE",
-	 "write to FILE, atomically"},
 	{"as", 0, OPT_AS, TAKES_TEXT, CMD_INSTALL, false, "NAME",
 	 "the name of the copy, such as tini or gosu: called so, it is that program"},
-	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
-	 "do not mask values that look secret"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
 	{"first", 0, OPT_FIRST, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the first host only"},
 	{"nth", 0, OPT_NTH, TAKES_TEXT, CMD_HOSTS, false, "N", "print host N only, from 0"},
 	{"compress", 0, OPT_COMPRESS, TAKES_FLAG, CMD_HOSTS, false, NULL,
 	 "print one host list, such as n[1-4]"},
+	OPTION_HEAD(ANY, "Messages and tests"),
 	{"log", 0, OPT_LOG, TAKES_TEXT, TALK, true, "LEVEL", "error, warn (default), info, debug"},
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"report", 0, OPT_REPORT, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "FILE",
@@ -167,8 +174,13 @@ static int take_directive(struct directives *out, const struct option *o, const 
 	enum verb verb = (enum verb)(o->id - OPT_VERBS);
 	struct origin *by = arena_alloc(out->arena, sizeof(*by));
 	*by = (struct origin){.by = arena_format(out->arena, "--%s", o->name)};
-	size_t column;
+	size_t column, equals = str_find(str_of(value), '=');
 	int r = 0;
+	if (o->takes == TAKES_TEXT && equals > 0 && value[equals] && value[equals - 1] == '+') {
+		// It would set a variable called "PATH+".
+		return err_set(err, EINVAL, "--%s: %s: there is no '+='; write --append %.*s=VALUE", o->name,
+			       quote((struct str){value, equals + 1}).s, (int)equals - 1, value);
+	}
 	if (o->takes == TAKES_PAIR) {
 		r = directive_add_pair(out, verb, str_of(value), str_of(next), by, err);
 	} else {

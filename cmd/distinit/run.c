@@ -20,6 +20,12 @@ static int refuse_command_line(struct session *s) {
 		err_set(&err, EINVAL,
 			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)",
 			s->settings.separated ? " after '--'" : "");
+	} else if (subcommand_find(words[0])) {
+		err_set(&err, EINVAL,
+			"the subcommand '%s' comes before its options: distinit %s [OPTION]...; to run a "
+			"program "
+			"of this name: distinit [OPTION]... -- %s",
+			words[0], words[0], words[0]);
 	} else {
 		err_set(&err, EINVAL, "'--' is missing before the command %s",
 			secret_quote_word(&s->arena, words[0]).s);
@@ -141,6 +147,25 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	return status ? status : start_workload_of(s, plan, err);
 }
 
+/**
+ * After `docker run IMAGE explain`: the word went to the image's ENTRYPOINT, behind its "--". Add to
+ * @err, that no such program was found, how to run the subcommand.
+ */
+static void explain_subcommand(struct session *s, struct err *err) {
+	char **words = s->settings.arguments;
+	if (words[1] || !subcommand_find(words[0])) {
+		return;
+	}
+	char path[200];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	struct str self =
+		n > 0 && (size_t)n < sizeof(path) ? (struct str){path, (size_t)n} : STR("/distinit");
+	struct err cause = *err;
+	err_set(err, ENOENT,
+		"%s; it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
+		cause.text, quote(self).s, words[0]);
+}
+
 int command_run(struct session *s) {
 	struct err err;
 	if (!s->settings.separated || !s->settings.arguments[0]) {
@@ -154,6 +179,9 @@ int command_run(struct session *s) {
 		status = run_workload(s, stay ? &plan : NULL, &err);
 	}
 	if (err.text[0]) {
+		if (status == EXIT_NOT_FOUND) {
+			explain_subcommand(s, &err);
+		}
 		session_fail(s, &err);
 		report_failed(s, status, &err);
 	}

@@ -51,7 +51,7 @@ static void put_head(struct buf *out, const char *name, const char *about) {
 	buf_putf(out, "  %-11s %s\n", name, about);
 }
 
-int command_sources(struct session *s) {
+int command_managers(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	buf_puts(&out, "Cluster managers, in the order of checking (--cluster=NAME selects one):\n");
 	for (size_t i = 0; sources[i]; i++) {

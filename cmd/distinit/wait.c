@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/signals.h"
+#include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
 #include "flow/privileges.h"
@@ -19,6 +20,10 @@
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
 /** Of a roll call: images are pulled, and nodes are added, meanwhile. */
 #define TIMEOUT_ALL_MS ((uint64_t)10 * 60 * 1000)
+
+/** When it is first said what is waited for, and how often a line of a terminal is rewritten. */
+#define PROGRESS_FIRST_MS    2000
+#define PROGRESS_TERMINAL_MS 1000
 
 /** What to wait for, and for which session. */
 struct waiting {
@@ -84,9 +89,13 @@ static const char *seconds(struct session *s, uint64_t ms) {
 static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
 	const struct waiting *w = context;
 	struct session *s = w->session;
-	say_line(&s->speaker, LOG_WARN,
-		 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name,
-			      seconds(s, waited_ms / 1000 * 1000), *failure ? ": " : "", failure));
+	const char *waited = seconds(s, waited_ms / 1000 * 1000), *before = *failure ? ": " : "";
+	if (!say_status(&s->speaker, arena_format(&s->arena, "waiting for %s, %s%s%s", w->name, waited,
+						  before, failure))) {
+		say_line(&s->speaker, LOG_WARN,
+			 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name, waited, before,
+				      failure));
+	}
 }
 
 static void say_failed(void *context, const char *failure) {
@@ -143,6 +152,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	const char *failure = end->failure.text;
 	const char *before = *failure ? ": " : "";
 	const char *waited = seconds(s, end->waited_ms);
+	say_status_end(&s->speaker);
 	if (r == 0) {
 		say_line(&s->speaker, LOG_INFO,
 			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited));
@@ -172,6 +182,8 @@ static int wait_for_master(struct session *s, bool asked) {
 		.session = s,
 		.wait = {.timeout_ms = all ? TIMEOUT_ALL_MS : TIMEOUT_MS,
 			 .progress = say_progress,
+			 .progress_first_ms = PROGRESS_FIRST_MS,
+			 .progress_ms = terminal_rewrites() ? PROGRESS_TERMINAL_MS : 0,
 			 .context = &w},
 		.longer = asked ? "--timeout" : "--wait",
 	};

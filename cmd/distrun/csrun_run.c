@@ -7,6 +7,7 @@
 
 #include "distrun/csrun.h"
 
+#include "common/terminal.h"
 #include "env/bundle.h"
 #include "exec/exec.h"
 #include "init/init.h"
@@ -258,7 +259,8 @@ static int stay(struct session *s, struct words *words) {
 	plan.envp = env_vector(&s->env);
 	plan.path = env_get(&s->env, "PATH");
 	plan.program = s->speaker.program;
-	plan.log = s->speaker.log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
+	plan.log = s->speaker.log < LOG_WARN ? s->speaker.log : LOG_WARN;
+	plan.colour = terminal_colours();
 	plan.pdeathsig = SIGTERM;
 	uint64_t grace_ms = GRACE_MS;
 	int status = EXIT_OURS;

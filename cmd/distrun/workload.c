@@ -4,6 +4,7 @@
 
 #include "distrun/commands.h"
 
+#include "common/terminal.h"
 #include "exec/exec.h"
 #include "slurm/surrogate.h"
 
@@ -16,10 +17,9 @@
 /** The largest number of accelerators in the suffix of a step's name. */
 #define CSX_MAX 65535
 
-static void say(void *context, enum surrogate_level level, const char *text) {
-	static const enum log_level levels[] = {LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG};
-	const struct session *s = context;
-	say_line(&s->speaker, levels[level], text);
+static void say(void *context, enum log_level level, const char *text) {
+	struct session *s = context;
+	say_line(&s->speaker, level, text);
 }
 
 static int read_name(struct session *s, char out[STEP_NAME_MAX], struct err *err) {
@@ -64,11 +64,6 @@ static int read_budget(struct session *s, struct budget *budget, struct err *err
 	return r < 0 ? r : 1;
 }
 
-/** The log level of init. LOG_DEBUG has no counterpart there. */
-static enum init_log init_log_of(enum log_level log) {
-	return log >= LOG_INFO ? INIT_INFO : log >= LOG_WARN ? INIT_WARN : INIT_SILENT;
-}
-
 int workload_run(struct session *s, char *const argv[], char **envp) {
 	struct err err = {""};
 	struct where where;
@@ -86,7 +81,8 @@ int workload_run(struct session *s, char *const argv[], char **envp) {
 	plan.init.envp = envp;
 	plan.init.path = env_get(&s->env, "PATH");
 	plan.init.program = s->speaker.program;
-	plan.init.log = init_log_of(s->speaker.log);
+	plan.init.log = s->speaker.log;
+	plan.init.colour = terminal_colours();
 	// If we are killed, nothing else would end the workload, and the step shows it as over.
 	plan.init.pdeathsig = SIGTERM;
 	uint64_t grace_ms = GRACE_MS;

@@ -18,9 +18,9 @@ static void prepare(struct guise *g) {
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	(void)b;
 	if (event == EVENT_STARTED) {
-		guise_say(g, SAY_DEBUG, "pid1 (%d) spawned: %s", a, g->command[0]);
+		guise_say(g, LOG_DEBUG, "pid1 (%d) spawned: %s", a, g->command[0]);
 	} else if (event == EVENT_REAPED && a != g->child) {
-		guise_say(g, SAY_DEBUG, "child process %d was reaped", a);
+		guise_say(g, LOG_DEBUG, "child process %d was reaped", a);
 	}
 	return false;
 }
@@ -48,8 +48,8 @@ const struct disguise disguise_catatonit = {
 	.exec_after = ": ",
 	.exec_status = 1,
 	.usage_after_error = true,
-	.stdout_from = SAY_NONE,
-	.verbose_step = SAY_DEBUG,
+	.stdout_from = LOG_NONE,
+	.verbose_step = LOG_DEBUG,
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

@@ -54,35 +54,35 @@ static void prepare(struct guise *g) {
 static void begin_session(const struct guise *g) {
 	setsid();
 	ioctl(0, TIOCSCTTY, 0);
-	guise_say(g, SAY_DEBUG, "setsid complete.");
+	guise_say(g, LOG_DEBUG, "setsid complete.");
 }
 
 /** Returns whether @signal is to be dropped. */
 static bool take(struct guise *g, int signal) {
-	guise_say(g, SAY_DEBUG, "Received signal %d.", signal);
+	guise_say(g, LOG_DEBUG, "Received signal %d.", signal);
 	bool ours = g->hand_off & signal_bit(signal);
 	if (ours) {
 		g->hand_off &= ~signal_bit(signal);
-		guise_say(g, SAY_DEBUG, "Ignoring tty hand-off signal %d.", signal);
+		guise_say(g, LOG_DEBUG, "Ignoring tty hand-off signal %d.", signal);
 	}
 	return ours;
 }
 
 static void say_forwarded(const struct guise *g, int signal, int as) {
 	if (as != signal) {
-		guise_say(g, SAY_DEBUG, "Translating signal %d to %d.", signal, as);
+		guise_say(g, LOG_DEBUG, "Translating signal %d to %d.", signal, as);
 	}
 	if (as) {
-		guise_say(g, SAY_DEBUG, "Forwarded signal %d to children.", as);
+		guise_say(g, LOG_DEBUG, "Forwarded signal %d to children.", as);
 	} else {
-		guise_say(g, SAY_DEBUG, "Not forwarding signal %d to children (ignored).", as);
+		guise_say(g, LOG_DEBUG, "Not forwarding signal %d to children (ignored).", as);
 	}
 }
 
 /** Stop with the workload, as a shell's job does. */
 static void stop_too(const struct guise *g, int signal) {
 	if (stops(signal)) {
-		guise_say(g, SAY_DEBUG, "Suspending self due to TTY signal.");
+		guise_say(g, LOG_DEBUG, "Suspending self due to TTY signal.");
 		send_signal(getpid(), SIGSTOP);
 	}
 }
@@ -94,16 +94,16 @@ static void say_goodbye(const struct guise *g, int status) {
 		send_signal(-g->child, as);
 	}
 	say_forwarded(g, SIGTERM, as);
-	guise_say(g, SAY_DEBUG, "Child exited with status %d. Goodbye.", status);
+	guise_say(g, LOG_DEBUG, "Child exited with status %d. Goodbye.", status);
 }
 
 static void say_reaped(const struct guise *g, int pid, int status) {
 	int code = WEXITSTATUS(status);
 	if (WIFEXITED(status)) {
-		guise_say(g, SAY_DEBUG, "A child with PID %d exited with exit status %d.", pid, code);
+		guise_say(g, LOG_DEBUG, "A child with PID %d exited with exit status %d.", pid, code);
 	} else {
 		code = 128 + WTERMSIG(status);
-		guise_say(g, SAY_DEBUG, "A child with PID %d was terminated by signal %d.", pid, code - 128);
+		guise_say(g, LOG_DEBUG, "A child with PID %d was terminated by signal %d.", pid, code - 128);
 	}
 	if (pid == g->child) {
 		say_goodbye(g, code);
@@ -118,7 +118,7 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 		}
 		return !guise_has(g, 'c');
 	case EVENT_STARTED:
-		guise_say(g, SAY_DEBUG, "Child spawned with PID %d.", a);
+		guise_say(g, LOG_DEBUG, "Child spawned with PID %d.", a);
 		return false;
 	case EVENT_SIGNAL:
 		return take(g, a);
@@ -165,8 +165,8 @@ const struct disguise disguise_dumb_init = {
 	.version_fd = 2,
 	.usage_fd = 2,
 	.head = "[dumb-init] ",
-	.stdout_from = SAY_NONE,
-	.verbose_step = SAY_DEBUG,
+	.stdout_from = LOG_NONE,
+	.verbose_step = LOG_DEBUG,
 	.exec_before = "",
 	.exec_after = ": ",
 	.exec_status = 2,

@@ -43,7 +43,7 @@ static int run(struct guise *g, char **argv) {
 	if (change_user(s, argv[0], &err) == 0) {
 		exec_program(&s->arena, argv + 1, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	}
-	guise_say(g, SAY_ERROR, "%s", err.text);
+	guise_say(g, LOG_ERROR, "%s", err.text);
 	return 1;
 }
 
@@ -63,7 +63,7 @@ const struct disguise disguise_gosu = {
 	.version_fd = 1,
 	.usage_fd = 2,
 	.head = "error: ",
-	.stdout_from = SAY_NONE,
+	.stdout_from = LOG_NONE,
 	.usage_after_error = true,
 	.run = run,
 };
@@ -74,7 +74,7 @@ const struct disguise disguise_su_exec = {
 	.usage = USAGE,
 	.usage_fd = 1,
 	.head = "su-exec: ",
-	.stdout_from = SAY_NONE,
+	.stdout_from = LOG_NONE,
 	.usage_after_error = true,
 	.run = run,
 };

@@ -26,7 +26,7 @@
 static int map_to_0(struct guise *g, const char *argument) {
 	uint64_t status;
 	if (num_read(str_of(argument), 255, &status) < 0) {
-		guise_say(g, SAY_ERROR, "Not a valid option for -e: %s", argument);
+		guise_say(g, LOG_ERROR, "Not a valid option for -e: %s", argument);
 		return 1;
 	}
 	g->plan.status_as[status] = 0;
@@ -37,7 +37,7 @@ static int map_to_0(struct guise *g, const char *argument) {
 static int follow_parent(struct guise *g, const char *argument) {
 	int signal = signal_read(str_of(argument), NULL);
 	if (signal < 0) {
-		guise_say(g, SAY_ERROR, "Not a valid option for -p: %s", argument);
+		guise_say(g, LOG_ERROR, "Not a valid option for -p: %s", argument);
 		return 1;
 	}
 	g->parent_signal = signal;
@@ -79,7 +79,7 @@ int guise_obey(struct guise *g, char letter, const char *argument) {
 	case 'p':
 		return follow_parent(g, argument);
 	case 'R':
-		guise_say(g, SAY_ERROR, "CATATONIT_LOG is reserved for future use");
+		guise_say(g, LOG_ERROR, "CATATONIT_LOG is reserved for future use");
 		return 1;
 	case 'r':
 		return rewrite(g, argument);
@@ -123,7 +123,7 @@ static int pause_until_signal(void) {
 
 /** Say in the program's words that the command cannot be started. Returns the status to exit with. */
 static int refuse_exec(const struct guise *g, int status, const struct err *err) {
-	guise_say(g, SAY_ERROR, "%s%s%s%s", g->as->exec_before, g->command[0], g->as->exec_after,
+	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, g->command[0], g->as->exec_after,
 		  strerror(err->code));
 	return g->as->exec_status ? g->as->exec_status : status;
 }

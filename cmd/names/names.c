@@ -46,7 +46,7 @@ const char *disguise_names(struct arena *arena) {
 }
 
 /** Write the head of a message into @line, which has room for it. Returns its length. */
-static size_t put_head(const struct guise *g, enum speech level, char *line) {
+static size_t put_head(const struct guise *g, enum log_level level, char *line) {
 	size_t n = 0;
 	for (const char *p = g->as->head; *p; p++) {
 		if (*p == '@') {
@@ -62,7 +62,7 @@ static size_t put_head(const struct guise *g, enum speech level, char *line) {
 	return n;
 }
 
-void guise_say(const struct guise *g, enum speech level, const char *format, ...) {
+void guise_say(const struct guise *g, enum log_level level, const char *format, ...) {
 	if (level > g->level) {
 		return;
 	}
@@ -183,7 +183,7 @@ int disguise_run(const struct disguise *as, struct session *s, char **argv) {
 	struct guise g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
 	struct err err;
 	if (elevated_check(&s->arena, &err) < 0) {
-		guise_say(&g, SAY_ERROR, "%s", err.text);
+		guise_say(&g, LOG_ERROR, "%s", err.text);
 		return 1;
 	}
 	return as->run(&g, argv + 1);

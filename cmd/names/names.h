@@ -52,14 +52,8 @@ static inline const char *disguise_names(struct arena *arena) {
 
 /** Everything from here on is for the files of this folder. */
 
-enum speech {
-	SAY_ERROR,
-	SAY_WARN,
-	SAY_INFO,
-	SAY_DEBUG,
-	/** No message has this level. */
-	SAY_NONE,
-};
+/** No message has this level. */
+#define LOG_NONE (LOG_DEBUG + 1)
 
 /** One run under another name. */
 struct guise {
@@ -70,7 +64,7 @@ struct guise {
 	/** For an init. The options write into it. */
 	struct init_plan plan;
 	char **command;
-	/** The most verbose level that is printed (enum speech). */
+	/** The most verbose level that is printed (enum log_level). */
 	unsigned level;
 	/** tini -p: a signal; 0: none. */
 	int parent_signal;
@@ -126,7 +120,7 @@ extern const struct disguise disguise_tini, disguise_dumb_init, disguise_cataton
 	disguise_su_exec;
 
 /** Print a message, if its level is on. Control characters become '?'. */
-void guise_say(const struct guise *g, enum speech level, const char *format, ...)
+void guise_say(const struct guise *g, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**

@@ -29,7 +29,7 @@ static void warn_of_zombies(const struct guise *g) {
 		prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
 	}
 	if (getpid() != 1 && !is_subreaper) {
-		guise_say(g, SAY_WARN,
+		guise_say(g, LOG_WARN,
 			  "zombie reaping won't work: Tini is neither PID 1 nor a subreaper (-s)");
 	}
 }
@@ -44,29 +44,29 @@ static void prepare(struct guise *g) {
 
 static void say_ended(const struct guise *g, int status) {
 	if (WIFEXITED(status)) {
-		guise_say(g, SAY_INFO, "Main child exited normally (with status '%d')", WEXITSTATUS(status));
+		guise_say(g, LOG_INFO, "Main child exited normally (with status '%d')", WEXITSTATUS(status));
 	} else {
-		guise_say(g, SAY_INFO, "Main child exited with signal (with signal '%s')",
+		guise_say(g, LOG_INFO, "Main child exited with signal (with signal '%s')",
 			  signal_name(WTERMSIG(status)).s);
 	}
 }
 
 static void say_reaped(const struct guise *g, int pid, int status) {
-	guise_say(g, SAY_DEBUG, "Reaped child with pid: '%d'", pid);
+	guise_say(g, LOG_DEBUG, "Reaped child with pid: '%d'", pid);
 	if (pid == g->child) {
 		say_ended(g, status);
 	} else if (guise_has(g, 'w')) {
-		guise_say(g, SAY_WARN, "Reaped zombie process with pid=%d", pid);
+		guise_say(g, LOG_WARN, "Reaped zombie process with pid=%d", pid);
 	}
 }
 
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	if (event == EVENT_STARTED) {
-		guise_say(g, SAY_INFO, "Spawned child process '%s' with pid '%d'", g->command[0], a);
+		guise_say(g, LOG_INFO, "Spawned child process '%s' with pid '%d'", g->command[0], a);
 	} else if (event == EVENT_SIGNAL && a == SIGCHLD) {
-		guise_say(g, SAY_DEBUG, "Received SIGCHLD");
+		guise_say(g, LOG_DEBUG, "Received SIGCHLD");
 	} else if (event == EVENT_FORWARDED) {
-		guise_say(g, SAY_DEBUG, "Passing signal: '%s'", signal_name(b).s);
+		guise_say(g, LOG_DEBUG, "Passing signal: '%s'", signal_name(b).s);
 	} else if (event == EVENT_REAPED) {
 		say_reaped(g, a, b);
 	}
@@ -94,8 +94,8 @@ const struct disguise disguise_tini = {
 	.exec_before = "exec ",
 	.exec_after = " failed: ",
 	.usage_after_error = true,
-	.stdout_from = SAY_INFO,
-	.level = SAY_WARN,
+	.stdout_from = LOG_INFO,
+	.level = LOG_WARN,
 	.verbose_step = 1,
 	.run = guise_run_init,
 	.prepare = prepare,

@@ -11,7 +11,7 @@
 
 /**
  * Names of variables and paths of files, then NULL. One '*' in a name stands for any text:
- * "VC_*_HOSTS". `distinit sources` lists them, and `distinit bundle` does not send such variables
+ * "VC_*_HOSTS". `distinit managers` lists them, and `distinit bundle` does not send such variables
  * to other hosts.
  */
 #define READS(...) \
@@ -22,7 +22,7 @@
 /** Reads one cluster manager. */
 struct source {
 	const char *name;
-	/** One line for `distinit sources`. */
+	/** One line for `distinit managers`. */
 	const char *about;
 	/**
 	 * The condition for recognising it, in words; NULL: the row has it. Also for `distinit

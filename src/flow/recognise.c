@@ -12,6 +12,15 @@
 #include <errno.h>
 #include <string.h>
 
+/** The managers there that people use most. */
+static const char kubernetes_managers[] = "indexedjob (Job, JobSet), pytorchjob, trainjob, mpijob, tfjob, "
+					  "jaxjob, lws, volcano; 'distinit managers' "
+					  "lists all";
+
+static bool is_kubernetes(const char *name) {
+	return strcmp(name, "kubernetes") == 0 || strcmp(name, "k8s") == 0;
+}
+
 /** @ranks: we are a launcher's rank, so sources that describe nodes only are not asked. */
 static int find_source(const struct input *in, bool ranks, const struct source **out, const char **by,
 		       struct err *err) {
@@ -32,14 +41,20 @@ static int find_source(const struct input *in, bool ranks, const struct source *
 			return 0;
 		}
 	}
+	if (in->cluster.value && !named && is_kubernetes(in->cluster.value)) {
+		return err_set(err, ENOENT,
+			       "%s=%s: Kubernetes itself sets no variables of a cluster; name what made the "
+			       "pods: %s",
+			       in->cluster.from, in->cluster.value, kubernetes_managers);
+	}
 	if (in->cluster.value && !named) {
-		return err_set(err, ENOENT, "%s=%s: there is no such source%s; see 'distinit sources'",
+		return err_set(err, ENOENT, "%s=%s: there is no such manager%s; see 'distinit managers'",
 			       in->cluster.from, quote(str_of(in->cluster.value)).s,
 			       nearest_hint(&best, "").s);
 	}
 	if (in->cluster.value) {
 		return err_set(err, EINVAL,
-			       "%s=%s: its variables are not set here; 'distinit sources' lists them",
+			       "%s=%s: its variables are not set here; 'distinit managers' lists them",
 			       in->cluster.from, named->name);
 	}
 	*out = NULL;
@@ -130,6 +145,18 @@ static void note_unused(const struct input *in) {
 	}
 }
 
+/** Warn that @variable is used in spite of @option: most options override variables. */
+static void note_overridden(const struct input *in, const struct setting *option, const char *variable) {
+	const char *set = env_value(in->env, variable);
+	bool link = set && strstr(set, "://"); // Kubernetes' service link, which does not count
+	if (set && !link && option->value && setting_by_option(option) && strcmp(set, option->value) != 0) {
+		notes_add(in->notes,
+			  "%s=%s in the environment overrides %s=%s; --set %s=%s would override it", variable,
+			  quote(str_of(set)).s, option->from, quote(str_of(option->value)).s, variable,
+			  quote(str_of(option->value)).s);
+	}
+}
+
 int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 	struct cluster c = {
@@ -141,6 +168,8 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		.task = unknown_task,
 	};
 	in->own_addresses = own_addresses;
+	note_overridden(in, &in->master_addr, "MASTER_ADDR");
+	note_overridden(in, &in->master_port, "MASTER_PORT");
 	int r = find_source(in, false, &c.source, &c.recognised_by, err);
 	if (r < 0) {
 		return r;

@@ -47,7 +47,7 @@ static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 static void say_words(struct supervisor *in, struct beside *beside) {
 	if (beside->words) {
 		in->last_words = beside->last_words;
-		say(in, beside->last_words ? INIT_SILENT : INIT_WARN, "%s", beside->words);
+		say(in, beside->last_words ? LOG_ERROR : LOG_WARN, "%s", beside->words);
 		in->last_words = false;
 		beside->words = NULL;
 	}

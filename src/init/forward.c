@@ -59,21 +59,21 @@ bool was_ignored(int signal) {
 static void say_refused(struct supervisor *in, int signal, int r) {
 	if (!in->refused) {
 		in->refused = true;
-		say(in, INIT_WARN, "signal %s cannot be sent to %s: %s", signal_name(signal).s, in->name,
+		say(in, LOG_WARN, "signal %s cannot be sent to %s: %s", signal_name(signal).s, in->name,
 		    strerror(-r));
 	}
 }
 
 static void say_forwarded(const struct supervisor *in, int signal, int as) {
-	if (in->plan.log >= INIT_INFO) {
-		say(in, INIT_INFO, "signal %s is forwarded%s%s", signal_name(signal).s,
+	if (in->plan.log >= LOG_INFO) {
+		say(in, LOG_INFO, "signal %s is forwarded%s%s", signal_name(signal).s,
 		    as == signal ? "" : " as ", as == signal ? "" : signal_name(as).s);
 	}
 }
 
 void say_dropped(const struct supervisor *in, int signal) {
-	if (in->plan.log >= INIT_INFO) {
-		say(in, INIT_INFO, "signal %s is dropped", signal_name(signal).s);
+	if (in->plan.log >= LOG_INFO) {
+		say(in, LOG_INFO, "signal %s is dropped", signal_name(signal).s);
 	}
 }
 

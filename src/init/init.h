@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/signals.h"
 
 #include <stdbool.h>
@@ -28,14 +29,6 @@
 
 struct beside;
 struct report;
-
-/** Which messages init_run() prints on stderr once the workload runs. */
-enum init_log {
-	INIT_SILENT,
-	INIT_WARN,
-	/** Also which signals were forwarded, and how the workload ended in any case. */
-	INIT_INFO,
-};
 
 /** A grace period that never ends. */
 #define GRACE_NEVER UINT64_MAX
@@ -86,9 +79,15 @@ struct init_plan {
 	bool kill_group;
 	/** The signal that the workload gets when we die; 0: none. */
 	int pdeathsig;
-	enum init_log log;
 	/**
-	 * Say how the workload ended, unless it just exited with 0. Else only INIT_INFO says it.
+	 * Which messages init_run() prints on stderr once the workload runs. LOG_INFO: also which
+	 * signals were forwarded, and how the workload ended in any case.
+	 */
+	enum log_level log;
+	/** The words for errors and warnings have colour. */
+	bool colour;
+	/**
+	 * Say how the workload ended, unless it just exited with 0. Else only LOG_INFO says it.
 	 */
 	bool explains;
 	/** The file to which this goes, too, if it exists and is empty; NULL: none. */

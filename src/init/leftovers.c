@@ -176,10 +176,10 @@ static uint64_t phase_end(const struct supervisor *in) {
 
 static void say_killed(const struct supervisor *in) {
 	if (in->hurry) {
-		say(in, INIT_WARN, "processes that %s left behind are killed now, because signal %s came",
+		say(in, LOG_WARN, "processes that %s left behind are killed now, because signal %s came",
 		    in->name, signal_name(in->hurry).s);
 	} else {
-		say(in, INIT_WARN, "processes that %s left behind have not ended in %s: they are killed",
+		say(in, LOG_WARN, "processes that %s left behind have not ended in %s: they are killed",
 		    in->name, spoken(in->plan.leftovers_grace_ms).s);
 	}
 }
@@ -189,7 +189,7 @@ static bool reach_or_say(struct supervisor *in) {
 	if (reach(in)) {
 		return true;
 	}
-	say(in, INIT_WARN,
+	say(in, LOG_WARN,
 	    "%s left processes behind, which cannot be found without /proc of this PID namespace: "
 	    "they are left running",
 	    in->name);
@@ -201,7 +201,7 @@ static bool begin_asked(struct supervisor *in, uint64_t now) {
 	if (!reach_or_say(in)) {
 		return false;
 	}
-	say(in, INIT_INFO, "%s left processes behind: they are asked to end", in->name);
+	say(in, LOG_INFO, "%s left processes behind: they are asked to end", in->name);
 	return true;
 }
 
@@ -224,7 +224,7 @@ static bool begin_killed(struct supervisor *in, uint64_t now) {
 /** The phase is over: begin the next one. Returns false if it was the last. */
 static bool next_phase(struct supervisor *in, uint64_t now) {
 	if (in->phase == PHASE_KILLED) {
-		say(in, INIT_WARN, "processes that %s left behind cannot be killed: they are left running",
+		say(in, LOG_WARN, "processes that %s left behind cannot be killed: they are left running",
 		    in->name);
 		return false;
 	}

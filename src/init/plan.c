@@ -12,7 +12,7 @@ void init_plan_preset(struct init_plan *plan) {
 		.grace_ms = GRACE_NEVER,
 		.limit_grace_ms = 30 * 1000,
 		.leftovers_grace_ms = 2 * 1000,
-		.log = INIT_WARN,
+		.log = LOG_WARN,
 		.program = "distinit",
 	};
 	for (int i = 0; i <= SIGNAL_MAX; i++) {

@@ -27,35 +27,42 @@ static void put_line(const char *line, size_t len) {
 	}
 }
 
-void say(const struct supervisor *in, enum init_log level, const char *format, ...) {
-	const char *also = in->last_words ? in->plan.termination_log : NULL;
-	if (in->plan.log < level && !also) {
-		return;
-	}
-	// A single write, so that lines of several processes do not mix.
-	char line[400];
-	size_t head = strlen(in->plan.program);
-	memcpy(line, in->plan.program, head);
-	static const char *const kinds[] = {": error: ", ": warning: ", ": info: "};
-	struct str kind = str_of(kinds[level]);
-	memcpy(line + head, kind.p, kind.len);
-	head += kind.len;
-	va_list args;
-	va_start(args, format);
-	size_t len = head + (size_t)vsnprintf(line + head, sizeof(line) - head - 1, format, args);
-	va_end(args);
-	len = len < sizeof(line) - 2 ? len : sizeof(line) - 2;
+/** A line of a message, for a single write, so that lines of several processes do not mix. */
+struct line {
+	char text[420];
+	size_t len;
+};
+
+static void compose(struct line *line, const struct supervisor *in, const char *word, const char *format,
+		    va_list args) {
+	const size_t size = sizeof(line->text) - 1;
+	size_t head = (size_t)snprintf(line->text, size, "%s: %s: ", in->plan.program, word);
+	size_t len = head + (size_t)vsnprintf(line->text + head, size - head, format, args);
+	len = len < size - 1 ? len : size - 1;
 	// The program's name is foreign text, and could contain control characters for the
 	// terminal. There is no room here for \xNN.
 	for (size_t i = head; i < len; i++) {
-		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
+		line->text[i] = line->text[i] < ' ' || line->text[i] > '~' ? '?' : line->text[i];
 	}
-	line[len++] = '\n';
+	line->text[len++] = '\n';
+	line->len = len;
+}
+
+void say(const struct supervisor *in, enum log_level level, const char *format, ...) {
+	const char *also = in->last_words ? in->plan.termination_log : NULL;
+	struct line line;
+	va_list args;
 	if (in->plan.log >= level) {
-		put_line(line, len);
+		va_start(args, format);
+		compose(&line, in, log_word(level, in->plan.colour), format, args);
+		va_end(args);
+		put_line(line.text, line.len);
 	}
 	if (also) {
-		termination_log(also, (struct str){line, len}, !in->explained);
+		va_start(args, format);
+		compose(&line, in, log_word(level, false), format, args);
+		va_end(args);
+		termination_log(also, (struct str){line.text, line.len}, !in->explained);
 	}
 }
 

@@ -143,10 +143,10 @@ void handle_signal(struct supervisor *in, siginfo_t *info);
 // say.c
 
 /**
- * Print one line on stderr if the plan's log level includes @level; with INIT_SILENT in any case, as
+ * Print one line on stderr if the plan's log level includes @level; with LOG_ERROR in any case, as
  * an error. It never blocks: if nothing reads stderr, the line is lost.
  */
-void say(const struct supervisor *in, enum init_log level, const char *format, ...)
+void say(const struct supervisor *in, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /** A duration as text: "90s", "1.5s". */

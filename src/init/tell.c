@@ -15,7 +15,7 @@ static void put_signal(struct buf *out, const char *key, int signal) {
 /** @r and @err are from the report: warn if it failed. */
 static void warn(const struct supervisor *in, int r, const struct err *err) {
 	if (r < 0) {
-		say(in, INIT_WARN, "%s", err->text);
+		say(in, LOG_WARN, "%s", err->text);
 	}
 }
 

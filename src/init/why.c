@@ -139,7 +139,7 @@ void why_ended(struct supervisor *in) {
 	// What is beside says why, in words of its own.
 	plain = plain || (in->plan.beside && in->plan.beside->status);
 	in->last_words = in->plan.explains && !plain;
-	say(in, in->last_words ? INIT_WARN : INIT_INFO, "%s ended after %s: %s", in->name,
+	say(in, in->last_words ? LOG_WARN : LOG_INFO, "%s ended after %s: %s", in->name,
 	    spoken(end->ran_ms).s, end->text);
 	in->explained = in->last_words;
 	in->last_words = false;

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/** How often wait_until_up() reports that it is still waiting, in milliseconds. */
+/** How often wait_until_up() reports that it is still waiting, in milliseconds, unless told. */
 #define WAIT_PROGRESS_MS 10000
 
 struct wait_for {
@@ -24,13 +24,16 @@ struct wait_for {
 	/** Timeout in milliseconds, from the call on. */
 	uint64_t timeout_ms;
 	/**
-	 * Called every WAIT_PROGRESS_MS, or NULL. @failure says why the last attempt failed: a
-	 * clause, or "".
+	 * Called after progress_first_ms, and then every progress_ms from the start on; or NULL.
+	 * @failure says why the last attempt failed: a clause, or "".
 	 */
 	void (*progress)(void *context, uint64_t waited_ms, const char *failure);
 	/** Called after each failed attempt with its reason, or NULL. */
 	void (*failed)(void *context, const char *failure);
 	void *context;
+	/** 0: WAIT_PROGRESS_MS. */
+	uint64_t progress_first_ms;
+	uint64_t progress_ms;
 };
 
 /** How a wait ended. */

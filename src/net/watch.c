@@ -48,6 +48,16 @@ static uint64_t watched_signals(sigset_t *set) {
 	return bits;
 }
 
+static uint64_t or_default(uint64_t ms) {
+	return ms ? ms : WAIT_PROGRESS_MS;
+}
+
+/** When progress() is called next, if it was called @now. */
+static uint64_t next_progress(const struct watch *watch, uint64_t now) {
+	uint64_t every = or_default(watch->wait->progress_ms), waited = now - watch->started;
+	return clock_after(now, every - waited % every);
+}
+
 int watch_begin(struct watch *watch, const struct wait_for *wait) {
 	sigset_t set;
 	uint64_t bits = watched_signals(&set);
@@ -56,7 +66,7 @@ int watch_begin(struct watch *watch, const struct wait_for *wait) {
 		.wait = wait,
 		.started = now,
 		.deadline = clock_after(now, wait->timeout_ms),
-		.next_progress = clock_after(now, WAIT_PROGRESS_MS),
+		.next_progress = clock_after(now, or_default(wait->progress_first_ms)),
 		.child_pending = is_pending(SIGCHLD),
 	};
 	watch->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -115,7 +125,7 @@ int watch_poll(struct watch *watch, int fd, short events, uint64_t until) {
 			return 0;
 		}
 		if (now >= watch->next_progress) {
-			watch->next_progress = clock_after(now, WAIT_PROGRESS_MS);
+			watch->next_progress = next_progress(watch, now);
 			if (watch->wait->progress) {
 				watch->wait->progress(watch->wait->context, now - watch->started,
 						      watch->failure.text);

@@ -54,7 +54,7 @@ struct surrogate {
 	bool limited;
 };
 
-static void report(const struct surrogate *s, enum surrogate_level level, const char *text) {
+static void report(const struct surrogate *s, enum log_level level, const char *text) {
 	s->plan->say(s->plan->context, level, text);
 }
 
@@ -69,7 +69,7 @@ static const char *spoken_time(struct arena *arena, uint64_t ms) {
 // --- the step
 
 static void report_up(const struct surrogate *s) {
-	report(s, SURROGATE_INFO,
+	report(s, LOG_INFO,
 	       arena_format(s->arena, "step %s.%s, %s, mirrors the command", s->plan->where->job_id,
 			    s->step.id, s->plan->step_name));
 }
@@ -86,21 +86,20 @@ static void take_end(struct surrogate *s) {
 	const char *job = s->plan->where->job_id;
 	bool running = s->status < 0;
 	if (step->end == STEP_NEVER && !s->killed) {
-		report(s, SURROGATE_WARNING,
+		report(s, LOG_WARN,
 		       arena_format(s->arena, "no surrogate step in job %s: %s; the command %s without one",
 				    job, step->why.text, running ? "runs" : "ran"));
 	} else if (step->end == STEP_CANCELLED && running) {
-		report(s, SURROGATE_INFO,
+		report(s, LOG_INFO,
 		       arena_format(s->arena, "step %s.%s was cancelled: the command is asked to end", job,
 				    step->id));
 		s->beside.signals |= signal_bit(SIGTERM);
 	} else if (step->end == STEP_GONE && running) {
-		report(s, SURROGATE_WARNING,
+		report(s, LOG_WARN,
 		       arena_format(s->arena, "step %s.%s is gone: %s; the command continues without one",
 				    job, step->id, step->why.text));
 	} else {
-		report(s, SURROGATE_DEBUG,
-		       arena_format(s->arena, "step %s.%s: %s", job, step->id, step->why.text));
+		report(s, LOG_DEBUG, arena_format(s->arena, "step %s.%s: %s", job, step->id, step->why.text));
 	}
 }
 
@@ -109,7 +108,7 @@ static void begin_step(struct surrogate *s) {
 	const struct where *where = s->plan->where;
 	if (!where_takes_steps(where)) {
 		const char *why = where->why;
-		report(s, SURROGATE_DEBUG,
+		report(s, LOG_DEBUG,
 		       where->place == SLURM_STEP
 			       ? arena_format(s->arena,
 					      "no surrogate step: Slurm already accounts for this step (%s)",
@@ -180,7 +179,7 @@ static void say_limit(struct surrogate *s) {
 						   spoken_time(s->arena, b->used_ms - b->used_before_ms),
 						   quote(str_of(b->path)).s)
 				    : "";
-	report(s, SURROGATE_ERROR,
+	report(s, LOG_ERROR,
 	       arena_format(s->arena,
 			    "the time limit of %s is reached (%s used%s): the command is asked to end, and "
 			    "killed %s later",
@@ -258,7 +257,7 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 	s->give_up_at = now_ms() + END_MS;
 	step_send_status(&s->step, end->status);
 	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
-		report(s, SURROGATE_WARNING, err.text);
+		report(s, LOG_WARN, err.text);
 	}
 	set_waits(s);
 }
@@ -272,7 +271,7 @@ static void give_up(struct surrogate *s) {
 	s->killed = true;
 	s->give_up_at = now_ms() + KILLED_MS;
 	struct str line = tool_last_line((struct str){s->step.errors, s->step.errors_len});
-	report(s, SURROGATE_WARNING,
+	report(s, LOG_WARN,
 	       arena_format(s->arena,
 			    "Slurm has not ended the surrogate step of job %s within %s: distrun stops "
 			    "waiting for it%s%s",

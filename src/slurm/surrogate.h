@@ -8,13 +8,6 @@
 #include "slurm/step.h"
 #include "slurm/where.h"
 
-enum surrogate_level {
-	SURROGATE_ERROR,
-	SURROGATE_WARNING,
-	SURROGATE_INFO,
-	SURROGATE_DEBUG,
-};
-
 struct surrogate_plan {
 	/**
 	 * The workload. The caller sets argv, envp, path, grace periods and log; the rest is as
@@ -32,7 +25,7 @@ struct surrogate_plan {
 	/** An open budget with a limit; or NULL. */
 	struct budget *budget;
 	/** Print one line. */
-	void (*say)(void *context, enum surrogate_level level, const char *text);
+	void (*say)(void *context, enum log_level level, const char *text);
 	void *context;
 };
 

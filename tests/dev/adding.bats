@@ -46,7 +46,7 @@ block() {
 
 @test "adding: it is listed, and it can be asked for by name" {
 	cd "$TREE"
-	build-acme/distinit sources | grep -q '^  acme '
+	build-acme/distinit managers | grep -q '^  acme '
 	run env -i ACME_NODES=a1,a2 ACME_INDEX=1 build-acme/distinit env --cluster=acme --frameworks=torch
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -225,6 +225,26 @@ in_bash() {
 	[ "$(in_bash distinit env --form)" = --format= ]
 	[ -z "$(in_bash distinit env --kill-g)" ]
 	in_bash distinit --init -- mkdi | grep -qx mkdir
+	# Values, also as readline parts words at '='.
+	[ "$(in_bash distinit --for=)" = $'--for=tcp\n--for=dns\n--for=all' ]
+	[ "$(in_bash distinit wait --for = d)" = dns ]
+	[ "$(in_bash distinit --for =)" = $'tcp\ndns\nall' ]
+	[ "$(in_bash distinit explain --format = v)" = vector ]
+	[ "$(in_bash distinit env --cluster slu)" = slurm ]
+	[ "$(in_bash distinit --frameworks=torchr)" = --frameworks=torchrun ]
+	[ "$(in_bash distinit --signal=TERM:I)" = --signal=TERM:INT ]
+	in_bash distinit --user=roo | grep -qx -- --user=root
+	[ "$(in_bash distrun where --format=j)" = --format=json ]
+	# The programs take what is offered.
+	local word
+	for word in $(in_bash distinit --for=) $(in_bash distinit --cluster=) $(in_bash distinit --frameworks=) $(in_bash distinit --signal=); do
+		! "$DISTINIT" --init --wait=1s "$word" -- true 2>&1 | grep -E 'expected|there is no such|is not a signal' || return 1
+	done
+	for word in env wait explain check; do
+		for format in $(in_bash distinit $word --format=); do
+			! "$DISTINIT" $word "$format" 2>&1 >/dev/null | grep expected || return 1
+		done
+	done
 	[ "$(in_bash distrun surr)" = surrogate ]
 }
 
@@ -236,6 +256,10 @@ in_bash() {
 	[ "$(in_fish 'distinit exp')" = explain ]
 	in_fish 'distinit --clus' | grep -qx -- --cluster
 	in_fish 'distinit env --form' | grep -qx -- --format
+	in_fish 'distinit --for=d' | grep -qx -- --for=dns
+	in_fish 'distinit explain --format=v' | grep -qx -- --format=vector
+	in_fish 'distinit --cluster=slu' | grep -qx -- --cluster=slurm
+	in_fish 'distinit --user=roo' | grep -qx -- --user=root
 	[ -z "$(in_fish 'distinit env --kill-g')" ]
 	in_fish 'distinit --init -- mkdi' | grep -qx mkdir
 }
@@ -270,5 +294,9 @@ in_bash() {
 		distinit --clus|--cluster=
 		distinit env --form|--format=
 		distinit --init -- mkdi|mkdir
+		distinit --for=dn|--for=dns
+		distinit explain --format=vec|--format=vector
+		distinit --cluster=slu|--cluster=slurm
+		distinit --user=roo|--user=root
 	TYPED
 }

@@ -24,7 +24,7 @@ names() {
 
 @test "the manual has every option of every --help" {
 	requires_text "$MANUAL"
-	for word in '' env explain wait check install bundle hosts sources frameworks; do
+	for word in '' env explain wait check install bundle hosts managers frameworks; do
 		# shellcheck disable=SC2086 # none or one
 		for option in $(env -i "$DISTINIT" $word --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+' | sed 's/.*--//'); do
 			grep -Eq "^\.It .*Fl -$option( |\$)" "$MANUAL" || {
@@ -50,7 +50,7 @@ names() {
 
 @test "the manual has every subcommand and every exit status" {
 	requires_text "$MANUAL"
-	for word in env explain wait check install bundle hosts sources frameworks; do
+	for word in env explain wait check install bundle hosts managers frameworks; do
 		grep -Eq "^\.It Cm $word\b" "$MANUAL"
 	done
 	for number in 124 125 126 127; do
@@ -66,7 +66,7 @@ names() {
 }
 
 @test "the pages mention every source, launcher and framework" {
-	for name in $(names sources); do
+	for name in $(names managers); do
 		grep -q "^| \`$name\`" docs/managers.md || { echo "docs/managers.md: no $name" && return 1; }
 	done
 	for name in $(names frameworks); do
@@ -74,8 +74,8 @@ names() {
 	done
 }
 
-@test "sources shows for every manager what identifies it and what is read" {
-	env -i "$DISTINIT" sources | awk '
+@test "managers shows for every manager what identifies it and what is read" {
+	env -i "$DISTINIT" managers | awk '
 		/^Launchers/ { exit }
 		/^  [a-z]/ { managers++; name = $1 }
 		/^ +known by [^ ]/ { known++ }
@@ -84,7 +84,7 @@ names() {
 }
 
 @test "the pages mention every subcommand" {
-	for word in env explain wait check install bundle hosts sources frameworks; do
+	for word in env explain wait check install bundle hosts managers frameworks; do
 		grep -q "distinit $word" README.md docs/*.md || { echo "no page mentions distinit $word" && return 1; }
 	done
 }

@@ -276,6 +276,17 @@ readonly STEP=(
 	[[ $output == 'No cluster manager is recognised here'* ]]
 }
 
+@test "text: without a cluster, --cleanenv is named in Singularity and Apptainer only" {
+	distinit -- explain
+	[[ $output != *cleanenv* && $output != *ingularity* ]]
+	distinit KUBERNETES_SERVICE_HOST=10.0.0.1 -- explain
+	[[ $output != *cleanenv* && $output != *ingularity* ]]
+	for variable in SINGULARITY_CONTAINER APPTAINER_CONTAINER; do
+		distinit $variable=/x.sif -- explain
+		[[ $output == *"Under --cleanenv a manager's variables do not arrive.)"* ]]
+	done
+}
+
 @test "text: an index alone is not a cluster, and it shows what to pass" {
 	distinit NOMAD_ALLOC_INDEX=2 -- explain
 	succeeds_with "$output"

@@ -11,18 +11,18 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-readonly SUBCOMMANDS=(env explain wait check install bundle hosts sources frameworks)
+readonly SUBCOMMANDS=(env explain wait check install bundle hosts managers frameworks help version)
 
 # long_options WORD...: print the long options of its --help, as --name or, with an argument,
 # --name=ARG.
 long_options() {
-	env -i "$DISTINIT" "$@" --help | grep -oE '^ +(-[A-Za-z], )?--[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
+	env -i "$DISTINIT" "$@" --help | grep -oE '^  (-[A-Za-z],|   ) --[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
 }
 
 # --- help -----------------------------------------------------------------------------------------
 
 @test "--help: on stdout, with status 0, and nothing on stderr" {
-	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'check --help' 'install --help' 'bundle --help' 'hosts --help' 'sources --help' 'frameworks --help'; do
+	for words in --help -h 'env --help' 'explain -h' 'wait --help' 'check --help' 'install --help' 'bundle --help' 'hosts --help' 'managers --help' 'sources --help' 'frameworks --help' help 'help explain'; do
 		# shellcheck disable=SC2086 # several words
 		distinit -- $words
 		[ "$status" -eq 0 ]
@@ -81,6 +81,103 @@ long_options() {
 	done
 }
 
+@test "--help: options are in groups, in the manual's order" {
+	distinit -- --help
+	[ "$(grep -E '^[A-Z][a-z ]+:$' <<<"$output")" = $'Cluster:\nVariables:\nUser and privileges:\nWaiting and roll call:\nStaying as the parent:\nMessages and tests:' ]
+	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of env/{s/^\.It Fl \([a-zA-Z] , Fl \)\{0,1\}-\([a-z-]*\).*/--\2/p}' \
+		"$BATS_TEST_DIRNAME/../../cmd/distinit/distinit.1" | grep -vE '^--(un)?set-env$|^--(ap|pre)pend-env$' >manual
+	long_options | sed 's/[= ].*//' | diff manual -
+}
+
+@test "help and version are subcommands, too" {
+	for word in '' "${SUBCOMMANDS[@]}"; do
+		# shellcheck disable=SC2086 # none or one
+		distinit -- $word --help
+		help=$output
+		# shellcheck disable=SC2086
+		distinit -- help $word
+		succeeds_with "$help"
+	done
+	distinit -- --version
+	version=$output
+	distinit -- version
+	succeeds_with "$version"
+	distinit -- help explian
+	refuses_with "help: 'explian' is not a subcommand; did you mean 'explain'?; see 'distinit help'"
+	distinit -- help env explain
+	refuses_with 'help takes one subcommand: distinit help env'
+}
+
+@test "a subcommand behind the options, run and exec: an error with the right line" {
+	distinit -- --cluster=slurm explain
+	refuses_with "the subcommand 'explain' comes before its options: distinit explain [OPTION]...; to run a program of this name: distinit [OPTION]... -- explain"
+	distinit -- run -- echo a
+	refuses_with "'run' is not a subcommand, and none is needed to run a command: distinit -- echo a"
+	distinit -- run echo a
+	refuses_with "'run' is not a subcommand, and none is needed to run a command: distinit -- echo a"
+	distinit -- exec --init -- echo --password=x
+	refuses_with "'exec' is not a subcommand, and none is needed to run a command: distinit --init -- echo '--password=********'"
+	distinit -- exec
+	refuses_with "'exec' is not a subcommand, and none is needed to run a command: distinit -- COMMAND [ARG]..."
+}
+
+@test "a subcommand behind '--', as docker run IMAGE explain has it: how to run it" {
+	for init in --init=0 --init; do
+		distinit PATH=/nowhere -- "$init" -- explain
+		fails_with 127 "'explain' was not found in PATH='/nowhere'; it is a subcommand of distinit, not a program: docker run --entrypoint '$DISTINIT' IMAGE explain"
+	done
+	# With more words it may be anything, and a program of the name starts.
+	distinit PATH=/nowhere -- -- explain this
+	fails_with 127 "'explain' was not found in PATH='/nowhere'"
+	printf '#!/bin/sh\necho ran' >explain
+	chmod +x explain
+	distinit PATH="$PWD" -- -- explain
+	succeeds_with ran
+}
+
+@test "--json: --format=json is the option, where there is one" {
+	for word in env explain check wait; do
+		distinit -- $word --json
+		refuses_with "unknown option '--json'; write --format=json"
+	done
+	distinit -- hosts --json
+	refuses_with "unknown option '--json'; see --help"
+}
+
+@test "--set NAME+=VALUE: an error that names --append" {
+	for option in -e --set --add --append --prepend --first; do
+		distinit -- "$option" PATH+=secret -- true
+		fails_like 125 "--*: 'PATH+=': there is no '+='; write --append PATH=VALUE"
+	done
+	distinit -- --set A=1+=2 -- sh -c 'echo $A'
+	succeeds_with 1+=2
+}
+
+@test "--cluster=kubernetes: an error that names the managers there" {
+	for name in kubernetes k8s; do
+		distinit -- --cluster=$name -- true
+		fails_like 125 "--cluster=$name: Kubernetes itself sets no variables of a cluster; name what made the pods: *"
+	done
+	names=${stderr#*pods: }
+	for name in $(sed 's/;.*//; s/([^)]*)//; s/,//g' <<<"$names"); do
+		env -i "$DISTINIT" managers | grep -E "^  $name "
+	done
+}
+
+@test "--master-addr and --master-port: a warning if the environment overrides them" {
+	distinit MASTER_PORT=1111 -- --master-port=2222 -- sh -c 'echo $MASTER_PORT'
+	[ "$output" = 1111 ]
+	warns_with "MASTER_PORT='1111' in the environment overrides --master-port='2222'; --set MASTER_PORT='2222' would override it"
+	distinit "${SESSION[@]}" MASTER_ADDR=a -- --master-addr=b -- sh -c 'echo $MASTER_ADDR'
+	[ "$output" = a ]
+	warns_with "MASTER_ADDR='a' in the environment overrides --master-addr='b'; --set MASTER_ADDR='b' would override it"
+	# Not where both say the same, nor for a variable in an image.
+	distinit MASTER_PORT=1111 -- --master-port=1111 -- true
+	succeeds_with ''
+	distinit MASTER_PORT=1111 DISTINIT_MASTER_PORT=2222 -- -- true
+	succeeds_with ''
+}
+
 @test "--help: is printed even if the manager's variables are invalid" {
 	distinit BACKENDAI_CLUSTER_SIZE=x -- --help
 	[ "$status" -eq 0 ]
@@ -105,8 +202,8 @@ long_options() {
 	done
 }
 
-@test "sources and frameworks: the tables" {
-	distinit -- sources
+@test "managers and frameworks: the tables" {
+	distinit -- managers
 	[ "$status" -eq 0 ]
 	for name in manual backendai slurm torchrun openmpi mvapich2 hydra; do
 		grep -E "^  $name " <<<"$output"
@@ -118,15 +215,24 @@ long_options() {
 	done
 }
 
-@test "sources and frameworks: an argument is refused" {
-	for word in sources frameworks; do
+@test "managers and frameworks: an argument is refused" {
+	for word in managers sources frameworks; do
 		distinit -- $word torch
 		refuses_with "$word takes no command and no argument, only options; see 'distinit $word --help'"
 	done
 }
 
-@test "sources: every listed name is valid" {
-	for name in $(env -i "$DISTINIT" sources | sed -n '/^$/q; s/^  \([a-z]*\) .*/\1/p'); do
+@test "sources: another name of managers, and not listed" {
+	distinit -- managers
+	table=$output
+	distinit -- sources
+	succeeds_with "$table"
+	distinit -- --help
+	[[ $output != *sources* ]]
+}
+
+@test "managers: every listed name is valid" {
+	for name in $(env -i "$DISTINIT" managers | sed -n '/^$/q; s/^  \([a-z]*\) .*/\1/p'); do
 		distinit -- --cluster="$name" -- true
 		[[ $stderr == "distinit: error: --cluster=$name: its variables are not set here; "* ]]
 	done

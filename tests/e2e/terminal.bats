@@ -160,3 +160,44 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 	typed see=ready until='sh suspend' until='touch end' see=done ends=0 -- \
 		"$DISTINIT" --init -- sh -c 'echo "$PPID $$" >pids; echo ready; until [ -e end ]; do sleep 0.02; done; echo done'
 }
+
+# --- colour -----------------------------------------------------------------------------------------
+
+@test "terminal: the words for errors and warnings have colour" {
+	local warns='BACKENDAI_CLUSTER_SIZE=x'
+	typed ends=125 -- env -i TERM=xterm $warns "$DISTINIT" -- true
+	[[ $output == $'distinit: \e[1;31merror\e[m: BACKENDAI_CLUSTER_SIZE='* ]]
+	typed ends=0 -- env -i TERM=xterm $warns "$DISTINIT" --lenient -- true
+	[[ $output == $'distinit: \e[1;33mwarning\e[m: BACKENDAI_CLUSTER_SIZE='* ]]
+	typed ends=0 -- env -i TERM=xterm "$DISTINIT" -v -- true
+	[[ $output == 'distinit: info: '* ]]
+	typed ends=3 -- env -i TERM=xterm "$DISTINIT" --init -- sh -c 'exit 3'
+	[[ $output == $'distinit: \e[1;33mwarning\e[m: sh ended after '* ]]
+}
+
+@test "terminal: no colour with NO_COLOR, on a dumb terminal, without TERM, and in a file" {
+	local variable
+	for variable in 'NO_COLOR=1 TERM=xterm' TERM=dumb TERM= A=1; do
+		for init in --init=0 --init; do
+			# shellcheck disable=SC2086 # several words
+			typed ends=125 -- env -i $variable BACKENDAI_CLUSTER_SIZE=x "$DISTINIT" $init -- true
+			[[ $output == 'distinit: error: '* && $output != *$'\e'* ]]
+		done
+		# shellcheck disable=SC2086
+		typed ends=3 -- env -i $variable "$DISTINIT" --init -- sh -c 'exit 3'
+		[[ $output == 'distinit: warning: '* && $output != *$'\e'* ]]
+	done
+	typed ends=125 -- env -i TERM=xterm sh -c "BACKENDAI_CLUSTER_SIZE=x '$DISTINIT' -- true 2>file"
+	typed ends=3 -- env -i TERM=xterm sh -c "'$DISTINIT' --init -- sh -c 'exit 3' 2>>file"
+	[[ $(<file) == 'distinit: error: '*'distinit: warning: '* && $(<file) != *$'\e'* ]]
+	# An empty NO_COLOR is none.
+	typed ends=125 -- env -i NO_COLOR= TERM=xterm BACKENDAI_CLUSTER_SIZE=x "$DISTINIT" -- true
+	[[ $output == *$'\e'* ]]
+}
+
+@test "terminal: the termination log has no colour" {
+	mkdir -p root/dev
+	: >root/dev/termination-log
+	typed ends=3 -- env -i TERM=xterm "$DISTINIT" --root="$PWD/root" --init -- sh -c 'exit 3'
+	[[ $(<root/dev/termination-log) == 'distinit: warning: sh ended after '* ]]
+}

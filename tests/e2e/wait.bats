@@ -197,10 +197,40 @@ fails_at_last() {
 	fails_at_last 124 '*could not be reached*'
 }
 
-@test "wait: every ten seconds a message shows what it waits for" {
-	scene --when='still waiting' --signal=TERM -- "${WORKER[@]}" -- --wait -- echo ran
+@test "wait: after two seconds, and then every ten, a message shows what it waits for" {
+	scene --when='after 1' --signal=TERM -- "${WORKER[@]}" -- --wait -- echo ran
 	fails_at_last 143 'SIGTERM ended the wait *'
-	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]" s: 127.0.0.1: Connection refused"$'\n'* ]]
+	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 2 s: 127.0.0.1: Connection refused"$'\n'* ]]
+	[[ $stderr == *$'\n'"distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]" s: 127.0.0.1: Connection refused"$'\n'* ]]
+}
+
+# waits_typed VAR=VALUE... STEP...: wait in vain on a terminal, for a port that nobody has open.
+waits_typed() {
+	local -a variables=()
+	while [[ $1 == [A-Z]* ]]; do
+		variables+=("$1")
+		shift
+	done
+	invoke "$BATS_TEST_DIRNAME/../programs/terminal" "$@" -- env -i "${SESSION[@]}" DISTINIT_WAIT=1m \
+		MASTER_ADDR=127.0.0.1 MASTER_PORT=1 "${variables[@]}" "$DISTINIT" -- echo ran 3>&-
+	[ "$status" -eq 0 ]
+}
+
+@test "wait: on a terminal, one line is rewritten, and gone before the next message" {
+	local shown=$'\r\e[Kdistinit: waiting for 127.0.0.1:1, '
+	waits_typed TERM=xterm see="${shown}2 s: 127.0.0.1: Connection refused" see="${shown}3 s: " type=^C ends=130
+	[[ $output == *$'\r\e[Kdistinit: \e[1;31merror\e[m: SIGINT ended the wait for 127.0.0.1:1 '* ]]
+	[[ $output != *'still waiting'* ]]
+	# It does not wrap, and with --log=error it is not there.
+	waits_typed TERM=xterm columns=25 see="${shown:0:27}" type=^C ends=130
+	[[ $output != *"${shown:0:29}"* ]]
+	waits_typed TERM=xterm DISTINIT_LOG=error DISTINIT_WAIT=3s ends=124
+	[[ $output != *'waiting for'* && $output == *'could not be reached within 3 s'* ]]
+}
+
+@test "wait: a dumb terminal gets lines" {
+	waits_typed TERM=dumb see='distinit: warning: still waiting for 127.0.0.1:1 after 2 s: ' type=^C ends=130
+	[[ $output != *$'\e'* ]]
 }
 
 @test "wait: distinit wait resolves the name, and tries the port only with --for=tcp" {

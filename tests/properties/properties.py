@@ -14,7 +14,7 @@ some), and
  - what "hosts --compress" makes expands to the same hosts;
  - every output of "env" is valid in its format, and says the same.
 
-A manager or launcher that "distinit sources" lists and nobody makes is a failed test; one that this binary does
+A manager or launcher that "distinit managers" lists and nobody makes is a failed test; one that this binary does
 not know is left out. PROPERTIES_SEED=N makes other clusters, PROPERTIES_RUNS=N more of them.
 """
 
@@ -297,7 +297,7 @@ def main():
     managers, launchers = listed_names(binary)
     tap = Tap()
     if not managers or not launchers:
-        print("Bail out! 'distinit sources' lists nothing that can be read")
+        print("Bail out! 'distinit managers' lists nothing that can be read")
         return 1
     for name in managers:
         try_makers(binary, "manager", name, MANAGERS.get(name), managers, tap)

@@ -139,7 +139,7 @@ static void check_noted(const char *name, struct given given, const char *want, 
 static void check_refused(const char *name, struct given given, const char *want) {
 	struct outcome *out = run(&given);
 	const struct cluster untouched = {0};
-	int refused = strstr(want, "no such source") ? -ENOENT : -EINVAL;
+	int refused = strstr(want, "no such manager") ? -ENOENT : -EINVAL;
 	checkf(out->r == refused && memcmp(&out->cluster, &untouched, sizeof(untouched)) == 0,
 	       "refuse %s: %d", name, out->r);
 	check_part(out->err.text, want, "refuse %s", name);
@@ -161,14 +161,14 @@ static void check_none(void) {
 	CASE("empty variables count as unset", "none",
 	     .env = "BACKENDAI_CLUSTER_SIZE= SLURM_JOB_ID= OMPI_COMM_WORLD_RANK= OMPI_COMM_WORLD_SIZE=");
 	REFUSED("an unknown source",
-		"--cluster='slrum': there is no such source; did you mean 'slurm'?; see "
-		"'distinit sources'",
+		"--cluster='slrum': there is no such manager; did you mean 'slurm'?; see "
+		"'distinit managers'",
 		.cluster = "slrum");
 	REFUSED("a source that is none at all",
-		"--cluster='xyzzyxyzzy': there is no such source; see 'distinit sources'",
+		"--cluster='xyzzyxyzzy': there is no such manager; see 'distinit managers'",
 		.cluster = "xyzzyxyzzy");
 	REFUSED("a source that is not here",
-		"--cluster=slurm: its variables are not set here; 'distinit sources' lists them",
+		"--cluster=slurm: its variables are not set here; 'distinit managers' lists them",
 		.cluster = "slurm", .env = BAI("2", "main1,sub1"));
 }
 
@@ -446,12 +446,16 @@ static void check_launchers(void) {
 /** The user's own value first, then the option, then the manager's, then the default. */
 static void check_master(void) {
 	const char *bai = BAI("2", "main1,sub1") BAI_RANK "1 BACKENDAI_DIST_MASTER_PORT=12345 ";
-	CASE("the user's address", "backendai node main1,sub1 node 1 x:12345", .master_addr = "y",
-	     .env = arena_format(&arena, "%sMASTER_ADDR=x", bai));
+	NOTED("the user's address", "backendai node main1,sub1 node 1 x:12345",
+	      "MASTER_ADDR='x' in the environment overrides --master-addr='y'; --set MASTER_ADDR='y' would "
+	      "override it",
+	      .master_addr = "y", .env = arena_format(&arena, "%sMASTER_ADDR=x", bai));
 	CASE("the address that was told", "backendai node main1,sub1 node 1 y:12345", .master_addr = "y",
 	     .env = arena_format(&arena, "%sMASTER_ADDR=", bai));
-	CASE("the user's port", "backendai node main1,sub1 node 1 main1:1", .master_port = "2",
-	     .env = arena_format(&arena, "%sMASTER_PORT=1", bai));
+	NOTED("the user's port", "backendai node main1,sub1 node 1 main1:1",
+	      "MASTER_PORT='1' in the environment overrides --master-port='2'; --set MASTER_PORT='2' would "
+	      "override it",
+	      .master_port = "2", .env = arena_format(&arena, "%sMASTER_PORT=1", bai));
 	CASE("the port that was told", "backendai node main1,sub1 node 1 main1:65535", .master_port = "65535",
 	     .env = arena_format(&arena, "%sMASTER_PORT=", bai));
 	CASE("a service called master", "backendai node main1,sub1 node 1 main1:12345",

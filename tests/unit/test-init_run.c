@@ -88,7 +88,7 @@ static void check_beside(void) {
 	};
 	struct init_plan plan;
 	init_plan_preset(&plan);
-	plan.log = INIT_SILENT;
+	plan.log = LOG_ERROR;
 	plan.beside = &beside;
 	plan.status_as[128 + SIGUSR1] = 60;
 	plan.status_as[6] = 70;
@@ -102,7 +102,7 @@ static void check_beside(void) {
 int main(void) {
 	struct init_plan plan;
 	init_plan_preset(&plan);
-	plan.log = INIT_SILENT;
+	plan.log = LOG_ERROR;
 	plan.leftovers = LEFTOVERS_END;
 	check_run(&plan, "exit 0", 0);
 	check_run(&plan, "exit 7", 7);

@@ -295,7 +295,7 @@ static void check_help(enum command command, const char *has, const char *has_no
 	}
 	checkf(longest <= 80, "help of %d: the longest line has %zu columns", command, longest);
 	for (const struct option *o = distinit_options.options; o->commands; o++) {
-		if ((o->commands & command) && o->help) {
+		if ((o->commands & command) && o->help && o->name) {
 			check_part(help.p, arena_format(&arena, "--%s", o->name), "help of %d", command);
 		}
 	}
@@ -318,7 +318,7 @@ static void check_table(void) {
 		if (a->letter) {
 			buf_putf(&letters, "%c=%s ", a->letter, a->name);
 		}
-		if (!a->variable) {
+		if (!a->variable && a->takes != TAKES_HEAD) {
 			buf_putf(&without, "%s ", a->name);
 		}
 	}
@@ -326,7 +326,7 @@ static void check_table(void) {
 		   "options with a letter");
 	check_text(buf_text(&without),
 		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
-		   "options-from timeout format format all force carry-unset output as show-secrets count "
+		   "options-from timeout format format all output show-secrets force carry-unset as count "
 		   "first nth compress verbose help version ",
 		   "options without a variable");
 }
