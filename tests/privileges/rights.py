@@ -81,6 +81,7 @@ STATES = {
     "file capabilities, and a user": Told(start("user", file=FILE_CAPS), [f"--user={USER}:{USER}"], Wish(USER, USER, NOBODY)),
     "file capabilities, and root that is none": Told(start(securebits=NOROOT, file=FILE_CAPS), ["--no-new-privs"], Wish(no_new_privs=True)),
 }
+BEFORE = {name: told.start.before() for name, told in STATES.items()}
 COMMAND = ["--", "/bin/true"]
 MODES = [["--init", *COMMAND], COMMAND, ["--wait=1ms", "--for=all", *COMMAND], ["wait", "--for=all", "--timeout=1ms"], ["env"],
          ["explain", "--format=json"]]
@@ -200,7 +201,7 @@ def case_of(number: int, choose: random.Random) -> Case:
 def allowed(case: Case) -> list[State]:
     """Who may open a told file: nobody, if it is not known who the program will be. Our own user may, but not if it is root."""
     told = STATES[case.state]
-    before = told.start.before()
+    before = BEFORE[case.state]
     bare = replace(before, permitted=0, effective=0)
     out = [bare] if before.uid[1] else []
     option, value, by_variable = case.error
@@ -289,24 +290,21 @@ class Watcher(Tracer):
 
 
 def furnish(told: Path, private: bool) -> None:
-    """The files that variables name, as they were before each run."""
-    mode = 0o600 if private else 0o666
-    for path in told.iterdir():
-        if path.name not in NAMES_FILE and path.name not in MANAGERS and path.name != "root":
-            path.unlink()
+    """The files that variables name."""
+    told.mkdir()
+    told.chmod(0o777)
     texts = {told / name: CONTENTS.get(name.partition("_")[2], "") for name in NAMES_FILE}
     texts.update({told / name: "localhost 1 x x\nn1 1 x x\n" if name == "PE_HOSTFILE" else "localhost\nn1\n" for name in MANAGERS})
     texts.update({told / "root" / name: text for name, text in BELOW.items()})
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        path.chmod(mode)
+        path.chmod(0o600 if private else 0o666)
 
 
 def check(case: Case, room: str, counts: Counter[str]) -> list[str]:
     state = STATES[case.state]
-    told = f"{room}/told"
-    furnish(Path(told), case.private)
+    told = f"{room}/told-{'private' if case.private else 'public'}"
     program = f"{room}/distinit" + "-caps" * bool(state.start.file)
     watcher = Watcher(program, told, allowed(case))
 
@@ -315,9 +313,8 @@ def check(case: Case, room: str, counts: Counter[str]) -> list[str]:
         for number in range(3):
             os.dup2(null, number)
         os.setsid()
-        before = state.start.before()
         stop_at_paths()
-        become(before, True, ALL)
+        become(BEFORE[case.state], True, ALL)
 
     watched = watcher.run(program, [program, *case.words(told)], case.environment(told), prepare, 10)
     counts["runs"] += 1
@@ -349,8 +346,8 @@ def main() -> int:
         shutil.copy2(asked.distinit, f"{room}/distinit")
         # struct vfs_cap_data, revision 2, with the effective bit.
         os.setxattr(shutil.copy2(asked.distinit, f"{room}/distinit-caps"), "security.capability", struct.pack("<5I", 0x02000001, FILE_CAPS, 0, 0, 0))
-        Path(room, "told").mkdir()
-        os.chmod(f"{room}/told", 0o777)
+        furnish(Path(room, "told-private"), True)
+        furnish(Path(room, "told-public"), False)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
         for number in itertools.islice(itertools.count(seed), N_CASES):
             if time.monotonic() - began > asked.seconds or (asked.first and kinds):
