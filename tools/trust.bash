@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev faults, mutants, privileges, soak, undone: how well the tests would notice. tests/README.md tells what each does.
+# ./dev faults, mutants, privileges, rights, soak, undone: how well the tests would notice. tests/README.md tells what each does.
 
 readonly PKGS_FAULTS="$PKGS_BUILD python3 util-linux iproute2"
 
@@ -15,6 +15,12 @@ word_privileges() {
 	need "$PKGS_FAULTS"
 	build_static
 	hand_over tests/privileges/privileges.py build/distinit "$@"
+}
+
+word_rights() {
+	need "$PKGS_FAULTS"
+	build_static
+	hand_over tests/privileges/rights.py build/distinit "$@"
 }
 
 word_mutants() {

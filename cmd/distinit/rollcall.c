@@ -17,6 +17,7 @@
 
 /** A secret has at least and at most so many bytes; a manager's file, any up to this. */
 #define SECRET_MIN	16
+#define SECRET_VARIETY	8
 #define SECRET_MAX	4096
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
 
@@ -54,10 +55,17 @@ static int read_agree(struct session *s, unsigned *out, struct err *err) {
 
 /** Check a secret of @from. */
 static int check_secret(const char *from, struct str secret, struct err *err) {
-	return secret.len >= SECRET_MIN && secret.len <= SECRET_MAX
+	if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
+		return err_set(err, EINVAL, "%s: the secret has %zu bytes, and %d to %d are expected", from,
+			       secret.len, SECRET_MIN, SECRET_MAX);
+	}
+	unsigned variety = key_variety(secret);
+	return variety >= SECRET_VARIETY
 		       ? 0
-		       : err_set(err, EINVAL, "%s: the secret has %zu bytes, and %d to %d are expected", from,
-				 secret.len, SECRET_MIN, SECRET_MAX);
+		       : err_set(err, EINVAL,
+				 "%s: the secret has only %u different bytes, and %d are expected at least; "
+				 "'openssl rand -hex 16' makes one",
+				 from, variety, SECRET_VARIETY);
 }
 
 /** Read the first line of --secret-file. A file that a variable names is opened as the program. */
@@ -78,6 +86,8 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
 	}
 	struct str rest = *out;
 	str_cut(&rest, '\n', out);
+	// What comes after the first line may be another secret.
+	key_forget(rest);
 	return check_secret(file.from, *out, err);
 }
 

@@ -122,10 +122,9 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 
 int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	s->flow.wants.supervises = plan != NULL;
-	if (plan) {
-		// Deriving may resolve names, which takes time. A signal must not get lost
-		// meanwhile.
-		init_hold_signals(plan);
+	// Deriving may resolve names, which takes time. A signal must not get lost meanwhile.
+	if (plan && init_hold_signals(plan, err) < 0) {
+		return EXIT_OURS;
 	}
 	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0 ||
 	    rollcall_prepare(s, err) < 0) {

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "exec/exec.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -44,6 +45,18 @@ static void hide_secret(struct session *s) {
 	env_unset(&s->env, (struct str){name, sizeof(name) - 2}, NULL);
 }
 
+/**
+ * Give up capabilities of our own file before an option names a file. Without any option, only the
+ * cluster's files are opened, and input_read_file() sees to that.
+ */
+static int lower_capabilities(struct session *s, struct err *err) {
+	bool any = s->command != CMD_RUN || s->overrides.n_env_files;
+	for (unsigned id = 0; id < N_VALUES && !any; id++) {
+		any = s->settings.value[id];
+	}
+	return any ? elevated_lower_root(&s->arena, err) : 0;
+}
+
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
 	static const char *const places[] = {"command-line", "all", NULL};
 	s->command = command;
@@ -56,6 +69,7 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	}
 	bool secret = env_get(&s->env, "DISTINIT_SECRET");
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
+	r = r < 0 ? r : lower_capabilities(s, err);
 	if (secret) {
 		hide_secret(s);
 	}

@@ -280,11 +280,23 @@ static int mount_distinit(struct csrun *c, struct err *err) {
 			      err);
 }
 
+/** Without distinit before it, the command's name stands where srun and runtimes expect their options. */
+static int check_command(const struct csrun *c, struct err *err) {
+	const char *command = c->s->settings.arguments[0];
+	if (c->first || !command || command[0] != '-') {
+		return 0;
+	}
+	return err_set(err, EINVAL,
+		       "the command %s begins with '-', so it would be read as an option of another program",
+		       quote(str_of(command)).s);
+}
+
 int csrun_contain(struct csrun *c, bool terminal, struct err *err) {
 	struct words arguments = WORDS(c->arena);
 	int r = choose_runtime(c, err);
 	r = r < 0 ? r : find_mounts(c, err);
 	r = r < 0 ? r : mount_distinit(c, err);
+	r = r < 0 ? r : check_command(c, err);
 	if (r == 0 && c->value[SITE_RUNTIME_ARGS]) {
 		r = words_split(&arguments, c->from[SITE_RUNTIME_ARGS], str_of(c->value[SITE_RUNTIME_ARGS]),
 				err);

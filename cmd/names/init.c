@@ -111,7 +111,7 @@ static int pause_until_signal(void) {
 	const signal_set ends = signal_bit(SIGTERM) | signal_bit(SIGINT);
 	siginfo_t info;
 	int signal = 0;
-	block_signals(ALL_SIGNALS);
+	block_signals(ALL_SIGNALS, NULL);
 	leave_places(NULL);
 	while (signal <= 0 || !(signal_bit(signal) & ends)) {
 		signal = take_signal(ALL_SIGNALS, &info, NULL);
@@ -151,7 +151,10 @@ static int supervise_command(struct guise *g) {
 	g->plan.explains = false;
 	g->plan.event = on_event;
 	g->plan.watcher = g;
-	init_hold_signals(&g->plan);
+	if (init_hold_signals(&g->plan, &err) < 0) {
+		session_fail(s, &err);
+		return 1;
+	}
 	g->as->prepare(g);
 	int status = run_workload(s, &g->plan, &err);
 	if (!err.text[0]) {

@@ -27,10 +27,20 @@ const char *file_under_root(struct arena *arena, const char *root, const char *p
 	return buf_text(&buf);
 }
 
+/** Room for more in @buf. It may be a secret: if it moves, nothing stays behind in the old place. */
+static char *reserve_next(struct buf *buf, size_t n) {
+	char *before = buf->p;
+	char *room = buf_reserve(buf, n);
+	if (before && buf->p != before) {
+		explicit_bzero(before, buf->len);
+	}
+	return room;
+}
+
 /** Read all of @fd into @buf, at most @max bytes. Returns 0 or a negative errno. */
 static int read_all(int fd, size_t max, struct buf *buf) {
 	for (;;) {
-		ssize_t n = read(fd, buf_reserve(buf, 4096), 4096);
+		ssize_t n = read(fd, reserve_next(buf, 4096), 4096);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}

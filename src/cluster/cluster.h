@@ -157,6 +157,8 @@ struct input {
 	struct notes *notes;
 	/** Replaces "/" in the paths of managers' files; NULL: "/". */
 	const char *root;
+	/** Called before a file is opened; NULL: nothing is to be done. Returns 0 or a negative errno. */
+	int (*before_file)(struct arena *arena, struct err *err);
 	/** Files that replace those on the disk; NULL: none. */
 	const struct input_file *files;
 	/** Add each file that is read to `files`, for a report. */

@@ -94,8 +94,12 @@ static bool is_host_byte(unsigned char c) {
 	       c == '%';
 }
 
+/** Whether @name has only bytes of host names. Other programs would read a '-' at its start as an option. */
 static bool bytes_are_fine(struct str name) {
 	size_t i = 0;
+	if (name.len && name.p[0] == '-') {
+		return false;
+	}
 	while (i < name.len && is_host_byte((unsigned char)name.p[i])) {
 		i++;
 	}
@@ -127,6 +131,12 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 		return err_set(err, EINVAL,
 			       "%s: the host name %s contains ':' but is not an IPv6 address; "
 			       "give slots with --hostfile, a port with --master-port",
+			       what, quote(name).s);
+	}
+	if (name.len && name.p[0] == '-') {
+		return err_set(err, EINVAL,
+			       "%s: the host name %s begins with '-', which other programs read as an "
+			       "option; host names begin with a letter or a digit",
 			       what, quote(name).s);
 	}
 	size_t i = 0;

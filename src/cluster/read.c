@@ -56,7 +56,8 @@ int input_read_file(struct input *in, const char *what, const char *path, size_t
 		*out = known->text;
 		return 0;
 	}
-	int r = file_read(in->arena, what, file_under_root(in->arena, in->root, path), max, out, err);
+	int r = in->before_file ? in->before_file(in->arena, err) : 0;
+	r = r < 0 ? r : file_read(in->arena, what, file_under_root(in->arena, in->root, path), max, out, err);
 	if (r == 0 && in->keeps_files) {
 		struct input_file *file = arena_alloc(in->arena, sizeof(*file));
 		*file = (struct input_file){path, *out, in->files};

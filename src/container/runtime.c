@@ -216,6 +216,11 @@ int runtime_check(const struct runtime *runtime, struct arena *arena, const stru
 	if (!runtime->has_image) {
 		return 0;
 	}
+	if (image[0] == '-') {
+		return err_set(err, EINVAL,
+			       "%s: the image %s begins with '-', so %s would read it as an option", from,
+			       quote(str_of(image)).s, runtime->name);
+	}
 	// A name without a leading '/' is looked up by the runtime.
 	if (image[0] == '/' && access(image, F_OK) < 0) {
 		int code = errno;

@@ -9,6 +9,7 @@
 #include "flow/recognise.h"
 #include "flow/settings.h"
 #include "net/interface.h"
+#include "priv/elevated.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void flow_init(struct flow *f, struct arena *arena, struct env *env, struct note
 		.arena = arena,
 		.env = env,
 		.notes = notes,
-		.input = {.arena = arena, .env = env, .notes = notes},
+		.input = {.arena = arena, .env = env, .notes = notes, .before_file = elevated_lower_root},
 		.levels = {{.arena = arena}, {.arena = arena}},
 	};
 }

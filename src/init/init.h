@@ -148,8 +148,10 @@ int init_plan_pdeathsig(struct init_plan *plan, const char *label, const char *n
 /**
  * Block all signals: those that arrive from here on stay pending, and are forwarded to the
  * workload. Without this, PID 1 would lose them. init_run() does it if it was not done before.
+ *
+ * Returns 0; or a negative errno: the kernel refuses it, so no end of a child could be waited for.
  */
-void init_hold_signals(struct init_plan *plan);
+int init_hold_signals(struct init_plan *plan, struct err *err);
 
 /**
  * Start the workload. Wait until it has ended, and until its leftovers have ended.

@@ -54,11 +54,12 @@ INLINE signal_set signal_bit(int signal) {
 	return (signal_set)1 << (signal - 1);
 }
 
-/** Set the mask of blocked signals and return the previous mask. Cannot fail. */
-INLINE signal_set block_signals(signal_set set) {
-	signal_set before = 0;
-	kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&set, (long)&before, sizeof(set));
-	return before;
+/**
+ * Set the mask of blocked signals. @before: NULL, or where the previous mask goes. Only a filter of
+ * system calls (seccomp) can refuse it. Returns 0 or a negative errno.
+ */
+INLINE int block_signals(signal_set set, signal_set *before) {
+	return (int)kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&set, (long)before, sizeof(set));
 }
 
 /** Signals that are pending and blocked. */

@@ -105,7 +105,11 @@ static int become_workload(struct start *s) {
 	sigaction(SIGCHLD, &s->child_action, NULL);
 	// Last: from here on, signals are delivered with the dispositions that the workload
 	// inherits.
-	block_signals(s->plan->inherited_mask);
+	int r = block_signals(s->plan->inherited_mask, NULL);
+	if (r < 0) {
+		err_set(s->err, -r, "the command's signals cannot be unblocked: %s", strerror(-r));
+		return EXIT_OURS;
+	}
 	s->status = 0;
 	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);
 	s->status = status;

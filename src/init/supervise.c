@@ -71,10 +71,42 @@ static void supervise(struct supervisor *in) {
 	} while (wake_beside(in) || !ending_step(in));
 }
 
-void init_hold_signals(struct init_plan *plan) {
-	if (!plan->holds_signals) {
-		plan->holds_signals = true;
-		plan->inherited_mask = block_signals(ALL_SIGNALS);
+int init_hold_signals(struct init_plan *plan, struct err *err) {
+	if (plan->holds_signals) {
+		return 0;
+	}
+	int r = block_signals(ALL_SIGNALS, &plan->inherited_mask);
+	if (r < 0) {
+		return err_set(
+			err, -r,
+			"the signals cannot be blocked, which staying as the command's parent needs: %s; "
+			"a filter of system calls (seccomp) refuses rt_sigprocmask",
+			strerror(-r));
+	}
+	plan->holds_signals = true;
+	return 0;
+}
+
+/** Become who orphans fall to. Where that fails, what the command leaves behind is out of reach. */
+static void become_subreaper(const struct supervisor *in) {
+	if (in->self == 1 || in->plan.no_subreaper || prctl(PR_SET_CHILD_SUBREAPER, 1UL) == 0) {
+		return;
+	}
+	say(in, INIT_WARN, "orphans of the command are not reaped%s: PR_SET_CHILD_SUBREAPER fails: %s",
+	    in->plan.leftovers == LEFTOVERS_END ? ", and not ended when it has ended" : "", strerror(errno));
+}
+
+/**
+ * Close the way into this process for others of the same user, the workload among them: its sockets
+ * by pidfd_getfd(), its memory by ptrace(). The child has our memory until execve(), which makes it
+ * accessible again.
+ */
+static void shut_out_others(const struct supervisor *in) {
+	if (prctl(PR_SET_DUMPABLE, 0UL) < 0 && in->plan.beside) {
+		say(in, INIT_WARN,
+		    "processes of the same user can take the sockets to the other nodes: "
+		    "PR_SET_DUMPABLE fails: %s",
+		    strerror(errno));
 	}
 }
 
@@ -83,16 +115,18 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	struct supervisor in;
 	memset(&in, 0, offsetof(struct supervisor, asked));
 	in.plan = *plan;
-	init_hold_signals(&in.plan);
+	int r = init_hold_signals(&in.plan, err);
+	if (r < 0) {
+		return EXIT_OURS;
+	}
 	in.name = plan->argv[0];
 	in.self = getpid();
 	in.terminal = terminal_look(plan);
 	if (in.plan.leftovers == LEFTOVERS_AUTO) {
 		in.plan.leftovers = in.self == 1 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
 	}
-	if (in.self != 1 && !plan->no_subreaper) {
-		prctl(PR_SET_CHILD_SUBREAPER, 1UL);
-	}
+	become_subreaper(&in);
+	shut_out_others(&in);
 
 	int status;
 	why_begin(&in, arena);

@@ -73,8 +73,8 @@ static bool stop_as(int signal) {
 	struct sigaction plain = {.sa_handler = SIG_DFL}, before;
 	sigaction(signal, &plain, &before);
 	send_signal(getpid(), signal);
-	block_signals(ALL_SIGNALS & ~signal_bit(signal));
-	block_signals(ALL_SIGNALS);
+	block_signals(ALL_SIGNALS & ~signal_bit(signal), NULL);
+	block_signals(ALL_SIGNALS, NULL);
 	sigaction(signal, &before, NULL);
 	return pending_signals() & signal_bit(SIGCONT);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/securebits.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 
 bool elevated_by_file(const struct credentials *c) {
 	bool root = c->uid[ID_REAL] == 0 || c->uid[ID_EFFECTIVE] == 0;
@@ -36,4 +37,9 @@ int elevated_check(struct arena *arena, struct err *err) {
 	int r = check_same("uid", getauxval(AT_UID), getauxval(AT_EUID), err);
 	r = r < 0 ? r : check_same("gid", getauxval(AT_GID), getauxval(AT_EGID), err);
 	return r == 0 && getauxval(AT_SECURE) ? lower(arena, err) : r;
+}
+
+int elevated_lower_root(struct arena *arena, struct err *err) {
+	int bits = getauxval(AT_UID) == 0 ? prctl(PR_GET_SECUREBITS) : 0;
+	return bits > 0 && (bits & SECBIT_NOROOT) ? lower(arena, err) : 0;
 }

@@ -18,6 +18,15 @@
 int elevated_check(struct arena *arena, struct err *err);
 
 /**
+ * The same for root under SECBIT_NOROOT, whose capabilities come from our file, too. The auxiliary vector
+ * does not show that. So this takes root a system call, and is called before the first file is opened,
+ * which most starts never do. More calls change nothing.
+ *
+ * Returns 0; another negative errno from the kernel.
+ */
+int elevated_lower_root(struct arena *arena, struct err *err);
+
+/**
  * Whether @c has capabilities of our own file. Otherwise execve() leaves only ambient ones to a
  * user other than root.
  */

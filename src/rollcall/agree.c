@@ -148,7 +148,7 @@ static void find_clocks(struct coordinator *co) {
 	uint64_t worst = 0;
 	struct str name = STR("");
 	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
-		uint64_t off = (uint64_t)(guest->clock_ms < 0 ? -guest->clock_ms : guest->clock_ms);
+		uint64_t off = roll_clock_off(guest->clock_ms);
 		if (off > worst) {
 			worst = off;
 			co->end->clock_ms = guest->clock_ms;

@@ -91,6 +91,18 @@ void key_mac(const struct key *connection, char direction, uint32_t number, cons
 	memcpy(out, bytes, MAC_BYTES);
 }
 
+unsigned key_variety(struct str secret) {
+	bool seen[256] = {false};
+	unsigned n = 0;
+	for (size_t i = 0; i < secret.len; i++) {
+		bool *before = &seen[(unsigned char)secret.p[i]];
+		n += !*before;
+		*before = true;
+	}
+	explicit_bzero(seen, sizeof(seen));
+	return n;
+}
+
 void key_forget(struct str secret) {
 	if (secret.len) {
 		explicit_bzero((void *)(uintptr_t)secret.p, secret.len);

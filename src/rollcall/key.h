@@ -56,6 +56,9 @@ void key_of_connection(const struct key *job, const unsigned char greeting[GREET
 void key_mac(const struct key *connection, char direction, uint32_t number, const void *frame, size_t n,
 	     unsigned char out[MAC_BYTES]);
 
+/** How many different bytes @secret has. */
+unsigned key_variety(struct str secret);
+
 /** Erase a secret, which belongs to us although the slice is const. */
 void key_forget(struct str secret);
 

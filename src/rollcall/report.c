@@ -71,8 +71,7 @@ static void put_coordinator(struct buf *out, const struct roll_call *call, const
 	}
 	bool behind = end->clock_ms < 0;
 	buf_putf(out, "], \"clocks\": {\"worst_ms\": %s%lu, \"rank\": %u}, \"strangers\": [",
-		 behind ? "-" : "", (unsigned long)(behind ? -end->clock_ms : end->clock_ms),
-		 end->clock_rank);
+		 behind ? "-" : "", (unsigned long)roll_clock_off(end->clock_ms), end->clock_rank);
 	for (uint32_t i = 0; i < end->n_strangers; i++) {
 		buf_puts(out, i ? ", {" : "{");
 		put_stranger(out, &end->strangers[i]);

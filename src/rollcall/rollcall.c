@@ -86,6 +86,10 @@ uint64_t roll_clock_ms(void) {
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+uint64_t roll_clock_off(int64_t ms) {
+	return ms < 0 ? -(uint64_t)ms : (uint64_t)ms;
+}
+
 const char *roll_seconds(const struct roll_call *call, uint64_t ms) {
 	uint64_t s = ms / 1000, tenths = ms / 100 % 10;
 	return tenths ? arena_format(call->arena, "%lu.%lu s", (unsigned long)s, (unsigned long)tenths)

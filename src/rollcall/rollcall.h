@@ -184,6 +184,9 @@ struct str roll_host(const struct roll_call *call, uint32_t rank);
 /** Milliseconds since 1970. */
 uint64_t roll_clock_ms(void);
 
+/** How far a clock is off that is @ms ahead, or behind if that is negative. INT64_MIN has no int64_t. */
+uint64_t roll_clock_off(int64_t ms);
+
 /** A time for people: "12.3 s". */
 const char *roll_seconds(const struct roll_call *call, uint64_t ms);
 

@@ -349,6 +349,18 @@ laid() {
 	succeeds_with 2
 }
 
+@test "an image and a command that begin with '-' are no options of other programs" {
+	local runtime
+	for runtime in apptainer podman singularity charliecloud pyxis; do
+		cpu --alloc-node=$([[ $runtime == pyxis ]] && echo 1 || echo 0) --runtime="$runtime" --image=--bind=/etc:/mnt true
+		refuses 125 "--image: the image '--bind=/etc:/mnt' begins with '-', so $runtime would read it as an option"
+	done
+	cpu --image=-x true
+	refuses 125 "--image: the image '-x' begins with '-', so singularity would read it as an option"
+	cpu --runtime=none --distinit=none -- --nodelist=n1 true
+	refuses 125 "the command '--nodelist=n1' begins with '-', so it would be read as an option of another program"
+}
+
 @test "site: a missing image is an error that names file and line" {
 	site '# nothing' SINGULARITY_IMAGE=
 	cpu true

@@ -411,7 +411,65 @@ signal.pause()'
 	[ "$status" -eq 143 ]
 }
 
+# without CALL ERRNO ARG...: distinit, and the kernel refuses it this call. Its child may make it.
+without() {
+	local call=$1 errno=$2
+	shift 2
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	invoke timeout --kill-after=1 20 strace -o /dev/null -e "inject=$call:error=$errno" "$DISTINIT" "$@"
+}
+
+@test "init: where signals cannot be blocked, nothing starts" {
+	local errno text
+	while read -r errno text; do
+		without rt_sigprocmask "$errno" --init -- sh -c 'echo started; exit 7'
+		refuses_with "the signals cannot be blocked, which staying as the command's parent needs: $text; a filter of system calls (seccomp) refuses rt_sigprocmask"
+	done <<-'END'
+		EPERM Operation not permitted
+		ENOSYS Function not implemented
+	END
+	# An ordinary start does not need it.
+	without rt_sigprocmask EPERM -- echo started
+	succeeds_with started
+}
+
+# --- nobody beside --------------------------------------------------------------------------------
+
+# Takes descriptors of its parent, which has the same user; then says whether a debugger of that user may look at itself.
+TAKES='
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+parent = os.pidfd_open(os.getppid())
+print("taken", [n for n in range(64) if libc.syscall(438, parent, n, 0) >= 0], "dumpable", libc.prctl(3, 0, 0, 0, 0))'
+
+@test "init: the command cannot take the descriptors of distinit, and can still be debugged itself" {
+	requires python3 setpriv
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	cp "$(command -v sh)" "$OPEN_FOLDER/sh"
+	# Any parent but distinit gives them away; or pidfd_getfd() is not there, and this shows nothing.
+	invoke as_nobody "$OPEN_FOLDER/sh" -c 'python3 -c "$0"; exit' "$TAKES"
+	[[ $output == "taken [0, 1, 2"*'] dumpable 1' ]] || skip 'pidfd_getfd() takes no descriptors here'
+	invoke as_nobody "$OPEN_FOLDER/distinit" --init -- python3 -c "$TAKES"
+	succeeds_with 'taken [] dumpable 1'
+	# As root without cap_sys_ptrace, too, as in containers.
+	if [[ $EUID -eq 0 ]]; then
+		invoke setpriv --bounding-set=-sys_ptrace "$OPEN_FOLDER/distinit" --init -- python3 -c "$TAKES"
+		succeeds_with 'taken [] dumpable 1'
+	fi
+	remove_open_folder
+}
+
 # --- orphans and leftovers ------------------------------------------------------------------------
+
+@test "init: where it cannot become a subreaper, it says what follows" {
+	local why='PR_SET_CHILD_SUBREAPER fails: Invalid argument'
+	without prctl EINVAL --init -- true
+	warns_with "orphans of the command are not reaped: $why"
+	without prctl EINVAL --init --leftovers=end -- true
+	warns_with "orphans of the command are not reaped, and not ended when it has ended: $why"
+}
 
 @test "init: orphans are reaped, as PID 1 and as a subreaper" {
 	requires_pidns

@@ -363,6 +363,19 @@ os.execve(sys.argv[5], sys.argv[5:], {"PATH": os.environ["PATH"]})' "${@:1:4}" "
 	keeps_the_secret
 	invoke as_nobody env -i PATH="$PATH" ./distinit install "$PWD/vol"
 	[[ $status -eq 125 && ! -e vol/distinit ]]
+	# Nor as root that is none (SECBIT_NOROOT), which the kernel does not mark as such.
+	local -a root_is_none=(setpriv --securebits=+noroot env -i PATH="$PATH")
+	echo n0 >theirs/hosts
+	chmod 600 theirs/hosts
+	chown 4321 theirs/hosts
+	[[ $("${root_is_none[@]}" ./distinit -- sed -n 's/^CapEff:\t//p' /proc/self/status) == 0000000000000000 ]]
+	invoke "${root_is_none[@]}" ./distinit --env-file=theirs/hosts -- echo ran
+	keeps_the_secret
+	invoke "${root_is_none[@]}" DISTINIT_ENV_FILE=theirs/hosts ./distinit -- echo ran
+	keeps_the_secret
+	invoke "${root_is_none[@]}" PBS_JOBID=1.x PBS_NODEFILE="$PWD/theirs/hosts" ./distinit -- echo ran
+	keeps_the_secret
+	[[ $stderr == *'Permission denied'* ]]
 	# It is that user already, so nothing changes. It can pass a capability on, which is the
 	# purpose of such a copy.
 	invoke as_nobody env -i PATH="$PATH" ./distinit --user=65534:65534 --groups=keep --cap-keep=ipc_lock -- \

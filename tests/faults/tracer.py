@@ -112,6 +112,8 @@ class TimeIsOver(Exception):
 
 
 class Tracer:
+    options = OPTIONS
+
     def __init__(self, program: str, fault: Optional[Fault]) -> None:
         self.program, self.fault, self.records = program, fault, not fault
         self.tasks: dict[int, Task] = {}
@@ -142,7 +144,7 @@ class Tracer:
         if outsider and os.fork() == 0:
             os.execvp(outsider[0], outsider)
         os.waitpid(first, 0)
-        ptrace(SETOPTIONS, first, OPTIONS)
+        ptrace(SETOPTIONS, first, self.options)
         self.tasks[first] = Task("0")
         self.go_on(first)
         status = self.loop(first, time.monotonic() + seconds)

@@ -126,7 +126,7 @@ def supervisor(start: State, wish: Wish, file: int, asked: bool) -> State:
     is there; else nothing changes.
     """
     s = after_exec(start, file)
-    if 0 not in s.uid[:2]:
+    if 0 not in s.uid[:2] or s.securebits & NOROOT:
         s = replace(s, effective=s.ambient)  # those of its own file are not used by another user than root
     out = after_distinit(s, wish)
     loses_all = 0 in s.uid and 0 not in out.uid and s.securebits & KEEP_CAPS_LOCKED and not s.securebits & NO_SETUID_FIXUP

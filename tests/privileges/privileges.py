@@ -247,9 +247,9 @@ def enter_namespace(start: Start, ready: int, mapped: int) -> None:
     os.read(mapped, 1)
 
 
-def become(state: State, own_ids: bool) -> None:
-    """In the child: be that process. It has all capabilities of its namespace now."""
-    every = int(re.findall(r"CapPrm:\s*(\w+)", Path("/proc/self/status").read_text())[0], 16)
+def become(state: State, own_ids: bool, every: int = 0) -> None:
+    """In the child: be that process. It has all capabilities of its namespace now; every: which these are, if that is known."""
+    every = every or int(re.findall(r"CapPrm:\s*(\w+)", Path("/proc/self/status").read_text())[0], 16)
     # First: what is not in the bounding set cannot become inheritable.
     set_caps(every, every, state.inheritable | state.ambient)
     if own_ids:

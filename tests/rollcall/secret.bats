@@ -75,6 +75,30 @@ teardown() {
 	[[ $status -eq 125 && $stderr == *'unknown option'* ]]
 }
 
+# memory_of PID: all of its memory that may be written.
+memory_of() {
+	python3 - "$1" <<-'END'
+		import re, sys
+		with open(f"/proc/{sys.argv[1]}/maps") as maps, open(f"/proc/{sys.argv[1]}/mem", "rb", 0) as memory:
+		    for begin, end in re.findall(r"^(\w+)-(\w+) rw", maps.read(), re.M):
+		        memory.seek(int(begin, 16))
+		        sys.stdout.buffer.write(memory.read(int(end, 16) - int(begin, 16)))
+	END
+}
+
+@test "secret: of its file, nothing stays in memory" {
+	requires python3
+	{ echo "$SECRET"; for i in $(seq 600); do echo the-second-line-is-secret-too; done; } >file
+	member 0 --secret-file=file -- true
+	listening
+	memory_of "${PIDS[0]}" >memory
+	grep -qa -e --node-rank=0 memory
+	run ! grep -a "$SECRET" memory
+	run ! grep -a the-second-line memory
+	member 1 --secret-file=file -- true
+	ended 0 0 1
+}
+
 @test "secret: what is wrong with it is said at once" {
 	member 0 --secret-file=missing -- true
 	ended 125 0
@@ -87,7 +111,15 @@ teardown() {
 	member 0 -- true
 	ended 125 0
 	[[ $(<0.err) == *'error: DISTINIT_SECRET: the secret has 5 bytes, and 16 to 4096 are expected' ]]
+	VARIABLES=(DISTINIT_SECRET=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)
+	member 0 -- true
+	ended 125 0
+	[[ $(<0.err) == *"error: DISTINIT_SECRET: the secret has only 1 different bytes, and 8 are expected at least; 'openssl rand -hex 16' makes one" ]]
 	VARIABLES=()
+	printf 'abcdefgabcdefgabcdefg\n' >short
+	member 0 --secret-file=short -- true
+	ended 125 0
+	[[ $(<0.err) == *'error: --secret-file: the secret has only 7 different bytes, and 8 are expected at least;'* ]]
 	member 0 --secret-required -- true
 	ended 125 0
 	[[ $(<0.err) == 'distinit: error: --secret-required: there is no secret; set DISTINIT_SECRET or --secret-file' ]]

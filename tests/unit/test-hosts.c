@@ -177,6 +177,9 @@ static void check_colons(void) {
 static bool passes(const struct hosts *hosts) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str name = hosts_at(hosts, i);
+		if (name.p[0] == '-') {
+			return false;
+		}
 		for (size_t k = 0; k < name.len; k++) {
 			if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_%",
 				    name.p[k])) {
@@ -293,6 +296,10 @@ int main(void) {
 	check_check("n[1-2]", "has '[' in it");
 	check_check("main1,h\xc3\xb6st", "has '\\xc3' in it");
 	check_check("x/y", "has '/' in it");
+	check_check("-F.cfg",
+		    "HOSTS: the host name '-F.cfg' begins with '-', which other programs read as an option");
+	check_check("n1,-", "the host name '-' begins with '-'");
+	check_check("n-1,n1-", NULL);
 	check_bytes();
 	check_colons();
 

@@ -77,7 +77,15 @@ static void check_equal(void) {
 	}
 }
 
+static void check_variety(void) {
+	check(key_variety(STR("")) == 0);
+	check(key_variety(STR("aaaaaaaaaaaaaaaa")) == 1);
+	check(key_variety(STR("abcdefgabcdefgabcdefg")) == 7);
+	check(key_variety((struct str){"\0\xff\0\xff", 4}) == 2);
+}
+
 int main(void) {
+	check_variety();
 	check_sha256();
 	check_keys();
 	check_equal();

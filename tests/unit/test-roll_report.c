@@ -50,6 +50,9 @@ int main(void) {
 		"\"differs\": [], "
 		"\"clocks\": {\"worst_ms\": -92000, \"rank\": 2}, \"strangers\": [], \"error\": null}",
 		"a start");
+	end.clock_ms = INT64_MIN;
+	check_part(report(&call, &end), "\"worst_ms\": -9223372036854775808,",
+		   "a clock that is off as far as can be");
 	const struct lookup_answer unknown = {.code = EAI_NONAME};
 	struct lookup_answer known = {.addresses = {.n = 1}};
 	known.addresses.at[0].v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f};
