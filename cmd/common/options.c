@@ -7,7 +7,7 @@
 #include "base/duration.h"
 #include "base/nearest.h"
 #include "base/num.h"
-#include "env/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 
@@ -49,7 +49,7 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			nearest_try(&best, o->name);
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help", secret_quote_word(s->arena, word).s,
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
 		       nearest_hint(&best, "--").s);
 }
 

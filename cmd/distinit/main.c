@@ -27,8 +27,8 @@
 #include "names/names.h"
 
 #include "base/nearest.h"
+#include "base/secret.h"
 #include "base/words.h"
-#include "env/secret.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
 
@@ -76,7 +76,7 @@ static int refuse_word(struct session *s, char **argv) {
 	}
 	struct err err;
 	err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-		secret_quote_word(&s->arena, argv[1]).s, nearest_hint(&best, "").s, buf_text(&line));
+		quote(str_of(argv[1])).s, nearest_hint(&best, "").s, buf_text(&line));
 	return session_fail(s, &err);
 }
 
