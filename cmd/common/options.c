@@ -7,7 +7,7 @@
 #include "base/duration.h"
 #include "base/nearest.h"
 #include "base/num.h"
-#include "env/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 
@@ -48,7 +48,7 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			return err_set(err, EINVAL, "unknown option '--json'; write --format=json");
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help", secret_quote_word(s->arena, word).s,
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
 		       nearest_hint(&best, "--").s);
 }
 

@@ -10,8 +10,8 @@
 #include "distinit/commands.h"
 
 #include "base/hash.h"
+#include "base/secret.h"
 #include "base/words.h"
-#include "env/secret.h"
 #include "flow/tables.h"
 #include "source/ask.h"
 #include "source/row.h"

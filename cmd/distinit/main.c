@@ -27,8 +27,8 @@
 #include "names/names.h"
 
 #include "base/nearest.h"
+#include "base/secret.h"
 #include "base/words.h"
-#include "env/secret.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
 
@@ -102,8 +102,7 @@ static int refuse_word(struct session *s, char **argv) {
 			argv[1], options ? "" : " --", argv[2] ? put_words(s, argv, 2) : " COMMAND [ARG]...");
 	} else {
 		err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-			secret_quote_word(&s->arena, argv[1]).s, nearest_hint(&best, "").s,
-			put_words(s, argv, 1));
+			quote(str_of(argv[1])).s, nearest_hint(&best, "").s, put_words(s, argv, 1));
 	}
 	return session_fail(s, &err);
 }

@@ -2,7 +2,7 @@
 
 #include "distinit/options.h"
 
-#include "env/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 

@@ -2,8 +2,8 @@
 
 #include "distinit/commands.h"
 
+#include "base/secret.h"
 #include "cluster/source.h"
-#include "env/secret.h"
 #include "exec/exec.h"
 #include "flow/changes.h"
 #include "flow/privileges.h"
@@ -27,8 +27,7 @@ static int refuse_command_line(struct session *s) {
 			"of this name: distinit [OPTION]... -- %s",
 			words[0], words[0], words[0]);
 	} else {
-		err_set(&err, EINVAL, "'--' is missing before the command %s",
-			secret_quote_word(&s->arena, words[0]).s);
+		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(words[0])).s);
 	}
 	return session_fail(s, &err);
 }

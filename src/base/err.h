@@ -26,7 +26,11 @@ struct quoted {
 
 /**
  * Return @text in single quotes, cut to a length that fits a message. Bytes other than printable
- * ASCII become \xNN, since a terminal may obey control characters.
+ * ASCII become \xNN, since a terminal may obey control characters. What looks secret in it is masked,
+ * as base/secret.h says; there is no way around that.
  * Use it inside the call: err_set(err, EINVAL, "%s=%s ...", name, quote(value).s).
  */
 struct quoted quote(struct str text);
+
+/** The same for the value of a variable that the user names: that of a secret name is masked whole. */
+struct quoted quote_value(const char *name, struct str value);

@@ -27,7 +27,7 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 	}
 	if (!fine) {
 		return err_set(err, EINVAL, "%s: %s is not a host with a port, such as n1:2222", what,
-			       quote(text).s);
+			       quote_value(what, text).s);
 	}
 	*host = name;
 	*port = (uint16_t)number;

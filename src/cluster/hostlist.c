@@ -48,13 +48,13 @@ struct builder {
 };
 
 static int refuse(const struct reader *in, const char *at, const char *why) {
-	return err_set(in->err, EINVAL, "%s=%s, column %zu: %s", in->what, quote(in->text).s,
+	return err_set(in->err, EINVAL, "%s=%s, column %zu: %s", in->what, quote_value(in->what, in->text).s,
 		       (size_t)(at - in->text.p) + 1, why);
 }
 
 static int refuse_size(const struct reader *in) {
-	return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what, quote(in->text).s,
-		       HOSTS_MAX);
+	return err_set(in->err, E2BIG, "%s=%s stands for more than %u hosts", in->what,
+		       quote_value(in->what, in->text).s, HOSTS_MAX);
 }
 
 /** Read "a" or "a-b". Returns what is wrong with it, or NULL. */

@@ -125,13 +125,13 @@ bool host_name_is_fine(struct str name) {
 int host_name_refuse(struct str name, const char *what, struct err *err) {
 	if (name.len > HOST_NAME_BYTES) {
 		return err_set(err, EINVAL, "%s: the host name %s has %zu bytes; the longest possible has %d",
-			       what, quote(name).s, name.len, HOST_NAME_BYTES);
+			       what, quote_value(what, name).s, name.len, HOST_NAME_BYTES);
 	}
 	if (name.len && bytes_are_fine(name)) {
 		return err_set(err, EINVAL,
 			       "%s: the host name %s contains ':' but is not an IPv6 address; "
 			       "give slots with --hostfile, a port with --master-port",
-			       what, quote(name).s);
+			       what, quote_value(what, name).s);
 	}
 	if (name.len && name.p[0] == '-') {
 		return err_set(err, EINVAL,
@@ -145,7 +145,7 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 	}
 	return err_set(err, EINVAL,
 		       "%s: the host name %s has %s in it; letters, digits and . - _ : %% are expected", what,
-		       quote(name).s, quote((struct str){name.p + i, 1}).s);
+		       quote_value(what, name).s, quote((struct str){name.p + i, 1}).s);
 }
 
 static int check_names(const struct hosts *hosts, const char *what, struct err *err) {

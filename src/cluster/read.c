@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
-	return err_set(err, EINVAL, "%s=%s is not %s", name, quote(str_of(value)).s, wanted);
+	return err_set(err, EINVAL, "%s=%s is not %s", name, quote_value(name, str_of(value)).s, wanted);
 }
 
 int parse_u32(const char *name, const char *value, uint32_t *out, struct err *err) {

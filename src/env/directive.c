@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
-#include "env/secret.h"
+#include "base/secret.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "flow/changes.h"
 
 #include "base/json_read.h"
-#include "env/secret.h"
+#include "base/secret.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>

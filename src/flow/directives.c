@@ -3,6 +3,7 @@
 #include "flow/directives.h"
 
 #include "base/file.h"
+#include "base/secret.h"
 #include "flow/privileges.h"
 
 #include <string.h>
@@ -19,7 +20,8 @@ static int read_file(struct flow *f, const char *path, struct err *err) {
 		// empty file.
 		notes_add(f->notes, "the directive file %s is empty", quote(str_of(path)).s);
 	}
-	return r < 0 ? r : read_text(f, path, text, err);
+	// A place in messages, and the origin that explain shows.
+	return r < 0 ? r : read_text(f, secret_mask_word(f->arena, path), text, err);
 }
 
 /** Files that a variable names are opened with the rights of the program. */

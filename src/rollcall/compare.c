@@ -196,7 +196,58 @@ static void put_value(const char *value, struct buf *out) {
 	}
 }
 
-void difference_text(const struct compare *c, const struct difference *d, struct buf *out) {
+/** Cut *@text to its word @n, from 0: facts.c puts one blank between words, and none into them. */
+static void cut_word(struct str *text, uint32_t n) {
+	struct str rest = *text, word = {0};
+	for (uint32_t i = 0; i <= n; i++) {
+		if (!str_cut(&rest, ' ', &word)) {
+			word = (struct str){0};
+		}
+	}
+	*text = word;
+}
+
+/** The word @n of the command of @v; NULL: it has fewer. */
+static const char *command_word(const struct compare *c, const struct difference_value *v, uint32_t n) {
+	struct str word = str_of(v->value);
+	cut_word(&word, n);
+	return word.p ? arena_text(c->arena, word.p, word.len) : NULL;
+}
+
+/**
+ * Commands differ in a word: name that only, by its number. Returns a copy of @d with that word of each
+ * command, or @d.
+ */
+static const struct difference *first_word(const struct compare *c, const struct difference *d) {
+	struct difference *out = arena_alloc(c->arena, sizeof(*out));
+	if (d->group != FACTS_PROGRAM || strcmp(d->name, "argv") != 0) {
+		return d;
+	}
+	for (uint32_t i = 0; i < d->n_values; i++) {
+		// Of a long command only the digest is known.
+		if (str_starts(str_of(d->values[i].value), STR("sha256:"))) {
+			return d;
+		}
+	}
+	for (uint32_t n = 0;; n++) {
+		bool differs = false, any = false;
+		*out = *d;
+		out->name = arena_format(c->arena, "argv[%u]", n);
+		for (uint32_t i = 0; i < d->n_values; i++) {
+			const char *word = d->values[i].value ? command_word(c, &d->values[i], n) : NULL;
+			const char *first = out->values[0].value;
+			out->values[i].value = word;
+			any |= word != NULL;
+			differs |= i && (word && first ? strcmp(word, first) != 0 : word != first);
+		}
+		if (differs || !any) {
+			return differs ? out : d;
+		}
+	}
+}
+
+void difference_text(const struct compare *c, const struct difference *difference, struct buf *out) {
+	const struct difference *d = first_word(c, difference);
 	buf_puts(out, d->name);
 	// The most common value comes first.
 	for (uint32_t i = 0; i <= d->n_values; i++) {

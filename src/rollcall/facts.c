@@ -3,10 +3,10 @@
 #include "rollcall/facts.h"
 
 #include "base/hash.h"
+#include "base/secret.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
-#include "env/secret.h"
 #include "rollcall/machine.h"
 #include "rollcall/program.h"
 
@@ -101,14 +101,35 @@ static void read_world(struct reading *r) {
 
 // --- program, env ---------------------------------------------------------------------------------------
 
+/** What stands for a word that nobody knows to be open. With a key, nobody else can try guesses. */
+static const char *word_digest(struct reading *r, const char *word) {
+	unsigned char digest[SHA256_BYTES];
+	if (!r->from->key) {
+		return digest_text(r->arena, str_of(word));
+	}
+	key_hmac(r->from->key, str_of(word), STR(""), digest);
+	return digest_text(r->arena, (struct str){(const char *)digest, sizeof(digest)});
+}
+
+/** What the others may know of @word, without a blank in it. @before is the word before it, or NULL. */
+static const char *shown_word(struct reading *r, const char *before, const char *word) {
+	switch (secret_judge_word(before, word)) {
+	case SECRET_WORD_OPEN:
+		return secret_mask_word(r->arena, word);
+	case SECRET_WORD_DIGEST:
+		return word_digest(r, word);
+	default:
+		return FACT_MASKED;
+	}
+}
+
 /** The command's words, without secrets. */
 static const char *argv_text(struct reading *r) {
 	struct buf words = BUF(r->arena);
 	char *const *argv = r->from->argv;
 	for (uint32_t i = 0; argv[i]; i++) {
-		bool secret = i && argv[i - 1][0] == '-' && secret_name(str_of(argv[i - 1]));
 		buf_puts(&words, i ? " " : "");
-		buf_puts(&words, secret ? FACT_MASKED : secret_mask_word(r->arena, argv[i]));
+		buf_puts(&words, shown_word(r, i ? argv[i - 1] : NULL, argv[i]));
 	}
 	return shortened(r->arena, buf_text(&words));
 }

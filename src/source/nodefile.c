@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "base/secret.h"
 #include "cluster/read.h"
 
 #include <errno.h>
@@ -221,7 +222,8 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 		  struct placement *out, struct err *err) {
 	struct str text;
 	const char *file = file_under_root(in->arena, in->root, path);
-	struct nodes nodes = NODES(in->arena, arena_format(in->arena, "%s=%s", name, file));
+	struct nodes nodes =
+		NODES(in->arena, arena_format(in->arena, "%s=%s", name, secret_mask_word(in->arena, file)));
 	int r = input_read_file(in, name, path, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;

@@ -189,7 +189,8 @@ static int read_master_addr(struct reading *r, struct err *err) {
 	uint32_t place = hosts_find_loosely(&out->hosts, host);
 	if (place > 0 && place < out->hosts.n) {
 		return err_set(err, EINVAL, "%s=%s, but the first of %s is %s; pass --hosts", found.name,
-			       quote(host).s, out->hosts_from, quote(hosts_at(&out->hosts, 0)).s);
+			       quote_value(found.name, host).s, out->hosts_from,
+			       quote(hosts_at(&out->hosts, 0)).s);
 	}
 	if (!out->hosts.n || place) {
 		out->master_addr = host;

@@ -37,11 +37,11 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 		uint32_t count, repeat;
 		if (!read_count(piece, &count, &repeat)) {
 			return err_set(err, EINVAL, "%s=%s: %s is not a count such as 2 or 2(x3)", what,
-				       quote(text).s, quote(piece).s);
+				       quote_value(what, text).s, quote_value(what, piece).s);
 		}
 		if (repeat > nnodes - n) {
 			return err_set(err, EINVAL, "%s=%s has counts for more nodes than there are (%u)",
-				       what, quote(text).s, nnodes);
+				       what, quote_value(what, text).s, nnodes);
 		}
 		while (repeat--) {
 			counts[n++] = count;
@@ -49,7 +49,7 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 	}
 	if (n < nnodes) {
 		return err_set(err, EINVAL, "%s=%s has counts for %u nodes, but there are %u", what,
-			       quote(text).s, n, nnodes);
+			       quote_value(what, text).s, n, nnodes);
 	}
 	*out = counts;
 	return 0;

@@ -209,6 +209,58 @@ readonly STEP=(
 	succeeds_with HF_TOKEN=hunter2
 }
 
+@test "secrets: no setting shows one in a message, in explain or in --log=debug" {
+	requires python3
+	python3 - "$DISTINIT" <<-'END'
+		import re, subprocess, sys
+		program = sys.argv[1]
+		commands = ["", "env", "explain", "wait", "check", "install", "bundle", "hosts"]
+		texts = ["API_TOKEN=hunter2", "set DB_PASSWORD hunter2", "DB_PASSWORD\thunter2", "http://u:hunter2@h/x y",
+		         '{"token": "hunter2"}', "-H 'Authorization: Bearer hunter2'", "/a/b?sig=hunter2", "\x1bAPI_KEY[,]=hunter2",
+		         "A=1\nAPI_TOKEN = hunter2", "ghp_hunter2hunter2hunter2", "x" * 100 + " API_TOKEN=hunter2", "COOKIE: hunter2"]
+
+		def run(words, env):
+		    return subprocess.run([program, *words], env={"PATH": "/usr/bin:/bin", **env}, stdin=subprocess.DEVNULL,
+		                          capture_output=True, timeout=20)
+
+		options = {}
+		for command in commands:
+		    text = run([*filter(None, [command]), "--help"], {}).stdout.decode()
+		    options[command] = sorted(set(re.findall(r"--([a-z][a-z-]+)", text)) - {"help", "version", "show-secrets"})
+		names = sorted(set(sum(options.values(), []))) + ["env", "bundle", "secret"]
+		assert len(names) > 50, names
+		runs, errors, found = 0, 0, []
+		for text in texts:
+		    tries = [([*filter(None, [command]), f"--{name}={text}"], {})
+		             for command in ["", "explain", "check"] for name in options[command]]
+		    tries += [([*words], {"DISTINIT_" + name.upper().replace("-", "_"): text})
+		              for name in names for words in ([], ["explain"])]
+		    for words, env in tries:
+		        tail = ["--", "true"] if not words or words[0] not in ("explain", "check") else []
+		        front, rest = (words[:1], words[1:]) if not tail else ([], words)
+		        said = run([*front, "-vv", *rest, *tail] if tail else [*front, *rest], env)
+		        shown = said.stderr + (said.stdout if front else b"")
+		        # A list of hosts may have any word; such a host is shown as one.
+		        host = text.isidentifier() and ("--hosts=" + text in words or "DISTINIT_HOSTS" in env)
+		        if b"hunter2" in shown and not host:
+		            found.append((words, env, shown))
+		        runs, errors = runs + 1, errors + (said.returncode == 125)
+		assert not found, found
+		assert runs > 1500 and errors > 500, (runs, errors)
+	END
+}
+
+@test "secrets: an ordinary wrong value is shown as it is" {
+	distinit DISTINIT_GRACE=5x -- --init -- true
+	fails_like 125 "DISTINIT_GRACE='5x' is not a duration*"
+	distinit DISTINIT_SCOPE=API_TOKEN=hunter2 -- -- true
+	fails_like 125 "DISTINIT_SCOPE='API_TOKEN=\*\*\*\*\*\*\*\*'*"
+	distinit DISTINIT_ENV='set DB_PASSWORD hunter2' -- -- true
+	refuses_with "DISTINIT_ENV:1:24: 'DB_PASSWORD ********' has no '='; NAME=VALUE is expected"
+	distinit DISTINIT_READ='node-rank!=API_TOKEN nnodes=N' API_TOKEN=hunter2 N=2 -- -- true
+	refuses_with "API_TOKEN='********' is not a whole number"
+}
+
 # --- the user's TF_CONFIG -------------------------------------------------------------------------
 
 @test "TF_CONFIG of the user: its contents are shown" {

@@ -274,6 +274,22 @@ static void test_secrets(void) {
 	check(!strstr(objects(), "sha256"));
 }
 
+/** Of commands, the first word that differs is named by its number. */
+static void test_command(void) {
+	begin(FACTS_PROGRAM);
+	add(3, "argv=train --lr 1 x", NULL);
+	add(1, "argv=train --lr 2 y", NULL);
+	check_text(sentences(), "argv[2]=1 on 3 nodes, 2 on n3", "the third word");
+	begin(FACTS_PROGRAM);
+	add(3, "argv=train", NULL);
+	add(1, "argv=train --lr", NULL);
+	check_text(sentences(), "argv[1] not set on 3 nodes, --lr on n3", "one word more");
+	begin(FACTS_PROGRAM);
+	add(3, "argv=sha256:1 (300 bytes)", NULL);
+	add(1, "argv=train", NULL);
+	check_text(sentences(), "argv='sha256:1 (300 bytes)' on 3 nodes, train on n3", "a long one");
+}
+
 static void test_json(void) {
 	begin(FACTS_DEVICES);
 	add(3, "gpus=8", NULL);
@@ -340,6 +356,7 @@ int main(void) {
 	test_silent();
 	test_names();
 	test_secrets();
+	test_command();
 	test_json();
 	test_random();
 	arena_done(&arena);

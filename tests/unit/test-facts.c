@@ -101,6 +101,31 @@ static bool appears(const struct facts *facts, const char *text) {
 	return found;
 }
 
+/** Words of a command that others do not get to know. */
+static void test_words(void) {
+	static const struct key key = {{1}, {0}};
+	char *const argv[] = {(char[]){"sh"},
+			      (char[]){"-c"},
+			      (char[]){"export TOKEN=hunter2"},
+			      (char[]){"-H"},
+			      (char[]){"Authorization: Bearer hunter2"},
+			      (char[]){"-p"},
+			      (char[]){"hunter2"},
+			      (char[]){"--auth=hunter2"},
+			      (char[]){"token:hunter2"},
+			      (char[]){"{\"token\": \"hunter2\"}"},
+			      (char[]){"two words"},
+			      NULL};
+	struct facts *plain = read_facts(&(struct given){.env = "", .from = {.argv = argv}});
+	struct facts *keyed = read_facts(&(struct given){.env = "", .from = {.argv = argv, .key = &key}});
+	static const char front[] =
+		"sh -c (masked) -H (masked) -p (masked) --auth=******** token:******** (masked) sha256:";
+	check(!appears(plain, "hunter2") && !appears(keyed, "hunter2") && !appears(plain, "two words"));
+	check_part(value_of(plain, FACTS_PROGRAM, "argv"), front, "words of a command");
+	check_part(value_of(keyed, FACTS_PROGRAM, "argv"), front, "with a key");
+	check(strcmp(value_of(plain, FACTS_PROGRAM, "argv"), value_of(keyed, FACTS_PROGRAM, "argv")) != 0);
+}
+
 static void test_secrets(void) {
 	char *const argv[] = {(char[]){"train"},	   (char[]){"--token"},
 			      (char[]){"hunter2"},	   (char[]){"--api-key=hunter2"},
@@ -339,6 +364,7 @@ int main(void) {
 	arena = fixture_arena();
 	test_env();
 	test_derived();
+	test_words();
 	test_secrets();
 	test_long();
 	test_world();

@@ -2,7 +2,8 @@
 
 /** Which values are masked, and how. */
 
-#include "env/secret.h"
+#include "base/err.h"
+#include "base/secret.h"
 
 #include "check.h"
 #include "fixture.h"
@@ -12,11 +13,15 @@ static void check_names(struct arena *arena) {
 		"HF_TOKEN|TOKEN|TOKEN_OF_MINE|hf_token|AWS_SECRET_ACCESS_KEY|DB_PASSWORD|PGPASSWORD|DB_"
 		"PASSWD|APIKEY|"
 		"OPENAI_APIKEY|WANDB_API_KEY|MYSQL_PWD|SMTP_PASS|GITHUB_PAT|SSH_PASSPHRASE|"
-		"GOOGLE_APPLICATION_CREDENTIALS|--api-key|--password|TOKENIZER_TOKEN";
+		"GOOGLE_APPLICATION_CREDENTIALS|--api-key|--password|TOKENIZER_TOKEN|SESSION_COOKIE|cookie|"
+		"JWT|MY_JWT|"
+		"SSH_PRIVKEY|PGPASS|DOCKER_AUTH_CONFIG|URL_SIG|sig|HTTP_AUTH|--auth|Authorization|AccountKey|"
+		"privateKey|X-Amz-Signature|SSHPASS";
 	static const char open[] =
 		"PATH|PWD|OLDPWD|KEYBOARD|MONKEYS|MONKEY|TOKE|PASSWOR|KEY_ID|AWS_ACCESS_KEY_ID|"
 		"TOKENIZERS_PARALLELISM|DB_PASSWORD_FILE|SSL_KEY_FILE|SECRET_KEY_PATH|SECRETS_DIR|"
-		"BYPASS|COMPASS|_KEY||NCCL_SOCKET_IFNAME|SPAT";
+		"BYPASS|COMPASS|_KEY||PGPASSFILE|XAUTHORITY|SSH_AUTH_SOCK|PDEATHSIG|AUTHOR|pass|DESIGN|NCCL_"
+		"SOCKET_IFNAME|SPAT";
 	for (char **name = fixture_split(arena, secret, '|'); *name; name++) {
 		checkf(secret_name(str_of(*name)), "%s is secret", *name);
 	}
@@ -44,10 +49,118 @@ static void check_values(struct arena *a) {
 	check_text(secret_mask_word(a, "token"), "token", "a word alone");
 }
 
+/** Texts of anything, and how they are shown. */
+static void check_texts(struct arena *a) {
+	static const struct {
+		const char *text, *shown;
+	} rows[] = {
+		// What is told wrongly in an ordinary way stays as it is.
+		{"5x", "5x"},
+		{"n1:29500,n2", "n1:29500,n2"},
+		{"/run/secrets/env", "/run/secrets/env"},
+		{"/run/secrets:/opt/token", "/run/secrets:/opt/token"},
+		{"srun: error: Invalid job credential", "srun: error: Invalid job credential"},
+		{"the token is wrong", "the token is wrong"},
+		{"HF_TOKEN", "HF_TOKEN"},
+		{"set HF_TOKEN", "set HF_TOKEN"},
+		{"HF_TOKEN=", "HF_TOKEN="},
+		{"sk-learn", "sk-learn"},
+		{"hf_transformers_cache_of_mine", "hf_transformers_cache_of_mine"},
+		{"maskhf_0123456789abcdefgh", "maskhf_0123456789abcdefgh"},
+		{"https://secrets.example/x", "https://secrets.example/x"},
+		// A name, and what follows.
+		{"set DB_PASSWORD hunter2", "set DB_PASSWORD ********"},
+		{"set db_password hunter2", "set db_password ********"},
+		{"DB_PASSWORD hunter2", "DB_PASSWORD ********"},
+		{"DB_PASSWORD\thunter2", "DB_PASSWORD\t********"},
+		{"A=1 API_TOKEN = hunter2", "A=1 API_TOKEN = ********"},
+		{"append API_TOKEN[ ]=hunter2", "append API_TOKEN[ ]=********"},
+		{"token:hunter2", "token:********"},
+		{"{\"a\":1,\"token\": \"hunter2\"}", "{\"a\":1,\"token\": \"********"},
+		{"--password hunter2", "--password ********"},
+		{"Authorization: Bearer hunter2", "Authorization: ********"},
+		{"x bearer hunter2", "x bearer ********"},
+		{"export TOKEN=hunter2; train", "export TOKEN=********"},
+		{"http://h/p?token=hunter2", "http://h/p?token=********"},
+		{"/x/token=hunter2", "/x/token=********"},
+		{"a.api-key=hunter2", "a.api-key=********"},
+		{"DefaultEndpoints=https;AccountKey=hunter2", "DefaultEndpoints=https;AccountKey=********"},
+		// Tokens of known forms.
+		{"x,hf_0123456789abcdefghij,y", "x,********,y"},
+		{"ghp_0123456789abcdefghij", "********"},
+		{"AKIAIOSFODNN7EXAMPLE", "********"},
+		{"x=eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.abc-d_e", "x=********"},
+		{"-----BEGIN PRIVATE KEY-----\nabc\n", "********"},
+		{"http://u:hunter2@h,ghp_0123456789abcdefghij", "http://u:********@h,********"},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *shown = secret_mask_word(a, rows[i].text);
+		check_text(shown, rows[i].shown, "%s", rows[i].text);
+		check_text(secret_mask_word(a, shown), rows[i].shown, "again: %s", rows[i].text);
+		char quoted[sizeof(struct quoted)];
+		snprintf(quoted, sizeof(quoted), "'%s'", rows[i].shown);
+		if (!strchr(rows[i].shown, '\t')) {
+			check_text(quote(str_of(rows[i].text)).s, quoted, "quote: %s", rows[i].text);
+		}
+	}
+}
+
+/** Wherever the secret begins, quote() shows none of it, and stays within its bounds. */
+static void check_quote_cut(void) {
+	char text[300];
+	for (size_t n = 0; n < 200; n++) {
+		memset(text, '.', n);
+		snprintf(text + n, sizeof(text) - n, " A_TOKEN=%s", "hunter2");
+		struct quoted got = quote(str_of(text));
+		size_t len = strnlen(got.s, sizeof(got.s));
+		checkf(len < sizeof(got.s) && got.s[len - 1] == '\'' && !strstr(got.s, "h") &&
+			       (strstr(got.s, "=********'") || strstr(got.s, "...'")),
+		       "quote with %zu bytes in front: %s", n, got.s);
+	}
+	check_text(quote_value("A_TOKEN", STR("hunter2")).s, "'********'", "the value of a secret name");
+	check_text(quote_value("A_TOKEN", STR("")).s, "''", "an empty one");
+	check_text(quote_value("A", STR("hunter2")).s, "'hunter2'", "that of another");
+}
+
+/** Words of a command, as other nodes get to know them. */
+static void check_words(void) {
+	static const struct {
+		const char *before, *word;
+		enum secret_word want;
+	} rows[] = {
+		{NULL, "train", SECRET_WORD_OPEN},
+		{NULL, "/opt/venv/bin/python3.11", SECRET_WORD_OPEN},
+		{"python", "-u", SECRET_WORD_OPEN},
+		{"-u", "train.py", SECRET_WORD_OPEN},
+		{"x", "--lr=0.1", SECRET_WORD_OPEN},
+		{"--hosts", "n1:29500,n2:29500", SECRET_WORD_OPEN},
+		{"x", "--token", SECRET_WORD_OPEN},
+		{"x", "--auth=hunter2", SECRET_WORD_OPEN},
+		{"x", "token:hunter2", SECRET_WORD_OPEN},
+		{"--token", "hunter2", SECRET_WORD_HIDDEN},
+		{"-p", "hunter2", SECRET_WORD_HIDDEN},
+		{"mysql", "-phunter2", SECRET_WORD_HIDDEN},
+		{"-H", "Authorization: Bearer hunter2", SECRET_WORD_HIDDEN},
+		{"-c", "export TOKEN=hunter2", SECRET_WORD_HIDDEN},
+		{"x", "{\"token\": \"hunter2\"}", SECRET_WORD_HIDDEN},
+		{"x", "db://u:hunter2@h", SECRET_WORD_OPEN},
+		{"-c", "train two", SECRET_WORD_DIGEST},
+		{"x", "0123456789abcdef01234567", SECRET_WORD_DIGEST},
+		{"x", "a\n", SECRET_WORD_DIGEST},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		checkf(secret_judge_word(rows[i].before, rows[i].word) == rows[i].want, "%s %s",
+		       rows[i].before ? rows[i].before : "", rows[i].word);
+	}
+}
+
 int main(void) {
 	struct arena arena = fixture_arena();
 	check_names(&arena);
 	check_values(&arena);
+	check_texts(&arena);
+	check_quote_cut();
+	check_words();
 	arena_done(&arena);
 	return check_done();
 }

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/secret.h"
+
+#include "base/buf.h"
+
+// --- names ----------------------------------------------------------------------------------------------
+
+/** @c in the form that the lists below use: in upper case, and '_' for '-'. */
+static char folded(char c) {
+	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static bool is_at(struct str name, size_t at, const char *word) {
+	for (; *word; word++, at++) {
+		if (at >= name.len || folded(name.p[at]) != *word) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Whether @name ends with one of @words, with at least @more bytes before it. The list ends with NULL. */
+static bool ends_with(struct str name, const char *const *words, size_t more) {
+	for (; *words; words++) {
+		size_t len = strlen(*words);
+		if (name.len >= len + more && is_at(name, name.len - len, *words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Whether @name is one of @words. */
+static bool is_one_of(struct str name, const char *const *words) {
+	for (; *words; words++) {
+		if (name.len == strlen(*words) && is_at(name, 0, *words)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool secret_name(struct str name) {
+	static const char *const places[] = {"_FILE", "_PATH", "_DIR", "PGPASSFILE", NULL};
+	static const char *const last[] = {"_KEY", "_PWD", "_PASS", "_PAT", "_AUTH", "_SIG", "_SAS", NULL};
+	static const char *const whole[] = {"AUTH", "PGPASS", "SIG", "SSHPASS", NULL};
+	static const char *const parts[] = {"SECRET",	  "PASSWORD",	 "PASSWD",	  "PASSPHRASE",
+					    "CREDENTIAL", "APIKEY",	 "ACCESSKEY",	  "ACCOUNTKEY",
+					    "PRIVATEKEY", "PRIVKEY",	 "COOKIE",	  "JWT",
+					    "SIGNATURE",  "AUTH_CONFIG", "AUTHORIZATION", NULL};
+	if (ends_with(name, places, 0)) {
+		return false;
+	}
+	for (size_t i = 0; i < name.len; i++) {
+		for (const char *const *part = parts; *part; part++) {
+			if (is_at(name, i, *part)) {
+				return true;
+			}
+		}
+		if (is_at(name, i, "TOKEN") && !is_at(name, i, "TOKENIZER")) {
+			return true;
+		}
+	}
+	return ends_with(name, last, 1) || is_one_of(name, whole);
+}
+
+// --- secrets in a text ----------------------------------------------------------------------------------
+
+static bool is_alnum(char c) {
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/** Whether names, and paths and hosts, may have @c. */
+static bool is_in_run(char c) {
+	return is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '/';
+}
+
+static bool is_blank(char c) {
+	return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+static bool is_blank_or_quote(char c) {
+	return is_blank(c) || c == '\'' || c == '"' || c == '\\';
+}
+
+/** The name at the end of @run, which may be a path or "x.y.NAME". */
+static struct str name_of(struct str run) {
+	size_t at = run.len;
+	while (at > 0 && run.p[at - 1] != '/' && run.p[at - 1] != '.') {
+		at--;
+	}
+	return str_from(run, at);
+}
+
+/** Whether @word comes before a name and a value: a verb of ours, or a shell's. */
+static bool is_verb(struct str word) {
+	static const char *const verbs[] = {"SET",    "ADD", "PREPEND", "APPEND", "FIRST",   "UNSET",
+					    "EXPORT", "ENV", "SETENV",	"PASS",	  "DECLARE", NULL};
+	return is_one_of(word, verbs);
+}
+
+/** The run of name characters that ends before the blanks in front of @at. */
+static struct str run_before(struct str text, size_t at) {
+	while (at > 0 && is_blank(text.p[at - 1])) {
+		at--;
+	}
+	size_t start = at;
+	while (start > 0 && is_in_run(text.p[start - 1])) {
+		start--;
+	}
+	return (struct str){text.p + start, at - start};
+}
+
+/** Whether a blank, too, may stand between the name @run, which begins at @at, and its value. */
+static bool takes_next_word(struct str text, size_t at, struct str run) {
+	if (run.p[0] == '-' || is_verb(run_before(text, at))) {
+		return true;
+	}
+	for (size_t i = 0; i < run.len; i++) {
+		if (run.p[i] >= 'a' && run.p[i] <= 'z') {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** Skip what may stand between a name and its separator: a quote's end, and "[,]" of a directive. */
+static size_t skip_name_end(struct str text, size_t at) {
+	if (at < text.len && text.p[at] == '[') {
+		size_t close = at + str_find(str_from(text, at), ']');
+		at = close < text.len ? close + 1 : at;
+	}
+	while (at < text.len && is_blank_or_quote(text.p[at])) {
+		at++;
+	}
+	return at;
+}
+
+/** Whether the run from @at to @end is a secret's name, and the secret follows. */
+static bool find_after_name(struct str text, size_t at, size_t end, struct secret_span *out) {
+	static const char *const schemes[] = {"BEARER", NULL};
+	struct str run = {text.p + at, end - at}, name = name_of(run);
+	bool path = name.len < run.len, scheme = is_one_of(run, schemes);
+	size_t next = skip_name_end(text, end);
+	if (end == text.len || !(scheme || secret_name(name))) {
+		return false;
+	}
+	if (next < text.len && (text.p[next] == '=' || (text.p[next] == ':' && !path))) {
+		next++;
+		if (text.len - next >= 2 && text.p[next] == '/' && text.p[next + 1] == '/') {
+			return false;
+		}
+	} else if (path || next == end || !is_blank_or_quote(text.p[end]) ||
+		   !(scheme || takes_next_word(text, at, run))) {
+		return false;
+	}
+	while (next < text.len && is_blank_or_quote(text.p[next])) {
+		next++;
+	}
+	*out = (struct secret_span){next, text.len};
+	return next < text.len;
+}
+
+/** Whether the URL whose authority begins at @at has a password. */
+static bool find_password(struct str text, size_t at, struct secret_span *out) {
+	size_t host = at, colon = at;
+	for (size_t i = at; i < text.len && !strchr("/?# \t\n,'\"", text.p[i]); i++) {
+		host = text.p[i] == '@' ? i : host;
+	}
+	while (colon < host && text.p[colon] != ':') {
+		colon++;
+	}
+	*out = (struct secret_span){colon + 1, host};
+	return colon + 1 < host;
+}
+
+/** A token of a well-known form: what it begins with, and how many characters follow at least. */
+struct shape {
+	const char *start;
+	size_t least;
+	/** Those that may follow besides letters and digits. */
+	const char *also;
+};
+
+static const struct shape shapes[] = {
+	{"hf_", 16, ""},	{"ghp_", 16, ""},	 {"gho_", 16, ""},	   {"ghu_", 16, ""},
+	{"ghs_", 16, ""},	{"ghr_", 16, ""},	 {"github_pat_", 16, "_"}, {"glpat-", 16, "-_"},
+	{"xoxb-", 10, "-"},	{"xoxp-", 10, "-"},	 {"xoxa-", 10, "-"},	   {"xoxs-", 10, "-"},
+	{"sk-proj-", 16, "-_"}, {"sk-ant-", 16, "-_"},	 {"sk-", 20, ""},	   {"AKIA", 12, ""},
+	{"ASIA", 12, ""},	{"AIza", 20, "-_"},	 {"npm_", 20, ""},	   {"pypi-", 20, "-_"},
+	{"nvapi-", 16, "-_"},	{"dckr_pat_", 16, "-_"}, {"eyJ", 16, "-_.="},	   {"-----BEGIN ", 1, ""},
+};
+
+static bool find_shape(struct str text, size_t at, struct secret_span *out) {
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		const struct shape *shape = &shapes[i];
+		struct str rest = str_from(text, at);
+		if (!str_starts(rest, str_of(shape->start))) {
+			continue;
+		}
+		size_t start = strlen(shape->start), end = start;
+		while (end < rest.len &&
+		       (is_alnum(rest.p[end]) || (rest.p[end] && strchr(shape->also, rest.p[end])))) {
+			end++;
+		}
+		if (end >= start + shape->least) {
+			// A PEM text has many lines.
+			*out = (struct secret_span){at, rest.p[0] == '-' ? text.len : at + end};
+			return true;
+		}
+	}
+	return false;
+}
+
+bool secret_find(struct str text, size_t from, struct secret_span *out) {
+	size_t run = from;
+	for (size_t i = from; i < text.len; i++) {
+		bool begins = i == 0 || !is_alnum(text.p[i - 1]);
+		if (begins && find_shape(text, i, out)) {
+			return true;
+		}
+		if (!is_in_run(text.p[i])) {
+			run = i + 1;
+			if (str_starts(str_from(text, i), STR("://")) && find_password(text, i + 3, out)) {
+				return true;
+			}
+		} else if ((i + 1 == text.len || !is_in_run(text.p[i + 1])) &&
+			   find_after_name(text, run, i + 1, out)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+// --- showing --------------------------------------------------------------------------------------------
+
+const char *secret_mask_word(struct arena *arena, const char *word) {
+	struct str text = str_of(word);
+	struct buf out = BUF(arena);
+	struct secret_span secret;
+	size_t from = 0;
+	while (secret_find(text, from, &secret)) {
+		buf_put(&out, (struct str){text.p + from, secret.at - from});
+		buf_puts(&out, SECRET_MASK);
+		from = secret.end;
+	}
+	if (from == 0) {
+		return word;
+	}
+	buf_put(&out, str_from(text, from));
+	return buf_text(&out);
+}
+
+const char *secret_mask(struct arena *arena, const char *name, const char *value) {
+	// As in a text, what counts is the word before the '='.
+	struct str all = str_of(name), last = name_of(run_before(all, all.len));
+	bool secret = *value && (secret_name(all) || secret_name(last));
+	return secret ? SECRET_MASK : secret_mask_word(arena, value);
+}
+
+/** Longer words, and longer runs of letters and digits, are not shown: they may be a key. */
+#define WORD_MAX 100
+#define RUN_MAX	 24
+
+/** Whether @word, a piece of a word, is of plain characters. */
+static bool is_plain_word(struct str word) {
+	size_t run = 0;
+	for (size_t i = 0; i < word.len; i++) {
+		run = is_alnum(word.p[i]) ? run + 1 : 0;
+		if (run >= RUN_MAX || !(is_in_run(word.p[i]) || strchr("=,:@%+", word.p[i]))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+enum secret_word secret_judge_word(const char *before, const char *word) {
+	struct str text = str_of(word);
+	struct secret_span secret;
+	bool behind = before && ((before[0] == '-' && !strchr(before, '=') && secret_name(str_of(before))) ||
+				 strcmp(before, "-p") == 0);
+	// mysql's -pPASSWORD is one word.
+	if (behind || (word[0] == '-' && word[1] == 'p' && word[2])) {
+		return SECRET_WORD_HIDDEN;
+	}
+	size_t from = 0;
+	bool plain = text.len <= WORD_MAX;
+	while (secret_find(text, from, &secret)) {
+		plain = plain && is_plain_word((struct str){text.p + from, secret.at - from});
+		from = secret.end;
+	}
+	if (plain && is_plain_word(str_from(text, from))) {
+		return SECRET_WORD_OPEN;
+	}
+	return from ? SECRET_WORD_HIDDEN : SECRET_WORD_DIGEST;
+}
