@@ -34,7 +34,7 @@ build_static() {
 	local arch
 	arch=$(dpkg --print-architecture)
 	fetch_sources
-	unpack_again
+	apply_packagefiles
 	link_kernel_headers "$DEPS/$arch/kernel-headers" /usr/include "/usr/include/$(gcc -print-multiarch)"
 	configure_musl build musl "$(uname -m)" "$arch"
 	compile build distinit distrun
@@ -85,25 +85,11 @@ compile() {
 	grep -E 'warning:' "$log" >&2 || true
 }
 
-# unpack_again: Meson copies subprojects/packagefiles/ over a tarball only when it unpacks the
-# tarball. If these files have changed since, unpack again.
-unpack_again() {
-	local wrap folder patch file
-	for wrap in $WRAPS; do
-		folder=subprojects/$(wrap_field "$wrap" directory)
-		patch=subprojects/packagefiles/$(wrap_field "$wrap" patch_directory)
-		[[ -d $folder ]] || continue
-		while IFS= read -r file; do
-			if ! cmp -s "$patch/$file" "$folder/$file"; then
-				rm -rf "$folder"
-				break
-			fi
-		done < <(cd "$patch" && find . -type f)
-		# Build folders that were set up from the old files are set up again.
-		[[ -d $folder ]] || rm -f build/.dev-options build-a*64/.dev-options
-	done
+# Meson copies subprojects/packagefiles/ over a tarball only when it unpacks the tarball. They may
+# have changed since.
+apply_packagefiles() {
+	step packagefiles "From nothing: ./dev clean" meson subprojects packagefiles --apply
 }
-
 
 # A program that needs a loader does not start in an image without one.
 check_static() {

@@ -13,7 +13,7 @@ build_cross() {
 	esac
 	need "$PKGS_BUILD qemu-user-static gcc-${cpu//_/-}-linux-gnu linux-libc-dev-$arch-cross"
 	fetch_sources
-	unpack_again
+	apply_packagefiles
 	fetch_musl "$arch" "$cpu"
 	link_kernel_headers "$DEPS/$arch/kernel-headers" "/usr/$cpu-linux-gnu/include" "/usr/$cpu-linux-gnu/include"
 	configure_musl "build-$arch" musl-other "$cpu" "$arch"

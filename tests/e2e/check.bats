@@ -158,8 +158,12 @@ finds() {
 }
 
 @test "check: the master needs a descriptor for each rank" {
+	requires python3
+	# The default may be taken by somebody else on this machine.
+	local port
+	port=$(python3 -c 'import socket; print(socket.create_server(("", 0)).getsockname()[1])')
 	ulimit -n 64
-	check -- --hosts='127.0.0.[1-100]' --node-rank=0
+	check MASTER_PORT="$port" -- --hosts='127.0.0.[1-100]' --node-rank=0
 	[ "$status" -eq 1 ]
 	finds 'finding: nofile is 64, at least 100 expected: the master connects to each rank'
 	check -- --hosts='127.0.0.[1-100]' --node-rank=1
