@@ -92,7 +92,7 @@ static void become_subreaper(const struct supervisor *in) {
 	if (in->self == 1 || in->plan.no_subreaper || prctl(PR_SET_CHILD_SUBREAPER, 1UL) == 0) {
 		return;
 	}
-	say(in, INIT_WARN, "orphans of the command are not reaped%s: PR_SET_CHILD_SUBREAPER fails: %s",
+	say(in, LOG_WARN, "orphans of the command are not reaped%s: PR_SET_CHILD_SUBREAPER fails: %s",
 	    in->plan.leftovers == LEFTOVERS_END ? ", and not ended when it has ended" : "", strerror(errno));
 }
 
@@ -103,7 +103,7 @@ static void become_subreaper(const struct supervisor *in) {
  */
 static void shut_out_others(const struct supervisor *in) {
 	if (prctl(PR_SET_DUMPABLE, 0UL) < 0 && in->plan.beside) {
-		say(in, INIT_WARN,
+		say(in, LOG_WARN,
 		    "processes of the same user can take the sockets to the other nodes: "
 		    "PR_SET_DUMPABLE fails: %s",
 		    strerror(errno));
