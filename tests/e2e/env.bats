@@ -312,6 +312,7 @@ readonly STEP=(SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-3]' SLURM_STEP_ID=1 'SLURM
 	SLURM_STEP_NUM_TASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0)
 readonly MARK=DISTINIT_DERIVED=MASTER_ADDR=08b37b07b558d4c0:MASTER_PORT=ab74ab0bf25206ff
 
+# shellcheck disable=SC2016 # for another shell
 @test "in a job script, each format also has the mark DISTINIT_DERIVED" {
 	distinit "${SCRIPT[@]}" -- env
 	succeeds_with "MASTER_ADDR='n1'"$'\n'"MASTER_PORT='20217'"$'\n'"${MARK%%=*}='${MARK#*=}'"
