@@ -85,6 +85,36 @@ static inline bool has_prefix(const struct env_entry *entry, struct str prefix) 
 	       memcmp(entry->text, prefix.p, prefix.len) == 0;
 }
 
+/**
+ * Whether Kubernetes sets the variable @name for a service: SERVICE_PORT, SERVICE_SERVICE_HOST,
+ * SERVICE_PORT_80_TCP_ADDR and the like, each beside SERVICE_SERVICE_HOST.
+ */
+static bool is_of_service(const struct env *env, struct str name) {
+	static const char *const ends[] = {"_SERVICE_HOST", "_SERVICE_PORT", "_SERVICE_PORT_*",
+					   "_PORT",	    "_PORT_*",	     NULL};
+	struct buf host = BUF(env->arena);
+	for (size_t i = 1; i < name.len; i++) {
+		if (name.p[i] != '_' || !str_like_any(str_from(name, i), ends)) {
+			continue;
+		}
+		host.len = 0;
+		buf_put(&host, (struct str){name.p, i});
+		buf_puts(&host, ends[0]);
+		if (env_find(env, buf_str(&host))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * Whether @entry, whose name is that of an option, is a service's address: DISTINIT_MASTER_PORT, of a
+ * service called distinit-master, is tcp://10.0.0.7:80.
+ */
+static bool is_service_address(const struct env *env, const struct env_entry *entry) {
+	return strstr(env_entry_value(entry), "://") && is_of_service(env, env_entry_name(entry));
+}
+
 /** Find the option whose variable is @entry, which has the prefix; or NULL. */
 static const struct option *find_variable(const struct option_table *table, const struct env_entry *entry) {
 	struct str suffix = str_from(env_entry_name(entry), strlen(table->prefix));
@@ -127,7 +157,7 @@ static void remove_variables(const struct option_table *table, struct env *env, 
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		const struct option *o = has_prefix(entry, prefix) ? find_variable(table, entry) : NULL;
-		if (o && o->id != table->passed_on) {
+		if (o && o->id != table->passed_on && !is_service_address(env, entry)) {
 			env_unset(env, env_entry_name(entry), NULL);
 		}
 	}
@@ -144,6 +174,9 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			continue;
 		}
 		const struct option *o = find_variable(table, entry);
+		if (o ? is_service_address(env, entry) : is_of_service(env, env_entry_name(entry))) {
+			continue;
+		}
 		if (!o) {
 			note_unknown(settings, env_entry_name(entry), notes);
 			continue;

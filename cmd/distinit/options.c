@@ -104,6 +104,7 @@ static const struct option options[] = {
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
 	 "no roll call without a secret"},
 	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
+	{"derived", 0, OPT_DERIVED, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
 	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
 	OPTION_HEAD(ANY, "Staying as the parent"),
@@ -221,6 +222,9 @@ const char *options_fixed_privilege(const struct settings *settings) {
 /** The command line belongs to the image. Variables may come from a less trusted user. */
 static const char *refuses(const struct settings *settings, const struct option *o) {
 	const char *from = settings->value[OPT_OPTIONS_FROM];
+	if (o->id == OPT_DERIVED) {
+		return NULL; // it says who has set other variables, and nobody told it
+	}
 	if (from && strcmp(from, "command-line") == 0) {
 		return "--options-from=command-line";
 	}

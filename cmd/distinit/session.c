@@ -109,6 +109,7 @@ static int read_input(struct session *s, struct err *err) {
 		in->cluster.value = NULL;
 	}
 	s->flow.wants.no_cluster = in->cluster.value && strcmp(in->cluster.value, "none") == 0;
+	s->flow.wants.derived = s->settings.value[OPT_DERIVED];
 	s->flow.wants.lenient = settings_on(&s->settings, OPT_LENIENT);
 	return read_scope(s, err);
 }

@@ -2,6 +2,7 @@
 
 #include "cluster/rendezvous.h"
 
+#include "cluster/choice.h"
 #include "cluster/source.h"
 
 /** PyTorch's own default. */
@@ -62,22 +63,40 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
-/** Use the rendezvous host that the user chose. If it is in the list, node 0 must be there. */
-static void choose_master(struct cluster *c, const char *addr, const char *why) {
+/** Warn if the host @addr, which @from tells, is likely to be wrong. */
+static void judge_choice(const struct input *in, const struct cluster *c, const char *from,
+			 const char *addr) {
+	const char *doubt = choice_doubt(in->arena, c, str_of(addr));
+	struct str right = host_of_rank_0(c);
+	if (doubt && right.len) {
+		notes_add(in->notes, "%s=%s %s; without it, the master is %s", from, quote(str_of(addr)).s,
+			  doubt, quote(right).s);
+	} else if (doubt) {
+		notes_add(in->notes, "%s=%s %s; name the host of rank 0 instead", from, quote(str_of(addr)).s,
+			  doubt);
+	}
+}
+
+/**
+ * Use the rendezvous host that the user chose, by @from. If it is in the list, node 0 must be there.
+ */
+static void choose_master(const struct input *in, struct cluster *c, const char *from, const char *addr,
+			  const char *why) {
 	c->master_addr = str_of(addr);
 	c->master_addr_why = why;
 	c->master_node = cluster_node_at(c, c->master_addr);
+	judge_choice(in, c, from, addr);
 }
 
 static void find_master_addr(const struct input *in, struct cluster *c) {
 	const char *set = env_value(in->env, "MASTER_ADDR");
 	c->master_node = c->place.master;
 	if (set) {
-		choose_master(c, set, "MASTER_ADDR was set already");
+		choose_master(in, c, "MASTER_ADDR", set, "MASTER_ADDR was set already");
 		return;
 	}
 	if (in->master_addr.value) {
-		choose_master(c, in->master_addr.value, in->master_addr.from);
+		choose_master(in, c, in->master_addr.from, in->master_addr.value, in->master_addr.from);
 		return;
 	}
 	c->master_addr = host_of_rank_0(c);

@@ -3,6 +3,7 @@
 #include "flow/flow.h"
 
 #include "base/file.h"
+#include "flow/derived.h"
 #include "flow/directives.h"
 #include "flow/frameworks.h"
 #include "flow/privileges.h"
@@ -36,12 +37,55 @@ static int recognise(struct flow *f, struct err *err) {
 	return r < 0 ? r : rights_restore_ours(f, recognise_cluster(&f->input, &f->cluster, err), err);
 }
 
+/** Read --frameworks. Returns 0; -EINVAL. */
+static int read_frameworks(const struct flow *f, uint32_t *set, struct err *err) {
+	const struct setting *setting = &f->wants.frameworks;
+	*set = frameworks_standard();
+	return setting->value ? frameworks_parse(setting->from, setting->value, set, err) : 0;
+}
+
+/** Undo derived_forget(), and what was said since then. */
+static void remember(struct flow *f, const struct env *env, const struct notes *notes) {
+	*f->env = *env;
+	*f->notes = *notes;
+	if (f->notes->last) {
+		f->notes->last->next = NULL;
+	}
+}
+
+/**
+ * Recognise the cluster without what an earlier distinit has derived for another one. Where the
+ * master is not known, that distinit knew better.
+ */
+static int recognise_anew(struct flow *f, struct err *err) {
+	struct env env;
+	struct notes notes = *f->notes;
+	uint32_t set;
+	int r = f->wants.derived ? read_frameworks(f, &set, err) : 0;
+	if (r < 0 || !f->wants.derived) {
+		return r < 0 ? r : recognise(f, err);
+	}
+	env_copy(f->env, &env);
+	derived_forget(f, set);
+	r = recognise(f, err);
+	if (r > 0 && f->cluster.master_addr.len) {
+		return r;
+	}
+	f->wants.derived = NULL;
+	if (r <= 0) {
+		*f->env = env;
+		return r;
+	}
+	remember(f, &env, &notes);
+	return recognise(f, err);
+}
+
 int flow_find_cluster(struct flow *f, struct err *err) {
 	int r = settings_check(&f->input, err);
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
 	}
-	r = recognise(f, err);
+	r = recognise_anew(f, err);
 	// A wrong source name is a wrong option, not a broken cluster.
 	if (r < 0 && r != -ENOENT && f->wants.lenient) {
 		f->broken = arena_text(f->arena, err->text, strlen(err->text));
@@ -67,9 +111,8 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 
 static int run_frameworks(struct flow *f, struct err *err) {
 	struct derivation *d = &f->derivation;
-	const struct setting *setting = &f->wants.frameworks;
-	uint32_t set = frameworks_standard();
-	int r = setting->value ? frameworks_parse(setting->from, setting->value, &set, err) : 0;
+	uint32_t set;
+	int r = read_frameworks(f, &set, err);
 	if (r < 0) {
 		return r;
 	}
@@ -104,7 +147,11 @@ static int derive_env(struct flow *f, struct err *err) {
 	}
 	r = r < 0 ? r : directives_apply(&f->levels.job, f->env, f->notes, err);
 	r = r < 0 ? r : directives_apply(&f->levels.app, f->env, f->notes, err);
-	return r < 0 ? r : directives_apply(&f->wants.options, f->env, f->notes, err);
+	r = r < 0 ? r : directives_apply(&f->wants.options, f->env, f->notes, err);
+	if (r == 0) {
+		derived_mark(f);
+	}
+	return r;
 }
 
 int flow_derive(struct flow *f, struct err *err) {
@@ -117,10 +164,15 @@ int flow_derive(struct flow *f, struct err *err) {
 
 int flow_move_port(struct flow *f, const struct env *before, uint16_t port, const char *why,
 		   struct err *err) {
+	uint32_t set;
 	*f->env = *before;
+	int r = read_frameworks(f, &set, err);
+	if (r == 0) {
+		derived_forget(f, set);
+	}
 	f->cluster.master_port = port;
 	f->cluster.master_port_why = why;
-	return derive_env(f, err);
+	return r < 0 ? r : derive_env(f, err);
 }
 
 int flow_write_hostfile(struct flow *f, struct err *err) {

@@ -22,6 +22,8 @@ struct wants {
 	/** A broken cluster causes a warning instead of an error, and nothing is derived. */
 	bool lenient;
 	struct setting frameworks;
+	/** What an earlier distinit has derived (flow/derived.h); NULL: nothing. */
+	const char *derived;
 	enum ranks ranks;
 	struct setting tf_roles;
 	struct setting hostfile_output;

@@ -56,6 +56,18 @@ bool frameworks_want_interface(uint32_t set, const struct env *env) {
 	return false;
 }
 
+bool frameworks_set_it(uint32_t set, struct str name) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		struct str rest = str_of(set >> i & 1 ? frameworks[i]->sets : NULL), word;
+		while (rest.p && str_cut(&rest, ' ', &word)) {
+			if (word.len && str_eq(word, name)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 bool frameworks_want_hostfile(uint32_t set) {
 	for (uint32_t i = 0; frameworks[i]; i++) {
 		if ((set >> i & 1) && frameworks[i]->hostfile) {

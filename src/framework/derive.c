@@ -61,6 +61,14 @@ void derive_noted(struct derivation *d, const char *name, uint32_t value, const 
 	derive_number(d, name, value, why);
 }
 
+void derive_replaces_link(struct derivation *d, const char *name, const char *service) {
+	notes_add(d->notes,
+		  "%s=%s was made by Kubernetes for a service called '%s' and is replaced; "
+		  "enableServiceLinks: false in the pod prevents it",
+		  name, quote(str_of(env_get(d->env, name))).s, service);
+	env_unset(d->env, str_of(name), NULL);
+}
+
 /** Record that @name is not set because the master is not known. */
 static void leave_master_out(struct derivation *d, const char *name) {
 	if (!derive_keeps(d, name)) {

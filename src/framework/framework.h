@@ -114,6 +114,11 @@ void derive_text(struct derivation *d, const char *text, uint32_t name_len, cons
 /** Whether @name has a value. If so, it is recorded as kept. */
 bool derive_keeps(struct derivation *d, const char *name);
 
+/**
+ * Remove @name, a port that Kubernetes made for @service ("tcp://10.0.0.1:80"), with a warning.
+ */
+void derive_replaces_link(struct derivation *d, const char *name, const char *service);
+
 /** Record why @name is not set, although users may expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 

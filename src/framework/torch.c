@@ -13,11 +13,7 @@ static void derive_master(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	derive_master_addr(d, "MASTER_ADDR");
 	if (c->service_link) {
-		notes_add(d->notes,
-			  "MASTER_PORT=%s was made by Kubernetes for a service called 'master' and is "
-			  "replaced; enableServiceLinks: false in the pod prevents it",
-			  quote(str_of(env_get(d->env, "MASTER_PORT"))).s);
-		env_unset(d->env, STR("MASTER_PORT"), NULL);
+		derive_replaces_link(d, "MASTER_PORT", "master");
 	}
 	derive_number(d, "MASTER_PORT", c->master_port, c->master_port_why);
 }

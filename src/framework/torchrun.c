@@ -60,6 +60,14 @@ static void derive_node_rank(struct derivation *d) {
 	derive_noted(d, "PET_NODE_RANK", rank, "this node's rank; the master's is 0");
 }
 
+/** A service called "pet-master" makes Kubernetes set PET_MASTER_PORT=tcp://10.0.0.1:80. */
+static void drop_service_link(struct derivation *d) {
+	const char *set = env_value(d->env, "PET_MASTER_PORT");
+	if (set && strstr(set, "://")) {
+		derive_replaces_link(d, "PET_MASTER_PORT", "pet-master");
+	}
+}
+
 static void torchrun_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	const char *why = is_steered(d->env, c->nnodes)
@@ -73,6 +81,7 @@ static void torchrun_derive(struct derivation *d) {
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
 	derive_node_rank(d);
 	derive(d, "PET_MASTER_ADDR", bracketed(d->env->arena, c->master_addr), c->master_addr_why);
+	drop_service_link(d);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {
 		derive_number(d, "PET_NPROC_PER_NODE", c->place.nproc_per_node, "set by the manager");

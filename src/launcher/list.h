@@ -10,6 +10,7 @@
 
 // clang-format off
 LAUNCHER(torchrun) // its child processes have all variables
+LAUNCHER(deepspeed) // likewise
 LAUNCHER(horovod) // its ranks start no other launcher; any of the next may have started it
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)

@@ -22,7 +22,7 @@ SOURCE(hostfile)
 SOURCE(read)
 SOURCE(backendai) // the manager sets it in this container
 // Clouds, and managers that run on top of others: unmistakable names, in each container.
-ROW(skypilot)
+SOURCE(skypilot)
 ROW(dstack)
 ROW(lepton)
 ROW(beaker)
@@ -33,10 +33,11 @@ ROW(ngc)
 ROW(sensecore) // it is also a PyTorch job (below), whose variables count processes
 ROW(volcengine)
 ROW(arnold)
-ROW(taiji) // other software may set such names, but not all three
+ROW(taiji)
 ROW(googlebatch)
 ROW(openpai)
 SOURCE(sagemaker)
+SOURCE(valohai) // looks at the file system, but only where Valohai is
 SOURCE(vertex)
 ROW(metaflow) // runs on top of the next, or of an Indexed Job
 SOURCE(awsbatch)
@@ -49,6 +50,9 @@ ROW(pytorchjob)
 ROW(paddlejob)
 ROW(jaxjob)
 ROW(xgboostjob)
+SOURCE(xpk) // common words, but together nobody else's
+SOURCE_AGAIN(xpk, cpus)
+ROW(gpurecipes) // the same
 SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
 ROW(rbg)

@@ -11,28 +11,6 @@
 #include "source/row.h"
 
 /*
- * SkyPilot tasks, on any cloud. The second node of two:
- *
- *     SKYPILOT_NODE_IPS=10.0.0.1        all nodes, one per line, in rank order, not sorted
- *     10.0.0.2
- *     SKYPILOT_NODE_RANK=1              this node
- *     SKYPILOT_NUM_NODES=2
- *     SKYPILOT_NUM_GPUS_PER_NODE=8      0 without GPUs, or a fraction
- *
- * Setup commands of a task have SKYPILOT_SETUP_* instead: they run outside the job.
- *
- * Reference: docs/source/running-jobs/environment-variables.rst, distributed-jobs.rst of SkyPilot.
- */
-const struct source source_skypilot = {
-	.name = "skypilot",
-	.about = "SkyPilot task, on any cloud, Kubernetes or Slurm",
-	.leaves = "SKYPILOT_SETUP_*: setup commands run outside the job",
-	.row = "hosts[\\n]!=SKYPILOT_NODE_IPS nnodes=SKYPILOT_NUM_NODES "
-	       "node-rank=SKYPILOT_NODE_RANK nproc-per-node=SKYPILOT_NUM_GPUS_PER_NODE "
-	       "job=SKYPILOT_TASK_ID",
-};
-
-/*
  * dstack tasks of several nodes. The second node of two:
  *
  *     DSTACK_NODES_IPS=10.0.0.1      all of them, one a line, in rank order
@@ -163,7 +141,7 @@ const struct source source_arnold = {
  *     NODE_IP_LIST=28.1.2.3:8,28.1.2.4:8     an address and its GPUs
  *     HOST_GPU_NUM=8   NODE_NUM=16           which counts GPUs
  *
- * All but one are common words, so it takes three of them.
+ * Only those with TAIJI in them are nobody else's.
  *
  * Reference: public training scripts that read them.
  */
@@ -171,7 +149,7 @@ const struct source source_taiji = {
 	.name = "taiji",
 	.about = "Tencent's Taiji job",
 	.leaves = "NODE_NUM, TAIJI_NODE_NUM: they count GPUs",
-	.row = "master-addr!=CHIEF_IP node-rank!=INDEX with=TAIJI_HOST_NUM|NODE_IP_LIST "
+	.row = "with=TAIJI_HOST_NUM|TAIJI_NODE_NUM master-addr!=CHIEF_IP node-rank!=INDEX "
 	       "hosts?=NODE_IP_LIST "
 	       "nnodes?=TAIJI_HOST_NUM|HOST_NUM nproc-per-node=HOST_GPU_NUM slots",
 };
@@ -337,6 +315,30 @@ const struct source source_xgboostjob = {
 		    "and RANK",
 	.detect = xgboostjob_detect,
 	.row = XGBOOSTJOB,
+};
+
+/*
+ * Google's gpu-recipes for GKE, whose Helm charts make a JobSet (in some, a Job). The second of two
+ * nodes has
+ *
+ *     JOB_ORCHESTRATOR=gke   JOB_IDENTIFIER=llama-1767225600
+ *     JOB_COMPLETION_INDEX=1   NNODES=2   GPUS_PER_NODE=8
+ *     MASTER_ADDR=llama-workload-0-0.llama.default.svc.cluster.local   MASTER_PORT=6002
+ *     WORLD_SIZE=16                    GPUs
+ *
+ * Most of these are common words: so MASTER_ADDR must be the name of a first pod, and the charts'
+ * own JOB_ORCHESTRATOR must be there.
+ *
+ * Reference: src/helm-charts of AI-Hypercomputer/gpu-recipes, commit 2e1fd5e (2026-08):
+ * a4/jobset/templates/workload-jobset.yaml, a3ultra/job/templates/workload-job.yaml.
+ */
+const struct source source_gpurecipes = {
+	.name = "gpurecipes",
+	.about = "Google's gpu-recipes on GKE: a JobSet or a Job",
+	.leaves = "WORLD_SIZE: it counts GPUs",
+	.row = "with=JOB_ORCHESTRATOR:gke nnodes#=NNODES node-rank#=JOB_COMPLETION_INDEX "
+	       "with=MASTER_ADDR:*-0 hosts={MASTER_ADDR#i} master-port?=MASTER_PORT "
+	       "nproc-per-node=GPUS_PER_NODE job=JOB_IDENTIFIER",
 };
 
 /*

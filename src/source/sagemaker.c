@@ -11,11 +11,14 @@
  *
  *     SM_HOSTS=["algo-1","algo-2"]   SM_CURRENT_HOST=algo-2   SM_NUM_GPUS=8
  *
+ * The ModelTrainer of SageMaker's Python SDK adds SM_MASTER_ADDR=algo-1 and SM_MASTER_PORT=7777.
+ *
  * The toolkit's mpirun copies SM_CURRENT_HOST to every rank, so the file is preferred. Only
  * SageMaker has this file, and no variable announces it. So distinit looks for it only if it
  * recognises no other manager.
  *
- * Reference: src/sagemaker_training/environment.py of SageMaker's training toolkit.
+ * Reference: src/sagemaker_training/environment.py of SageMaker's training toolkit;
+ * sagemaker/modules/train/container_drivers of SageMaker's Python SDK.
  */
 
 #include "base/json_read.h"
@@ -29,6 +32,7 @@
 #define FILE_PATH "/opt/ml/input/config/resourceconfig.json"
 #define HOSTS	  "SM_HOSTS"
 #define CURRENT	  "SM_CURRENT_HOST"
+#define PORT	  "SM_MASTER_PORT"
 
 /** The file has about 20 KB for 1,000 hosts. */
 #define FILE_BYTES ((size_t)4 << 20)
@@ -100,10 +104,15 @@ static int sagemaker_read(struct input *in, struct placement *out, struct err *e
 	if (num_read_u32(str_of(env_value(in->env, "SM_NUM_GPUS")), &gpus) == 0 && gpus) {
 		out->nproc_per_node = gpus;
 	}
+	out->port_from = PORT;
+	int r = read_port(in, PORT, &out->port, err);
+	if (r < 0) {
+		return r;
+	}
 	return input_has_file(in, FILE_PATH) ? read_file(in, out, err) : read_variables(in, out, err);
 }
 
-static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", NULL};
+static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", PORT, NULL};
 
 const struct source source_sagemaker = {
 	.name = "sagemaker",

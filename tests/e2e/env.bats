@@ -305,3 +305,48 @@ null() {
 	warns_with "BACKENDAI_CLUSTER_LOCAL_RANK=0, but BACKENDAI_CLUSTER_HOST='sub1' is number 1 of the hosts: 1 is used"
 	[ "$output" = $'MASTER_ADDR=\'main1\'\nMASTER_PORT=\'29500\'' ]
 }
+
+# A batch script of Slurm on the first of three nodes, and a task of a step without that node.
+readonly SCRIPT=(SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-3]' 'SLURM_TASKS_PER_NODE=1(x3)' SLURMD_NODENAME=n1)
+readonly STEP=(SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-3]' SLURM_STEP_ID=1 'SLURM_STEP_NODELIST=n[2-3]' SLURM_STEP_NUM_NODES=2
+	SLURM_STEP_NUM_TASKS=2 'SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0)
+readonly MARK=DISTINIT_DERIVED=MASTER_ADDR=08b37b07b558d4c0:MASTER_PORT=ab74ab0bf25206ff
+
+# shellcheck disable=SC2016 # for another shell
+@test "in a job script, each format also has the mark DISTINIT_DERIVED" {
+	distinit "${SCRIPT[@]}" -- env
+	succeeds_with "MASTER_ADDR='n1'"$'\n'"MASTER_PORT='20217'"$'\n'"${MARK%%=*}='${MARK#*=}'"
+	distinit "${SCRIPT[@]}" -- env --format=docker
+	succeeds_with $'MASTER_ADDR=n1\nMASTER_PORT=20217\n'"$MARK"
+	[ "$(null "${SCRIPT[@]}" --)" = $'MASTER_ADDR=n1\nMASTER_PORT=20217\n'"$MARK" ]
+	distinit "${SCRIPT[@]}" -- env --format=json
+	[[ $output == *"\"DISTINIT_DERIVED\": \"${MARK#*=}\""* ]]
+	# A program that distinit starts there has it, too, and no other program.
+	distinit "${SCRIPT[@]}" -- -- sh -c 'echo $DISTINIT_DERIVED'
+	succeeds_with "${MARK#*=}"
+	distinit "${STEP[@]}" "$MARK" MASTER_ADDR=n1 MASTER_PORT=20217 -- --frameworks=torch -- sh -c 'echo $MASTER_ADDR $DISTINIT_DERIVED'
+	succeeds_with n2
+}
+
+@test "in a job script, what follows from the user's own master or port is not marked" {
+	distinit "${SCRIPT[@]}" -- env --master-port=7
+	succeeds_with "MASTER_ADDR='n1'"$'\n'"MASTER_PORT='7'"$'\n'"DISTINIT_DERIVED='MASTER_ADDR=08b37b07b558d4c0'"
+	distinit "${SCRIPT[@]}" MASTER_ADDR=n3 -- env --frameworks=jax
+	[[ $status -eq 0 && $output == "JAX_COORDINATOR_ADDRESS='n3:20217'" ]]
+	distinit "${SCRIPT[@]}" -- env --set MASTER_ADDR=n2 --set MASTER_PORT=9
+	succeeds_with "MASTER_ADDR='n2'"$'\n'"MASTER_PORT='9'"
+}
+
+@test "explain names what was derived in the job script and is derived again, or no longer" {
+	distinit "${STEP[@]}" "$MARK" MASTER_ADDR=n1 MASTER_PORT=20217 -- explain --format=json
+	[[ $status -eq 0 && $output == *'"name": "MASTER_ADDR", "value": "n2", "action": "set", "by": "torch"'* ]]
+	distinit SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-3]' SLURM_STEP_ID=1 SLURM_STEP_NODELIST=n3 SLURM_STEP_NUM_NODES=1 \
+		SLURM_STEP_NUM_TASKS=1 SLURM_STEP_TASKS_PER_NODE=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 \
+		"$MARK" MASTER_ADDR=n1 MASTER_PORT=20217 -- explain --format=json
+	[[ $status -eq 0 && $output == *'"name": "MASTER_ADDR", "value": null, "action": "unset", "by": "distinit"'* ]]
+}
+
+@test "the mark is no setting: --options-from=command-line does not refuse it" {
+	distinit "${STEP[@]}" "$MARK" MASTER_ADDR=n1 MASTER_PORT=20217 -- env --options-from=command-line --frameworks=torch
+	[[ $status -eq 0 && -z $stderr && $output == "MASTER_ADDR='n2'"* ]]
+}

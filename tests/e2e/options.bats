@@ -450,3 +450,26 @@ same_by_variable() {
 	distinit DISTINIT_LENIENT=maybe -- -- true
 	refuses_with "DISTINIT_LENIENT='maybe': expected 1 or 0"
 }
+
+@test "variables that Kubernetes sets for a service called distinit have no meaning" {
+	local -a links=() service
+	for service in DISTINIT DISTINIT_X DISTINIT_MASTER; do
+		links+=("${service}_SERVICE_HOST=10.0.0.7" "${service}_SERVICE_PORT=80" "${service}_SERVICE_PORT_HTTP_API=80"
+			"${service}_PORT=tcp://10.0.0.7:80" "${service}_PORT_80_TCP=tcp://10.0.0.7:80"
+			"${service}_PORT_80_TCP_PROTO=tcp" "${service}_PORT_80_TCP_PORT=80" "${service}_PORT_80_TCP_ADDR=10.0.0.7")
+	done
+	distinit "${links[@]}" -- -- env
+	succeeds_with "$(printf '%s\n' "${links[@]}")"
+	# DISTINIT_MASTER_PORT, of a service called distinit-master, is no port of the user's.
+	distinit "${links[@]}" -- env --hosts=a,b --node-rank=0 --frameworks=torch
+	succeeds_with "MASTER_ADDR='a'"$'\n'"MASTER_PORT='29500'"
+}
+
+@test "variables that look like a service's, without the service, are unknown" {
+	distinit DISTINIT_PORT=tcp://10.0.0.7:80 -- -- env
+	warns_with "'DISTINIT_PORT' is not a setting of distinit; did you mean 'DISTINIT_REPORT'?"
+	distinit DISTINIT_MASTER_PORT=tcp://10.0.0.7:80 -- env --hosts=a,b --node-rank=0
+	refuses_with "DISTINIT_MASTER_PORT='tcp://10.0.0.7:80' is not a port (1 to 65535)"
+	distinit DISTINIT_MASTER_SERVICE_HOST=10.0.0.7 DISTINIT_MASTER_PORT=7 -- env --hosts=a,b --node-rank=0 --frameworks=torch
+	succeeds_with "MASTER_ADDR='a'"$'\n'"MASTER_PORT='7'"
+}

@@ -74,6 +74,24 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	same "what explain says" "slurm None allocation n1 n2 n3 0 [2, 2, 2] None" "$output"
 }
 
+@test "slurm: a step without the first node has its own master, also after distinit in the batch script" {
+	run batch --nodes=3 <<-END
+		eval "\$($DISTINIT env)"
+		export MASTER_ADDR MASTER_PORT DISTINIT_DERIVED
+		srun --label --nodes=2 --ntasks=2 --nodelist=n[2-3] ${TELL[*]}
+	END
+	same "the exit status" 0 "$status"
+	read_told
+	in_order n2 n3
+	all_have MASTER_ADDR n2
+	run batch --nodes=3 <<-END
+		$DISTINIT -- srun --label --nodes=2 --ntasks=2 --nodelist=n[2-3] ${TELL[*]}
+	END
+	same "the exit status" 0 "$status"
+	read_told
+	in_order n2 n3
+}
+
 @test "slurm: a shell of salloc is an allocation, on a machine that is not of the job" {
 	run login salloc --quiet --nodes=2 --ntasks=4 "${TELL[@]}" SLURM_PROCID SLURM_JOB_ID
 	unlabelled

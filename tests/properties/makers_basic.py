@@ -197,3 +197,12 @@ def child_of_torchrun(random, n):
                        "MASTER_ADDR": "a", "MASTER_PORT": "29500"})
 
     return Cluster(None, n, member, None, "torchrun", silent=True)
+
+
+@launcher("deepspeed")
+def child_of_deepspeed(random, n):
+    def member(i):
+        return Member({"RANK": str(i), "WORLD_SIZE": str(n), "LOCAL_RANK": "0", "LOCAL_SIZE": "1", "CROSS_RANK": str(i),
+                       "CROSS_SIZE": str(n), "MASTER_ADDR": "a", "MASTER_PORT": "29500"})
+
+    return Cluster(None, n, member, None, "deepspeed", silent=True)

@@ -21,6 +21,76 @@ def skypilot(random, n):
     return Cluster("skypilot", n, member, hosts=ips, nnodes=n, master=ips[0])
 
 
+@manager("skypilot")
+def skypilot_step(random, n):
+    nodes = [f"n{i + 1}" for i in range(n + 1)]
+    listed, hosts = f"n[2-{n + 1}]" if n > 1 else "n2", nodes[1:]
+
+    def member(i):
+        return Member({"SKYPILOT_NODE_IPS": "\n".join(addresses(random, n + 1)), "SKYPILOT_NODE_RANK": str(i),
+                       "SKYPILOT_NUM_NODES": str(n), "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": f"n[1-{n + 1}]",
+                       "SLURM_STEP_ID": "1", "SLURM_STEP_NODELIST": listed, "SLURM_NODEID": str(i),
+                       "SLURM_PROCID": str(i), "SLURM_STEP_NUM_TASKS": str(n), "SLURM_STEP_NUM_NODES": str(n),
+                       "SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": f"1(x{n})" if n > 1 else "1"}, hosts[i], i)
+
+    return Cluster("skypilot", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="step of Slurm")
+
+
+@manager("valohai")
+def valohai(random, n):
+    ips = addresses(random, n)
+    members = [{"member_id": str(i), "network": {"local_ips": [ip], "exposed_ports": {}}} for i, ip in enumerate(ips)]
+    random.shuffle(members)
+
+    def member(i):
+        file = json.dumps({"config": {"member_id": str(i), "required_count": n}, "members": members})
+        return Member({"VH_JOB_ID": "exec-1"}, ips[i], i, files={"/valohai/config/distributed.json": file})
+
+    return Cluster("valohai", n, member, hosts=ips, nnodes=n, master=ips[0])
+
+
+@manager("xpk")
+def xpk_gpus(random, n):
+    job = pod_name(random)
+    hosts = [f"{job}-slice-job-0-{i}.{job}" for i in range(n)]
+
+    def member(i):
+        return Member({"JOBSET_NAME": job, "REPLICATED_JOB_NAME": "slice-job", "NNODES": str(n), "NODE_RANK": str(i),
+                       "JAX_COORDINATOR_ADDRESS": hosts[0], "JAX_COORDINATOR_PORT": "6002", "GPUS_PER_NODE": "8"},
+                      hosts[i], i)
+
+    return Cluster("xpk", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="GPUs",
+                   kept=("JAX_COORDINATOR_ADDRESS",))
+
+
+@manager("xpk")
+def xpk_cpus(random, n):
+    job = pod_name(random)
+    inside = random.choice([k for k in range(1, n + 1) if n % k == 0])
+    hosts = [f"{job}-slice-job-{i // inside}-{i % inside}.{job}" for i in range(n)]
+
+    def member(i):
+        return Member({"REPLICATED_JOB_NAME": "slice-job", "JOB_INDEX": str(i // inside),
+                       "JOB_COMPLETION_INDEX": str(i % inside), "PROCESSES_IN_JOB": str(inside),
+                       "JAX_PROCESS_COUNT": str(n), "JAX_COORDINATOR_ADDRESS": hosts[0]}, hosts[i], i)
+
+    return Cluster("xpk", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="CPUs",
+                   kept=("JAX_COORDINATOR_ADDRESS",))
+
+
+@manager("gpurecipes")
+def gpurecipes(random, n):
+    job = pod_name(random)
+    hosts = [f"{job}-workload-0-{i}.{job}.default.svc.cluster.local" for i in range(n)]
+
+    def member(i):
+        return Member({"JOB_ORCHESTRATOR": "gke", "JOB_IDENTIFIER": f"{job}-1", "JOB_COMPLETION_INDEX": str(i),
+                       "MASTER_ADDR": hosts[0], "MASTER_PORT": "6002", "NNODES": str(n), "WORLD_SIZE": str(8 * n),
+                       "GPUS_PER_NODE": "8"}, hosts[i], i)
+
+    return Cluster("gpurecipes", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
 def algorithms(n):
     return sorted(f"algo-{i + 1}" for i in range(n))
 

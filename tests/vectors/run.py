@@ -29,7 +29,8 @@ A case is what goes in, a line "--", and what must come out:
 
 All of stderr and all of the workload's environment must be as told: whatever no line names reaches the
 workload as it was, but for the DISTINIT_* variables, which do not reach it. Besides, "env" and "explain" must say
-the same as what happened.
+the same as what happened. DISTINIT_DERIVED, which a job script gets, is not told: it must name what the frameworks
+have set there, and be nowhere else.
 
 In values, \\xNN is a byte, and a piece between commas or blanks with {1..9} or {01..09} in it stands for all
 of those. Cases of one group must agree on hosts, MASTER_ADDR, MASTER_PORT and the workers of TF_CONFIG, and differ
@@ -50,6 +51,8 @@ import sys
 import tempfile
 
 EMULATOR = os.environ.get("EMULATOR", "").split()
+MARK = b"DISTINIT_DERIVED"
+FRAMEWORKS = ("torch", "torchrun", "tensorflow", "jax", "xgboost", "paddle", "mpi", "mpich", "horovod", "deepspeed", "nccl", "gloo")
 TOP_KEYS = ("source", "launcher", "scope", "recognised_by")
 
 # No host of any case: an answer that depends on the name of a machine fails everywhere alike.
@@ -246,6 +249,7 @@ class Runner:
         self.root = root
         self.complaints = []
         self.explained = {}
+        self.mark = None
         self.env = {n.encode(): to_bytes(v, root) for n, v in case.env.items()}
         self.given = [f"--root={root}"] if "DISTINIT_ROOT" not in case.env else []
         if "DISTINIT_HOSTNAME" not in case.env:
@@ -281,6 +285,7 @@ class Runner:
 
     def check_success(self, run):
         after = read_environment(run.stdout, self.complain)
+        self.mark = after.pop(MARK, None)
         want = {n: v for n, v in self.env.items() if not n.startswith(b"DISTINIT_")}
         for name, value in self.case.variables.items():
             if value is None:
@@ -306,7 +311,10 @@ class Runner:
     def check_env(self, after):
         run = self.run("env", "--all", "--format=null")
         compare_messages(self.messages, run.messages, self.complain, "env: ")
-        compare_environment(after, read_environment(run.stdout, self.complain), self.complain, "env: ")
+        told = read_environment(run.stdout, self.complain)
+        if told.pop(MARK, None) != self.mark:
+            self.complain("env: DISTINIT_DERIVED is not what the run has")
+        compare_environment(after, told, self.complain, "env: ")
 
     def check_explain(self, changed):
         run = self.run("explain", "--format=json", "--show-secrets")
@@ -316,6 +324,7 @@ class Runner:
             self.complain(f"explain: {error}: {show(run.stdout)} {run.messages}")
             return
         said = {v["name"].encode(): v["value"] for v in self.explained["variables"] if v["action"] == "set"}
+        self.check_mark(said.pop(MARK, None))
         for name in sorted(said.keys() ^ changed.keys()):
             self.complain(f"explain: {name.decode()}: is it set or not?")
         for message in self.messages:
@@ -326,6 +335,20 @@ class Runner:
             if pathlib.Path(self.root, path.lstrip("/")).exists():
                 self.complain(f"explain: wrote {path}")
         self.check_cluster()
+
+    def check_mark(self, said):
+        """In a job script, what the frameworks have set is marked, unless it follows from the user's words."""
+        mark = (self.mark or b"").decode()
+        if said != (mark or None):
+            self.complain(f"explain: DISTINIT_DERIVED: want {show(mark)}, got {show(said or '')}")
+        if self.mark is not None and self.explained["scope"] != "allocation":
+            self.complain("DISTINIT_DERIVED: only a job script needs it")
+        told = {v["name"] for v in self.explained["variables"] if v["name"].startswith("MASTER_") and v["by"] == "user"}
+        told |= {o for o in self.case.options if o.startswith("--master")} | {n for n in self.env if b"DISTINIT_MASTER" in n}
+        ours = {v["name"] for v in self.explained["variables"] if v["action"] == "set" and v["by"] in FRAMEWORKS}
+        marked = {piece.partition("=")[0] for piece in mark.split(":") if piece}
+        if not marked <= ours or (self.explained["scope"] == "allocation" and not told and marked != ours):
+            self.complain(f"DISTINIT_DERIVED names {sorted(marked)}, but the frameworks have set {sorted(ours)}")
 
     def check_cluster(self):
         told = self.explained["cluster"]

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cluster/choice.h"
+
+#include "cluster/launcher.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <strings.h>
+
+/** As many bytes of an address as hosts of one network mostly share: 10.0.0. */
+#define NETWORK_BYTES 3
+
+/** Read @host as an IPv4 address. Returns whether it is one. */
+static bool read_ipv4(struct str host, unsigned char address[4]) {
+	char text[INET_ADDRSTRLEN] = "";
+	if (host.len >= sizeof(text)) {
+		return false;
+	}
+	memcpy(text, host.p, host.len);
+	return inet_pton(AF_INET, text, address) == 1;
+}
+
+static bool is_loopback(struct str host) {
+	static const char name[] = "localhost";
+	unsigned char address[4];
+	size_t len = sizeof(name) - 1;
+	bool named = host.len >= len && strncasecmp(host.p, name, len) == 0;
+	return (named && (host.len == len || host.p[len] == '.')) || str_is(host, "::1") ||
+	       str_is(host, "[::1]") || (read_ipv4(host, address) && address[0] == 127);
+}
+
+/** Cut the next byte off *@name, in lower case; a whole number is '0', the end is '\0'. */
+static char next_of_shape(struct str *name) {
+	if (!name->len || name->p[0] == '.') {
+		return '\0';
+	}
+	size_t n = 0;
+	for (; n < name->len && isdigit((unsigned char)name->p[n]); n++) {
+	}
+	char c = n ? '0' : (char)tolower((unsigned char)name->p[0]);
+	*name = str_from(*name, n ? n : 1);
+	return c;
+}
+
+/** Whether @a and @b differ in their numbers only: "n1" and "n12.example.org". */
+static bool same_shape(struct str a, struct str b) {
+	unsigned char x[4], y[4];
+	bool first = read_ipv4(a, x), second = read_ipv4(b, y);
+	if (first || second) {
+		return first && second && memcmp(x, y, NETWORK_BYTES) == 0;
+	}
+	for (;;) {
+		char c = next_of_shape(&a);
+		if (c != next_of_shape(&b)) {
+			return false;
+		}
+		if (!c) {
+			return true;
+		}
+	}
+}
+
+static bool same_label(struct str a, struct str b) {
+	size_t n = str_find(a, '.');
+	return n == str_find(b, '.') && strncasecmp(a.p, b.p, n) == 0;
+}
+
+/** Whether @host, which is not in @hosts, is named like them. */
+static bool is_sibling(const struct hosts *hosts, struct str host) {
+	unsigned char address[4];
+	bool like = false, named = !read_ipv4(host, address);
+	if (str_find(host, ':') < host.len) {
+		return false;
+	}
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		struct str other = hosts_at(hosts, i);
+		if (named && same_label(other, host)) {
+			return false;
+		}
+		like = like || same_shape(other, host);
+	}
+	return like;
+}
+
+/** Whether the processes of @c are on several nodes. */
+static bool has_several_nodes(const struct cluster *c) {
+	if (c->launcher && c->task.local_size == c->task.world_size) {
+		return false;
+	}
+	return c->nnodes != UNKNOWN ? c->nnodes > 1 : c->launcher && c->task.local_size != UNKNOWN;
+}
+
+const char *choice_doubt(struct arena *arena, const struct cluster *c, struct str host) {
+	bool listed = hosts_find_loosely(&c->place.hosts, host) < c->place.hosts.n;
+	bool by_manager = str_eq(host, c->place.master_addr);
+	if (listed || by_manager || !has_several_nodes(c)) {
+		return NULL;
+	}
+	if (is_loopback(host)) {
+		return "leads each node to itself";
+	}
+	return is_sibling(&c->place.hosts, host)
+		       ? arena_format(arena, "is named like the hosts of %s, but is none of them",
+				      c->place.hosts_from)
+		       : NULL;
+}
