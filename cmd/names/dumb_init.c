@@ -138,6 +138,7 @@ static const char *const variables[] = {"vDUMB_INIT_DEBUG=1", "cDUMB_INIT_SETSID
 const struct disguise disguise_dumb_init = {
 	.names = "dumb-init ",
 	.letters = "chr:vV",
+	.abbreviates = true,
 	.variables = variables,
 	// These texts are dumb-init's: its own tests, and others, compare them.
 	.help = "dumb-init v1.2.5\n"

@@ -12,12 +12,25 @@
 
 #include <unistd.h>
 
+/** @spec without the plus that the originals take before a user's number and a group's. */
+static const char *without_plus(struct arena *arena, const char *spec) {
+	struct buf out = BUF(arena);
+	for (const char *p = spec; *p; p++) {
+		bool begins = p == spec || p[-1] == ':';
+		if (!(begins && *p == '+' && p[1] >= '0' && p[1] <= '9')) {
+			buf_putc(&out, *p);
+		}
+	}
+	return buf_text(&out);
+}
+
 /** Change the user as @spec says. Without a user, as in ":GROUP", it is the present one. */
 static int change_user(struct session *s, const char *spec, struct err *err) {
 	struct flow *f = &s->flow;
 	if (*spec == '\0' || *spec == ':') {
 		spec = arena_format(&s->arena, "%u%s", getuid(), spec);
 	}
+	spec = without_plus(&s->arena, spec);
 	f->wants.privileges.user = (struct setting){spec, "user-spec"};
 	f->wants.privileges.groups_anyway = true;
 	f->wants.must_change = true;

@@ -44,12 +44,20 @@ static int follow_parent(struct guise *g, const char *argument) {
 	return GO_ON;
 }
 
+/** What scanf(3) skips before a number: blanks, and then a plus. */
+static struct str skip_blanks(struct str text) {
+	size_t n = strspn(text.p, " \t\n\v\f\r");
+	n += n < text.len && text.p[n] == '+';
+	return n < text.len ? (struct str){text.p + n, text.len - n} : text;
+}
+
 /** dumb-init -r. */
 static int rewrite(struct guise *g, const char *argument) {
 	struct str to = str_of(argument), from;
 	uint64_t signal, as;
 	str_cut(&to, ':', &from);
-	if (num_read(from, REWRITE_MAX, &signal) < 0 || signal == 0 || num_read(to, REWRITE_MAX, &as) < 0) {
+	if (!to.p || num_read(skip_blanks(from), REWRITE_MAX, &signal) < 0 || signal == 0 ||
+	    num_read(skip_blanks(to), REWRITE_MAX, &as) < 0) {
 		return guise_print(g, 2, REWRITE_HELP, "", 1);
 	}
 	g->plan.signal_as[signal] = (uint8_t)as;

@@ -124,22 +124,36 @@ static int read_letters(struct guise *g, const char *at, char ***argv) {
 	return status;
 }
 
-/** The letter of @name, an option without the dashes; one that no program has if it is unknown. */
-static char letter_of(struct str name) {
+/** An option that may be two. */
+#define AMBIGUOUS '*'
+
+/**
+ * The letter of @name, an option without the dashes; one that no program has if it is unknown. With
+ * @abbreviated, the beginning of a name will do, as for getopt_long(3), if only one begins so.
+ */
+static char letter_of(struct str name, bool abbreviated) {
 	static const char names[][14] = {"hhelp", "csingle-child", "rrewrite", "vverbose", "Vversion"};
+	char found = '?';
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (str_is(name, names[i] + 1)) {
 			return names[i][0];
 		}
+		if (abbreviated && name.len && strncmp(name.p, names[i] + 1, name.len) == 0) {
+			found = found == '?' ? names[i][0] : AMBIGUOUS;
+		}
 	}
-	return '?';
+	return found;
 }
 
 /** Read @word, which begins with "--". *@argv points after it. */
 static int read_long(struct guise *g, const char *word, char ***argv) {
 	struct str name = str_of(word + 2);
 	name.len = str_find(name, '=');
-	const char *known = strchr(g->as->letters, letter_of(name));
+	char letter = letter_of(name, g->as->abbreviates);
+	if (letter == AMBIGUOUS) {
+		return refuse_option(g, "@: option '#' is ambiguous\n", word);
+	}
+	const char *known = strchr(g->as->letters, letter);
 	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
 	if (!known || (argument && known[1] != ':')) {
 		return refuse_option(g, "@: unrecognized option '#'\n", word);

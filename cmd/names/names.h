@@ -82,6 +82,8 @@ struct disguise {
 	const char *names;
 	/** The option letters, as for getopt(3). The same letter means the same for all names. */
 	const char *letters;
+	/** Whether long options may be abbreviated. */
+	bool abbreviates;
 	/**
 	 * Variables that stand for options: the letter, the name, and "=VALUE" if only that value
 	 * counts. Otherwise any does, and is the option's argument. Ends with NULL; or is NULL.

@@ -22,7 +22,10 @@
 /** Signals that ask a program to end, or announce that it will have to. */
 #define ENDING \
 	(signal_bit(SIGHUP) | signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTERM) | \
-	 signal_bit(SIGUSR1) | signal_bit(SIGUSR2) | signal_bit(SIGXCPU))
+	 signal_bit(SIGXCPU))
+
+/** Signals that mean what the program makes of them. Real-time ones begin at 34, as programs see it. */
+#define ITS_OWN (signal_bit(SIGUSR1) | signal_bit(SIGUSR2) | ALL_SIGNALS << 33)
 
 /** The rest of the line after @key in the file @path, in @text; empty: there is none. */
 static struct str read_after(const char *path, const char *key, char text[TEXT_MAX]) {
@@ -69,7 +72,7 @@ void why_begin(struct supervisor *in, struct arena *arena) {
 void why_told(struct supervisor *in, const siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
 	// One that comes again says nothing new.
-	if (as && ((signal_bit(signal) | signal_bit(as)) & ENDING) && signal != in->told.signal) {
+	if (as && ((signal_bit(signal) | signal_bit(as)) & (ENDING | ITS_OWN)) && signal != in->told.signal) {
 		in->told = (struct told_to_end){
 			.signal = signal,
 			.as = as,
@@ -90,7 +93,10 @@ __attribute__((format(printf, 2, 3))) static void put(struct workload_end *end, 
 }
 
 static void put_told(struct workload_end *end, const struct told_to_end *told, uint64_t now) {
-	if (!told->at) {
+	// A program that handled such a signal, and then died of another one, did not die of the first.
+	bool handled = told->signal && (signal_bit(told->as) & ITS_OWN) && end->killed_by &&
+		       end->killed_by != told->as;
+	if (!told->at || handled) {
 		return;
 	}
 	if (!told->signal || told->signal != end->killed_by) {

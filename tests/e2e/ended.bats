@@ -106,6 +106,20 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 	ends_saying 4 "exit status 4, 0.*s after SIGUSR2 from pid $$"
 }
 
+@test "ended: who sent a real-time signal" {
+	start --init -- sh -c "$WAITS"
+	kill -s RTMIN+1 "$pid"
+	finish
+	ends_saying 163 "killed by SIGRTMIN+1 from pid $$"
+}
+
+@test "ended: USR1 that was handled does not explain a death by another signal" {
+	start --init -- sh -c "trap 'touch got' USR1; while [ ! -e got ]; do touch ready; sleep 0.02; done; kill -SEGV \$\$"
+	kill -USR1 "$pid"
+	finish
+	[[ $status -eq 139 && $stderr == *'killed by SIGSEGV'* && $stderr != *USR1* ]]
+}
+
 @test "ended: exit 0 after TERM is told, as nobody else tells that it was stopped" {
 	start --init -- sh -c "trap 'exit 0' TERM; $WAITS"
 	kill -TERM "$pid"

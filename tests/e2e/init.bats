@@ -970,3 +970,19 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit DISTINIT_GRACE=1s DISTINIT_SIGNAL=TERM:INT DISTINIT_KILL_GROUP=1 -- -- /bin/true
 	succeeds_with ''
 }
+
+@test "init: a time limit holds where a sandbox refuses clock_gettime()" {
+	[[ $(uname -m) == x86_64 ]] || skip 'the filter knows the numbers of x86-64'
+	# 228 is clock_gettime, 38 PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP.
+	cat >refuse.py <<-'END'
+		import ctypes, os, struct, sys
+		steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 228), (6, 0, 0, 0x50001), (6, 0, 0, 0x7FFF0000)]
+		code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+		program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+		libc = ctypes.CDLL(None)
+		assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+		os.execv(sys.argv[1], sys.argv[1:])
+	END
+	invoke python3 refuse.py "$DISTINIT" --init --time-limit=300ms -- sleep 5
+	[ "$status" -eq 124 ]
+}

@@ -462,7 +462,11 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 	[ "$(<out)" = $'12\n10' ]
 	kill -QUIT "$pid"
 	ends_with 131
-	for word in '' x 15 15::12 15:x 0:1 32:1 1:32 1:2:3; do
+	for word in ' 15:2' '15: 2' '+15:+2' $'\t15:0'; do
+		as dumb-init -- -r "$word" true
+		[[ $status -eq 0 && -z $stderr ]]
+	done
+	for word in '' ' ' + '15 :2' '15: ' x 15 15::12 15:x 0:1 32:1 1:32 1:2:3; do
 		as dumb-init -- -r "$word" true
 		[[ $status -eq 1 && -z $output && $stderr == 'Usage: -r option takes <signum>:<signum>, where <signum> is between 1 and 31.'$'\n'* ]]
 	done
@@ -510,6 +514,14 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 	[[ $status -eq 1 && $stderr == "dumb-init: unrecognized option '--help=all'" ]]
 	as dumb-init -- --rewrite
 	[[ $status -eq 1 && $stderr == "dumb-init: option requires an argument -- '--rewrite'" ]]
+	as dumb-init -- --vers
+	[[ $status -eq 0 && $stderr == 'dumb-init v1.2.5' ]]
+	as dumb-init -- --s --rew=15:2 sh -c 'exit 5'
+	[[ $status -eq 5 && -z $stderr ]]
+	as dumb-init -- --ver true
+	[[ $status -eq 1 && -z $output && $stderr == "dumb-init: option '--ver' is ambiguous" ]]
+	as tini -- --vers true
+	[ "$status" -eq 1 ]
 	as dumb-init -- /nosuch
 	[[ $status -eq 2 && -z $output && $stderr == '[dumb-init] /nosuch: No such file or directory' ]]
 	as dumb-init -- /etc
@@ -632,6 +644,8 @@ start_pause_pid1() {
 		as "$name" HOME=/omg -- 4321 sh -c 'echo $(id -u):$(id -g):$(id -G):$HOME'
 		succeeds_with 4321:0:0:/
 		as "$name" HOME=/omg -- 4321:7 sh -c 'echo $(id -u):$(id -g):$(id -G):$HOME'
+		succeeds_with 4321:7:7:/
+		as "$name" HOME=/omg -- +4321:+7 sh -c 'echo $(id -u):$(id -g):$(id -G):$HOME'
 		succeeds_with 4321:7:7:/
 		as "$name" HOME=/omg -- 0:daemon sh -c 'echo $(id -u):$(id -g):$(id -G):$HOME'
 		succeeds_with 0:1:1:/root
