@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/secret.h"
 #include "base/words.h"
+#include "flow/derived.h"
 #include "flow/tables.h"
 #include "source/ask.h"
 #include "source/row.h"
@@ -274,7 +275,9 @@ static void put_answer(struct case_writer *r) {
 	size_t before = r->out->len;
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
-		if (env_entry_changed(env, entry)) {
+		// The mark of a job script follows from the others.
+		bool mark = str_is(env_entry_name(entry), DERIVED_NAME);
+		if (env_entry_changed(env, entry) && !mark) {
 			put_line(r, entry->text);
 		} else if (entry->state == ENV_GONE && i < env->n_inherited) {
 			buf_putf(r->out, "-%.*s\n", (int)entry->name_len, entry->text);
