@@ -149,7 +149,7 @@ int access_folder(const struct setting *folder) {
 
 const char *access_why(int error) {
 	switch (error < 0 ? -error : error) {
-	case ELOOP:
+	case LINK_OF_OTHERS:
 		return "a symlink on the way belongs to somebody else, who can write its folder; name the "
 		       "file "
 		       "that it leads to";

@@ -72,7 +72,7 @@ enum special {
 /**
  * Write @text to a new file with permissions @mode, then rename it to @file, so that readers never see
  * a part of it. A symlink to a file is replaced. What is no regular file is written into, if @special
- * allows it. It does not wait for the reader of a FIFO to come.
+ * allows it. The reader of a FIFO has a second to come.
  * Returns 0; or the negative errno of the failure: the file is then unchanged.
  */
 int access_write(struct access *access, const struct setting *file, struct str text, mode_t mode,

@@ -108,7 +108,7 @@ static int open_part(const struct walk *w, const char *name) {
 
 /** Go on behind the link @fd, which is closed, if that is allowed. Returns 0 or a negative errno. */
 static int take_link(struct walk *w, int fd, const struct stat *link) {
-	int r = may_follow(w, link) && w->links++ < LINKS_MAX ? follow_link(w, fd) : -ELOOP;
+	int r = !may_follow(w, link) ? -LINK_OF_OTHERS : w->links++ < LINKS_MAX ? follow_link(w, fd) : -ELOOP;
 	close(fd);
 	return r;
 }

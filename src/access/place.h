@@ -9,9 +9,13 @@
  * of somebody else than us and root, in a folder that somebody else can write, is not followed at all.
  */
 
+#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
+
+/** The error for a link that is not followed: these functions have no other use for it. */
+#define LINK_OF_OTHERS EXDEV
 
 struct place {
 	/** Opened with O_PATH, or for reading by folder_open(). */
@@ -26,7 +30,7 @@ struct place {
 /**
  * Find the place of @path, which may not exist. @follow: go on from the last part if it is a symlink
  * that may be followed. No memory is allocated.
- * Returns 0, and place_close() is due; -ELOOP for a link that is not followed; or another negative errno.
+ * Returns 0, and place_close() is due; -LINK_OF_OTHERS; or another negative errno.
  */
 int place_find(const char *path, bool follow, struct place *out);
 

@@ -11,10 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 /** How often another name is tried for the new file. */
 #define TRIES 100
+
+/** How long the reader of a FIFO may take to come, in ms. */
+#define READER_MS 1000
 
 /** Of its name. */
 #define DIGITS 8
@@ -38,6 +42,16 @@ static int stream_at(const char *path, const struct stat *there) {
 	return -1;
 }
 
+/** Open it to write. The reader of a FIFO may just be starting, so it has a moment to come. */
+static int open_fifo(const struct place *place) {
+	int fd = place_open(place, O_WRONLY, 0);
+	for (unsigned i = 0; fd == -ENXIO && i < READER_MS; i += 10) {
+		nanosleep(&(struct timespec){.tv_nsec = 10 * 1000000}, NULL);
+		fd = place_open(place, O_WRONLY, 0);
+	}
+	return fd;
+}
+
 /**
  * Open what is there and no regular file. Returns the descriptor; -EEXIST if it is to be replaced;
  * another negative errno.
@@ -54,7 +68,7 @@ static int open_special(const struct place *place, enum special special) {
 	if (special == SPECIAL_NONE || !is_ours(info.st_uid)) {
 		return -EPERM;
 	}
-	int fd = place_open(place, O_WRONLY, 0);
+	int fd = open_fifo(place);
 	// It may have been exchanged since.
 	if (fd >= 0 && (fstat(fd, &info) < 0 || S_ISREG(info.st_mode) || !is_ours(info.st_uid))) {
 		close(fd);
@@ -123,6 +137,9 @@ static int write_at(const struct place *place, struct str text, mode_t mode, enu
 static int write_path(const char *path, struct str text, mode_t mode, enum special special) {
 	struct stat there;
 	bool exists = stat(path, &there) == 0;
+	if (!exists && errno != ENOENT) {
+		return -errno;
+	}
 	int fd = exists ? stream_at(path, &there) : -1;
 	if (fd >= 0) {
 		return write_all(fd, text);
