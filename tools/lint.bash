@@ -116,6 +116,7 @@ word_lint() {
 	need "$PKGS_LINT"
 	git_here rev-parse --git-dir >/dev/null || die "lint asks Git which files are ours, and this is no clone"
 	check includes tests/lint/includes.sh
+	check opens tests/lint/opens.sh
 	check outside lint_outside
 	check format lint_format
 	check shell lint_shell

@@ -2,7 +2,6 @@
 
 #include "distinit/commands.h"
 
-#include "base/file.h"
 #include "env/bundle.h"
 #include "flow/tables.h"
 #include "source/ask.h"
@@ -65,11 +64,12 @@ int command_bundle(struct session *s) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
-	const char *path = s->settings.value[OPT_OUTPUT];
-	if (!path) {
+	const struct setting file = session_setting(s, OPT_OUTPUT);
+	if (!file.value) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
 	// Only for the user who starts the workers: the bundle may contain tokens.
-	r = file_write(&s->arena, "--output", path, buf_str(&out), 0600, &err);
+	r = session_plan(s, &err);
+	r = r < 0 ? r : access_write(&s->flow.access, &file, buf_str(&out), 0600, SPECIAL_NONE, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }

@@ -139,6 +139,10 @@ int command_check(struct session *s) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
+	// The facts are read below --root, and along PATH.
+	if (access_become(&s->flow.access, &err) < 0) {
+		return session_fail(s, &err);
+	}
 	r = check(s, &facts, &findings);
 	if (r) {
 		return r;

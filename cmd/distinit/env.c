@@ -2,7 +2,6 @@
 
 #include "distinit/commands.h"
 
-#include "base/file.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -77,12 +76,11 @@ int write_env(struct session *s) {
 		note_removed(s);
 	}
 	say_notes(&s->speaker, &s->notes);
-	const char *path = s->settings.value[OPT_OUTPUT];
-	if (!path) {
+	const struct setting file = session_setting(s, OPT_OUTPUT);
+	if (!file.value) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	// Readable for all: the next container may run as any user.
-	r = file_write(&s->arena, "--output", path, buf_str(&out), 0444, &err);
+	r = access_write(&s->flow.access, &file, buf_str(&out), 0444, SPECIAL_OURS, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }
 

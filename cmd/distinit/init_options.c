@@ -124,6 +124,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->explains = true;
 	plan->root = value[OPT_ROOT];
 	plan->termination_log = file_under_root(&s->arena, plan->root, TERMINATION_LOG);
+	plan->access = &s->flow.access;
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log;
 	plan->colour = terminal_colours();

@@ -19,6 +19,8 @@ enum command {
 	CMD_CHECK = 256,
 	/** No subcommand: an option that is a variable only. */
 	CMD_NONE = 512,
+	/** Those that take --user and its like. */
+	CMD_PRIVILEGES = CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK,
 };
 
 enum option_id {

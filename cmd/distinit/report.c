@@ -7,24 +7,18 @@
 #include "base/json_write.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
-#include "flow/privileges.h"
 
 void session_report_open(struct session *s) {
 	const char *path = s->settings.value[OPT_REPORT];
 	if (path && *path) {
-		report_open(&s->report, &s->arena, settings_label(&s->settings, OPT_REPORT), path);
+		const struct setting file = session_setting(s, OPT_REPORT);
+		report_open(&s->report, &s->arena, &s->flow.access, &file);
 	}
 }
 
 void session_report_end(struct session *s, struct report_line *line) {
 	struct err err;
-	// After the change of privileges, there is nothing to lower.
-	int r = rights_lower_to_program(&s->flow, &err);
-	if (r == 0) {
-		s->flow.has_more_rights = false;
-		r = report_end(&s->report, line, &err);
-	}
-	if (r < 0) {
+	if (report_end(&s->report, line, &err) < 0) {
 		say_line(&s->speaker, LOG_WARN, err.text);
 	}
 }

@@ -4,12 +4,11 @@
 
 #include "distinit/commands.h"
 
-#include "base/file.h"
 #include "base/signals.h"
 #include "cluster/launcher.h"
 #include "cluster/source.h"
+#include "exec/exec.h"
 #include "flow/master.h"
-#include "flow/privileges.h"
 #include "rollcall/together.h"
 
 #include <errno.h>
@@ -68,19 +67,16 @@ static int check_secret(const char *from, struct str secret, struct err *err) {
 				 from, variety, SECRET_VARIETY);
 }
 
-/** Read the first line of --secret-file. A file that a variable names is opened as the program. */
+/** Read the first line of --secret-file. */
 static int read_secret_file(struct session *s, struct str *out, struct err *err) {
-	const struct setting file = {s->settings.value[OPT_SECRET_FILE], session_label(s, OPT_SECRET_FILE)};
-	struct stat info;
-	struct err ignored;
-	bool trusted = setting_by_option(&file);
-	int r = trusted ? 0 : rights_lower_to_program(&s->flow, err);
-	r = r < 0 ? r : file_read(&s->arena, file.from, file.value, SECRET_FILE_MAX, out, err);
-	r = trusted ? r : rights_restore_ours(&s->flow, r, r < 0 ? err : &ignored);
+	const struct setting file = session_setting(s, OPT_SECRET_FILE);
+	mode_t mode;
+	int r = access_read_secret(&s->flow.access, &s->arena, file.from, &file, SECRET_FILE_MAX, out, &mode,
+				   err);
 	if (r < 0) {
 		return r;
 	}
-	if (stat(file.value, &info) == 0 && (info.st_mode & S_IROTH)) {
+	if (mode & S_IROTH) {
 		notes_add(&s->notes, "%s=%s can be read by every user: chmod 600 protects the secret",
 			  file.from, quote(str_of(file.value)).s);
 	}
@@ -92,32 +88,31 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
 }
 
 /**
- * The digest of the manager's file, if there is one. It is opened with our rights, but below a root
- * that a variable names with the program's.
+ * The digest of the manager's file, if there is one. It is opened with the program's rights, and not
+ * through a link of somebody else: else the digest would tell whether a guess of a file's content is
+ * right.
  */
-static int read_managers_file(struct session *s, struct str *out, struct err *err) {
+static void read_managers_file(struct session *s, struct str *out) {
 	const char *path = s->flow.cluster.place.secret_file;
-	const struct setting root = {s->settings.value[OPT_ROOT], session_label(s, OPT_ROOT)};
-	bool trusted = !root.value || setting_by_option(&root);
 	struct str text = {0};
 	struct err ignored;
+	mode_t mode;
 	if (!path) {
-		return 0;
+		return;
 	}
-	int r = trusted ? 0 : rights_lower_to_program(&s->flow, err);
-	if (r < 0) {
-		return r;
-	}
-	file_read(&s->arena, "secret", file_under_root(&s->arena, root.value, path), SECRET_FILE_MAX, &text,
-		  &ignored);
-	r = trusted ? 0 : rights_restore_ours(&s->flow, 0, err);
+	const struct setting told = {path, "the manager's key", BY_MANAGER};
+	const struct setting file = setting_under_root(&s->arena, &s->flow.input.root, &told);
+	int r = access_read_secret(&s->flow.access, &s->arena, told.from, &file, SECRET_FILE_MAX, &text,
+				   &mode, &ignored);
 	if (r == 0 && text.len >= SECRET_MIN) {
 		unsigned char *digest = arena_alloc(&s->arena, SHA256_BYTES);
 		sha256(text.p, text.len, digest);
 		*out = (struct str){(char *)digest, SHA256_BYTES};
 	}
 	key_forget(text);
-	return r;
+	if (r < 0 && r != -ENOENT && r != -EACCES && r != -ENOTDIR) {
+		notes_add(&s->notes, "%s; it is no secret of the roll call", ignored.text);
+	}
 }
 
 /** Find the secret: the user's, else the manager's. */
@@ -130,12 +125,12 @@ static int find_secret(struct session *s, struct str *out, struct err *err) {
 		*out = str_of(s->settings.value[OPT_SECRET]);
 		return check_secret("DISTINIT_SECRET", *out, err);
 	}
-	int r = read_managers_file(s, out, err);
-	if (r == 0 && !out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
+	read_managers_file(s, out);
+	if (!out->len && settings_on(&s->settings, OPT_SECRET_REQUIRED)) {
 		return err_set(err, EINVAL, "%s: there is no secret; set DISTINIT_SECRET or --secret-file",
 			       session_label(s, OPT_SECRET_REQUIRED));
 	}
-	return r;
+	return 0;
 }
 
 /** Make the key of the job. The secret itself is forgotten. */
@@ -218,7 +213,7 @@ static bool is_needed(struct session *s, const char **why_not) {
 
 int rollcall_prepare(struct session *s, struct err *err) {
 	if (!session_calls_roll(s)) {
-		const struct setting what = {s->settings.value[OPT_FOR], session_label(s, OPT_FOR)};
+		const struct setting what = session_setting(s, OPT_FOR);
 		bool asked = setting_by_option(&what) && strcmp(what.value, "all") == 0;
 		return asked ? err_set(err, EINVAL, "--for=all needs --wait: distinit --wait --for=all") : 0;
 	}
@@ -257,10 +252,11 @@ int rollcall_prepare(struct session *s, struct err *err) {
 
 // --- the call
 
-static void read_facts(struct session *s, struct rolling *rolling) {
+/** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */
+static int read_facts(struct session *s, struct rolling *rolling, struct err *err) {
 	const struct facts_from from = {
 		.arena = &s->arena,
-		.root = s->flow.input.root,
+		.root = s->flow.input.root.value,
 		.cluster = &s->flow.cluster,
 		.master = rolling->call.master,
 		.port = rolling->call.port,
@@ -272,7 +268,11 @@ static void read_facts(struct session *s, struct rolling *rolling) {
 		.interface = s->flow.derivation.interface.name,
 		.together = rolling->call.stay,
 	};
-	facts_read(&from, &rolling->facts);
+	int r = access_become(&s->flow.access, err);
+	if (r == 0) {
+		facts_read(&from, &rolling->facts);
+	}
+	return r;
 }
 
 /** Derive again, as all use another port. Nothing that was said before is repeated. */
@@ -322,7 +322,9 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	struct roll_end end;
 	call->timeout_ms = timeout_ms;
 	call->longer = longer;
-	read_facts(s, rolling);
+	if (read_facts(s, rolling, &end.error) < 0) {
+		return wait_fail(s, &end.error, EXIT_OURS);
+	}
 	roll_call(call, &end);
 	explicit_bzero(&call->key, sizeof(call->key));
 	return finish(s, call, &end);

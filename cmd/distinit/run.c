@@ -173,7 +173,7 @@ int command_run(struct session *s) {
 	struct init_plan plan = {0};
 	bool stay;
 	int status = EXIT_OURS;
-	if (read_init_plan(s, &plan, &stay, &err) == 0) {
+	if (session_plan(s, &err) == 0 && read_init_plan(s, &plan, &stay, &err) == 0) {
 		status = run_workload(s, stay ? &plan : NULL, &err);
 	}
 	if (err.text[0]) {

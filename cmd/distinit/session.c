@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "exec/exec.h"
+#include "flow/privileges.h"
 #include "priv/elevated.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static void hide_secret(struct session *s) {
 
 /**
  * Give up capabilities of our own file before an option names a file. Without any option, only the
- * cluster's files are opened, and input_read_file() sees to that.
+ * cluster's files are opened, and src/access sees to that.
  */
 static int lower_capabilities(struct session *s, struct err *err) {
 	bool any = s->command != CMD_RUN || s->overrides.n_env_files;
@@ -76,9 +77,11 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
-static struct setting setting_of(struct session *s, enum option_id id) {
+struct setting session_setting(struct session *s, enum option_id id) {
 	const char *value = s->settings.value[id];
-	return (struct setting){value, value ? settings_label(&s->settings, id) : NULL};
+	return value ? (struct setting){value, settings_label(&s->settings, id),
+					s->settings.given[id] ? BY_COMMAND_LINE : BY_VARIABLE}
+		     : (struct setting){0};
 }
 
 static int read_scope(struct session *s, struct err *err) {
@@ -86,7 +89,7 @@ static int read_scope(struct session *s, struct err *err) {
 	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
 	int word = s->settings.value[OPT_SCOPE] ? settings_choose(&s->settings, OPT_SCOPE, words, err) : 0;
 	if (word > 0) {
-		s->flow.input.scope = setting_of(s, OPT_SCOPE);
+		s->flow.input.scope = session_setting(s, OPT_SCOPE);
 		s->flow.input.scope_told = scopes[word];
 	}
 	return word < 0 ? word : 0;
@@ -95,16 +98,16 @@ static int read_scope(struct session *s, struct err *err) {
 /** Copy the options from which a cluster is read. */
 static int read_input(struct session *s, struct err *err) {
 	struct input *in = &s->flow.input;
-	in->root = s->settings.value[OPT_ROOT];
+	in->root = session_setting(s, OPT_ROOT);
 	in->hostname = s->settings.value[OPT_HOSTNAME];
-	in->cluster = setting_of(s, OPT_CLUSTER);
-	in->hosts = setting_of(s, OPT_HOSTS);
-	in->hostfile = setting_of(s, OPT_HOSTFILE);
-	in->read = setting_of(s, OPT_READ);
-	in->node_rank = setting_of(s, OPT_NODE_RANK);
-	in->nnodes = setting_of(s, OPT_NNODES);
-	in->master_addr = setting_of(s, OPT_MASTER_ADDR);
-	in->master_port = setting_of(s, OPT_MASTER_PORT);
+	in->cluster = session_setting(s, OPT_CLUSTER);
+	in->hosts = session_setting(s, OPT_HOSTS);
+	in->hostfile = session_setting(s, OPT_HOSTFILE);
+	in->read = session_setting(s, OPT_READ);
+	in->node_rank = session_setting(s, OPT_NODE_RANK);
+	in->nnodes = session_setting(s, OPT_NNODES);
+	in->master_addr = session_setting(s, OPT_MASTER_ADDR);
+	in->master_port = session_setting(s, OPT_MASTER_PORT);
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}
@@ -144,33 +147,41 @@ static const char *users_root(struct session *s) {
 
 static struct priv_options read_privileges(struct session *s) {
 	struct priv_options wanted = {
-		.user = setting_of(s, OPT_USER),
-		.groups = setting_of(s, OPT_GROUPS),
-		.cap_drop = setting_of(s, OPT_CAP_DROP),
-		.cap_keep = setting_of(s, OPT_CAP_KEEP),
+		.user = session_setting(s, OPT_USER),
+		.groups = session_setting(s, OPT_GROUPS),
+		.cap_drop = session_setting(s, OPT_CAP_DROP),
+		.cap_keep = session_setting(s, OPT_CAP_KEEP),
 		.no_new_privs = settings_on(&s->settings, OPT_NO_NEW_PRIVS),
 	};
 	wanted.root = users_root(s);
 	return wanted;
 }
 
+int session_plan(struct session *s, struct err *err) {
+	struct wants *w = &s->flow.wants;
+	if (s->flow.access.program == RIGHTS_UNKNOWN && s->command & CMD_PRIVILEGES) {
+		w->privileges = read_privileges(s);
+		w->must_change = s->command == CMD_RUN;
+		w->notes_change = s->command == CMD_RUN || s->command == CMD_EXPLAIN;
+	}
+	return privileges_plan(&s->flow, err);
+}
+
 int session_wants(struct session *s, struct err *err) {
 	struct wants *w = &s->flow.wants;
 	const char *const *value = s->settings.value;
-	w->frameworks = setting_of(s, OPT_FRAMEWORKS);
-	w->tf_roles = setting_of(s, OPT_TF_ROLES);
-	w->hostfile_output = setting_of(s, OPT_HOSTFILE_OUTPUT);
+	w->frameworks = session_setting(s, OPT_FRAMEWORKS);
+	w->tf_roles = session_setting(s, OPT_TF_ROLES);
+	w->hostfile_output = session_setting(s, OPT_HOSTFILE_OUTPUT);
 	w->bundle = value[OPT_BUNDLE];
-	w->variable_files = value[OPT_ENV_FILE];
+	w->variable_files = session_setting(s, OPT_ENV_FILE);
 	w->variable_lines = value[OPT_ENV_LINES];
 	w->option_files = s->overrides.env_files;
 	w->n_option_files = s->overrides.n_env_files;
 	w->options = s->overrides.directives;
 	w->app = value[OPT_APP];
-	w->privileges = read_privileges(s);
-	w->must_change = s->command == CMD_RUN;
-	w->notes_change = s->command == CMD_RUN || s->command == CMD_EXPLAIN;
-	int r = read_ranks(s, err);
+	int r = session_plan(s, err);
+	r = r < 0 ? r : read_ranks(s, err);
 	r = r < 0 ? r : read_input(s, err);
 	if (session_calls_roll(s)) {
 		env_copy(&s->env, &s->before);
@@ -184,6 +195,7 @@ int session_derive(struct session *s, struct err *err) {
 }
 
 int session_cluster(struct session *s, struct err *err) {
-	int r = read_input(s, err);
+	int r = session_plan(s, err);
+	r = r < 0 ? r : read_input(s, err);
 	return r < 0 ? r : flow_find_cluster(&s->flow, err);
 }

@@ -42,6 +42,12 @@ int session_options(struct session *s, enum command command, char **argv, struct
 /** Find the cluster. Returns 0, even if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
+/**
+ * Plan the privileges. It comes first: whatever fails before is not reported to a file.
+ * Returns 0; -EINVAL, or the result of priv_plan().
+ */
+int session_plan(struct session *s, struct err *err);
+
 /** Hand the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
 int session_wants(struct session *s, struct err *err);
 
@@ -54,11 +60,7 @@ int session_derive(struct session *s, struct err *err);
 /** Begin the report, if --report asks for one. Call it after session_options(). (report.c) */
 void session_report_open(struct session *s);
 
-/**
- * report_end() for this session: open the file with the rights of the workload, and print a failure
- * as a warning. It does not restore rights: call it after privileges_drop(), or if the process is
- * about to exit.
- */
+/** report_end() for this session: print a failure as a warning. */
 void session_report_end(struct session *s, struct report_line *line);
 
 /** Whether --for=all is wanted, also by --together. */
@@ -68,6 +70,9 @@ bool session_calls_roll(const struct session *s);
 static inline const char *session_label(struct session *s, enum option_id id) {
 	return settings_label(&s->settings, id);
 }
+
+/** Option @id with who told it. */
+struct setting session_setting(struct session *s, enum option_id id);
 
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {

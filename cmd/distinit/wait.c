@@ -110,16 +110,11 @@ static void say_failed(void *context, const char *failure) {
  */
 static void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
-	struct err ignored;
-	// The rights are not restored: the process exits after this.
-	if (rights_lower_to_program(&s->flow, &ignored) < 0) {
-		return;
-	}
 	struct buf line = BUF(&s->arena);
 	buf_puts(&line, "distinit: error: ");
 	buf_put_plain(&line, str_of(err->text));
 	buf_putc(&line, '\n');
-	termination_log(path, buf_str(&line), false);
+	termination_log(&s->flow.access, path, buf_str(&line), false);
 }
 
 int wait_fail(struct session *s, const struct err *err, int status) {
@@ -218,7 +213,8 @@ int command_wait(struct session *s) {
 	struct err err;
 	int r;
 	session_report_open(s);
-	r = check_env_format(s, &err);
+	r = session_plan(s, &err);
+	r = r < 0 ? r : check_env_format(s, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : rollcall_prepare(s, &err);
 	if (r < 0) {

@@ -31,7 +31,7 @@ static int change_user(struct session *s, const char *spec, struct err *err) {
 		spec = arena_format(&s->arena, "%u%s", getuid(), spec);
 	}
 	spec = without_plus(&s->arena, spec);
-	f->wants.privileges.user = (struct setting){spec, "user-spec"};
+	f->wants.privileges.user = (struct setting){spec, "user-spec", BY_COMMAND_LINE};
 	f->wants.privileges.groups_anyway = true;
 	f->wants.must_change = true;
 	int r = privileges_plan(f, err);

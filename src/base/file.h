@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Small files, read and written whole. */
+/**
+ * Small files, read whole. file_read() is for paths that are fixed; files that somebody told of are
+ * opened by access/access.h.
+ */
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -22,16 +25,8 @@ const char *file_under_root(struct arena *arena, const char *root, const char *p
 int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
 	      struct err *err);
 
+/** The same for a file that is open, without a message. */
+int file_read_fd(struct arena *arena, int fd, size_t max, struct str *out);
+
 /** Write all of @text to @fd. Returns 0 or a negative errno. */
 int write_all(int fd, struct str text);
-
-/**
- * Write @text to a new file with permissions @mode, then rename it to @path, so that readers never
- * see a partial file. Devices, FIFOs, sockets that are one of our standard streams, and symlinks to
- * these (/dev/stdout) are written into instead. @what names its purpose in messages, such as
- * "--output".
- *
- * Returns 0, or the negative errno of the failure: @path is then unchanged.
- */
-int file_write(struct arena *arena, const char *what, const char *path, struct str text, unsigned mode,
-	       struct err *err);

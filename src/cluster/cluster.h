@@ -156,9 +156,9 @@ struct input {
 	const struct env *env;
 	struct notes *notes;
 	/** Replaces "/" in the paths of managers' files; NULL: "/". */
-	const char *root;
-	/** Called before a file is opened; NULL: nothing is to be done. Returns 0 or a negative errno. */
-	int (*before_file)(struct arena *arena, struct err *err);
+	struct setting root;
+	/** Opens them; NULL: nothing is opened. */
+	struct access *access;
 	/** Files that replace those on the disk; NULL: none. */
 	const struct input_file *files;
 	/** Add each file that is read to `files`, for a report. */

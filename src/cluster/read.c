@@ -2,12 +2,11 @@
 
 /** Readers for sources: numbers, ports, and required variables. */
 
-#include "base/file.h"
+#include "access/access.h"
 #include "base/num.h"
 #include "cluster/source.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 static int refuse_number(const char *name, const char *value, const char *wanted, struct err *err) {
 	return err_set(err, EINVAL, "%s=%s is not %s", name, quote_value(name, str_of(value)).s, wanted);
@@ -49,25 +48,32 @@ static const struct input_file *find_file(const struct input *in, const char *pa
 	return file;
 }
 
-int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
+int input_read_told(struct input *in, const struct setting *told, size_t max, struct str *out,
 		    struct err *err) {
-	const struct input_file *known = find_file(in, path);
+	const struct input_file *known = find_file(in, told->value);
 	if (known) {
 		*out = known->text;
 		return 0;
 	}
-	int r = in->before_file ? in->before_file(in->arena, err) : 0;
-	r = r < 0 ? r : file_read(in->arena, what, file_under_root(in->arena, in->root, path), max, out, err);
+	const struct setting where = setting_under_root(in->arena, &in->root, told);
+	int r = access_read(in->access, in->arena, told->from, &where, max, out, err);
 	if (r == 0 && in->keeps_files) {
 		struct input_file *file = arena_alloc(in->arena, sizeof(*file));
-		*file = (struct input_file){path, *out, in->files};
+		*file = (struct input_file){told->value, *out, in->files};
 		in->files = file;
 	}
 	return r;
 }
 
+int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
+		    struct err *err) {
+	return input_read_told(in, &(struct setting){path, what, BY_MANAGER}, max, out, err);
+}
+
 bool input_has_file(const struct input *in, const char *path) {
-	return find_file(in, path) || access(file_under_root(in->arena, in->root, path), F_OK) == 0;
+	const struct setting told = {path, "", BY_MANAGER};
+	const struct setting where = setting_under_root(in->arena, &in->root, &told);
+	return find_file(in, path) || access_exists(in->access, &where);
 }
 
 uint32_t told_nnodes(const struct input *in) {

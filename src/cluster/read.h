@@ -12,11 +12,15 @@
 int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
 
 /**
- * Read a manager's file @path, under in->root, as file_read() does. input_has_file() returns
- * whether the file exists.
+ * Read @file, under in->root, as access_read() does: with our rights only if the command line told of
+ * it. input_read_file() is for what a variable or a manager told: @what names it in messages.
  */
+int input_read_told(struct input *in, const struct setting *file, size_t max, struct str *out,
+		    struct err *err);
 int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
 		    struct err *err);
+
+/** Whether the manager's file @path, under in->root, exists. */
 bool input_has_file(const struct input *in, const char *path);
 
 /** The value of the user's --nnodes, or UNKNOWN. */

@@ -2,9 +2,7 @@
 
 #include "flow/directives.h"
 
-#include "base/file.h"
 #include "base/secret.h"
-#include "flow/privileges.h"
 
 #include <string.h>
 
@@ -12,9 +10,10 @@ static int read_text(struct flow *f, const char *where, struct str text, struct 
 	return directive_read(&f->levels, where, text, f->wants.app, err);
 }
 
-static int read_file(struct flow *f, const char *path, struct err *err) {
+static int read_file(struct flow *f, const struct setting *file, struct err *err) {
 	struct str text;
-	int r = file_read(f->arena, "the directive file", path, DIRECTIVE_FILE_MAX, &text, err);
+	const char *path = file->value;
+	int r = access_read(&f->access, f->arena, "the directive file", file, DIRECTIVE_FILE_MAX, &text, err);
 	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
 		// This may be intended. But after a full disk, the copy of a bundle is also an
 		// empty file.
@@ -24,19 +23,17 @@ static int read_file(struct flow *f, const char *path, struct err *err) {
 	return r < 0 ? r : read_text(f, secret_mask_word(f->arena, path), text, err);
 }
 
-/** Files that a variable names are opened with the rights of the program. */
 static int read_variable_files(struct flow *f, struct err *err) {
-	struct str paths = str_of(f->wants.variable_files), path;
-	int r = paths.len ? rights_lower_to_program(f, err) : 0;
-	if (r < 0 || paths.len == 0) {
-		return r;
-	}
+	struct setting file = f->wants.variable_files;
+	struct str paths = str_of(file.value), path;
+	int r = 0;
 	while (r == 0 && str_cut(&paths, ':', &path)) {
 		if (path.len) {
-			r = read_file(f, arena_text(f->arena, path.p, path.len), err);
+			file.value = arena_text(f->arena, path.p, path.len);
+			r = read_file(f, &file, err);
 		}
 	}
-	return rights_restore_ours(f, r, err);
+	return r;
 }
 
 int directives_read(struct flow *f, struct err *err) {
@@ -47,7 +44,7 @@ int directives_read(struct flow *f, struct err *err) {
 		r = read_text(f, "DISTINIT_ENV", str_of(w->variable_lines), err);
 	}
 	for (uint32_t i = 0; r == 0 && i < w->n_option_files; i++) {
-		r = read_file(f, w->option_files[i], err);
+		r = read_file(f, &(struct setting){w->option_files[i], "--env-file", BY_COMMAND_LINE}, err);
 	}
 	return r;
 }

@@ -2,7 +2,6 @@
 
 #include "flow/flow.h"
 
-#include "base/file.h"
 #include "flow/derived.h"
 #include "flow/directives.h"
 #include "flow/frameworks.h"
@@ -10,7 +9,6 @@
 #include "flow/recognise.h"
 #include "flow/settings.h"
 #include "net/interface.h"
-#include "priv/elevated.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,21 +18,10 @@ void flow_init(struct flow *f, struct arena *arena, struct env *env, struct note
 		.arena = arena,
 		.env = env,
 		.notes = notes,
-		.input = {.arena = arena, .env = env, .notes = notes, .before_file = elevated_lower_root},
+		.input = {.arena = arena, .env = env, .notes = notes},
+		.access = {.arena = arena},
 		.levels = {{.arena = arena}, {.arena = arena}},
 	};
-}
-
-/**
- * The files of a cluster are named by variables, except for --hostfile. With --hostfile, no other
- * file is read.
- */
-static int recognise(struct flow *f, struct err *err) {
-	if (setting_by_option(&f->input.hostfile)) {
-		return recognise_cluster(&f->input, &f->cluster, err);
-	}
-	int r = rights_lower_to_program(f, err);
-	return r < 0 ? r : rights_restore_ours(f, recognise_cluster(&f->input, &f->cluster, err), err);
 }
 
 /** Read --frameworks. Returns 0; -EINVAL. */
@@ -63,11 +50,11 @@ static int recognise_anew(struct flow *f, struct err *err) {
 	uint32_t set;
 	int r = f->wants.derived ? read_frameworks(f, &set, err) : 0;
 	if (r < 0 || !f->wants.derived) {
-		return r < 0 ? r : recognise(f, err);
+		return r < 0 ? r : recognise_cluster(&f->input, &f->cluster, err);
 	}
 	env_copy(f->env, &env);
 	derived_forget(f, set);
-	r = recognise(f, err);
+	r = recognise_cluster(&f->input, &f->cluster, err);
 	if (r > 0 && f->cluster.master_addr.len) {
 		return r;
 	}
@@ -77,10 +64,11 @@ static int recognise_anew(struct flow *f, struct err *err) {
 		return r;
 	}
 	remember(f, &env, &notes);
-	return recognise(f, err);
+	return recognise_cluster(&f->input, &f->cluster, err);
 }
 
 int flow_find_cluster(struct flow *f, struct err *err) {
+	f->input.access = &f->access;
 	int r = settings_check(&f->input, err);
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
@@ -155,7 +143,6 @@ static int derive_env(struct flow *f, struct err *err) {
 }
 
 int flow_derive(struct flow *f, struct err *err) {
-	// This comes first, because it decides with whose rights files are opened.
 	int r = privileges_plan(f, err);
 	r = r < 0 ? r : directives_read(f, err);
 	r = r < 0 ? r : flow_find_cluster(f, err);
@@ -176,13 +163,7 @@ int flow_move_port(struct flow *f, const struct env *before, uint16_t port, cons
 }
 
 int flow_write_hostfile(struct flow *f, struct err *err) {
-	const struct hostfile *file = &f->derivation.hostfile;
-	const struct setting *output = &f->wants.hostfile_output;
-	if (!file->text.p) {
-		return 0;
-	}
-	bool trusted = setting_by_option(output);
-	int r = trusted ? 0 : rights_lower_to_program(f, err);
-	r = r < 0 ? r : file_write(f->arena, output->from, file->path, file->text, 0444, err);
-	return trusted ? r : rights_restore_ours(f, r, err);
+	struct str text = f->derivation.hostfile.text;
+	return text.p ? access_write(&f->access, &f->wants.hostfile_output, text, 0444, SPECIAL_OURS, err)
+		      : 0;
 }

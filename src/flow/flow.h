@@ -6,10 +6,11 @@
  *
  *     input -> source, launcher -> cluster -> frameworks -> env block -> directives
  *
- * The change of privileges is planned first, because files that a variable names are opened with
- * the rights that the program will have.
+ * The change of privileges is planned first, because files are opened with the rights that the program
+ * will have, unless the command line names them (access/access.h).
  */
 
+#include "access/access.h"
 #include "cluster/cluster.h"
 #include "env/directive.h"
 #include "framework/framework.h"
@@ -34,7 +35,7 @@ struct wants {
 	 */
 	const char *bundle;
 	/** Paths, separated by ':'. */
-	const char *variable_files;
+	struct setting variable_files;
 	const char *variable_lines;
 	const char *const *option_files;
 	uint32_t n_option_files;
@@ -78,12 +79,8 @@ struct flow {
 	struct priv_plan plan;
 	/** Why the plan failed, or NULL. */
 	const char *plan_error;
-	/**
-	 * Whether the program will have fewer rights. Files that variables name are then opened
-	 * with these credentials.
-	 */
-	bool has_more_rights;
-	struct credentials opens_as;
+	/** Opens files, once the privileges are planned. */
+	struct access access;
 };
 
 /** Initialise. The caller then fills in the fields of the input and the wants. */

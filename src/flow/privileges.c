@@ -2,8 +2,6 @@
 
 #include "flow/privileges.h"
 
-#include "priv/rights.h"
-
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
@@ -50,15 +48,18 @@ void privileges_set_identity(struct flow *f) {
 }
 
 /**
- * Choose the rights for opening files that variables name: those of the workload. If the plan
- * failed: those of the user, without capabilities.
+ * Choose the program's rights for opening files. If the plan failed: those of the user, without
+ * capabilities. If they cannot be taken, nothing is opened.
  */
 static void plan_rights(struct flow *f) {
-	struct credentials *as = &f->opens_as;
-	f->has_more_rights = f->was.caps.permitted;
+	struct access *a = &f->access;
+	struct credentials *as = &a->programs;
+	a->ours = f->was;
 	if (!f->plan_error) {
 		*as = f->plan.target;
 		as->caps.effective = f->plan.workload;
+		// Without capabilities the plan cannot take anything away.
+		a->program = f->was.caps.permitted ? RIGHTS_FEWER : RIGHTS_SAME;
 		return;
 	}
 	*as = f->was;
@@ -69,6 +70,7 @@ static void plan_rights(struct flow *f) {
 		as->groups = f->wishes.groups;
 		as->n_groups = f->wishes.n_groups;
 	}
+	a->program = RIGHTS_FEWER;
 }
 
 static int plan_change(struct flow *f, struct err *err) {
@@ -84,42 +86,17 @@ static int plan_change(struct flow *f, struct err *err) {
 
 int privileges_plan(struct flow *f, struct err *err) {
 	const struct priv_options *p = &f->wants.privileges;
+	if (f->access.program != RIGHTS_UNKNOWN) {
+		return f->plan_error && f->wants.must_change ? err_set(err, EPERM, "%s", f->plan_error) : 0;
+	}
 	if (!p->user.value && !p->groups.value && !p->cap_drop.value && !p->cap_keep.value &&
 	    !p->no_new_privs) {
+		f->access.program = RIGHTS_SAME;
 		return 0;
 	}
 	int r = credentials_read(f->arena, &f->was, err);
 	r = r < 0 ? r : wishes_read(f->arena, p, &f->was, f->notes, &f->wishes, err);
 	return r < 0 ? r : plan_change(f, err);
-}
-
-int rights_lower_to_program(struct flow *f, struct err *err) {
-	if (!f->has_more_rights) {
-		return 0;
-	}
-	int r = rights_lower(&f->was, &f->opens_as, err);
-	if (r < 0 && f->plan_error) {
-		// We are not allowed to become that user, and so no workload could either.
-		f->opens_as = f->was;
-		f->opens_as.caps.effective = 0;
-		r = rights_lower(&f->was, &f->opens_as, err);
-	}
-	return r;
-}
-
-int rights_restore_ours(struct flow *f, int r, struct err *err) {
-	if (!f->has_more_rights) {
-		return r;
-	}
-	if (r == -EACCES) {
-		struct err cause = *err;
-		err_set(err, EACCES,
-			"%s; a file that a variable names is opened with the rights of the workload, uid %u, "
-			"gid %u",
-			cause.text, f->opens_as.uid[ID_EFFECTIVE], f->opens_as.gid[ID_EFFECTIVE]);
-	}
-	int back = rights_restore(&f->was, &f->opens_as, err);
-	return back < 0 ? back : r;
 }
 
 int privileges_drop(struct flow *f, struct err *err) {
@@ -131,6 +108,8 @@ int privileges_drop(struct flow *f, struct err *err) {
 		// able to terminate it.
 		priv_plan_keep(&f->plan, CAP_BIT(CAP_KILL));
 	}
-	f->has_more_rights = false;
-	return priv_apply(f->arena, &f->plan, err);
+	int r = priv_apply(f->arena, &f->plan, err);
+	// After half of it, we open nothing more.
+	f->access.program = r < 0 ? RIGHTS_UNKNOWN : RIGHTS_SAME;
+	return r;
 }

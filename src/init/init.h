@@ -29,6 +29,7 @@
 
 struct beside;
 struct report;
+struct access;
 
 /** A grace period that never ends. */
 #define GRACE_NEVER UINT64_MAX
@@ -92,6 +93,8 @@ struct init_plan {
 	bool explains;
 	/** The file to which this goes, too, if it exists and is empty; NULL: none. */
 	const char *termination_log;
+	/** Whose rights open it. */
+	struct access *access;
 	/** The report, and &init_report, which writes it; NULL: none. */
 	struct report *report;
 	const struct init_report *tell;

@@ -62,7 +62,7 @@ void say(const struct supervisor *in, enum log_level level, const char *format, 
 		va_start(args, format);
 		compose(&line, in, log_word(level, false), format, args);
 		va_end(args);
-		termination_log(also, (struct str){line.text, line.len}, !in->explained);
+		termination_log(in->plan.access, also, (struct str){line.text, line.len}, !in->explained);
 	}
 }
 

@@ -11,6 +11,8 @@
 
 #include "install/install.h"
 
+#include "access/access.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,14 +62,15 @@ static int open_self(struct install *in) {
 }
 
 static int open_folder(struct install *in) {
-	in->folder_fd = open(in->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct setting folder = {in->folder, "install", BY_COMMAND_LINE};
+	in->folder_fd = access_folder(&folder);
 	if (in->folder_fd >= 0) {
 		return 0;
 	}
-	int code = errno;
+	int code = -in->folder_fd;
 	bool is_file = code == ENOTDIR;
 	return err_set(in->err, code, "the folder %s cannot be opened: %s%s%s", quote(str_of(in->folder)).s,
-		       strerror(code),
+		       access_why(code),
 		       code == ENOENT ? "; create it first, or mount a volume there"
 		       : is_file      ? "; expected a folder, into which this program is copied as "
 				      : "",

@@ -5,10 +5,8 @@
 #include "base/json_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -17,10 +15,13 @@
 /** The version of the format: it changes if a key is removed or gets another meaning. */
 #define VERSION "1"
 
-void report_open(struct report *report, struct arena *arena, const char *label, const char *path) {
+void report_open(struct report *report, struct arena *arena, struct access *access,
+		 const struct setting *file) {
+	const char *path = file->value;
 	char folder[4096];
 	*report = (struct report){.path = path,
-				  .label = label,
+				  .label = file->from,
+				  .access = access,
 				  .node_rank = UINT32_MAX,
 				  .rank = UINT32_MAX,
 				  .full = arena->full};
@@ -70,26 +71,19 @@ struct buf *report_begin(const struct report *report, struct report_line *line, 
 	return out;
 }
 
-/** Open the file, and make it if there is none, whatever the umask is. Returns it; -1. */
-static int open_file(const char *path) {
-	mode_t before = umask(0);
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
-	umask(before);
-	return fd;
-}
-
 /**
  * Write @text at the end of the file, without the signals that this may cause: the reader of a FIFO
  * has gone, or the file has reached RLIMIT_FSIZE. (If they are blocked already, they stay pending, and
  * the loop of --init drops them.) They are not ignored, as that would drop one that somebody has sent.
  * Returns 0 or a negative errno.
  */
-static int append(struct report *report, struct str text) {
+static int append(struct report *report, struct str text, struct err *err) {
 	static struct timespec at_once;
 	uint64_t before, caused = 1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1);
-	int fd = open_file(report->path);
+	const struct setting file = {report->path, report->label, BY_VARIABLE};
+	int fd = access_append(report->access, &file, APPEND_MAKE, err);
 	if (fd < 0) {
-		return -errno;
+		return fd;
 	}
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &caused, &before, sizeof(before));
 	ssize_t n = write(fd, text.p, text.len);
@@ -99,20 +93,21 @@ static int append(struct report *report, struct str text) {
 	caused &= ~before;
 	syscall(SYS_rt_sigtimedwait, &caused, NULL, &at_once, sizeof(caused));
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
-	return r;
+	return r < 0 ? err_set(err, -r, "%s: %s cannot be written: %s", report->label,
+			       quote(str_of(report->path)).s, strerror(-r))
+		     : 0;
 }
 
 int report_end(struct report *report, struct report_line *line, struct err *err) {
 	buf_puts(&line->text, "}}\n");
 	// The line begins with a line break, for the case that the last one was cut.
-	int r = append(report, str_from(buf_str(&line->text), !report->torn));
+	int r = append(report, str_from(buf_str(&line->text), !report->torn), err);
 	arena_done(&line->arena);
 	if (r == 0 || report->failed) {
 		return 0;
 	}
 	report->failed = true;
-	return err_set(err, -r, "%s: %s cannot be written: %s", report->label, quote(str_of(report->path)).s,
-		       strerror(-r));
+	return r;
 }
 
 int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err) {

@@ -14,6 +14,7 @@
  * opened for each line: no descriptor stays open while the workload runs, and no memory either.
  */
 
+#include "access/access.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -25,6 +26,8 @@ struct report {
 	const char *path;
 	/** The option or variable, for messages: "--report". */
 	const char *label;
+	/** Whose rights open it. */
+	struct access *access;
 	/** Who reports. UINT32_MAX and NULL: not known. */
 	uint32_t node_rank;
 	uint32_t rank;
@@ -47,8 +50,12 @@ struct report_line {
 	_Alignas(16) char memory[1536];
 };
 
-/** Report to @path. A relative one is below the current working directory. */
-void report_open(struct report *report, struct arena *arena, const char *label, const char *path);
+/**
+ * Report to @file, with the rights of the program, whoever told of it. A relative path is below the
+ * current working directory. Nothing is opened yet.
+ */
+void report_open(struct report *report, struct arena *arena, struct access *access,
+		 const struct setting *file);
 
 /**
  * Get the memory for all lines on the run of @program now. Later there may be none left, and who

@@ -4,15 +4,15 @@
 
 #include "base/file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-void termination_log(const char *path, struct str line, bool if_empty) {
+void termination_log(struct access *access, const char *path, struct str line, bool if_empty) {
+	const struct setting file = {path, "the termination log", BY_MANAGER};
 	struct stat info;
-	// Follow no symlink: its owner may not be allowed to write to the target.
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
-	if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && !(if_empty && info.st_size)) {
+	struct err ignored;
+	int fd = access_append(access, &file, APPEND_EXISTING, &ignored);
+	if (fd >= 0 && fstat(fd, &info) == 0 && !(if_empty && info.st_size)) {
 		write_all(fd, line);
 	}
 	if (fd >= 0) {

@@ -3,6 +3,7 @@
 
 /** The termination log, in which Kubernetes expects a container's last words. */
 
+#include "access/access.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -14,4 +15,4 @@
  * Append @line to the file @path, if it exists. @if_empty: only if nobody else has written to it.
  * A failure changes nothing for the job, so there is none.
  */
-void termination_log(const char *path, struct str line, bool if_empty);
+void termination_log(struct access *access, const char *path, struct str line, bool if_empty);

@@ -218,26 +218,30 @@ static uint32_t common_number(const struct nodes *nodes) {
 	return nodes->n ? nodes->list[0].slots : UNKNOWN;
 }
 
-int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
-		  struct placement *out, struct err *err) {
+int nodefile_read_told(struct input *in, const struct setting *told, enum nodefile_form form,
+		       struct placement *out, struct err *err) {
 	struct str text;
-	const char *file = file_under_root(in->arena, in->root, path);
-	struct nodes nodes =
-		NODES(in->arena, arena_format(in->arena, "%s=%s", name, secret_mask_word(in->arena, file)));
-	int r = input_read_file(in, name, path, NODEFILE_BYTES, &text, err);
+	const char *file = file_under_root(in->arena, in->root.value, told->value);
+	struct nodes nodes = NODES(
+		in->arena, arena_format(in->arena, "%s=%s", told->from, secret_mask_word(in->arena, file)));
+	int r = input_read_told(in, told, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
 	}
 	r = r < 0 ? r : nodefile_parse(&nodes, text, form, err);
 	if (r < 0) {
-		// The caller may explain why access was denied.
-		return r == -EACCES ? r : -EINVAL;
+		return -EINVAL;
 	}
 	nodes_finish(&nodes, out);
-	out->hosts_from = name;
+	out->hosts_from = told->from;
 	out->nproc_per_node = common_number(&nodes);
 	return 0;
+}
+
+int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
+		  struct placement *out, struct err *err) {
+	return nodefile_read_told(in, &(struct setting){path, name, BY_VARIABLE}, form, out, err);
 }
 
 int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,

@@ -69,11 +69,15 @@ void nodes_finish(struct nodes *nodes, struct placement *out);
 int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err);
 
 /**
- * Read the file @path, the value of the variable or option @name, under in->root, into out->hosts,
+ * Read the file @told, the value of a variable or option, under in->root, into out->hosts,
  * out->slots and out->hosts_from. If a file of any form gives all nodes the same number ("slots=2",
  * ":2"), it also sets out->nproc_per_node.
- * Returns 0; -EACCES if the file is not readable; -EINVAL.
+ * Returns 0; -EINVAL, also if the file cannot be read.
  */
+int nodefile_read_told(struct input *in, const struct setting *told, enum nodefile_form form,
+		       struct placement *out, struct err *err);
+
+/** The same for @path, which the variable @name or a manager told. */
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
 		  struct placement *out, struct err *err);
 

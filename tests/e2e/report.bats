@@ -88,7 +88,7 @@ told() {
 		/dev/full|No space left on device
 		/proc|Is a directory
 		none/report|No such file or directory
-		fifo|No such device or address
+		fifo|nobody reads this FIFO, device or socket
 	END
 	[[ ! -e none ]]
 	distinit DISTINIT_REPORT=/dev/full PATH="$PATH" -- -- echo ran

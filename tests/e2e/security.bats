@@ -150,9 +150,13 @@ keeps_the_secret() {
 	distinit "${two[@]}" DISTINIT_HOSTFILE_OUTPUT="$PWD/theirs/hosts" -- --user=4321:4321 -- id -u
 	succeeds_with 4321
 	[[ $(stat -c %u:%g theirs/hosts) == 4321:4321 ]]
+	# Also where the command line names it.
 	distinit "${two[@]}" -- --hostfile-output="$PWD/vol/hosts" --user=4321:4321 -- id -u
-	succeeds_with 4321
-	[[ $(stat -c %u:%g vol/hosts) == 0:0 ]]
+	[[ $status -eq 125 && -z $output && $stderr == *'cannot be written: Permission denied; '* && ! -e vol/hosts ]]
+	distinit -- env --set=A=1 --output="$PWD/vol/env" --user=4321:4321
+	[[ $status -eq 125 && -z $output && $stderr == *'cannot be written: Permission denied; '* && ! -e vol/env ]]
+	distinit -- env --set=A=1 --output="$PWD/theirs/env" --user=4321:4321
+	[[ $status -eq 0 && $(stat -c %u:%g theirs/env) == 4321:4321 ]]
 }
 
 @test "security: subcommands open them likewise" {
@@ -176,6 +180,136 @@ keeps_the_secret() {
 	[[ -n $expected ]]
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/open" -- --user=4321:4321 --cap-keep=ipc_lock -- sh -c "$show"
 	succeeds_with "$expected"
+}
+
+# each_early_error COMMAND...: run it with each variable that is refused early, and DISTINIT_REPORT and
+# DISTINIT_HOSTFILE_OUTPUT on root's file; it stays as it is.
+each_early_error() {
+	local early
+	for early in GRACE=' x ' SCOPE=x RANKS=x SIGNAL=x MAP_EXIT=x LEFTOVERS=x LEFTOVERS_GRACE=x PDEATHSIG=x TIME_LIMIT=x \
+		TOGETHER=x LINGER=x LOG=x LENIENT=x FRAMEWORKS=x TF_ROLES=x HOSTS=a,a CLUSTER=x NNODES=x MASTER_PORT=x READ=x \
+		AGREE=x WAIT=x FOR=x SECRET=x ENV=x APP=x; do
+		invoke env -i PATH="$PATH" DISTINIT_HOSTS=n0,n1 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=mpi \
+			DISTINIT_REPORT="$PWD/secret" DISTINIT_HOSTFILE_OUTPUT="$PWD/secret" "DISTINIT_$early" "$@"
+		[[ $(<secret) == hunter2-of-root && $(stat -c %u:%a secret) == 0:600 ]]
+		invoke env -i PATH="$PATH" DISTINIT_REPORT="$PWD/new" "DISTINIT_$early" "$@"
+		[[ ! -e new || $(stat -c %u new) != 0 ]]
+		rm -f new
+	done
+}
+
+@test "security: after an early error, the report and the host file are not written as root" {
+	requires_root
+	each_early_error "$DISTINIT" --user=4321:4321 --no-new-privs --init -- true
+	each_early_error "$DISTINIT" wait --user=4321:4321 --timeout=100ms
+	# The user itself is wrong: nobody knows with whose rights.
+	distinit DISTINIT_REPORT="$PWD/secret" -- --user=no-such-user -- true
+	[[ $status -eq 125 && $(<secret) == hunter2-of-root ]]
+	[[ $stderr == *"warning: DISTINIT_REPORT: '$PWD/secret' cannot be written: it is not known with whose rights"* ]]
+}
+
+@test "security: nor as root without capabilities, where the change of user fails" {
+	requires_root
+	local -a bare=(setpriv --bounding-set=-all --inh-caps=-all)
+	each_early_error "${bare[@]}" "$DISTINIT" --user=4321:4321 --init -- true
+	each_early_error "${bare[@]}" "$DISTINIT" wait --user=4321:4321 --timeout=100ms
+	local subcommand
+	for subcommand in env explain wait; do
+		invoke "${bare[@]}" env -i DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" "$subcommand" --user=4321:4321
+		keeps_the_secret
+	done
+}
+
+# --- folders of others ------------------------------------------------------------------------------
+
+# swapped COMMAND...: run it 300 times, while the owner of the folder vol swaps what vol/file is: nothing, a FIFO, links to
+# a file of root's, to its folder and to nowhere, and a file. Nothing of root's changes.
+swapped() {
+	chown 4321:4321 vol
+	mkdir -p mine
+	echo before >mine/file
+	chmod 600 mine/file
+	chmod 755 mine
+	python3 - "$PWD/vol" "$PWD/mine" "${SWAPPED:-file}" <<-'PYTHON' 3>&- &
+		import itertools, os, sys
+		folder, mine, name = sys.argv[1:]
+		os.setgroups([])
+		os.setresgid(4321, 4321, 4321)
+		os.setresuid(4321, 4321, 4321)
+		def fifo(at):
+		    os.mkfifo(at)
+		def file(at):
+		    open(at, "w").close()
+		kinds = [fifo, lambda at: os.symlink(mine + "/file", at), file, lambda at: os.symlink(mine + "/new", at)]
+		os.mkdir(folder + "/real")
+		for i in itertools.count():
+		    if os.getppid() == 1:
+		        break
+		    try:
+		        kinds[i % 4](folder + "/next")
+		        os.rename(folder + "/next", folder + "/" + name)
+		        # The folder below is now a folder, now a link.
+		        os.symlink(mine if i % 2 else "real", folder + "/link")
+		        os.rename(folder + "/link", folder + "/way")
+		    except OSError:
+		        pass
+	PYTHON
+	local swapper=$! i
+	for ((i = 0; i < 300; i++)); do
+		timeout 5 "$@" >/dev/null 2>&1 || [[ $? -ne 124 ]] || { kill "$swapper"; return 1; }
+	done
+	kill "$swapper"
+	wait "$swapper" || true
+	[[ $(<mine/file) == before && $(stat -c %u:%g:%a mine/file) == 0:0:600 && $(ls mine) == file ]]
+}
+
+# Each writer of a file, at a path that is swapped, and below a folder that is.
+@test "security: env --output in a folder of somebody else writes nothing elsewhere" {
+	requires_root
+	swapped "$DISTINIT" env --set=A=1 --output=vol/file
+	rm -rf vol/*
+	swapped "$DISTINIT" env --set=A=1 --output=vol/way/file
+}
+
+@test "security: nor does --hostfile-output" {
+	requires_root
+	swapped "$DISTINIT" --hosts=n0,n1 --node-rank=0 --frameworks=mpi --hostfile-output="$PWD/vol/file" -- true
+	rm -rf vol/*
+	swapped "$DISTINIT" --hosts=n0,n1 --node-rank=0 --frameworks=mpi --hostfile-output="$PWD/vol/way/file" -- true
+}
+
+@test "security: nor does bundle --output, which also hands nothing to a FIFO" {
+	requires_root
+	swapped "$DISTINIT" bundle --track=PATH --output=vol/file
+	rm -rf vol/*
+	swapped "$DISTINIT" bundle --track=PATH --output=vol/way/file
+	rm -rf vol/*
+	mkfifo vol/fifo
+	timeout 5 cat vol/fifo >got 3>&- &
+	invoke timeout 5 "$DISTINIT" bundle --track=PATH --output=vol/fifo
+	fails_like 125 "--output: 'vol/fifo' cannot be written: *"
+	kill $! && [ ! -s got ]
+}
+
+@test "security: nor does --report" {
+	requires_root
+	swapped "$DISTINIT" --report=vol/file -- true
+	rm -rf vol/*
+	swapped "$DISTINIT" --report=vol/way/file -- true
+}
+
+@test "security: nor does the termination log" {
+	requires_root
+	mkdir world
+	ln -s "$PWD/vol" world/dev
+	SWAPPED=termination-log swapped "$DISTINIT" wait --root="$PWD/world" --hosts=127.0.0.1,127.0.0.2 --node-rank=1 --master-port=x
+}
+
+@test "security: nor does install" {
+	requires_root
+	swapped "$DISTINIT" install vol/way
+	rm -rf vol/*
+	SWAPPED=distinit swapped "$DISTINIT" install vol
 }
 
 # SECURITY.md: The report is written with the workload's rights.

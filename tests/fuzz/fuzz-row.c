@@ -4,6 +4,7 @@
  * The text of --read: what passes the check can be read, and names and conditions can be asked.
  */
 
+#include "access/access.h"
 #include "source/row.h"
 
 #include "base/buf.h"
@@ -24,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static char variable[] = "A=1,2";
 	char *variables[] = {variable, NULL};
 	struct arena arena = fuzz_arena();
+	struct access access = {.program = RIGHTS_SAME};
 	struct env env;
 	struct notes notes = {.arena = &arena};
 	struct err err = {""};
@@ -32,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	HOLDS((r == 0) == (err.text[0] == '\0'));
 	if (r == 0) {
 		env_init(&env, &arena, variables);
-		struct input in = {.arena = &arena, .env = &env, .notes = &notes, .hostname = "a"};
+		struct input in = {
+			.arena = &arena, .env = &env, .notes = &notes, .access = &access, .hostname = "a"};
 		struct placement place = {.nnodes = UNKNOWN, .node_rank = UNKNOWN, .nproc_per_node = UNKNOWN};
 		HOLDS(row_parse(text).fields != 0);
 		HOLDS(row_holds(&in, text, &by) || true);

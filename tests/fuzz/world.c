@@ -2,6 +2,7 @@
 
 #include "world.h"
 
+#include "access/place.h"
 #include "base/num.h"
 #include "priv/credentials.h"
 
@@ -561,9 +562,41 @@ int __wrap_mkostemp(char *path, int flags) {
 	return make_file(STR(""));
 }
 
+/** The path of the place that was found last. */
+static char found_path[PATH_MAX];
+
+int __real_place_find(const char *path, bool follow, struct place *out);
+int __wrap_place_find(const char *path, bool follow, struct place *out) {
+	if (!run) {
+		return __real_place_find(path, follow, out);
+	}
+	*out = (struct place){.folder = -1, .name = "file"};
+	(void)snprintf(found_path, sizeof(found_path), "%s", path);
+	return 0;
+}
+
+int __real_place_look(const struct place *place, struct stat *out);
+int __wrap_place_look(const struct place *place, struct stat *out) {
+	return run ? (stat_file(found_path, out) < 0 ? -ENOENT : 0) : __real_place_look(place, out);
+}
+
+int __real_place_open(const struct place *place, int flags, mode_t mode);
+int __wrap_place_open(const struct place *place, int flags, mode_t mode) {
+	if (!run) {
+		return __real_place_open(place, flags, mode);
+	}
+	int fd = __wrap_open(found_path, flags, mode);
+	return fd < 0 ? -errno : fd;
+}
+
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to) {
 	return run ? 0 : __real_rename(from, to);
+}
+
+int __real_renameat(int from_at, const char *from, int to_at, const char *to);
+int __wrap_renameat(int from_at, const char *from, int to_at, const char *to) {
+	return run ? 0 : __real_renameat(from_at, from, to_at, to);
 }
 
 int __real_unlink(const char *path);
@@ -718,6 +751,8 @@ NOTHING(setuid, -1)
 NOTHING(setgid, -1)
 NOTHING(cap_set_proc, -1)
 NOTHING(cap_setuid, -1)
+NOTHING(place_close, 0)
+NOTHING(unlinkat, 0)
 NOTHING(rights_lower, 0)
 NOTHING(rights_restore, 0)
 NOTHING(priv_apply, 0)

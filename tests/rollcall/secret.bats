@@ -173,6 +173,25 @@ memory_of() {
 	invoke in_room env -i PATH="$PATH" "${session[@]}" DISTINIT_ROOT="$PWD/root" "$DISTINIT" "${call[@]}"
 	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
 	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$PWD/root" "${call[@]}"
+	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
+	chown -R 65534 root/home/config/ssh
+	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$PWD/root" "${call[@]}"
+	[[ $status -eq 124 ]]
+}
+
+@test "secret: the manager's file is not read through a symlink that others can make" {
+	[[ $UID -eq 0 ]] || skip 'not root'
+	mkdir -p root/home/config/ssh
+	head -c 600 /dev/urandom >elsewhere
+	ln -s "$PWD/elsewhere" root/home/config/ssh/id_cluster
+	chown -hR 65534 root/home/config/ssh
+	local session=(BACKENDAI_CLUSTER_SIZE=2 "BACKENDAI_CLUSTER_HOSTS=h0,h1" BACKENDAI_CLUSTER_HOST=h1 BACKENDAI_CLUSTER_LOCAL_RANK=1)
+	local call=(--root="$PWD/root" --wait=300ms --for=all --secret-required -- true)
+	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" "${call[@]}"
+	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
+	# Root's own link is good, as in a volume of Kubernetes.
+	chown -hR 0 root/home/config/ssh
+	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" "${call[@]}"
 	[[ $status -eq 124 ]]
 }
 

@@ -3,6 +3,7 @@
 
 /** Helpers for unit tests: an arena, environments written as one text, and random numbers. */
 
+#include "access/access.h"
 #include "base/buf.h"
 #include "base/notes.h"
 #include "env/env.h"
@@ -21,6 +22,9 @@ static inline struct arena fixture_arena(void) {
 	arena_init(&arena, NULL, 0, fixture_full);
 	return arena;
 }
+
+/** We are the program: files are opened with our rights. */
+static struct access fixture_access __attribute__((unused)) = {.program = RIGHTS_SAME};
 
 /** Split @text at each @separator; NULL ends the list. "" is an empty list. */
 static inline char **fixture_split(struct arena *arena, const char *text, char separator) {

@@ -53,6 +53,7 @@ static struct outcome *run(const struct given *g) {
 		.arena = &arena,
 		.env = &out->env,
 		.notes = &out->notes,
+		.access = &fixture_access,
 
 		.hostname = g->hostname ? g->hostname : "here",
 		.cluster = told(g->cluster, "--cluster"),
@@ -480,7 +481,8 @@ static void check_recognised(const char *env, const char *want) {
 static bool is_detected(const struct source *source, char **entries) {
 	struct env env;
 	struct notes notes = {.arena = &arena};
-	struct input in = {.arena = &arena, .env = &env, .notes = &notes, .hostname = "here"};
+	struct input in = {
+		.arena = &arena, .env = &env, .notes = &notes, .access = &fixture_access, .hostname = "here"};
 	env_init(&env, &arena, entries);
 	return source_detect(&in, source) != NULL;
 }

@@ -36,7 +36,7 @@ struct outcome {
 };
 
 static struct setting option(const char *value, const char *name) {
-	return (struct setting){value, name};
+	return (struct setting){value, name, *name == '-' ? BY_COMMAND_LINE : BY_VARIABLE};
 }
 
 static struct outcome *begin(const struct given *g) {
@@ -128,7 +128,7 @@ static void check_order(void) {
 	struct outcome *out = run(&(struct given){
 		.env = "E=inherited|F=inherited",
 		.wants = {.bundle = "set A=bundle",
-			  .variable_files = first,
+			  .variable_files = {first, "DISTINIT_ENV_FILE", BY_VARIABLE},
 			  .variable_lines = "set B=lines\nset C=lines\nset D=lines\nset E=lines",
 			  .option_files = paths,
 			  .n_option_files = 1,
@@ -146,7 +146,7 @@ static void check_order(void) {
 	out = run(&(struct given){.env = PAIR "1", .wants = {.variable_lines = "set MASTER_ADDR=mine"}});
 	check_text(value_of(out, "MASTER_ADDR"), "mine", "order: directives, after what is derived");
 
-	out = run(&(struct given){.wants = {.variable_files = "/no/such:file"}});
+	out = run(&(struct given){.wants = {.variable_files = {.value = "/no/such:file"}}});
 	check(out->r < 0);
 	check_part(out->err.text, "/no/such", "order: a file that is missing is an error");
 	unlink(first);
@@ -176,7 +176,7 @@ static void check_told(void) {
 	struct err err;
 	check(setting_host(&arena, "X", "[fe80::1]", &host, &err) == 0);
 	check_text(host, "fe80::1", "an address loses its brackets");
-	check(setting_by_option(&(struct setting){"a", "--hosts"}));
+	check(setting_by_option(&(struct setting){"a", "--hosts", BY_COMMAND_LINE}));
 	check(!setting_by_option(&(struct setting){"a", "DISTINIT_HOSTS"}));
 	check(!setting_by_option(&(struct setting){0}));
 }
@@ -251,14 +251,13 @@ static void check_identity(void) {
 	check_text(value_of(out, "HOME"), "/mine", "identity: a HOME of the user's own stays");
 	struct wants nothing = {0};
 	out = run(&(struct given){.wants = nothing});
-	check(out->r == 0 && !out->flow.wishes.any && !out->flow.has_more_rights);
+	check(out->r == 0 && !out->flow.wishes.any && out->flow.access.program == RIGHTS_SAME);
 	check(privileges_drop(&out->flow, &out->err) == 0);
-	check(rights_lower_to_program(&out->flow, &out->err) == 0);
-	check(rights_restore_ours(&out->flow, -ENOENT, &out->err) == -ENOENT);
 	struct wants nobody = {.privileges = {.user = option("no-such-user", "--user")}};
 	out = run(&(struct given){.wants = nobody});
 	check(out->r == -EINVAL);
 	check_part(out->err.text, "no-such-user", "identity: an unknown user is an error");
+	check(out->flow.access.program == RIGHTS_UNKNOWN);
 }
 
 int main(void) {

@@ -53,7 +53,7 @@ static struct str read_back(const char *path) {
 static void check_cut(const char *path) {
 	struct report report;
 	struct err err;
-	report_open(&report, &arena, "--report", path);
+	report_open(&report, &arena, &fixture_access, &(struct setting){path, "--report", BY_COMMAND_LINE});
 	check(event(&report, &err) == 0);
 	size_t whole = read_back(path).len;
 	check(event_within(&report, whole + 9, &err) == -ENOSPC && read_back(path).len == whole + 9);
@@ -72,7 +72,7 @@ static void check_fifo(const char *path) {
 	struct err err;
 	mkfifo(path, 0600);
 	int reader = open(path, O_RDONLY | O_NONBLOCK);
-	report_open(&report, &arena, "--report", path);
+	report_open(&report, &arena, &fixture_access, &(struct setting){path, "--report", BY_COMMAND_LINE});
 	check(event(&report, &err) == 0);
 	char part[65536] = "";
 	int writer = open(path, O_WRONLY | O_NONBLOCK);

@@ -99,7 +99,11 @@ static void check_errors(void) {
 static struct input input_of(struct env *env, struct notes *notes, const char *variables) {
 	fixture_env(env, &arena, variables, ' ');
 	*notes = (struct notes){.arena = &arena};
-	return (struct input){.arena = &arena, .env = env, .notes = notes, .hostname = "me-1.svc"};
+	return (struct input){.arena = &arena,
+			      .env = env,
+			      .notes = notes,
+			      .access = &fixture_access,
+			      .hostname = "me-1.svc"};
 }
 
 static void check_value(const char *variables, const char *text, uint32_t i, const char *want) {
