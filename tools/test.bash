@@ -30,22 +30,31 @@ run_tests() {
 
 word_test() {
 	local all=''
+	local -a suites=()
 	while (($#)); do
 		case $1 in
 		--all) all=yes ;;
-		*) die "test: unknown option '$1'" "./dev test [--all]" ;;
+		-*) die "test: unknown option '$1'" "./dev test [--all] [SUITE]..." ;;
+		*) suites+=("--suite=$1") ;;
 		esac
 		shift
 	done
 
 	local -a selection=(--no-suite=engines) strict=()
 	[[ -z $all ]] || selection=()
+	((${#suites[@]} == 0)) || selection=("${suites[@]}")
 	[[ -z $all || -z ${REQUIRE_ENGINES:-} ]] || strict=(--strict=engines --strict=dev)
 
 	need "$PKGS_TEST${all:+ $PKGS_ENGINES $PKGS_PACKAGING}"
 	build_static
 	# In a subshell: if the build fails, for example without a network, its tests are skipped.
 	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
+	if ((${#suites[@]})); then
+		compile build meson-test-prereq
+		run_tests build "${selection[@]}"
+		python3 tools/tally.py build
+		return
+	fi
 	configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
 	compile build meson-test-prereq
 	compile build-asan meson-test-prereq
