@@ -174,8 +174,14 @@ memory_of() {
 	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
 	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$PWD/root" "${call[@]}"
 	[[ $status -eq 125 && $stderr == *'--secret-required: there is no secret; '* ]]
-	chown -R 65534 root/home/config/ssh
-	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$PWD/root" "${call[@]}"
+	# The program may read it, in a folder that is open to all.
+	local open
+	open=$(mktemp -d)
+	chmod 755 "$open"
+	cp -r root "$open"
+	chown -R 65534 "$open/root/home/config/ssh"
+	invoke in_room env -i PATH="$PATH" "${session[@]}" "$DISTINIT" --root="$open/root" "${call[@]}"
+	rm -rf "$open"
 	[[ $status -eq 124 ]]
 }
 

@@ -42,7 +42,7 @@ struct outcome {
 };
 
 static struct setting told(const char *value, const char *from) {
-	return (struct setting){value, value ? from : NULL};
+	return (struct setting){value, value ? from : NULL, *from == '-' ? BY_COMMAND_LINE : BY_VARIABLE};
 }
 
 static struct outcome *run(const struct given *g) {
