@@ -5,6 +5,7 @@
 #include "format/format.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static int find_format(struct session *s, const struct format **out, struct err *err) {
 	const char *name = s->settings.value[OPT_FORMAT];
@@ -62,6 +63,22 @@ static int write_variables(struct session *s, const struct format *format, struc
 	return 0;
 }
 
+/** The permissions of the file, which may hold secrets: for its owner, unless --mode says more. Returns 0; -EINVAL. */
+static int read_mode(struct session *s, unsigned *mode, struct err *err) {
+	const char *text = s->settings.value[OPT_MODE];
+	*mode = 0600;
+	if (!text) {
+		return 0;
+	}
+	size_t len = strlen(text);
+	if (len == 0 || len > 4 || strspn(text, "01234567") != len || strtoul(text, NULL, 8) > 0777) {
+		return err_set(err, EINVAL, "--mode=%s is not a mode such as 0600 or 0644",
+			       quote(str_of(text)).s);
+	}
+	*mode = (unsigned)strtoul(text, NULL, 8);
+	return 0;
+}
+
 int write_env(struct session *s) {
 	struct err err = {0};
 	const struct format *format = NULL;
@@ -80,13 +97,17 @@ int write_env(struct session *s) {
 	if (!file.value) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	r = access_write(&s->flow.access, &file, buf_str(&out), 0444, SPECIAL_OURS, &err);
+	unsigned mode;
+	r = read_mode(s, &mode, &err);
+	r = r < 0 ? r : access_write(&s->flow.access, &file, buf_str(&out), mode, SPECIAL_OURS, &err);
 	return r < 0 ? session_fail(s, &err) : 0;
 }
 
 int check_env_format(struct session *s, struct err *err) {
 	const struct format *format;
-	return find_format(s, &format, err);
+	unsigned mode;
+	int r = find_format(s, &format, err);
+	return r < 0 ? r : read_mode(s, &mode, err);
 }
 
 int command_env(struct session *s) {

@@ -140,6 +140,8 @@ static const struct option options[] = {
 	 "print all variables, not only new and changed ones"},
 	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE | CMD_WAIT, false, "FILE",
 	 "write to FILE, atomically"},
+	{"mode", 0, OPT_MODE, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "MODE",
+	 "the permissions of --output's file (default: 0600)"},
 	{"show-secrets", 0, OPT_SHOW_SECRETS, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
 	 "do not mask values that look secret"},
 	{"track", 0, OPT_TRACK, TAKES_TEXT, CMD_BUNDLE, true, "NAMES",

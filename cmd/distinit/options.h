@@ -78,6 +78,7 @@ enum option_id {
 	OPT_FORMAT,
 	OPT_ALL,
 	OPT_OUTPUT,
+	OPT_MODE,
 	OPT_SHOW_SECRETS,
 	OPT_AS,
 	OPT_TRACK,

@@ -219,12 +219,21 @@ null() {
 	[[ $(ls) == $'folder\nlink\ntarget' ]]
 }
 
-@test "--output: readable by all, whatever the umask, because the next container may run as another user" {
+@test "--output: for its owner alone, as values may be secret, unless --mode says more, whatever the umask" {
 	(
+		umask 000
+		env -i "$DISTINIT" env --set A=1 --output=closed
 		umask 077
-		env -i "$DISTINIT" env --set A=1 --output=open
+		env -i "$DISTINIT" env --set A=1 --output=open --mode=0644
+		env -i "$DISTINIT" wait --timeout=1 --set A=1 --output=both --mode=640
 	)
-	[[ $(stat -c %a open) == 444 ]]
+	[[ $(stat -c %a closed open both) == $'600\n644\n640' ]]
+	local mode
+	for mode in '' 8 0x1 1000 00644 rw; do
+		distinit -- env --set A=1 --output=none --mode="$mode"
+		refuses_with "--mode='$mode' is not a mode such as 0600 or 0644"
+		[[ ! -e none ]]
+	done
 }
 
 @test "--output: a leftover of a killed run does no harm" {
