@@ -61,9 +61,11 @@ static void learn_words(struct case_writer *r) {
 	for (size_t i = 0; frameworks[i]; i++) {
 		buf_putf(&r->known, " %s", frameworks[i]->sets);
 	}
-	buf_puts(&r->known, " PALS_APID PMI_JOBID HOROVOD_GLOO_RENDEZVOUS_ADDR HOROVOD_ELASTIC x local svc "
-			    "launcher leader sub parameter server type current interface true false auto "
-			    "block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
+	buf_puts(&r->known,
+		 " PALS_APID PMI_JOBID HOROVOD_GLOO_RENDEZVOUS_ADDR HOROVOD_ELASTIC CROSS_RANK x local svc "
+		 "config required count member members id ids network ips exposed ports "
+		 "launcher leader sub parameter server type current interface true false auto "
+		 "block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
 	for (size_t i = 0; sources[i]; i++) {
 		buf_putf(&r->known, "%s %s %s ", sources[i]->about, source_known_by(&r->s->arena, sources[i]),
 			 sources[i]->leaves ? sources[i]->leaves : "");

@@ -12,7 +12,7 @@ owner.
 There are exceptions, and each is what a real job looks like:
 
  - A launcher's ranks are where it says, in whatever manager. So the node's number is not compared there.
- - MASTER_ADDR, where it is set, is the user's word, whoever set it.
+ - MASTER_ADDR, where it is set, is the user's word, whoever set it. FROM_MASTER managers number their hosts after it.
  - Where both set RANK, or INDEX, there is one value: the number may be the case's.
  - OPEN managers need only names that anybody sets. NODE_RANK of the one with MASTER_ADDR of the other is such a job,
    if no other manager recognises either of them.
@@ -46,6 +46,7 @@ PLACEMENT = ("hosts", "nnodes", "node_rank", "master_addr")
 MIXED = ("conflict", "override", "hostlist", "frameworks", "manual", "hostfile")
 # Managers that take the names that everybody sets.
 OPEN = ("plain", "vessl", "brainpp", "tione")
+FROM_MASTER = ("gpurecipes",)
 COPIED = "a host name that is not the pod's"
 CPU_SECONDS, TRIAL = 40, 20
 
@@ -170,6 +171,8 @@ class Checker:
         if own[0] and own[0] in (self.other, alone and alone[0]):
             return True  # one manager twice: there is no other
         source, launcher, some = said
+        if source in FROM_MASTER and self.told:
+            some = ("None", *some[1:])
         for whole in own, alone:
             if whole and source == whole[0] and launcher != whole[1] and whole[1]:
                 return True  # a launcher in a step of another one: the manager speaks of the whole job then
