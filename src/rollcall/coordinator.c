@@ -7,15 +7,18 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /** Descriptors beside one for each member, and those that this process needs for itself. */
 #define SPARE_FDS 32
 #define OWN_FDS	  16
 
-/** How many more than the members may be connected: members that come again, and strangers. */
-#define SPARE_GUESTS 64
+/** How many more than the members may have proved themselves: members that come again. */
+#define SPARE_MEMBERS 64
+
+/** How many more than the members may not have proved themselves, and how many at least. */
+#define SPARE_UNPROVED 256
+#define UNPROVED_MIN   16
 
 /** How long answers to TELL, and the ends of connections after GO or NO, are awaited. */
 #define TELL_MS 2000
@@ -40,7 +43,8 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	uint64_t room = count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_GUESTS + OWN_FDS);
+	uint64_t room =
+		count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
 			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
@@ -49,7 +53,9 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			       (unsigned long)was->rlim_max);
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
-	co->max_guests = (uint32_t)(room - OWN_FDS);
+	room -= OWN_FDS;
+	co->max_members = (uint32_t)clock_earlier(room - UNPROVED_MIN, (uint64_t)co->size + SPARE_MEMBERS);
+	co->max_unproved = (uint32_t)(room - co->max_members);
 	return 0;
 }
 
@@ -116,7 +122,6 @@ static int open_desk(struct coordinator *co) {
 				    (co->moved ? GREETING_MOVED : 0) |
 				    (co->call->stay ? GREETING_TOGETHER : 0)),
 	};
-	key_tag(&co->call->key, co->greeting.tag);
 	return 0;
 }
 
@@ -128,18 +133,21 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 	int r = watch_poll(&co->watch, co->epoll, POLLIN, until), n = 0;
 	co->now = clock_now_ms();
 	if (r > 0) {
-		// musl's epoll_wait() has code for kernels that do not have this system call.
-		n = (int)syscall(SYS_epoll_pwait, co->epoll, events, sizeof(events) / sizeof(events[0]), 0,
-				 NULL, 0);
+		n = epoll_wait(co->epoll, events, sizeof(events) / sizeof(events[0]), 0);
 	}
+	bool others_come = false;
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == co) {
-			guests_accept(co);
+			// After the rest: they may get the place of one that is still to be read.
+			others_come = true;
 		} else if (events[i].data.ptr == &co->lookups) {
 			absent_read(co);
 		} else {
-			guest_read(co, events[i].data.ptr);
+			guest_read(co, events[i].data.ptr, events[i].events & ~(unsigned)EPOLLIN);
 		}
+	}
+	if (others_come) {
+		guests_accept(co);
 	}
 	return r < 0 ? r : 0;
 }
@@ -306,8 +314,11 @@ static void close_listener(struct coordinator *co) {
 	absent_done(co);
 	close(co->listener);
 	co->listener = -1;
-	while (co->silent.first) {
-		guest_close(co, co->silent.first, true);
+	while (co->unproved.first) {
+		guest_close(co, co->unproved.first, true);
+	}
+	while (co->proved.first) {
+		guest_close(co, co->proved.first, true);
 	}
 }
 
@@ -316,7 +327,7 @@ static int await_ends(struct coordinator *co, uint64_t ms) {
 	int r = 0;
 	co->now = clock_now_ms();
 	co->watch.deadline = co->now + ms;
-	while (r == 0 && co->n_guests && co->now < co->watch.deadline) {
+	while (r == 0 && co->n_members && co->now < co->watch.deadline) {
 		r = handle_events(co, UINT64_MAX);
 	}
 	return r;
@@ -433,6 +444,7 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	co->arena = call->arena;
 	co->size = call->size;
 	co->deaf = BUF(call->arena);
+	arena_init(&co->scratch, NULL, 0, call->arena->full);
 	co->epoll = co->listener = co->lookups.fd = -1;
 	end->strangers = co->strangers;
 	end->result = ROLL_ERROR;

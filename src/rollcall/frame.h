@@ -2,10 +2,16 @@
 #pragma once
 
 /**
- * What a roll call sends: a greeting from the coordinator, then frames both ways. All numbers are
- * little-endian.
+ * What a roll call sends. All numbers are little-endian.
  *
- *     u16 length of the whole frame | u8 type | u8 version | payload | 16 bytes MAC
+ *     coordinator    greeting    32 bytes, the same for everybody but for its nonce
+ *     member         MEET        32 bytes: a nonce, and the proof that it knows the job's key
+ *     coordinator    PROOF       the first frame
+ *     member         HELLO       then frames both ways
+ *
+ * A frame is
+ *
+ *     u16 length of the whole frame | u8 type | u8 version | sealed payload | 16 bytes tag
  *
  * Nothing here allocates memory or makes a system call. Decoding keeps texts as slices of the frame.
  */
@@ -13,14 +19,20 @@
 #include "rollcall/facts.h"
 #include "rollcall/key.h"
 
-#define ROLL_VERSION 1
+#define ROLL_VERSION 2
+
+/** In front of the payload. */
+#define FRAME_HEAD 4
 
 /** A frame without a payload, and the longest one. */
-#define FRAME_MIN 20
+#define FRAME_MIN (FRAME_HEAD + TAG_BYTES)
 #define FRAME_MAX 16384
 
-/** The longest HELLO: nobody has to be believed beyond this. */
+/** The longest frame but FACTS: longer ones are rejected. */
 #define HELLO_MAX 1024
+
+/** What a member says first: its nonce and its proof. */
+#define MEET_BYTES (NONCE_BYTES + TAG_BYTES)
 
 /** The digests in a HELLO. */
 #define HELLO_DIGESTS 6
@@ -41,6 +53,8 @@ enum frame_type {
 	FRAME_TELL = 17,
 	FRAME_GO = 18,
 	FRAME_NO = 19,
+	/** The coordinator knows the job's key, too. */
+	FRAME_PROOF = 20,
 	/** Who was first: all end. */
 	FRAME_END = 21,
 };
@@ -83,7 +97,6 @@ struct ended {
 	uint8_t why;
 	/** The exit status. */
 	uint8_t status;
-	uint16_t unused;
 	uint32_t rank;
 	/** Its host, empty if that is not known; how it ended. */
 	struct str host;
@@ -96,11 +109,9 @@ struct greeting {
 	/** Until the coordinator gives up; UINT32_MAX: never. */
 	uint32_t seconds;
 	unsigned char nonce[NONCE_BYTES];
-	unsigned char tag[MAC_BYTES];
 };
 
 struct hello {
-	unsigned char nonce[NONCE_BYTES];
 	uint32_t rank;
 	uint32_t size;
 	/** Random, for each process. */
@@ -141,7 +152,7 @@ struct go {
 	uint32_t round;
 	uint32_t took_ms;
 	uint64_t clock_ms;
-} __attribute__((packed));
+};
 
 struct no {
 	enum no_kind kind;
@@ -158,6 +169,7 @@ int greeting_decode(const unsigned char bytes[GREETING_BYTES], struct greeting *
  * Write a payload of at most HELLO_MAX bytes to @out, and return its length. Texts of more than 255
  * bytes are cut.
  */
+size_t proof_encode(uint16_t port, unsigned char *out);
 size_t hello_encode(const struct hello *hello, unsigned char *out);
 size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
@@ -165,6 +177,7 @@ size_t no_encode(const struct no *no, unsigned char *out);
 size_t ended_encode(const struct ended *ended, unsigned char *out);
 
 /** Read a payload. Returns 0; -EPROTO if it is malformed: *@out is then undefined. */
+int proof_decode(struct str payload, uint16_t *port);
 int hello_decode(struct str payload, struct hello *out);
 int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);

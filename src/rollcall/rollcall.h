@@ -6,8 +6,9 @@
  * rank 0, the coordinator, listens there until all are present, and then tells all to start. If it
  * cannot be, all end with the same sentence, and nothing was started.
  *
- *     key.c, frame.c, line.c   keys; what is sent; a connection that signs and checks it
- *     coordinator.c            the calling: states and deadlines; guest.c its connections
+ *     key.c, frame.c, line.c   keys; what is sent; a connection that seals and opens it
+ *     coordinator.c            the calling: states and deadlines; guest.c its connections;
+ *                              places.c those that have not proved themselves
  *     absent.c, agree.c        who is missing and why; who differs from whom
  *     member.c                 a member: finds the coordinator, and waits for its word
  *     machine.c, program.c, facts.c, compare.c    what is compared
@@ -102,9 +103,12 @@ struct absentee {
 /** Who connected, but was no member. */
 struct stranger {
 	struct address address;
-	enum {
+	/** What tells most comes last. */
+	enum stranger_as {
 		STRANGER_SILENT,
 		STRANGER_OTHER,
+		/** It speaks the roll call, but of another job or with another secret. */
+		STRANGER_KEY,
 		STRANGER_TORCH,
 	} as;
 	uint32_t times;

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /** How long a member whose program failed waits for the coordinator's word on who was first. */
@@ -152,19 +151,14 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 	struct kept_line *kept = &t->lines[i];
 	unsigned char bytes[HELLO_MAX];
 	struct frame frame;
-	while (kept->line.fd >= 0) {
-		// Nothing is kept of half a frame: it stays in the kernel until it is whole.
-		ssize_t n = stream_peek(kept->line.fd, bytes, sizeof(bytes));
-		int length = n > 0 ? frame_length(bytes, (size_t)n, sizeof(bytes)) : -EPROTO;
-		bool part = n > 0 && (length == 0 || length > n);
-		if (n == -EAGAIN || (part && !over)) {
-			return;
-		}
-		if (part || length < 0 || read(kept->line.fd, bytes, (size_t)length) != length ||
-		    line_receive(&kept->line, bytes, (size_t)length, &frame) < 0 ||
-		    take(t, kept, i, &frame) < 0) {
-			lose(t, kept, i, n < 0 ? strerror((int)-n) : "its connection has ended");
-		}
+	int r = 0;
+	while (r == 0 && kept->line.fd >= 0) {
+		r = line_take(&kept->line, bytes, sizeof(bytes), over, &frame);
+		r = r < 0 ? r : take(t, kept, i, &frame);
+	}
+	if (r < 0 && r != -EAGAIN) {
+		bool broken = r != -ENODATA && r != -EPROTO;
+		lose(t, kept, i, broken ? strerror(-r) : "its connection has ended");
 	}
 }
 
@@ -203,7 +197,7 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 static void wake(struct beside *beside) {
 	struct together *t = of(beside);
 	struct epoll_event events[64];
-	int n = (int)syscall(SYS_epoll_pwait, beside->fds[0].fd, events, 64, 0, NULL, 0);
+	int n = epoll_wait(beside->fds[0].fd, events, 64, 0);
 	for (int i = 0; i < n; i++) {
 		read_line(t, events[i].data.u32, events[i].events & ~(unsigned)EPOLLIN);
 	}
