@@ -17,7 +17,7 @@
  *         idle          they prove themselves, and do not say HELLO
  *         slow          a byte of it each 100 ms
  *         torch, http, tls, noise      they say something else
- *         replay        they send MEET and HELLO of the first one
+ *         replay        they send the MEET of the first one
  *         flip          they send a MEET and a HELLO with one bit wrong: member i in byte i
  *         deaf          they reset the connection when GO comes
  *         version       their HELLO is of version 1
@@ -93,8 +93,7 @@ static struct options {
 static struct key job_key;
 static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, go_port;
 static double first_go, last_go, fell, first_end, last_end;
-static unsigned char first_meet[MEET_BYTES], first_hello[HELLO_MAX];
-static size_t first_hello_len;
+static unsigned char first_meet[MEET_BYTES];
 
 static double now_ms(void) {
 	struct timespec now;
@@ -250,12 +249,11 @@ static void speak(struct caller *c, uint32_t i, const unsigned char *greeting) {
 		}
 		break;
 	case REPLAY:
-		if (first_hello_len) {
-			send_all(c, first_meet, sizeof(first_meet));
-			return;
+		if (i == 0) {
+			memcpy(first_meet, c->meet, sizeof(first_meet));
 		}
-		memcpy(first_meet, c->meet, sizeof(first_meet));
-		break;
+		send_all(c, first_meet, sizeof(first_meet));
+		return;
 	default:
 		break;
 	}
@@ -272,10 +270,6 @@ static void say_hello(struct caller *c, uint32_t i) {
 	}
 	if (options.act == FLIP) {
 		hello[i % n] ^= (unsigned char)(1 << i % 8);
-	}
-	if (options.act == REPLAY) {
-		memcpy(first_hello, hello, n);
-		first_hello_len = n;
 	}
 	n_hello++;
 	send_all(c, hello, n);
