@@ -77,16 +77,40 @@ static int refuse_port(struct coordinator *co, int code) {
 				 from ? arena_format(co->arena, "%s says that very one", from) : "");
 }
 
+static int fail_mixed(struct coordinator *co) {
+	co->end->result = ROLL_DUPLICATE;
+	return err_set(&co->end->error, EEXIST,
+		       "roll call: another job without an id holds a roll call on this port; set "
+		       "DISTINIT_SECRET or DISTINIT_JOB to tell them apart; nothing was started");
+}
+
+/** Hold @port, and listen on it. Returns 0; a negative errno. */
+static int try_port(struct coordinator *co, uint16_t port) {
+	// Another job may have agreed on it, and its program has not bound it yet.
+	int held = listen_hold(port);
+	co->listener = held == -EADDRINUSE ? held : listen_open(port);
+	if (co->listener < 0) {
+		if (held >= 0) {
+			close(held);
+		}
+		return co->listener;
+	}
+	co->held = held;
+	co->port = port;
+	return 0;
+}
+
 /** Listen on the first port that is free. */
 static int open_port(struct coordinator *co) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(co->call, ports);
-	for (uint32_t i = 0; i < n; i++) {
-		co->listener = listen_open(ports[i]);
-		if (co->listener != -EADDRINUSE) {
-			co->port = ports[i];
-			co->moved = i > 0;
-			break;
+	int r = -EADDRINUSE;
+	for (uint32_t i = 0; i < n && r == -EADDRINUSE; i++) {
+		r = try_port(co, ports[i]);
+		co->moved = i > 0;
+		if (r == -EADDRINUSE && co->call->nameless &&
+		    listener_begins(ports[i], GREETING_MAGIC, strlen(GREETING_MAGIC))) {
+			return fail_mixed(co);
 		}
 	}
 	if (co->listener < 0) {
@@ -115,6 +139,7 @@ static int open_desk(struct coordinator *co) {
 	co->seats = arena_array(co->arena, co->size, sizeof(*co->seats));
 	memset(co->seats, 0, co->size * sizeof(*co->seats));
 	co->present = 1;
+	co->hold = co->call->nameless ? co->watch.started + NAMELESS_MS : 0;
 	co->greeting = (struct greeting){
 		.lowest = ROLL_VERSION,
 		.highest = ROLL_VERSION,
@@ -217,9 +242,12 @@ static int fail_duplicate(struct coordinator *co) {
 	}
 	return err_set(
 		&co->end->error, EEXIST,
-		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started",
+		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started%s",
 		co->call->noun, co->duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
-		(int)name[1].len, name[1].p, address[1]);
+		(int)name[1].len, name[1].p, address[1],
+		co->call->nameless
+			? "; if they are of two jobs: DISTINIT_SECRET or DISTINIT_JOB tells them apart"
+			: "");
 }
 
 static int fail_absent(struct coordinator *co) {
@@ -257,6 +285,9 @@ static int step_comparison(struct coordinator *co) {
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
 	bool over = co->now >= co->watch.deadline;
+	if (co->mixed) {
+		return fail_mixed(co);
+	}
 	if (co->duplicate[0]) {
 		return fail_duplicate(co);
 	}
@@ -431,6 +462,11 @@ static int run(struct coordinator *co) {
 	if (co->listener >= 0) {
 		close(co->listener);
 	}
+	if (co->held >= 0 && r < 0) {
+		close(co->held);
+		co->held = -1;
+	}
+	co->end->held = co->held;
 	return r;
 }
 
@@ -445,7 +481,7 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	co->size = call->size;
 	co->deaf = BUF(call->arena);
 	arena_init(&co->scratch, NULL, 0, call->arena->full);
-	co->epoll = co->listener = co->lookups.fd = -1;
+	co->epoll = co->listener = co->held = co->lookups.fd = -1;
 	end->strangers = co->strangers;
 	end->result = ROLL_ERROR;
 	int r = raise_limit(co, &was);

@@ -71,6 +71,9 @@ struct seat {
 /** The most strangers that are remembered, by address. */
 #define STRANGERS_MAX 64
 
+/** Where nothing tells two jobs apart, nobody starts before this time. */
+#define NAMELESS_MS 1000
+
 /** Lists of addresses of the unproved. */
 #define SENDER_BUCKETS 512
 
@@ -85,6 +88,10 @@ struct coordinator {
 	int listener;
 	uint16_t port;
 	bool moved;
+	/** Holds the port. */
+	int held;
+	/** Members of another job came: nobody can tell them from ours. */
+	bool mixed;
 	/** GO is being sent. */
 	bool released;
 	/** By rank. Our own stays empty. */
@@ -105,7 +112,7 @@ struct coordinator {
 	uint32_t n_members;
 	uint32_t max_members;
 	struct guest *free;
-	/** Earliest start: lets a duplicate rank reconnect. */
+	/** Earliest start: lets a duplicate rank reconnect, or members of another job show themselves. */
 	uint64_t hold;
 	/** Two processes say the rank of the first. */
 	struct guest *duplicate[2];

@@ -6,8 +6,7 @@
 
 #include <errno.h>
 
-/** The first bytes of a greeting. */
-static const char magic[8] = "DISTROLL";
+static const char magic[8] = GREETING_MAGIC;
 
 _Static_assert(HELLO_DIGESTS >= N_FACT_GROUPS, "one for each group");
 

@@ -21,6 +21,9 @@
 
 #define ROLL_VERSION 2
 
+/** The first bytes of a greeting. */
+#define GREETING_MAGIC "DISTROLL"
+
 /** In front of the payload. */
 #define FRAME_HEAD 4
 

@@ -265,8 +265,11 @@ static void take_seat(struct coordinator *co, struct guest *guest) {
 		co->duplicate[0] = older ? older : guest;
 		co->duplicate[1] = guest;
 	} else if (older && older->incarnation != guest->incarnation) {
+		co->mixed |= co->call->nameless && co->now < co->watch.started + NAMELESS_MS;
 		seat->replaced = older->incarnation;
-		co->hold = str_eq(older->node, guest->node) ? co->hold : guest->since + HOLD_MS;
+		if (!str_eq(older->node, guest->node)) {
+			co->hold = guest->since + HOLD_MS;
+		}
 	}
 	if (older ? older->incarnation != guest->incarnation : seat->gone != 0) {
 		co->end->restarts++;

@@ -47,6 +47,8 @@ struct roll_call {
 	const char *job;
 	struct key key;
 	bool secret;
+	/** There is neither a secret nor an id: another job's members cannot be told from ours. */
+	bool nameless;
 	/** The master's host, and its port. */
 	const char *master;
 	uint16_t port;
@@ -131,6 +133,8 @@ struct roll_end {
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
+	/** The coordinator's: holds the port for its program (net/listen.h); -1: nothing does. */
+	int held;
 	/** How long this process waited. */
 	uint64_t waited_ms;
 	/** How long the coordinator called. */

@@ -97,7 +97,7 @@ teardown() {
 	cat >liar.py <<-'END'
 		import roll
 		s = roll.listen(29500)
-		key = roll.job_key(b"manual:")
+		key = roll.job_key(b"manual:room")
 		open("bound", "w").close()
 		for frame in (b"\x28\0\x12\2" + bytes(36), b"\xff\xff", b"\0\0", b"\x14\0\x13\2" + bytes(16), None):
 		    line, hello = roll.desk(s, key, 29500)

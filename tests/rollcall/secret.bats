@@ -321,7 +321,7 @@ liar() {
 		port = int(sys.argv[1])
 		s = roll.listen(port)
 		open(f"bound-{port}", "w").close()
-		key = roll.job_key(b"manual:", sys.argv[2].encode())
+		key = roll.job_key(b"manual:room", sys.argv[2].encode())
 		kept = []
 		while True:
 		    line, hello = roll.desk(s, key, port, 0xffffffff)

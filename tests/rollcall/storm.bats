@@ -38,7 +38,7 @@ storm() {
 @test "storm: 1,000 connections a second and 300 idle ones do not delay members that are 200 ms away" {
 	HOSTS='h[0-64]' WAIT=60s
 	digests -- true
-	far env -i PATH="$PATH" "$DISTINIT" --hosts="$HOSTS" --node-rank=0 --hostname=h0 --for=all --wait=60s -- true >0.out 2>0.err 3>&- &
+	far env -i PATH="$PATH" DISTINIT_JOB="$JOB" "$DISTINIT" --hosts="$HOSTS" --node-rank=0 --hostname=h0 --for=all --wait=60s -- true >0.out 2>0.err 3>&- &
 	PIDS[0]=$!
 	until far grep -qE ':733C [0-9A-F:]+ 0A' /proc/net/tcp6; do sleep 0.02; done
 	in_room python3 "$BATS_TEST_DIRNAME/storm.py" relay "$PORT" 200 "$FAR" >relay 3>&- &
