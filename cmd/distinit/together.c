@@ -27,9 +27,10 @@ int together_options(struct session *s, struct err *err) {
 	t->linger_ms = 60000;
 	t->report = report_first;
 	t->relays = strcmp(how, "failures") != 0;
+	t->by_workers = strcmp(how, "workers") == 0;
 	s->together = t;
-	if (*how && t->relays && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
-		return err_set(err, EINVAL, "%s=%s: expected failures or a port",
+	if (*how && t->relays && !t->by_workers && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
+		return err_set(err, EINVAL, "%s=%s: expected failures, workers or a port",
 			       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
 	}
 	t->port = (uint16_t)port;

@@ -393,6 +393,7 @@ static void keep_lines(struct coordinator *co) {
 			guest ? guest->line : (struct line){.fd = -1},
 			guest ? guest_name(guest) : roll_host(co->call, rank),
 			false,
+			NULL,
 		};
 	}
 }

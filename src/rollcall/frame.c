@@ -160,6 +160,17 @@ int ended_decode(struct str payload, struct ended *out) {
 	return decoded(whole && out->why <= END_TOLD, payload);
 }
 
+size_t died_encode(const struct died *died, unsigned char *out) {
+	unsigned char *at = put_u8(put_u32(out, died->ago_ms), died->status);
+	return (size_t)(put_name(at, died->text) - out);
+}
+
+int died_decode(struct str payload, struct died *out) {
+	bool whole = take_u32(&payload, &out->ago_ms) && take_u8(&payload, &out->status) &&
+		     take_name(&payload, &out->text);
+	return decoded(whole && out->text.len <= DIED_TEXT_MAX, payload);
+}
+
 int frame_length(const unsigned char *bytes, size_t n, size_t max) {
 	if (n < 2) {
 		return 0;

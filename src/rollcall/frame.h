@@ -52,6 +52,8 @@ enum frame_type {
 	FRAME_BYE = 3,
 	/** After the start: how the program of a member ended, or the coordinator leaves. */
 	FRAME_ENDED = 4,
+	/** A process that its program started has failed; or others were started since. */
+	FRAME_DIED = 5,
 	FRAME_WAIT = 16,
 	FRAME_TELL = 17,
 	FRAME_GO = 18,
@@ -103,6 +105,18 @@ struct ended {
 	uint32_t rank;
 	/** Its host, empty if that is not known; how it ended. */
 	struct str host;
+	struct str text;
+};
+
+/** The longest text of DIED. */
+#define DIED_TEXT_MAX 80
+
+struct died {
+	/** How long before it was sent, in ms. */
+	uint32_t ago_ms;
+	/** As an exit status; 0: forget what was sent before, as new ones were started. */
+	uint8_t status;
+	/** "process 77 (python3) was killed by SIGKILL" */
 	struct str text;
 };
 
@@ -178,6 +192,7 @@ size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
 size_t no_encode(const struct no *no, unsigned char *out);
 size_t ended_encode(const struct ended *ended, unsigned char *out);
+size_t died_encode(const struct died *died, unsigned char *out);
 
 /** Read a payload. Returns 0; -EPROTO if it is malformed: *@out is then undefined. */
 int proof_decode(struct str payload, uint16_t *port);
@@ -186,6 +201,7 @@ int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);
 int no_decode(struct str payload, struct no *out);
 int ended_decode(struct str payload, struct ended *out);
+int died_decode(struct str payload, struct died *out);
 
 /**
  * The length of the frame that begins with the @n bytes at @bytes; 0 if it is not known yet;

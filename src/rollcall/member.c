@@ -248,7 +248,7 @@ static int take_go(struct member *m, struct str payload) {
 	m->end->took_ms = go.took_ms;
 	if ((go.flags & GO_STAY) && m->call->stay) {
 		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
-		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false};
+		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, NULL};
 		m->line.fd = -1;
 	}
 	return 0;

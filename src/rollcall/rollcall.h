@@ -124,6 +124,8 @@ struct kept_line {
 	struct str host;
 	/** Its program has ended well, so it leaves. It closes first: no TIME_WAIT stays here. */
 	bool leaves;
+	/** The first of its program's processes that failed; NULL: none did. */
+	struct death *death;
 };
 
 struct roll_end {

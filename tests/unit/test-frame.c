@@ -185,6 +185,24 @@ static void check_ended(void) {
 	check(ended_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
 }
 
+/** The same for the process that died. */
+static void check_died(void) {
+	const struct died first = {.ago_ms = 70000, .status = 137, .text = STR("process 7 (sh) died")};
+	unsigned char payload[HELLO_MAX];
+	struct died back;
+	size_t n = died_encode(&first, payload);
+	for (size_t length = 0; length <= n + 1; length++) {
+		payload[n] = 0;
+		check(died_decode((struct str){(char *)payload, length}, &back) ==
+		      (length == n ? 0 : -EPROTO));
+	}
+	check(died_decode((struct str){(char *)payload, n}, &back) == 0 && back.ago_ms == 70000);
+	check(back.status == 137 && str_is(back.text, "process 7 (sh) died"));
+	static const char longer[DIED_TEXT_MAX + 1];
+	n = died_encode(&(struct died){.text = {longer, sizeof(longer)}}, payload);
+	check(died_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
+}
+
 /** A frame with one bit flipped is refused, whichever it is. */
 static void check_flipped(void) {
 	struct pair p = begin();
@@ -291,6 +309,7 @@ int main(void) {
 	check_vector();
 	check_take();
 	check_ended();
+	check_died();
 	check_flipped();
 	check_cut();
 	check_longest();
