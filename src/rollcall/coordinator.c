@@ -213,6 +213,7 @@ static void report_progress(struct coordinator *co) {
 	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
 		 co->size, co->call->noun, roll_seconds(co->call, passed / 1000 * 1000), absent_text(co));
 	news_send(co, NULL);
+	co->reported = true;
 	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
 	plan_look_up(co);
 }
@@ -231,7 +232,8 @@ static int fail_duplicate(struct coordinator *co) {
 	char address[2][ADDRESS_TEXT];
 	struct str name[2];
 	for (int i = 0; i < 2; i++) {
-		name[i] = guest_name(co->duplicate[i]);
+		// Both say the same host: their machines call themselves otherwise.
+		name[i] = co->duplicate[i]->node.len ? co->duplicate[i]->node : guest_name(co->duplicate[i]);
 		address_text(&co->duplicate[i]->peer, address[i]);
 	}
 	co->end->result = ROLL_DUPLICATE;
@@ -379,8 +381,10 @@ static void report_deaf(struct coordinator *co) {
 static void report_start(struct coordinator *co) {
 	const struct guest *guest = co->seats[co->end->last].guest;
 	struct str last = guest ? guest_name(guest) : STR("");
-	roll_say(co->call, ROLL_INFO, "roll call: all %u %s are here, after %s (the last: %.*s); %s",
-		 co->size, co->call->noun, roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
+	// Whoever was told who is absent is told that they came.
+	roll_say(co->call, co->reported ? ROLL_WARNING : ROLL_INFO,
+		 "roll call: all %u %s are here, after %s (the last: %.*s); %s", co->size, co->call->noun,
+		 roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
 		 co->call->secret ? "authenticated" : "not authenticated");
 }
 
@@ -430,6 +434,7 @@ static void refuse(struct coordinator *co, int code) {
 	const char *prefix = "roll call: ";
 	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
 	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
+	co->end->took_ms = clock_now_ms() - co->watch.started;
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);

@@ -92,6 +92,8 @@ struct coordinator {
 	int held;
 	/** Members of another job came: nobody can tell them from ours. */
 	bool mixed;
+	/** A warning has named who is absent. */
+	bool reported;
 	/** GO is being sent. */
 	bool released;
 	/** By rank. Our own stays empty. */

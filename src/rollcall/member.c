@@ -60,6 +60,8 @@ struct member {
 	struct line line;
 	/** The port that is tried now. */
 	uint16_t port;
+	/** When the coordinator was there, and went; 0: it was not. */
+	uint64_t went_at;
 	/** Our own deadline: the coordinator may move it while it is there. */
 	uint64_t own_deadline;
 	struct watch watch;
@@ -351,6 +353,7 @@ static int meet(struct member *m, int fd) {
 	if (r == -ETIME) {
 		m->heard = HEARD_NO_RESULT;
 	}
+	m->went_at = clock_now_ms();
 	m->watch.deadline = m->own_deadline;
 	return r;
 }
@@ -460,6 +463,13 @@ static int give_up(struct member *m) {
 			       "roll call: %s:%u called the roll, but gave no result within %s%s%s; is it "
 			       "running? %s=DURATION waits longer",
 			       call->master, call->port, time, *m->news ? ": " : "", m->news, call->longer);
+	}
+	if (m->went_at) {
+		return err_set(&m->end->error, ETIMEDOUT,
+			       "roll call: %s:%u was there, and went after %s%s%s; is it running? "
+			       "%s=DURATION waits longer",
+			       call->master, call->port, roll_seconds(call, m->went_at - m->watch.started),
+			       *why ? ": " : "", why, call->longer);
 	}
 	return err_set(
 		&m->end->error, ETIMEDOUT,
