@@ -3,7 +3,7 @@
 #
 # --wait --for=all: the port on which the nodes meet, and which the program gets afterwards.
 
-# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2030,SC2031,SC2034 # the helpers use these, and a test is a subshell
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2153 # the room has the PORT
 # shellcheck disable=SC2016 # another shell expands the scripts

@@ -3,6 +3,7 @@
 #
 # --together with real launchers: PyTorch's torchrun on four nodes, which are addresses of one machine.
 
+# shellcheck disable=SC2034 # the helpers use these
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 
 load room
