@@ -143,6 +143,11 @@ static struct kept_line *find_deaths(const struct together *t, struct kept_line 
 static void settle(struct together *t) {
 	struct kept_line *next, *kept = find_deaths(t, &next);
 	struct ended first = t->failed;
+	t->settle_at = 0;
+	if (!kept && !t->n_failed) {
+		// Its launcher has started others meanwhile.
+		return;
+	}
 	if (kept) {
 		struct buf text = BUF(t->call->arena);
 		buf_putf(&text, "its %s", kept->death->text);
