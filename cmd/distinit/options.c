@@ -99,6 +99,8 @@ static const struct option options[] = {
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
 	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
 	 "the variables to compare, joined by ':'; 'NAME*' means all that begin with NAME"},
+	{"job", 0, OPT_JOB, TAKES_TEXT, ROLL, true, "NAME",
+	 "the job's name in the roll call, which tells it apart from others on the same hosts"},
 	{"secret-file", 0, OPT_SECRET_FILE, TAKES_TEXT, ROLL, true, "FILE",
 	 "the first line is the roll call's secret; or set DISTINIT_SECRET"},
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,

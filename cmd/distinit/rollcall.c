@@ -147,12 +147,25 @@ static int make_key(struct session *s, struct roll_call *call, struct err *err) 
 
 // --- what the cluster says
 
-/** The identity of the job: the manager, and its id and step if they are known. */
+/** The identity of the job: the manager, its id and step if they are known, and the user's own name. */
 static const char *job_of(struct session *s, const struct cluster *c) {
-	const char *manager = c->source ? c->source->name : c->launcher->name;
-	const char *id = c->place.job_id ? c->place.job_id : "";
-	return c->place.step ? arena_format(&s->arena, "%s:%s.%u", manager, id, c->place.step)
-			     : arena_format(&s->arena, "%s:%s", manager, id);
+	const char *name = s->settings.value[OPT_JOB];
+	struct buf job = BUF(&s->arena);
+	buf_putf(&job, "%s:%s", c->source ? c->source->name : c->launcher->name,
+		 c->place.job_id ? c->place.job_id : "");
+	if (c->place.step) {
+		buf_putf(&job, ".%u", c->place.step);
+	}
+	if (name && *name) {
+		buf_putf(&job, c->place.job_id ? "/%s" : "%s", name);
+	}
+	return buf_text(&job);
+}
+
+/** Whether an id tells this job apart from others. */
+static bool has_id(const struct session *s) {
+	const char *name = s->settings.value[OPT_JOB];
+	return s->flow.cluster.place.job_id || (name && *name);
 }
 
 /** A number of nodes that is not fixed, such as "2:4", or NULL. */
@@ -247,7 +260,9 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	}
 	call->stay = s->together;
 	call->job = job_of(s, &s->flow.cluster);
-	return r < 0 ? r : make_key(s, call, err);
+	r = r < 0 ? r : make_key(s, call, err);
+	call->nameless = !call->secret && !has_id(s);
+	return r;
 }
 
 // --- the call
@@ -294,6 +309,7 @@ static void report_roll_call(struct session *s, const struct roll_call *call, co
 
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
 	report_roll_call(s, call, end);
+	s->held_port = end->held;
 	if (end->result == ROLL_STARTED) {
 		struct err err;
 		if (end->lines && together_begin(s->together, call, end, &err) < 0) {

@@ -25,6 +25,8 @@ struct session {
 	struct rolling *rolling;
 	/** --together; NULL: it is not wanted. */
 	struct together *together;
+	/** The descriptor that holds the port of a roll call (net/listen.h); not above 0: none. */
+	int held_port;
 	struct settings settings;
 	struct overrides overrides;
 	struct flow flow;

@@ -27,9 +27,10 @@ int together_options(struct session *s, struct err *err) {
 	t->linger_ms = 60000;
 	t->report = report_first;
 	t->relays = strcmp(how, "failures") != 0;
+	t->by_workers = strcmp(how, "workers") == 0;
 	s->together = t;
-	if (*how && t->relays && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
-		return err_set(err, EINVAL, "%s=%s: expected failures or a port",
+	if (*how && t->relays && !t->by_workers && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
+		return err_set(err, EINVAL, "%s=%s: expected failures, workers or a port",
 			       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
 	}
 	t->port = (uint16_t)port;
@@ -41,8 +42,13 @@ int together_options(struct session *s, struct err *err) {
 }
 
 void together_join(struct session *s, struct init_plan *plan) {
+	// The program may bind its port seconds from now. Until it has ended no other job gets that.
+	plan->kept_fd = s->held_port;
 	if (s->together && s->together->lines) {
 		plan->beside = &s->together->beside;
+		if (plan->beside->kept < s->held_port) {
+			plan->beside->kept = s->held_port;
+		}
 		s->together->event = plan->event;
 		s->together->watcher = plan->watcher;
 		plan->event = together_event;

@@ -100,6 +100,8 @@ struct init_plan {
 	const struct init_report *tell;
 	/** The folder that stands for "/" where the kernel's files are read; NULL: "/". */
 	const char *root;
+	/** A descriptor, close-on-exec, that stays open while the workload runs; 0: none. */
+	int kept_fd;
 	/** The program's name, for messages. */
 	const char *program;
 	/** Do not become a subreaper where we are not PID 1. */

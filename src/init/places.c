@@ -28,9 +28,17 @@ static void close_descriptors(unsigned from, unsigned last) {
 	}
 }
 
-/** Close all descriptors above 2 except those kept for @beside (may be NULL). */
-static void close_others(const struct beside *beside) {
-	unsigned from = 3, kept = beside ? beside->loop->kept_from(beside, from) : ~0U;
+/** Close all descriptors above 2 except those that @plan keeps, also for what is beside. */
+static void close_others(const struct init_plan *plan) {
+	const struct beside *beside = plan->beside;
+	unsigned from = 3;
+	if (!beside && plan->kept_fd > 3) {
+		close_descriptors(from, (unsigned)plan->kept_fd - 1);
+	}
+	if (!beside && plan->kept_fd >= 3) {
+		from = (unsigned)plan->kept_fd + 1;
+	}
+	unsigned kept = beside ? beside->loop->kept_from(beside, from) : ~0U;
 	for (; kept != ~0U; kept = beside->loop->kept_from(beside, from)) {
 		if (kept > from) {
 			close_descriptors(from, kept - 1);
@@ -49,8 +57,8 @@ int leave_folder(void) {
 	return here;
 }
 
-void leave_places(const struct beside *beside) {
-	close_others(beside);
+void leave_places(const struct init_plan *plan) {
+	close_others(plan);
 	if (chdir("/") < 0) {
 		// We may not search the root directory: we stay where we are.
 		return;

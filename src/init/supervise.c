@@ -135,7 +135,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 		return status;
 	}
 	in.limit_at = plan->time_limit_ms ? in.started_at + plan->time_limit_ms : 0;
-	leave_places(plan->beside);
+	leave_places(plan);
 	report(plan, EVENT_STARTED, in.child, 0);
 	if (plan->tell) {
 		plan->tell->started(&in);

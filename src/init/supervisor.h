@@ -280,7 +280,7 @@ void say_dropped(const struct supervisor *in, int signal);
 int leave_folder(void);
 
 /**
- * Leave the working directory, and close the descriptors above 2 except those of @beside (may be
- * NULL). The workload has its own copies.
+ * Leave the working directory, and close the descriptors above 2 except those that @plan keeps. The
+ * workload has its own copies.
  */
-void leave_places(const struct beside *beside);
+void leave_places(const struct init_plan *plan);

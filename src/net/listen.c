@@ -7,8 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /** The kernel cuts it down to net.core.somaxconn. */
@@ -47,6 +51,37 @@ int listen_open(uint16_t port) {
 	// Without IPv6 in the kernel or in this container.
 	any = (struct address){.v4 = {.sin_family = AF_INET, .sin_port = htons(port)}, .len = sizeof(any.v4)};
 	return listen_at(&any);
+}
+
+int listen_hold(uint16_t port) {
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	// The first byte is NUL: it is no file.
+	int len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "distinit/%u", port);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&name, size) < 0) {
+		int code = errno;
+		close(fd);
+		return -code;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+bool listener_begins(uint16_t port, const void *begin, size_t n) {
+	const struct timeval patience = {.tv_usec = 500000};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+	char bytes[64];
+	bool begins = false;
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		begins = n <= sizeof(bytes) && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+			 recv(fd, bytes, n, MSG_WAITALL) == (ssize_t)n && memcmp(bytes, begin, n) == 0;
+		stream_reset(fd);
+	}
+	return begins;
 }
 
 /** Write an IPv4 address that was mapped into IPv6 as IPv4. */

@@ -19,6 +19,19 @@ int listen_open(uint16_t port);
  */
 int listen_accept(int listener, struct address *peer);
 
+/**
+ * Hold @port for a program that will bind it later: by a name in the network namespace that others of
+ * our kind look at. Returns a descriptor, whose end gives it back; -EADDRINUSE if it is held already;
+ * another negative errno.
+ */
+int listen_hold(uint16_t port);
+
+/**
+ * Whether somebody listens on @port of this host and begins with the @n bytes at @begin, within half
+ * a second. Nothing is sent.
+ */
+bool listener_begins(uint16_t port, const void *begin, size_t n);
+
 /** Who listens on @port, from /proc/net: " (by a listener of uid 1001)", or "" if it is not known. */
 const char *listen_owner(struct arena *arena, uint16_t port);
 

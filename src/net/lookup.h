@@ -3,6 +3,7 @@
 
 /** Resolves a host name to addresses, with a deadline. */
 
+#include "base/str.h"
 #include "net/watch.h"
 
 #include <netinet/in.h>
@@ -29,6 +30,9 @@ struct addresses {
 
 /** Write @address, without its port, into @text. */
 void address_text(const struct address *address, char text[ADDRESS_TEXT]);
+
+/** The bytes of @address, without its port. */
+struct str address_bytes(const struct address *address);
 
 /** Set the port of @address, in host byte order. */
 void address_set_port(struct address *address, uint16_t port);

@@ -59,16 +59,17 @@ static bool was_looked_up(const struct coordinator *co, uint32_t rank, const str
 	return i < co->n_looked;
 }
 
-/** Whether a client of PyTorch came from @address. */
-static bool speaks_torch(const struct coordinator *co, const char *address) {
-	char text[ADDRESS_TEXT];
+/** What came from @address, beside members. */
+static const char *who_came(const struct coordinator *co, const struct address *address) {
 	for (uint32_t i = 0; i < co->end->n_strangers; i++) {
-		address_text(&co->strangers[i].address, text);
-		if (co->strangers[i].as == STRANGER_TORCH && strcmp(text, address) == 0) {
-			return true;
+		const struct stranger *s = &co->strangers[i];
+		if (s->as >= STRANGER_KEY && str_eq(address_bytes(&s->address), address_bytes(address))) {
+			return s->as == STRANGER_TORCH
+				       ? "which speaks as PyTorch does"
+				       : "which calls with another secret, or for another job";
 		}
 	}
-	return false;
+	return "never came";
 }
 
 /** Why @rank is absent: a clause. */
@@ -89,8 +90,7 @@ static const char *reason(const struct coordinator *co, uint32_t rank) {
 				 : "never came";
 	}
 	address_text(&answer->addresses.at[0], text);
-	return arena_format(co->arena, "resolves to %s, %s", text,
-			    speaks_torch(co, text) ? "which speaks as PyTorch does" : "never came");
+	return arena_format(co->arena, "resolves to %s, %s", text, who_came(co, &answer->addresses.at[0]));
 }
 
 const char *absent_text(struct coordinator *co) {

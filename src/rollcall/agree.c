@@ -24,11 +24,11 @@ static void add_member(struct coordinator *co, struct compare_member *at, const 
 
 /** List all that are here, in the order of ranks, with their guests. */
 static struct guest **list_members(struct coordinator *co) {
-	struct compare_member *members = arena_array(co->arena, co->n_guests + 1, sizeof(*members));
-	struct guest **guests = arena_array(co->arena, co->n_guests + 1, sizeof(void *));
+	struct compare_member *members = arena_array(&co->scratch, co->n_members + 1, sizeof(*members));
+	struct guest **guests = arena_array(&co->scratch, co->n_members + 1, sizeof(void *));
 	uint32_t n = 0;
 	co->compare = (struct compare){
-		.arena = co->arena, .members = members, .tasks = co->call->cluster->scope == SCOPE_TASK};
+		.arena = &co->scratch, .members = members, .tasks = co->call->cluster->scope == SCOPE_TASK};
 	for (uint32_t rank = 0; rank < co->size; rank++) {
 		struct guest *guest = co->seats[rank].guest;
 		if (guest || rank == co->call->rank) {
@@ -76,6 +76,9 @@ static bool all_alike(const struct coordinator *co) {
 void agree_begin(struct coordinator *co) {
 	co->n_asked = 0;
 	co->compare.n = 0;
+	// Members come and go, and each time all is compared anew.
+	arena_done(&co->scratch);
+	arena_init(&co->scratch, NULL, 0, co->arena->full);
 	if (!all_alike(co)) {
 		struct guest **guests = list_members(co);
 		for (enum fact_group group = 0; group < N_FACT_GROUPS; group++) {
@@ -90,7 +93,7 @@ void agree_take(struct coordinator *co, const struct guest *guest, struct str pa
 	for (uint32_t i = 0; group < N_FACT_GROUPS && co->n_asked && i < co->parties[group].n; i++) {
 		if (co->speakers[group][i] == guest && !co->payloads[group][i].len) {
 			co->payloads[group][i] =
-				(struct str){arena_text(co->arena, payload.p, payload.len), payload.len};
+				(struct str){arena_text(&co->scratch, payload.p, payload.len), payload.len};
 			co->n_asked--;
 			return;
 		}
@@ -118,8 +121,8 @@ static bool is_size(const struct difference *d) {
 }
 
 /** Report @d, unless it is the one that the error names. */
-static void say_difference(const struct coordinator *co, const struct difference *d) {
-	struct buf text = BUF(co->arena);
+static void say_difference(struct coordinator *co, const struct difference *d) {
+	struct buf text = BUF(&co->scratch);
 	difference_text(&co->compare, d, &text);
 	roll_say(co->call, ROLL_WARNING, "roll call: %s", buf_text(&text));
 }
@@ -179,7 +182,7 @@ int agree_conclude(struct coordinator *co) {
 	find_clocks(co);
 	co->end->differences = all;
 	co->end->compared = &co->compare;
-	struct buf text = BUF(co->arena);
+	struct buf text = BUF(&co->scratch);
 	if (fatal) {
 		difference_text(&co->compare, fatal, &text);
 		return err_set(&co->end->error, EPROTO,

@@ -7,15 +7,18 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /** Descriptors beside one for each member, and those that this process needs for itself. */
 #define SPARE_FDS 32
 #define OWN_FDS	  16
 
-/** How many more than the members may be connected: members that come again, and strangers. */
-#define SPARE_GUESTS 64
+/** How many more than the members may have proved themselves: members that come again. */
+#define SPARE_MEMBERS 64
+
+/** How many more than the members may not have proved themselves, and how many at least. */
+#define SPARE_UNPROVED 256
+#define UNPROVED_MIN   16
 
 /** How long answers to TELL, and the ends of connections after GO or NO, are awaited. */
 #define TELL_MS 2000
@@ -40,7 +43,8 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	uint64_t room = count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_GUESTS + OWN_FDS);
+	uint64_t room =
+		count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
 			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
@@ -49,7 +53,9 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			       (unsigned long)was->rlim_max);
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
-	co->max_guests = (uint32_t)(room - OWN_FDS);
+	room -= OWN_FDS;
+	co->max_members = (uint32_t)clock_earlier(room - UNPROVED_MIN, (uint64_t)co->size + SPARE_MEMBERS);
+	co->max_unproved = (uint32_t)(room - co->max_members);
 	return 0;
 }
 
@@ -71,16 +77,40 @@ static int refuse_port(struct coordinator *co, int code) {
 				 from ? arena_format(co->arena, "%s says that very one", from) : "");
 }
 
+static int fail_mixed(struct coordinator *co) {
+	co->end->result = ROLL_DUPLICATE;
+	return err_set(&co->end->error, EEXIST,
+		       "roll call: another job without an id holds a roll call on this port; set "
+		       "DISTINIT_SECRET or DISTINIT_JOB to tell them apart; nothing was started");
+}
+
+/** Hold @port, and listen on it. Returns 0; a negative errno. */
+static int try_port(struct coordinator *co, uint16_t port) {
+	// Another job may have agreed on it, and its program has not bound it yet.
+	int held = listen_hold(port);
+	co->listener = held == -EADDRINUSE ? held : listen_open(port);
+	if (co->listener < 0) {
+		if (held >= 0) {
+			close(held);
+		}
+		return co->listener;
+	}
+	co->held = held;
+	co->port = port;
+	return 0;
+}
+
 /** Listen on the first port that is free. */
 static int open_port(struct coordinator *co) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(co->call, ports);
-	for (uint32_t i = 0; i < n; i++) {
-		co->listener = listen_open(ports[i]);
-		if (co->listener != -EADDRINUSE) {
-			co->port = ports[i];
-			co->moved = i > 0;
-			break;
+	int r = -EADDRINUSE;
+	for (uint32_t i = 0; i < n && r == -EADDRINUSE; i++) {
+		r = try_port(co, ports[i]);
+		co->moved = i > 0;
+		if (r == -EADDRINUSE && co->call->nameless &&
+		    listener_begins(ports[i], GREETING_MAGIC, strlen(GREETING_MAGIC))) {
+			return fail_mixed(co);
 		}
 	}
 	if (co->listener < 0) {
@@ -109,6 +139,7 @@ static int open_desk(struct coordinator *co) {
 	co->seats = arena_array(co->arena, co->size, sizeof(*co->seats));
 	memset(co->seats, 0, co->size * sizeof(*co->seats));
 	co->present = 1;
+	co->hold = co->call->nameless ? co->watch.started + NAMELESS_MS : 0;
 	co->greeting = (struct greeting){
 		.lowest = ROLL_VERSION,
 		.highest = ROLL_VERSION,
@@ -116,7 +147,6 @@ static int open_desk(struct coordinator *co) {
 				    (co->moved ? GREETING_MOVED : 0) |
 				    (co->call->stay ? GREETING_TOGETHER : 0)),
 	};
-	key_tag(&co->call->key, co->greeting.tag);
 	return 0;
 }
 
@@ -128,18 +158,21 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 	int r = watch_poll(&co->watch, co->epoll, POLLIN, until), n = 0;
 	co->now = clock_now_ms();
 	if (r > 0) {
-		// musl's epoll_wait() has code for kernels that do not have this system call.
-		n = (int)syscall(SYS_epoll_pwait, co->epoll, events, sizeof(events) / sizeof(events[0]), 0,
-				 NULL, 0);
+		n = epoll_wait(co->epoll, events, sizeof(events) / sizeof(events[0]), 0);
 	}
+	bool others_come = false;
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == co) {
-			guests_accept(co);
+			// After the rest: they may get the place of one that is still to be read.
+			others_come = true;
 		} else if (events[i].data.ptr == &co->lookups) {
 			absent_read(co);
 		} else {
-			guest_read(co, events[i].data.ptr);
+			guest_read(co, events[i].data.ptr, events[i].events & ~(unsigned)EPOLLIN);
 		}
+	}
+	if (others_come) {
+		guests_accept(co);
 	}
 	return r < 0 ? r : 0;
 }
@@ -180,6 +213,7 @@ static void report_progress(struct coordinator *co) {
 	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
 		 co->size, co->call->noun, roll_seconds(co->call, passed / 1000 * 1000), absent_text(co));
 	news_send(co, NULL);
+	co->reported = true;
 	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
 	plan_look_up(co);
 }
@@ -198,7 +232,8 @@ static int fail_duplicate(struct coordinator *co) {
 	char address[2][ADDRESS_TEXT];
 	struct str name[2];
 	for (int i = 0; i < 2; i++) {
-		name[i] = guest_name(co->duplicate[i]);
+		// Both say the same host: their machines call themselves otherwise.
+		name[i] = co->duplicate[i]->node.len ? co->duplicate[i]->node : guest_name(co->duplicate[i]);
 		address_text(&co->duplicate[i]->peer, address[i]);
 	}
 	co->end->result = ROLL_DUPLICATE;
@@ -209,9 +244,12 @@ static int fail_duplicate(struct coordinator *co) {
 	}
 	return err_set(
 		&co->end->error, EEXIST,
-		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started",
+		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started%s",
 		co->call->noun, co->duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
-		(int)name[1].len, name[1].p, address[1]);
+		(int)name[1].len, name[1].p, address[1],
+		co->call->nameless
+			? "; if they are of two jobs: DISTINIT_SECRET or DISTINIT_JOB tells them apart"
+			: "");
 }
 
 static int fail_absent(struct coordinator *co) {
@@ -249,6 +287,9 @@ static int step_comparison(struct coordinator *co) {
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
 	bool over = co->now >= co->watch.deadline;
+	if (co->mixed) {
+		return fail_mixed(co);
+	}
 	if (co->duplicate[0]) {
 		return fail_duplicate(co);
 	}
@@ -306,8 +347,11 @@ static void close_listener(struct coordinator *co) {
 	absent_done(co);
 	close(co->listener);
 	co->listener = -1;
-	while (co->silent.first) {
-		guest_close(co, co->silent.first, true);
+	while (co->unproved.first) {
+		guest_close(co, co->unproved.first, true);
+	}
+	while (co->proved.first) {
+		guest_close(co, co->proved.first, true);
 	}
 }
 
@@ -316,7 +360,7 @@ static int await_ends(struct coordinator *co, uint64_t ms) {
 	int r = 0;
 	co->now = clock_now_ms();
 	co->watch.deadline = co->now + ms;
-	while (r == 0 && co->n_guests && co->now < co->watch.deadline) {
+	while (r == 0 && co->n_members && co->now < co->watch.deadline) {
 		r = handle_events(co, UINT64_MAX);
 	}
 	return r;
@@ -337,8 +381,10 @@ static void report_deaf(struct coordinator *co) {
 static void report_start(struct coordinator *co) {
 	const struct guest *guest = co->seats[co->end->last].guest;
 	struct str last = guest ? guest_name(guest) : STR("");
-	roll_say(co->call, ROLL_INFO, "roll call: all %u %s are here, after %s (the last: %.*s); %s",
-		 co->size, co->call->noun, roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
+	// Whoever was told who is absent is told that they came.
+	roll_say(co->call, co->reported ? ROLL_WARNING : ROLL_INFO,
+		 "roll call: all %u %s are here, after %s (the last: %.*s); %s", co->size, co->call->noun,
+		 roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
 		 co->call->secret ? "authenticated" : "not authenticated");
 }
 
@@ -351,6 +397,7 @@ static void keep_lines(struct coordinator *co) {
 			guest ? guest->line : (struct line){.fd = -1},
 			guest ? guest_name(guest) : roll_host(co->call, rank),
 			false,
+			NULL,
 		};
 	}
 }
@@ -387,6 +434,7 @@ static void refuse(struct coordinator *co, int code) {
 	const char *prefix = "roll call: ";
 	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
 	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
+	co->end->took_ms = clock_now_ms() - co->watch.started;
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);
@@ -420,6 +468,11 @@ static int run(struct coordinator *co) {
 	if (co->listener >= 0) {
 		close(co->listener);
 	}
+	if (co->held >= 0 && r < 0) {
+		close(co->held);
+		co->held = -1;
+	}
+	co->end->held = co->held;
 	return r;
 }
 
@@ -433,7 +486,8 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	co->arena = call->arena;
 	co->size = call->size;
 	co->deaf = BUF(call->arena);
-	co->epoll = co->listener = co->lookups.fd = -1;
+	arena_init(&co->scratch, NULL, 0, call->arena->full);
+	co->epoll = co->listener = co->held = co->lookups.fd = -1;
 	end->strangers = co->strangers;
 	end->result = ROLL_ERROR;
 	int r = raise_limit(co, &was);

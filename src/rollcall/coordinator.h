@@ -8,27 +8,38 @@
 #include "net/clock.h"
 #include "net/listen.h"
 
-/** A process that has connected. */
+/**
+ * A connection. Nothing is kept of one that has not proved itself but who it is and what it was sent.
+ * What came of a frame that is not complete stays in the kernel.
+ */
 struct guest {
 	/** Memory for its texts, or NULL. It stays here when another guest gets this struct. */
 	char *rooms[2];
 	enum guest_state {
 		/** It is closed, and free for another. */
 		GUEST_FREE,
-		/** It has not said HELLO yet. */
-		GUEST_SILENT,
+		/** It has not proved that it knows the job's key. */
+		GUEST_UNPROVED,
+		/** It has, but it has not said HELLO yet. */
+		GUEST_PROVED,
 		/** It has its seat. */
 		GUEST_PRESENT,
 		/** Its rank is beyond our size: it sees another cluster. */
 		GUEST_BEYOND,
 	} state;
-	/** Links in the list of its state: those that are silent, those that are not, or free ones. */
+	/** Links in the list of its state. Those that said HELLO are in one. */
 	struct guest *next;
 	struct guest *previous;
+	/** When it came to its state. */
 	uint64_t since;
-	/** The beginning of a frame, or NULL. */
-	unsigned char *part;
-	uint32_t part_len;
+	struct address peer;
+	/** Its address among those of the unproved (places.c). */
+	struct sender *sender;
+	/** The greeting that it got. */
+	unsigned char greeting[GREETING_BYTES];
+	/** Its descriptor and, once it has proved itself, its keys. */
+	struct line line;
+
 	/** The answers that are expected from it (TELL): they may be long. */
 	uint32_t asked;
 
@@ -41,11 +52,6 @@ struct guest {
 	struct str host;
 	struct str node;
 	uint64_t digest[N_FACT_GROUPS];
-
-	struct line line;
-	struct address peer;
-	/** That it got. */
-	unsigned char greeting[GREETING_BYTES];
 };
 
 struct guest_list {
@@ -65,11 +71,11 @@ struct seat {
 /** The most strangers that are remembered, by address. */
 #define STRANGERS_MAX 64
 
-/** Nonces that are read from the kernel at once. */
-#define NONCES 256
+/** Where nothing tells two jobs apart, nobody starts before this time. */
+#define NAMELESS_MS 1000
 
-/** The most frames that are incomplete at a time. */
-#define PARTS_MAX 256
+/** Lists of addresses of the unproved. */
+#define SENDER_BUCKETS 512
 
 struct coordinator {
 	const struct roll_call *call;
@@ -82,6 +88,12 @@ struct coordinator {
 	int listener;
 	uint16_t port;
 	bool moved;
+	/** Holds the port. */
+	int held;
+	/** Members of another job came: nobody can tell them from ours. */
+	bool mixed;
+	/** A warning has named who is absent. */
+	bool reported;
 	/** GO is being sent. */
 	bool released;
 	/** By rank. Our own stays empty. */
@@ -90,21 +102,22 @@ struct coordinator {
 	uint32_t present;
 	/** Guests that count another number of members than we. */
 	uint32_t others;
-	/** Counts who comes and goes. */
+	/** Incremented when a member joins or leaves. */
 	uint32_t changes;
-	/** All that are open, and how many may be. */
-	uint32_t n_guests;
-	uint32_t max_guests;
-	struct guest_list silent;
-	/** Those that said HELLO. */
+	/** Those that have not proved themselves, and how many may be. */
+	struct guest_list unproved;
+	uint32_t n_unproved;
+	uint32_t max_unproved;
+	/** Those that have, and how many may be: without HELLO, and with it. */
+	struct guest_list proved;
 	struct guest_list known;
+	uint32_t n_members;
+	uint32_t max_members;
 	struct guest *free;
-	/** Not before this time: two processes may say one rank, and the other comes again soon. */
+	/** Earliest start: lets a duplicate rank reconnect, or members of another job show themselves. */
 	uint64_t hold;
 	/** Two processes say the rank of the first. */
 	struct guest *duplicate[2];
-	/** Parts that are in use: the first of `parts`. */
-	uint32_t n_parts;
 	/** Answers that are still awaited, and until when; 0: nothing is compared now. */
 	uint32_t n_asked;
 	uint64_t tell;
@@ -113,7 +126,6 @@ struct coordinator {
 	/** When to report progress, and to look up who is absent. */
 	uint64_t progress;
 	uint64_t look_up;
-	/** What is large comes last: the offsets of the rest are shorter. */
 	struct watch watch;
 
 	/** Those that may not have heard GO: how many, and the first names. */
@@ -128,17 +140,19 @@ struct coordinator {
 	uint32_t n_answers;
 	struct lookup_answer answers[LOOKUPS_MAX];
 
-	/** agree.c: who speaks for which party, and what they said. */
+	/** agree.c: who speaks for which party, and what they said. All of it is in an arena of its own. */
+	struct arena scratch;
 	struct compare compare;
 	struct compare_parties parties[N_FACT_GROUPS];
 	struct guest *speakers[N_FACT_GROUPS][COMPARE_PARTIES];
 	struct str payloads[N_FACT_GROUPS][COMPARE_PARTIES];
 
 	struct greeting greeting;
-	uint32_t n_nonces;
-	unsigned char nonces[NONCES][NONCE_BYTES];
 	struct stranger strangers[STRANGERS_MAX];
-	unsigned char *parts[PARTS_MAX];
+
+	/** places.c: addresses of the unproved, by hash, and some that are unused. */
+	struct sender *senders[SENDER_BUCKETS];
+	struct sender *free_senders;
 };
 
 /** coordinator.c: tell @guest, or all members (NULL), how it stands. */
@@ -148,11 +162,11 @@ void news_send(struct coordinator *co, struct guest *guest);
 void guests_accept(struct coordinator *co);
 /** Greet the new connection @fd. Returns its guest, which may be closed already. */
 struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer);
-/** Read what @guest sent. It may be closed by that. */
-void guest_read(struct coordinator *co, struct guest *guest);
+/** Read what @guest sent. It may be closed by that. @over: it has closed its side. */
+void guest_read(struct coordinator *co, struct guest *guest, bool over);
 /** Close it, with a reset or, if the other side has closed already, without. */
 void guest_close(struct coordinator *co, struct guest *guest, bool reset);
-/** Close those that have not said HELLO in time. Returns when the next has to be. */
+/** Close those that have not proved themselves, or not said HELLO, in time. Returns when the next has to be. */
 uint64_t guests_expire(struct coordinator *co);
 /** The name of @guest for messages. */
 struct str guest_name(const struct guest *guest);
@@ -160,6 +174,16 @@ struct str guest_name(const struct guest *guest);
 void guest_is_deaf(struct coordinator *co, const struct guest *guest);
 /** Send a frame to all that have said HELLO. Those that do not take it are closed. */
 void guests_send(struct coordinator *co, enum frame_type type, const void *payload, size_t n);
+
+/** places.c: count @guest, which has not proved itself, with others from its address. */
+void place_take(struct coordinator *co, struct guest *guest);
+/** It has, or it goes. */
+void place_leave(struct coordinator *co, struct guest *guest);
+/**
+ * Whose place another may have: the oldest from the address that has the most; among such, one that
+ * no listed host has. NULL: there is none.
+ */
+struct guest *place_to_clear(const struct coordinator *co);
 
 /** absent.c: start to look up the first absentees. */
 void absent_look_up(struct coordinator *co);
@@ -186,4 +210,4 @@ int agree_conclude(struct coordinator *co);
 void agree_give_up(struct coordinator *co);
 
 /** Remember and perhaps report somebody who is no member. */
-void stranger_note(struct coordinator *co, const struct address *address, int as);
+void stranger_note(struct coordinator *co, const struct address *address, enum stranger_as as);

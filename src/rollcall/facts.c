@@ -2,13 +2,13 @@
 
 #include "rollcall/facts.h"
 
-#include "base/hash.h"
 #include "base/secret.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
 #include "rollcall/machine.h"
 #include "rollcall/program.h"
+#include "rollcall/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -232,23 +232,23 @@ static void read_limits(struct reading *r) {
 
 // --- the payload ----------------------------------------------------------------------------------------
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are sent as they are in memory");
-
-static void put_number(struct buf *out, size_t number, size_t width) {
-	buf_put(out, (struct str){(const char *)&number, width});
+static void append_number(struct buf *out, uint64_t number, unsigned bytes) {
+	unsigned char wire[8];
+	put_number(wire, number, bytes);
+	buf_put(out, (struct str){(const char *)wire, bytes});
 }
 
-/** Write @text behind its length in @width bytes. */
-static void put_text(struct buf *out, const char *text, size_t width) {
-	put_number(out, strlen(text), width);
+/** Write @text behind its length in @bytes bytes. */
+static void put_text(struct buf *out, const char *text, unsigned bytes) {
+	append_number(out, strlen(text), bytes);
 	buf_puts(out, text);
 }
 
 /** Encode @list. One that is too long becomes a single fact, its digest. */
 static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(arena);
-	put_number(&out, group, 1);
-	put_number(&out, list->n, 2);
+	append_number(&out, group, 1);
+	append_number(&out, list->n, 2);
 	for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
 		put_text(&out, fact->name, 1);
 		put_text(&out, fact->value, 2);
@@ -283,32 +283,30 @@ const char *facts_find(const struct fact_list *list, const char *name) {
 	return found ? found->value : NULL;
 }
 
-/** Take a text behind its length in @width bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
-static const char *take(struct arena *arena, struct str *rest, unsigned width) {
-	size_t n = rest->len < width ? SIZE_MAX : word_load(rest->p, width);
-	if (n > TEXT_MAX || n > rest->len - width || memchr(rest->p + width, '\0', n)) {
+/** Take a text behind its length in @bytes bytes. Returns NULL if it is cut off, too long, or holds a NUL. */
+static const char *take_text(struct arena *arena, struct str *rest, unsigned bytes) {
+	uint64_t n;
+	struct str text;
+	if (!take_number(rest, &n, bytes) || n > TEXT_MAX || !take_bytes(rest, n, &text) ||
+	    memchr(text.p, '\0', text.len)) {
 		return NULL;
 	}
-	const char *text = arena_text(arena, rest->p + width, n);
-	*rest = str_from(*rest, width + n);
-	return text;
+	return arena_text(arena, text.p, text.len);
 }
 
 int facts_decode(struct arena *arena, struct str payload, enum fact_group group, struct fact_list *out) {
-	if (payload.len < 3 || (unsigned char)payload.p[0] != group) {
-		return -EPROTO;
-	}
-	uint32_t n = (uint32_t)word_load(payload.p + 1, 2);
-	payload = str_from(payload, 3);
+	uint8_t its_group;
+	uint16_t n;
 	// A fact takes at least four bytes.
-	if (n > payload.len / 4) {
+	if (!take_u8(&payload, &its_group) || its_group != group || !take_u16(&payload, &n) ||
+	    n > payload.len / 4) {
 		return -EPROTO;
 	}
-	struct fact *list = arena_array(arena, n + 1, sizeof(*list)), *at = list;
+	struct fact *list = arena_array(arena, n + 1U, sizeof(*list)), *at = list;
 	for (; at < list + n; at++) {
 		const char *before = at == list ? "" : at[-1].name;
-		at->name = take(arena, &payload, 1);
-		at->value = at->name ? take(arena, &payload, 2) : NULL;
+		at->name = take_text(arena, &payload, 1);
+		at->value = at->name ? take_text(arena, &payload, 2) : NULL;
 		// Sorted, and none without a name.
 		if (!at->value || strcmp(before, at->name) >= 0) {
 			return -EPROTO;

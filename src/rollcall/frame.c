@@ -2,113 +2,142 @@
 
 #include "rollcall/frame.h"
 
+#include "rollcall/wire.h"
+
 #include <errno.h>
-#include <stddef.h>
 
-/** The first bytes of a greeting. */
-static const char magic[8] = "DISTROLL";
+static const char magic[8] = GREETING_MAGIC;
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are sent as they are in memory");
-
-/** The fields in front of the texts are sent as they are in memory. There are no gaps. */
-#define HELLO_FIXED offsetof(struct hello, host)
-#define WAIT_FIXED  offsetof(struct wait_news, n)
-#define ENDED_FIXED offsetof(struct ended, host)
-
-_Static_assert(sizeof(struct greeting) == GREETING_BYTES - sizeof(magic), "no gaps");
-_Static_assert(HELLO_FIXED == 48 + 8 * HELLO_DIGESTS && WAIT_FIXED == 20 && ENDED_FIXED == 8, "no gaps");
-_Static_assert(sizeof(struct go) == 20, "no gaps");
 _Static_assert(HELLO_DIGESTS >= N_FACT_GROUPS, "one for each group");
 
 /** Write @text behind its length. Returns the end. */
 static unsigned char *put_name(unsigned char *at, struct str text) {
-	*at = (unsigned char)(text.len < 255 ? text.len : 255);
-	return mempcpy(at + 1, text.p, *at);
-}
-
-/** Take the first @n bytes of *@rest. Returns whether there were so many. */
-static bool take(struct str *rest, void *out, size_t n) {
-	if (rest->len < n) {
-		return false;
-	}
-	memcpy(out, rest->p, n);
-	*rest = str_from(*rest, n);
-	return true;
+	uint8_t len = (uint8_t)(text.len < 255 ? text.len : 255);
+	return put_bytes(put_u8(at, len), text.p, len);
 }
 
 static bool take_name(struct str *rest, struct str *out) {
-	unsigned char len;
-	if (!take(rest, &len, 1) || rest->len < len) {
-		return false;
-	}
-	*out = (struct str){rest->p, len};
-	*rest = str_from(*rest, len);
-	return true;
+	uint8_t len;
+	return take_u8(rest, &len) && take_bytes(rest, len, out);
+}
+
+/** 0 if a payload was whole, and nothing is left of it. */
+static int decoded(bool whole, struct str rest) {
+	return whole && !rest.len ? 0 : -EPROTO;
 }
 
 void greeting_encode(const struct greeting *g, unsigned char out[GREETING_BYTES]) {
-	memcpy(mempcpy(out, magic, sizeof(magic)), g, sizeof(*g));
+	unsigned char *at = put_bytes(out, magic, sizeof(magic));
+	at = put_u8(at, g->lowest);
+	at = put_u8(at, g->highest);
+	at = put_u16(at, g->flags);
+	at = put_u32(at, g->seconds);
+	put_bytes(at, g->nonce, NONCE_BYTES);
 }
 
 int greeting_decode(const unsigned char bytes[GREETING_BYTES], struct greeting *out) {
-	memcpy(out, bytes + sizeof(magic), sizeof(*out));
-	return memcmp(bytes, magic, sizeof(magic)) != 0 ? -EPROTO : 0;
+	struct str rest = {(const char *)bytes, GREETING_BYTES}, begin, nonce;
+	bool whole = take_bytes(&rest, sizeof(magic), &begin) && take_u8(&rest, &out->lowest) &&
+		     take_u8(&rest, &out->highest) && take_u16(&rest, &out->flags) &&
+		     take_u32(&rest, &out->seconds) && take_bytes(&rest, NONCE_BYTES, &nonce);
+	if (!whole || memcmp(begin.p, magic, sizeof(magic)) != 0) {
+		return -EPROTO;
+	}
+	memcpy(out->nonce, nonce.p, NONCE_BYTES);
+	return 0;
+}
+
+size_t proof_encode(uint16_t port, unsigned char *out) {
+	return (size_t)(put_u16(out, port) - out);
+}
+
+int proof_decode(struct str payload, uint16_t *port) {
+	return decoded(take_u16(&payload, port), payload);
 }
 
 size_t hello_encode(const struct hello *h, unsigned char *out) {
-	unsigned char *at = put_name(mempcpy(out, h, HELLO_FIXED), h->host);
-	return (size_t)(put_name(put_name(at, h->node), h->version) - out);
+	unsigned char *at = put_u32(out, h->rank);
+	at = put_u32(at, h->size);
+	at = put_u64(at, h->incarnation);
+	at = put_u64(at, h->clock_ms);
+	at = put_u16(at, h->port);
+	at = put_u8(at, h->scope);
+	at = put_u8(at, h->flags);
+	at = put_u32(at, h->left_ms);
+	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
+		at = put_u64(at, h->digest[i]);
+	}
+	at = put_name(at, h->host);
+	at = put_name(at, h->node);
+	return (size_t)(put_name(at, h->version) - out);
 }
 
 int hello_decode(struct str payload, struct hello *out) {
-	bool all = take(&payload, out, HELLO_FIXED) && take_name(&payload, &out->host) &&
-		   take_name(&payload, &out->node) && take_name(&payload, &out->version);
-	return all && !payload.len ? 0 : -EPROTO;
+	bool whole = take_u32(&payload, &out->rank) && take_u32(&payload, &out->size) &&
+		     take_u64(&payload, &out->incarnation) && take_u64(&payload, &out->clock_ms) &&
+		     take_u16(&payload, &out->port) && take_u8(&payload, &out->scope) &&
+		     take_u8(&payload, &out->flags) && take_u32(&payload, &out->left_ms);
+	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
+		whole = whole && take_u64(&payload, &out->digest[i]);
+	}
+	whole = whole && take_name(&payload, &out->host) && take_name(&payload, &out->node) &&
+		take_name(&payload, &out->version);
+	return decoded(whole, payload);
 }
 
 size_t wait_encode(const struct wait_news *news, unsigned char *out) {
-	unsigned char *at = mempcpy(out, news, WAIT_FIXED);
-	*at++ = (unsigned char)news->n;
+	unsigned char *at = put_u32(out, news->present);
+	at = put_u32(at, news->size);
+	at = put_u32(at, news->since_ms);
+	at = put_u32(at, news->left_ms);
+	at = put_u32(at, news->absent);
+	at = put_u8(at, (uint8_t)news->n);
 	for (uint32_t i = 0; i < news->n; i++) {
 		// All names together have to fit.
 		struct str host = news->at[i].host;
-		at = mempcpy(at, &news->at[i].rank, sizeof(news->at[i].rank));
+		at = put_u32(at, news->at[i].rank);
 		at = put_name(at, (struct str){host.p, host.len < 100 ? host.len : 0});
 	}
 	return (size_t)(at - out);
 }
 
 int wait_decode(struct str payload, struct wait_news *out) {
-	unsigned char n;
-	bool all = take(&payload, out, WAIT_FIXED) && take(&payload, &n, 1) && n <= WAIT_NAMES;
-	out->n = all ? n : 0;
-	for (uint32_t i = 0; i < out->n && all; i++) {
-		all = take(&payload, &out->at[i].rank, sizeof(out->at[i].rank)) &&
-		      take_name(&payload, &out->at[i].host);
+	uint8_t n;
+	bool whole = take_u32(&payload, &out->present) && take_u32(&payload, &out->size) &&
+		     take_u32(&payload, &out->since_ms) && take_u32(&payload, &out->left_ms) &&
+		     take_u32(&payload, &out->absent) && take_u8(&payload, &n) && n <= WAIT_NAMES;
+	out->n = whole ? n : 0;
+	for (uint32_t i = 0; i < out->n && whole; i++) {
+		whole = take_u32(&payload, &out->at[i].rank) && take_name(&payload, &out->at[i].host);
 	}
-	return all && !payload.len ? 0 : -EPROTO;
+	return decoded(whole, payload);
 }
 
 size_t go_encode(const struct go *go, unsigned char *out) {
-	memcpy(out, go, sizeof(*go));
-	return sizeof(*go);
+	unsigned char *at = put_u16(out, go->port);
+	at = put_u16(at, go->flags);
+	at = put_u32(at, go->round);
+	at = put_u32(at, go->took_ms);
+	return (size_t)(put_u64(at, go->clock_ms) - out);
 }
 
 int go_decode(struct str payload, struct go *out) {
-	return take(&payload, out, sizeof(*out)) && !payload.len && out->port ? 0 : -EPROTO;
+	bool whole = take_u16(&payload, &out->port) && take_u16(&payload, &out->flags) &&
+		     take_u32(&payload, &out->round) && take_u32(&payload, &out->took_ms) &&
+		     take_u64(&payload, &out->clock_ms);
+	return decoded(whole && out->port, payload);
 }
 
 size_t no_encode(const struct no *no, unsigned char *out) {
 	uint16_t len = (uint16_t)(no->text.len < NO_TEXT_MAX ? no->text.len : NO_TEXT_MAX);
-	*out = (unsigned char)no->kind;
-	memcpy(mempcpy(out + 1, &len, sizeof(len)), no->text.p, len);
-	return 1 + sizeof(len) + len;
+	unsigned char *at = put_u16(put_u8(out, (uint8_t)no->kind), len);
+	return (size_t)(put_bytes(at, no->text.p, len) - out);
 }
 
 int no_decode(struct str payload, struct no *out) {
-	unsigned char kind;
+	uint8_t kind;
 	uint16_t len;
-	if (!take(&payload, &kind, 1) || !take(&payload, &len, sizeof(len)) || len != payload.len ||
+	if (!take_u8(&payload, &kind) || !take_u16(&payload, &len) || len != payload.len ||
 	    len > NO_TEXT_MAX || kind < NO_DEADLINE || kind > NO_ERROR) {
 		return -EPROTO;
 	}
@@ -117,13 +146,29 @@ int no_decode(struct str payload, struct no *out) {
 }
 
 size_t ended_encode(const struct ended *ended, unsigned char *out) {
-	return (size_t)(put_name(put_name(mempcpy(out, ended, ENDED_FIXED), ended->host), ended->text) - out);
+	unsigned char *at = put_u8(out, ended->why);
+	at = put_u8(at, ended->status);
+	at = put_u32(at, ended->rank);
+	at = put_name(at, ended->host);
+	return (size_t)(put_name(at, ended->text) - out);
 }
 
 int ended_decode(struct str payload, struct ended *out) {
-	bool all = take(&payload, out, ENDED_FIXED) && take_name(&payload, &out->host) &&
-		   take_name(&payload, &out->text);
-	return all && !payload.len && out->why <= END_TOLD ? 0 : -EPROTO;
+	bool whole = take_u8(&payload, &out->why) && take_u8(&payload, &out->status) &&
+		     take_u32(&payload, &out->rank) && take_name(&payload, &out->host) &&
+		     take_name(&payload, &out->text);
+	return decoded(whole && out->why <= END_TOLD, payload);
+}
+
+size_t died_encode(const struct died *died, unsigned char *out) {
+	unsigned char *at = put_u8(put_u32(out, died->ago_ms), died->status);
+	return (size_t)(put_name(at, died->text) - out);
+}
+
+int died_decode(struct str payload, struct died *out) {
+	bool whole = take_u32(&payload, &out->ago_ms) && take_u8(&payload, &out->status) &&
+		     take_name(&payload, &out->text);
+	return decoded(whole && out->text.len <= DIED_TEXT_MAX, payload);
 }
 
 int frame_length(const unsigned char *bytes, size_t n, size_t max) {

@@ -2,10 +2,16 @@
 #pragma once
 
 /**
- * What a roll call sends: a greeting from the coordinator, then frames both ways. All numbers are
- * little-endian.
+ * What a roll call sends. All numbers are little-endian.
  *
- *     u16 length of the whole frame | u8 type | u8 version | payload | 16 bytes MAC
+ *     coordinator    greeting    32 bytes, the same for everybody but for its nonce
+ *     member         MEET        32 bytes: a nonce, and the proof that it knows the job's key
+ *     coordinator    PROOF       the first frame
+ *     member         HELLO       then frames both ways
+ *
+ * A frame is
+ *
+ *     u16 length of the whole frame | u8 type | u8 version | sealed payload | 16 bytes tag
  *
  * Nothing here allocates memory or makes a system call. Decoding keeps texts as slices of the frame.
  */
@@ -13,14 +19,23 @@
 #include "rollcall/facts.h"
 #include "rollcall/key.h"
 
-#define ROLL_VERSION 1
+#define ROLL_VERSION 2
+
+/** The first bytes of a greeting. */
+#define GREETING_MAGIC "DISTROLL"
+
+/** In front of the payload. */
+#define FRAME_HEAD 4
 
 /** A frame without a payload, and the longest one. */
-#define FRAME_MIN 20
+#define FRAME_MIN (FRAME_HEAD + TAG_BYTES)
 #define FRAME_MAX 16384
 
-/** The longest HELLO: nobody has to be believed beyond this. */
+/** The longest frame but FACTS: longer ones are rejected. */
 #define HELLO_MAX 1024
+
+/** What a member says first: its nonce and its proof. */
+#define MEET_BYTES (NONCE_BYTES + TAG_BYTES)
 
 /** The digests in a HELLO. */
 #define HELLO_DIGESTS 6
@@ -37,10 +52,14 @@ enum frame_type {
 	FRAME_BYE = 3,
 	/** After the start: how the program of a member ended, or the coordinator leaves. */
 	FRAME_ENDED = 4,
+	/** A process that its program started has failed; or others were started since. */
+	FRAME_DIED = 5,
 	FRAME_WAIT = 16,
 	FRAME_TELL = 17,
 	FRAME_GO = 18,
 	FRAME_NO = 19,
+	/** The coordinator knows the job's key, too. */
+	FRAME_PROOF = 20,
 	/** Who was first: all end. */
 	FRAME_END = 21,
 };
@@ -83,10 +102,21 @@ struct ended {
 	uint8_t why;
 	/** The exit status. */
 	uint8_t status;
-	uint16_t unused;
 	uint32_t rank;
 	/** Its host, empty if that is not known; how it ended. */
 	struct str host;
+	struct str text;
+};
+
+/** The longest text of DIED. */
+#define DIED_TEXT_MAX 80
+
+struct died {
+	/** How long before it was sent, in ms. */
+	uint32_t ago_ms;
+	/** As an exit status; 0: forget what was sent before, as new ones were started. */
+	uint8_t status;
+	/** "process 77 (python3) was killed by SIGKILL" */
 	struct str text;
 };
 
@@ -96,11 +126,9 @@ struct greeting {
 	/** Until the coordinator gives up; UINT32_MAX: never. */
 	uint32_t seconds;
 	unsigned char nonce[NONCE_BYTES];
-	unsigned char tag[MAC_BYTES];
 };
 
 struct hello {
-	unsigned char nonce[NONCE_BYTES];
 	uint32_t rank;
 	uint32_t size;
 	/** Random, for each process. */
@@ -141,7 +169,7 @@ struct go {
 	uint32_t round;
 	uint32_t took_ms;
 	uint64_t clock_ms;
-} __attribute__((packed));
+};
 
 struct no {
 	enum no_kind kind;
@@ -158,18 +186,22 @@ int greeting_decode(const unsigned char bytes[GREETING_BYTES], struct greeting *
  * Write a payload of at most HELLO_MAX bytes to @out, and return its length. Texts of more than 255
  * bytes are cut.
  */
+size_t proof_encode(uint16_t port, unsigned char *out);
 size_t hello_encode(const struct hello *hello, unsigned char *out);
 size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
 size_t no_encode(const struct no *no, unsigned char *out);
 size_t ended_encode(const struct ended *ended, unsigned char *out);
+size_t died_encode(const struct died *died, unsigned char *out);
 
 /** Read a payload. Returns 0; -EPROTO if it is malformed: *@out is then undefined. */
+int proof_decode(struct str payload, uint16_t *port);
 int hello_decode(struct str payload, struct hello *out);
 int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);
 int no_decode(struct str payload, struct no *out);
 int ended_decode(struct str payload, struct ended *out);
+int died_decode(struct str payload, struct died *out);
 
 /**
  * The length of the frame that begins with the @n bytes at @bytes; 0 if it is not known yet;

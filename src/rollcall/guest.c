@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-/** A connection has this long for its HELLO. */
+/** A connection has this long for its proof, and then for its HELLO. */
+#define PROOF_MS 5000
 #define HELLO_MS 5000
+
+/** The most connections that are accepted at once: others want to be read, too. */
+#define ACCEPTS 256
 
 /** The longest text in a HELLO: its length is a byte. */
 #define TEXT_MAX 255
@@ -20,10 +23,10 @@
 /** How long the start is held if another host took a rank. */
 #define HOLD_MS 1000
 
-/** How long nobody is accepted if that fails. */
+/** Pause after accept() fails, in ms. */
 #define PAUSE_MS 20
 
-/** How often somebody comes without a word before it is worth a warning. */
+/** Silent connections before a warning. */
 #define SILENT_TIMES 3
 
 static void list_add(struct guest_list *list, struct guest *guest) {
@@ -49,29 +52,6 @@ void guest_is_deaf(struct coordinator *co, const struct guest *guest) {
 	}
 }
 
-/** Take the part of a frame away from @guest. */
-static void drop_part(struct coordinator *co, struct guest *guest) {
-	if (guest->part) {
-		co->parts[--co->n_parts] = guest->part;
-		guest->part = NULL;
-		guest->part_len = 0;
-	}
-}
-
-/** Keep the @n bytes until the rest comes. Returns 0; -ENOBUFS if too many do the same. */
-static int keep_part(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	if (!guest->part) {
-		if (co->n_parts == PARTS_MAX) {
-			return -ENOBUFS;
-		}
-		guest->part = co->parts[co->n_parts++];
-		guest->part = guest->part ? guest->part : arena_alloc(co->arena, FRAME_MAX);
-	}
-	memcpy(guest->part, bytes, n);
-	guest->part_len = (uint32_t)n;
-	return 0;
-}
-
 static void leave_seat(struct coordinator *co, struct guest *guest) {
 	struct seat *seat = &co->seats[guest->rank];
 	if (guest->state == GUEST_PRESENT && seat->guest == guest) {
@@ -82,22 +62,43 @@ static void leave_seat(struct coordinator *co, struct guest *guest) {
 	}
 }
 
+static struct guest_list *list_of(struct coordinator *co, enum guest_state state) {
+	return state == GUEST_UNPROVED ? &co->unproved : state == GUEST_PROVED ? &co->proved : &co->known;
+}
+
+static void leave_list(struct coordinator *co, struct guest *guest) {
+	list_remove(list_of(co, guest->state), guest);
+	if (guest->state == GUEST_UNPROVED) {
+		place_leave(co, guest);
+	} else {
+		co->n_members--;
+	}
+}
+
+/** Give @guest its state, and its place among those of that state. */
+static void join_list(struct coordinator *co, struct guest *guest, enum guest_state state) {
+	guest->state = state;
+	guest->since = co->now;
+	list_add(list_of(co, state), guest);
+	if (state == GUEST_UNPROVED) {
+		place_take(co, guest);
+	} else {
+		co->n_members++;
+	}
+}
+
 void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
 	if (guest->state == GUEST_FREE) {
 		return;
 	}
-	if (guest->state == GUEST_SILENT) {
-		list_remove(&co->silent, guest);
-	} else {
-		list_remove(&co->known, guest);
+	leave_list(co, guest);
+	if (guest->state == GUEST_PRESENT || guest->state == GUEST_BEYOND) {
 		leave_seat(co, guest);
 		co->others -= guest->size != co->size;
 	}
-	drop_part(co, guest);
 	guest->state = GUEST_FREE;
 	guest->next = co->free;
 	co->free = guest;
-	co->n_guests--;
 	if (co->lookups.fd >= 0) {
 		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
 		epoll_ctl(co->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
@@ -109,14 +110,11 @@ void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
 	}
 }
 
-/** The stranger at @address, whose text is @text: perhaps a new one; NULL if there are too many. */
-static struct stranger *find_stranger(struct coordinator *co, const struct address *address,
-				      const char *text) {
-	char other[ADDRESS_TEXT];
+/** The stranger at @address: perhaps a new one; NULL if there are too many. */
+static struct stranger *find_stranger(struct coordinator *co, const struct address *address) {
 	struct stranger *s = co->strangers;
 	for (; s < co->strangers + co->end->n_strangers; s++) {
-		address_text(&s->address, other);
-		if (strcmp(text, other) == 0) {
+		if (str_eq(address_bytes(&s->address), address_bytes(address))) {
 			return s;
 		}
 	}
@@ -128,83 +126,88 @@ static struct stranger *find_stranger(struct coordinator *co, const struct addre
 	return s;
 }
 
-void stranger_note(struct coordinator *co, const struct address *address, int as) {
+/** Warn of @s, once for each thing that it may be. */
+static void say_stranger(const struct coordinator *co, const struct stranger *s, bool changed) {
 	char text[ADDRESS_TEXT];
-	address_text(address, text);
-	struct stranger *s = find_stranger(co, address, text);
-	if (!s) {
-		return;
-	}
-	bool first_torch = as == STRANGER_TORCH && s->as != STRANGER_TORCH;
-	s->times++;
-	s->as = as > (int)s->as ? as : (int)s->as;
-	if (first_torch) {
+	address_text(&s->address, text);
+	if (changed && s->as == STRANGER_TORCH) {
 		roll_say(
 			co->call, ROLL_WARNING,
 			"roll call: %s speaks to port %u as PyTorch does: it was started without a roll call",
 			text, co->port);
-	} else if (s->as == STRANGER_SILENT && s->times == SILENT_TIMES) {
+	} else if (changed && s->as == STRANGER_KEY) {
 		roll_say(co->call, ROLL_WARNING,
-			 "roll call: %s came and left without a word, %u times: another secret, or another "
-			 "job?",
-			 text, s->times);
+			 "roll call: %s calls with another secret, or for another job", text);
+	} else if (s->as == STRANGER_SILENT && s->times == SILENT_TIMES) {
+		roll_say(co->call, ROLL_WARNING, "roll call: %s came and left without a word, %u times", text,
+			 s->times);
+	}
+}
+
+void stranger_note(struct coordinator *co, const struct address *address, enum stranger_as as) {
+	struct stranger *s = find_stranger(co, address);
+	if (s) {
+		bool changed = as > s->as;
+		s->times++;
+		s->as = changed ? as : s->as;
+		say_stranger(co, s, changed);
 	}
 }
 
 /** Close a guest that is no member. */
-static void turn_away(struct coordinator *co, struct guest *guest, int as) {
+static void turn_away(struct coordinator *co, struct guest *guest, enum stranger_as as) {
 	stranger_note(co, &guest->peer, as);
 	guest_close(co, guest, true);
 }
 
+/** Close those at the head of a list that came before @ms ago. Returns when the next has to be. */
+static uint64_t expire(struct coordinator *co, const struct guest_list *list, uint64_t ms) {
+	while (list->first && co->now >= list->first->since + ms) {
+		turn_away(co, list->first, STRANGER_SILENT);
+	}
+	return list->first ? list->first->since + ms : UINT64_MAX;
+}
+
 uint64_t guests_expire(struct coordinator *co) {
-	while (co->silent.first && co->now >= co->silent.first->since + HELLO_MS) {
-		turn_away(co, co->silent.first, STRANGER_SILENT);
-	}
-	return co->silent.first ? co->silent.first->since + HELLO_MS : UINT64_MAX;
+	uint64_t unproved = expire(co, &co->unproved, PROOF_MS);
+	return clock_earlier(unproved, expire(co, &co->proved, HELLO_MS));
 }
 
-static const unsigned char *next_nonce(struct coordinator *co) {
-	if (co->n_nonces == 0) {
-		// A short read cannot be: the pool is initialised by now, and no signal is caught.
-		while (getrandom(co->nonces, sizeof(co->nonces), 0) != sizeof(co->nonces)) {
-		}
-		co->n_nonces = NONCES;
+static struct guest *new_guest(struct coordinator *co) {
+	// Those that say one rank are told by name soon, also if they have gone meanwhile.
+	struct guest *guest = co->duplicate[0] ? NULL : co->free;
+	if (!guest) {
+		guest = arena_alloc(co->arena, sizeof(*guest));
+		*guest = (struct guest){.rooms = {NULL, NULL}};
+		return guest;
 	}
-	return co->nonces[--co->n_nonces];
+	co->free = guest->next;
+	*guest = (struct guest){.rooms = {guest->rooms[0], guest->rooms[1]}};
+	return guest;
 }
 
-/** Make room for one more, at the cost of the one that has been silent for longest. */
-static bool make_room(struct coordinator *co) {
-	if (co->n_guests == co->max_guests && co->silent.first) {
-		turn_away(co, co->silent.first, STRANGER_SILENT);
+/** Write a greeting with a nonce of its own. Returns 0; -EIO if there are no random numbers. */
+static int greet(struct coordinator *co, struct guest *guest) {
+	uint64_t left = (clock_left(co->now, co->watch.deadline) + 999) / 1000;
+	co->greeting.seconds = (uint32_t)clock_earlier(left, UINT32_MAX);
+	if (getrandom(co->greeting.nonce, NONCE_BYTES, 0) != NONCE_BYTES) {
+		return -EIO;
 	}
-	return co->n_guests < co->max_guests;
+	greeting_encode(&co->greeting, guest->greeting);
+	return stream_send(guest->line.fd, guest->greeting, GREETING_BYTES);
 }
 
 struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer) {
-	// Those that say one rank are told by name soon, also if they have gone meanwhile.
-	struct guest *guest = co->duplicate[0] ? NULL : co->free;
-	if (guest) {
-		co->free = guest->next;
-	} else {
-		guest = arena_alloc(co->arena, sizeof(*guest));
-		guest->rooms[0] = guest->rooms[1] = NULL;
+	if (co->n_unproved >= co->max_unproved) {
+		turn_away(co, place_to_clear(co), STRANGER_SILENT);
 	}
-	memset(&guest->state, 0, sizeof(*guest) - offsetof(struct guest, state));
+	struct guest *guest = new_guest(co);
 	guest->line.fd = fd;
-	guest->state = GUEST_SILENT;
 	guest->peer = *peer;
-	guest->since = co->now;
-	co->n_guests++;
-	list_add(&co->silent, guest);
-	uint64_t left = (clock_left(co->now, co->watch.deadline) + 999) / 1000;
-	co->greeting.seconds = (uint32_t)clock_earlier(left, UINT32_MAX);
-	memcpy(co->greeting.nonce, next_nonce(co), NONCE_BYTES);
-	greeting_encode(&co->greeting, guest->greeting);
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = guest};
-	if (epoll_ctl(co->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ||
-	    stream_send(fd, guest->greeting, GREETING_BYTES) < 0) {
+	join_list(co, guest, GUEST_UNPROVED);
+	// Edge-triggered: what is not complete stays in the kernel, and wakes us once only.
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = guest};
+	if (epoll_ctl(co->epoll, EPOLL_CTL_ADD, fd, &event) < 0 || greet(co, guest) < 0) {
 		guest_close(co, guest, true);
 	}
 	return guest;
@@ -213,13 +216,10 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 void guests_accept(struct coordinator *co) {
 	struct address peer;
 	int fd = 0;
-	// Not for ever: others want to be read, too.
-	for (int i = 0; i < NONCES && (fd >= 0 || fd == -ECONNABORTED); i++) {
+	for (int i = 0; i < ACCEPTS && (fd >= 0 || fd == -ECONNABORTED); i++) {
 		fd = listen_accept(co->listener, &peer);
-		if (fd >= 0 && make_room(co)) {
+		if (fd >= 0) {
 			guest_arrive(co, fd, &peer);
-		} else if (fd >= 0) {
-			stream_reset(fd);
 		}
 	}
 	if (fd < 0 && fd != -EAGAIN) {
@@ -265,8 +265,11 @@ static void take_seat(struct coordinator *co, struct guest *guest) {
 		co->duplicate[0] = older ? older : guest;
 		co->duplicate[1] = guest;
 	} else if (older && older->incarnation != guest->incarnation) {
+		co->mixed |= co->call->nameless && co->now < co->watch.started + NAMELESS_MS;
 		seat->replaced = older->incarnation;
-		co->hold = str_eq(older->node, guest->node) ? co->hold : guest->since + HOLD_MS;
+		if (!str_eq(older->node, guest->node)) {
+			co->hold = guest->since + HOLD_MS;
+		}
 	}
 	if (older ? older->incarnation != guest->incarnation : seat->gone != 0) {
 		co->end->restarts++;
@@ -281,28 +284,19 @@ static void take_seat(struct coordinator *co, struct guest *guest) {
 	co->end->last_ms = co->now - co->watch.started;
 }
 
-static int take_hello(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	struct frame frame;
+static int take_hello(struct coordinator *co, struct guest *guest, const struct frame *frame) {
 	struct hello hello;
-	if (n < FRAME_MIN + NONCE_BYTES) {
+	if (frame->type != FRAME_HELLO || hello_decode(frame->payload, &hello) < 0) {
 		return -EPROTO;
 	}
-	line_begin(&guest->line, guest->line.fd, 'd', &co->call->key, guest->greeting,
-		   bytes + FRAME_MIN - MAC_BYTES);
-	if (line_receive(&guest->line, bytes, n, &frame) < 0 || frame.type != FRAME_HELLO ||
-	    hello_decode(frame.payload, &hello) < 0) {
-		return -EPROTO;
-	}
+	leave_list(co, guest);
 	describe(co, guest, &hello);
-	list_remove(&co->silent, guest);
-	list_add(&co->known, guest);
-	guest->since = co->now;
-	guest->state = guest->rank < co->size ? GUEST_PRESENT : GUEST_BEYOND;
+	join_list(co, guest, hello.rank < co->size ? GUEST_PRESENT : GUEST_BEYOND);
 	if (guest->state == GUEST_PRESENT) {
 		take_seat(co, guest);
 		uint64_t left = clock_earlier(clock_left(co->now, co->watch.deadline), UINT32_MAX);
-		if ((uint64_t)hello.left_ms + DEADLINE_MORE_MS < left) {
-			// It would give up before us.
+		if (hello.left_ms < left) {
+			// It may give up before us.
 			news_send(co, guest);
 		}
 	}
@@ -310,37 +304,16 @@ static int take_hello(struct coordinator *co, struct guest *guest, const unsigne
 }
 
 /** Take one whole frame. Returns 0; a negative errno: the guest has to go. */
-static int take_frame(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	struct frame frame;
-	if (guest->state == GUEST_SILENT) {
-		return take_hello(co, guest, bytes, n);
+static int take_frame(struct coordinator *co, struct guest *guest, const struct frame *frame) {
+	if (guest->state == GUEST_PROVED) {
+		return take_hello(co, guest, frame);
 	}
-	int r = line_receive(&guest->line, bytes, n, &frame);
-	if (r == 0 && frame.type == FRAME_FACTS && guest->asked) {
+	if (frame->type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
-		agree_take(co, guest, frame.payload);
+		agree_take(co, guest, frame->payload);
 		return 0;
 	}
-	return r == 0 && frame.type == FRAME_BYE ? 0 : -EPROTO;
-}
-
-/** Take all frames in the @n bytes, and keep the rest. Returns 0; a negative errno. */
-static int take_bytes(struct coordinator *co, struct guest *guest, const unsigned char *bytes, size_t n) {
-	int r = 0;
-	while (n && r == 0 && guest->state != GUEST_FREE) {
-		int length = frame_length(bytes, n, guest->asked ? FRAME_MAX : HELLO_MAX);
-		if (length < 0) {
-			return length;
-		}
-		if (length == 0 || (size_t)length > n) {
-			return keep_part(co, guest, bytes, n);
-		}
-		r = take_frame(co, guest, bytes, (size_t)length);
-		bytes += length;
-		n -= (size_t)length;
-	}
-	drop_part(co, guest);
-	return r;
+	return frame->type == FRAME_BYE ? 0 : -EPROTO;
 }
 
 /** The connection has ended, with a reset if @reset. */
@@ -348,34 +321,89 @@ static void see_off(struct coordinator *co, struct guest *guest, bool reset) {
 	if (reset && co->released) {
 		guest_is_deaf(co, guest);
 	}
-	if (guest->state == GUEST_SILENT) {
-		stranger_note(co, &guest->peer, guest->part ? STRANGER_OTHER : STRANGER_SILENT);
+	if (guest->state == GUEST_UNPROVED) {
+		stranger_note(co, &guest->peer, STRANGER_SILENT);
 	}
 	guest_close(co, guest, false);
 }
 
-void guest_read(struct coordinator *co, struct guest *guest) {
-	unsigned char bytes[FRAME_MAX];
-	if (guest->state == GUEST_FREE) {
+/** Make room for one more member, at the cost of one that has not said HELLO. */
+static bool make_room(struct coordinator *co) {
+	if (co->n_members >= co->max_members && co->proved.first) {
+		turn_away(co, co->proved.first, STRANGER_SILENT);
+	}
+	return co->n_members < co->max_members;
+}
+
+/** The proof of @guest is right: prove ourselves. */
+static void admit(struct coordinator *co, struct guest *guest, const unsigned char nonce[NONCE_BYTES]) {
+	unsigned char payload[HELLO_MAX];
+	if (!make_room(co)) {
+		guest_close(co, guest, true);
 		return;
 	}
-	size_t have = guest->part_len;
-	if (have) {
-		memcpy(bytes, guest->part, have);
+	line_begin(&guest->line, guest->line.fd, 'd', &co->call->key, guest->greeting, nonce);
+	leave_list(co, guest);
+	join_list(co, guest, GUEST_PROVED);
+	if (line_send(&guest->line, FRAME_PROOF, payload, proof_encode(co->port, payload)) < 0) {
+		guest_close(co, guest, true);
 	}
-	ssize_t n = read(guest->line.fd, bytes + have, sizeof(bytes) - have);
-	if (n < 0 && errno == EAGAIN) {
+}
+
+/** What @bytes are, which are no right MEET: text, or as random as one with another key. */
+static enum stranger_as unlike(const unsigned char bytes[MEET_BYTES]) {
+	size_t plain = 0;
+	while (plain < NONCE_BYTES && bytes[plain] < 0x7f) {
+		plain++;
+	}
+	return plain == NONCE_BYTES ? STRANGER_OTHER : STRANGER_KEY;
+}
+
+/** Read MEET. Who has no right one gets no answer. */
+static void read_meet(struct coordinator *co, struct guest *guest, bool over) {
+	unsigned char bytes[MEET_BYTES], proof[TAG_BYTES];
+	ssize_t n = stream_peek(guest->line.fd, bytes, sizeof(bytes));
+	if (n == -EAGAIN || (n > 0 && n < MEET_BYTES && !over && torch_like(bytes, (size_t)n) <= 0)) {
 		return;
 	}
 	if (n <= 0) {
 		see_off(co, guest, n < 0);
 		return;
 	}
-	have += (size_t)n;
-	int torch = guest->state == GUEST_SILENT ? torch_like(bytes, have) : -1;
-	int r = torch > 0 ? -EPROTO : (torch ? take_bytes : keep_part)(co, guest, bytes, have);
-	if (r < 0) {
-		turn_away(co, guest, torch > 0 ? STRANGER_TORCH : STRANGER_OTHER);
+	if (torch_like(bytes, (size_t)n) > 0) {
+		turn_away(co, guest, STRANGER_TORCH);
+		return;
+	}
+	if (n < MEET_BYTES || read(guest->line.fd, bytes, sizeof(bytes)) != MEET_BYTES) {
+		turn_away(co, guest, STRANGER_OTHER);
+		return;
+	}
+	key_proof(&co->call->key, guest->greeting, bytes, proof);
+	if (tag_equal(proof, bytes + NONCE_BYTES)) {
+		admit(co, guest, bytes);
+	} else {
+		turn_away(co, guest, unlike(bytes));
+	}
+}
+
+void guest_read(struct coordinator *co, struct guest *guest, bool over) {
+	unsigned char bytes[FRAME_MAX];
+	struct frame frame;
+	if (guest->state == GUEST_UNPROVED) {
+		read_meet(co, guest, over);
+	}
+	while (guest->state > GUEST_UNPROVED) {
+		size_t max = guest->asked ? FRAME_MAX : HELLO_MAX;
+		int r = line_take(&guest->line, bytes, max, over, &frame);
+		if (r == -EAGAIN) {
+			return;
+		}
+		r = r < 0 ? r : take_frame(co, guest, &frame);
+		if (r == -EPROTO) {
+			turn_away(co, guest, STRANGER_OTHER);
+		} else if (r < 0) {
+			see_off(co, guest, r != -ENODATA);
+		}
 	}
 }
 

@@ -2,6 +2,8 @@
 
 #include "rollcall/key.h"
 
+#include "rollcall/wire.h"
+
 #include <bearssl.h>
 
 void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]) {
@@ -52,43 +54,56 @@ void key_hmac(const struct key *key, struct str a, struct str b, unsigned char o
 	resume(key->outer, (struct str){(const char *)out, SHA256_BYTES}, STR(""), out);
 }
 
-/** Make the key that HMAC(@key, @a || @b) is. */
-static void derive(const struct key *key, struct str a, struct str b, struct key *out) {
+void key_of_job(struct str secret, const char *job, struct key *out) {
+	// sizeof() counts the NUL, which separates the version from the job.
+	static const char version[] = "distinit roll call 2";
 	unsigned char bytes[SHA256_BYTES];
-	key_hmac(key, a, b, bytes);
+	key_make(secret.len ? secret : STR("distinit without a secret"), out);
+	key_hmac(out, (struct str){version, sizeof(version)}, str_of(job), bytes);
 	key_make((struct str){(const char *)bytes, sizeof(bytes)}, out);
 	explicit_bzero(bytes, sizeof(bytes));
 }
 
-void key_of_job(struct str secret, const char *job, struct key *out) {
-	// sizeof() counts the NUL, which separates the version from the job.
-	static const char version[] = "distinit roll call 1";
-	key_make(secret.len ? secret : STR("distinit without a secret"), out);
-	derive(out, (struct str){version, sizeof(version)}, str_of(job), out);
-}
-
-void key_tag(const struct key *job, unsigned char out[MAC_BYTES]) {
-	unsigned char bytes[SHA256_BYTES];
-	key_hmac(job, STR("tag"), STR(""), bytes);
-	memcpy(out, bytes, MAC_BYTES);
-}
-
-void key_of_connection(const struct key *job, const unsigned char greeting[GREETING_BYTES],
-		       const unsigned char nonce[NONCE_BYTES], struct key *out) {
+/** HMAC(@job, @label || @greeting || @nonce). */
+static void derive(const struct key *job, struct str label, const unsigned char greeting[GREETING_BYTES],
+		   const unsigned char nonce[NONCE_BYTES], unsigned char out[SHA256_BYTES]) {
 	char both[GREETING_BYTES + NONCE_BYTES];
-	memcpy(mempcpy(both, greeting, GREETING_BYTES), nonce, NONCE_BYTES);
-	derive(job, STR("connection"), (struct str){both, sizeof(both)}, out);
+	memcpy(both, greeting, GREETING_BYTES);
+	memcpy(both + GREETING_BYTES, nonce, NONCE_BYTES);
+	key_hmac(job, label, (struct str){both, sizeof(both)}, out);
 }
 
-void key_mac(const struct key *connection, char direction, uint32_t number, const void *frame, size_t n,
-	     unsigned char out[MAC_BYTES]) {
-	const struct {
-		char direction;
-		uint32_t number;
-	} __attribute__((packed)) head = {direction, number};
+void key_proof(const struct key *job, const unsigned char greeting[GREETING_BYTES],
+	       const unsigned char nonce[NONCE_BYTES], unsigned char out[TAG_BYTES]) {
 	unsigned char bytes[SHA256_BYTES];
-	key_hmac(connection, (struct str){(const char *)&head, sizeof(head)}, (struct str){frame, n}, bytes);
-	memcpy(out, bytes, MAC_BYTES);
+	derive(job, STR("meet"), greeting, nonce, bytes);
+	memcpy(out, bytes, TAG_BYTES);
+}
+
+void key_of_side(const struct key *job, char side, const unsigned char greeting[GREETING_BYTES],
+		 const unsigned char nonce[NONCE_BYTES], unsigned char out[SEAL_BYTES]) {
+	derive(job, side == 'm' ? STR("member") : STR("desk"), greeting, nonce, out);
+}
+
+/** Encrypt or decrypt, and compute the tag. No number is used twice with one key. */
+static void run(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
+		unsigned char tag[TAG_BYTES], bool encrypt) {
+	unsigned char nonce[12] = {0};
+	put_u32(nonce, number);
+	br_poly1305_ctmul_run(key, nonce, what->bytes, what->len, what->head, what->head_len, tag,
+			      br_chacha20_ct_run, encrypt);
+}
+
+void key_seal(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
+	      unsigned char tag[TAG_BYTES]) {
+	run(key, number, what, tag, true);
+}
+
+bool key_open(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
+	      const unsigned char tag[TAG_BYTES]) {
+	unsigned char right[TAG_BYTES];
+	run(key, number, what, right, false);
+	return tag_equal(tag, right);
 }
 
 unsigned key_variety(struct str secret) {
@@ -109,10 +124,10 @@ void key_forget(struct str secret) {
 	}
 }
 
-bool mac_equal(const unsigned char a[MAC_BYTES], const unsigned char b[MAC_BYTES]) {
+bool tag_equal(const unsigned char a[TAG_BYTES], const unsigned char b[TAG_BYTES]) {
 	// volatile: the compiler must not stop at the first difference.
 	volatile unsigned char differ = 0;
-	for (size_t i = 0; i < MAC_BYTES; i++) {
+	for (size_t i = 0; i < TAG_BYTES; i++) {
 		differ = (unsigned char)(differ | (a[i] ^ b[i]));
 	}
 	return differ == 0;

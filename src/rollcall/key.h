@@ -4,13 +4,14 @@
 /**
  * The keys of a roll call, and SHA-256. Only key.c uses BearSSL.
  *
- *     K0  = the secret, or a constant
- *     K   = HMAC(K0, "distinit roll call 1\0" || job)
- *     tag = HMAC(K, "tag")
- *     Ks  = HMAC(K, "connection" || greeting || the member's nonce)
- *     MAC = HMAC(Ks, direction || number || frame)
+ *     K0    = the secret, or a constant
+ *     K     = HMAC(K0, "distinit roll call 2\0" || job)
+ *     proof = HMAC(K, "meet" || greeting || M)          M is the member's nonce
+ *     Km    = HMAC(K, "member" || greeting || M)        seals what the member sends
+ *     Kd    = HMAC(K, "desk" || greeting || M)          seals what the coordinator sends
  *
- * HMAC is HMAC-SHA256; tag and MAC are its first 16 bytes.
+ * HMAC is HMAC-SHA256; a proof is its first 16 bytes. Frames are sealed by ChaCha20-Poly1305 (RFC
+ * 8439).
  */
 
 #include "base/str.h"
@@ -18,11 +19,16 @@
 #include <stdint.h>
 
 #define SHA256_BYTES 32
-#define MAC_BYTES    16
 #define NONCE_BYTES  16
 
-/** The length of the greeting (frame.h), which is part of the connection's key. */
-#define GREETING_BYTES 48
+/** A proof, and the tag of a sealed frame. */
+#define TAG_BYTES 16
+
+/** A key of ChaCha20. */
+#define SEAL_BYTES 32
+
+/** The length of the greeting (frame.h), which is part of the connection's keys. */
+#define GREETING_BYTES 32
 
 /** The SHA-256 of the @n bytes at @bytes. */
 void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]);
@@ -42,19 +48,29 @@ void key_hmac(const struct key *key, struct str a, struct str b, unsigned char o
 /** K for @job, such as "slurm:4711.0". An empty @secret: there is none. */
 void key_of_job(struct str secret, const char *job, struct key *out);
 
-/** The tag, by which a member recognises its own job. */
-void key_tag(const struct key *job, unsigned char out[MAC_BYTES]);
+/** The proof of a member, for the coordinator that sent @greeting. */
+void key_proof(const struct key *job, const unsigned char greeting[GREETING_BYTES],
+	       const unsigned char nonce[NONCE_BYTES], unsigned char out[TAG_BYTES]);
 
-/** Ks for one connection. */
-void key_of_connection(const struct key *job, const unsigned char greeting[GREETING_BYTES],
-		       const unsigned char nonce[NONCE_BYTES], struct key *out);
+/** The key for what one @side sends on a connection: 'm' the member, 'd' the coordinator. */
+void key_of_side(const struct key *job, char side, const unsigned char greeting[GREETING_BYTES],
+		 const unsigned char nonce[NONCE_BYTES], unsigned char out[SEAL_BYTES]);
 
-/**
- * The MAC of the @n bytes at @frame, which is number @number in its direction: 'm' from the member,
- * 'd' from the coordinator.
- */
-void key_mac(const struct key *connection, char direction, uint32_t number, const void *frame, size_t n,
-	     unsigned char out[MAC_BYTES]);
+/** What is sealed: bytes that stay readable, and bytes that are encrypted where they are. */
+struct sealed {
+	const unsigned char *head;
+	size_t head_len;
+	unsigned char *bytes;
+	size_t len;
+};
+
+/** Seal frame number @number, and write its @tag. */
+void key_seal(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
+	      unsigned char tag[TAG_BYTES]);
+
+/** Open it. Returns whether the @tag is right; if not, the bytes are noise. */
+bool key_open(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
+	      const unsigned char tag[TAG_BYTES]);
 
 /** How many different bytes @secret has. */
 unsigned key_variety(struct str secret);
@@ -62,5 +78,5 @@ unsigned key_variety(struct str secret);
 /** Erase a secret, which belongs to us although the slice is const. */
 void key_forget(struct str secret);
 
-/** Whether two MACs or tags are equal, in a time that does not depend on them. */
-bool mac_equal(const unsigned char a[MAC_BYTES], const unsigned char b[MAC_BYTES]);
+/** Whether two proofs or tags are equal, in a time that does not depend on them. */
+bool tag_equal(const unsigned char a[TAG_BYTES], const unsigned char b[TAG_BYTES]);

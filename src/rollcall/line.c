@@ -3,38 +3,55 @@
 #include "rollcall/line.h"
 
 #include "net/listen.h"
+#include "rollcall/wire.h"
 
 #include <errno.h>
-
-/** In front of the payload: u16 length, u8 type, u8 version. */
-#define FRAME_HEAD (FRAME_MIN - MAC_BYTES)
+#include <unistd.h>
 
 void line_begin(struct line *line, int fd, char own, const struct key *job,
 		const unsigned char greeting[GREETING_BYTES], const unsigned char nonce[NONCE_BYTES]) {
-	*line = (struct line){.fd = fd, .own = own, .version = ROLL_VERSION};
-	key_of_connection(job, greeting, nonce, &line->key);
+	*line = (struct line){.fd = fd};
+	key_of_side(job, own, greeting, nonce, line->send_key);
+	key_of_side(job, own == 'm' ? 'd' : 'm', greeting, nonce, line->receive_key);
 }
 
 int line_send(struct line *line, enum frame_type type, const void *payload, size_t n) {
 	unsigned char frame[FRAME_MAX];
-	size_t length = FRAME_MIN + n;
-	frame[0] = (unsigned char)length;
-	frame[1] = (unsigned char)(length >> 8);
-	frame[2] = (unsigned char)type;
-	frame[3] = line->version;
-	memcpy(frame + FRAME_HEAD, payload, n);
-	key_mac(&line->key, line->own, line->sent++, frame, FRAME_HEAD + n, frame + FRAME_HEAD + n);
-	return stream_send(line->fd, frame, length);
+	unsigned char *at = put_u16(frame, (uint16_t)(FRAME_MIN + n));
+	at = put_u8(at, (uint8_t)type);
+	at = put_u8(at, ROLL_VERSION);
+	memcpy(at, payload, n);
+	const struct sealed what = {frame, FRAME_HEAD, at, n};
+	key_seal(line->send_key, line->sent++, &what, at + n);
+	return stream_send(line->fd, frame, FRAME_MIN + n);
 }
 
-int line_receive(struct line *line, const unsigned char *bytes, size_t n, struct frame *out) {
-	unsigned char mac[MAC_BYTES];
-	char other = line->own == 'm' ? 'd' : 'm';
-	key_mac(&line->key, other, line->received, bytes, n - MAC_BYTES, mac);
-	if (!mac_equal(mac, bytes + n - MAC_BYTES) || bytes[3] != line->version) {
+int line_receive(struct line *line, unsigned char *bytes, size_t n, struct frame *out) {
+	const struct sealed what = {bytes, FRAME_HEAD, bytes + FRAME_HEAD, n - FRAME_MIN};
+	if (!key_open(line->receive_key, line->received, &what, bytes + n - TAG_BYTES) ||
+	    bytes[3] != ROLL_VERSION) {
 		return -EBADMSG;
 	}
 	line->received++;
-	*out = (struct frame){bytes[2], {(const char *)bytes + FRAME_HEAD, n - FRAME_MIN}};
+	*out = (struct frame){bytes[2], {(const char *)what.bytes, what.len}};
 	return 0;
+}
+
+int line_take(struct line *line, unsigned char *bytes, size_t max, bool over, struct frame *out) {
+	ssize_t there = stream_peek(line->fd, bytes, max);
+	if (there <= 0) {
+		return there < 0 ? (int)there : -ENODATA;
+	}
+	int length = frame_length(bytes, (size_t)there, max);
+	if (length < 0) {
+		return length;
+	}
+	if (length == 0 || length > there) {
+		return over ? -ENODATA : -EAGAIN;
+	}
+	// What was seen can be read.
+	if (read(line->fd, bytes, (size_t)length) != length) {
+		return -EIO;
+	}
+	return line_receive(line, bytes, (size_t)length, out) < 0 ? -EPROTO : 0;
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** One connection of a roll call, once its key is known: frames are signed, checked and counted. */
+/** One connection of a roll call, once both have said their nonces: frames are sealed, opened and counted. */
 
 #include "rollcall/frame.h"
 
 struct line {
 	int fd;
-	/** 'm' for a member, 'd' for the coordinator. */
-	char own;
-	uint8_t version;
-	struct key key;
+	/** What we send is sealed with the first, and what we get with the second. */
+	unsigned char send_key[SEAL_BYTES];
+	unsigned char receive_key[SEAL_BYTES];
 	/** The number of the next frame in each direction. */
 	uint32_t sent;
 	uint32_t received;
 };
 
-/** A frame whose MAC was right. */
+/** A frame whose tag was right. */
 struct frame {
 	enum frame_type type;
 	struct str payload;
 };
 
-/** Begin on @fd with the key of this connection. */
+/** Begin on @fd with the keys of this connection. @own: 'm' for a member, 'd' for the coordinator. */
 void line_begin(struct line *line, int fd, char own, const struct key *job,
 		const unsigned char greeting[GREETING_BYTES], const unsigned char nonce[NONCE_BYTES]);
 
@@ -32,5 +31,16 @@ void line_begin(struct line *line, int fd, char own, const struct key *job,
  */
 int line_send(struct line *line, enum frame_type type, const void *payload, size_t n);
 
-/** Check the @n bytes of a whole frame. Returns 0 with *@out; -EBADMSG for a wrong MAC. */
-int line_receive(struct line *line, const unsigned char *bytes, size_t n, struct frame *out);
+/**
+ * Open the whole frame of @n bytes at @bytes, where it is. Returns 0 with *@out; -EBADMSG for a
+ * wrong tag.
+ */
+int line_receive(struct line *line, unsigned char *bytes, size_t n, struct frame *out);
+
+/**
+ * Take the next frame of at most @max bytes from the connection, into @bytes. Nothing is taken of
+ * one that is not complete: it stays in the kernel. @over: nothing will follow what is there.
+ * Returns 0 with *@out; -EAGAIN: it is not complete yet; -ENODATA at the end; -EPROTO: it is no frame,
+ * or its tag is wrong; another negative errno: the connection is broken.
+ */
+int line_take(struct line *line, unsigned char *bytes, size_t max, bool over, struct frame *out);

@@ -7,21 +7,32 @@
 #include "net/backoff.h"
 #include "net/clock.h"
 #include "net/connect.h"
+#include "net/listen.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 /** How long addresses are used before the name is looked up again. */
 #define LOOKUP_AGAIN_MS 10000
 
-/** How long a port may be silent before it is taken for something else. */
-#define GREETING_MS 2000
+/** How long a port may take for its greeting and its proof, before it is taken for something else. */
+#define PROOF_MS 2000
 
 /** A port that was another's so many times is tried each so many rounds only. */
 #define OTHERS_TIMES  2
 #define OTHERS_ROUNDS 5
+
+/** How much later than its own deadline a member may end, for the coordinator's sentence. */
+#define SENTENCE_MS 1000
+
+/** The news are shown at most once in this time. */
+#define NEWS_MS 10000
+
+/** The longest text of them. */
+#define NEWS_MAX 500
 
 /** All members do not come at the same moment: this much for each, in microseconds, and at most. */
 #define SPREAD_US     50
@@ -47,13 +58,19 @@ struct member {
 	/** How often each port was another's, since it last was not. */
 	uint32_t others[ROLL_PORTS];
 	struct line line;
-	size_t n;
+	/** The port that is tried now. */
+	uint16_t port;
+	/** When the coordinator was there, and went; 0: it was not. */
+	uint64_t went_at;
+	/** Our own deadline: the coordinator may move it while it is there. */
+	uint64_t own_deadline;
 	struct watch watch;
-	/** What the coordinator said last; its size is 0 before that. */
-	struct wait_news news;
+	/** What the coordinator said last of who is absent; empty before that. */
+	char news[NEWS_MAX];
 	/** Why the first port failed, or one where the coordinator was. */
 	struct err why;
-	/** @n bytes of frames. */
+	/** The beginning of a frame: @n bytes. */
+	size_t n;
 	unsigned char bytes[HELLO_MAX];
 };
 
@@ -72,27 +89,31 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 		 failure);
 }
 
-/** Show what the coordinator said, first after a minute: there may be thousands of members. */
-static void say_news(struct member *m) {
-	const struct wait_news *news = &m->news;
-	uint64_t now = clock_now_ms();
-	if (!m->call->verbose && now < m->news_at) {
-		return;
-	}
-	m->news_at = now + (now - m->watch.started);
-	struct buf absent = BUF(m->call->arena);
+/** Keep what @news say: "h0 counts 2 of 3 nodes after 12 s; absent: h2". */
+static void keep_news(struct member *m, const struct wait_news *news) {
+	const struct arena before = *m->call->arena;
+	struct buf text = BUF(m->call->arena);
+	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
+		 m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000));
 	for (uint32_t i = 0; i < news->n; i++) {
-		buf_puts(&absent, i ? ", " : "");
-		buf_put(&absent, news->at[i].host);
+		buf_puts(&text, i ? ", " : "; absent: ");
+		buf_put(&text, news->at[i].host);
 		if (!news->at[i].host.len) {
-			buf_putf(&absent, "rank %u", news->at[i].rank);
+			buf_putf(&text, "rank %u", news->at[i].rank);
 		}
 	}
-	roll_put_more(&absent, news->absent > news->n ? news->absent - news->n : 0);
-	roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING,
-		 "roll call: %s counts %u of %u %s after %s; absent: %s", m->call->master, news->present,
-		 news->size, m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000),
-		 buf_text(&absent));
+	roll_put_more(&text, news->n && news->absent > news->n ? news->absent - news->n : 0);
+	snprintf(m->news, sizeof(m->news), "%s", buf_text(&text));
+	arena_back(m->call->arena, &before);
+}
+
+/** Show what the coordinator said, first after a minute: there may be thousands of members. */
+static void say_news(struct member *m) {
+	uint64_t now = clock_now_ms();
+	if (now >= m->news_at) {
+		m->news_at = now + (m->call->verbose ? NEWS_MS : now - m->watch.started);
+		roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING, "roll call: %s", m->news);
+	}
 }
 
 /**
@@ -113,37 +134,85 @@ static int read_more(struct member *m, int fd, size_t want, uint64_t until, cons
 }
 
 /** Read the greeting on @fd. Returns 0; -EAGAIN with the failure, as for others; -EINTR. */
-static int read_greeting(struct member *m, int fd, struct greeting *greeting) {
-	uint64_t until = clock_after(clock_now_ms(), GREETING_MS);
+static int read_greeting(struct member *m, int fd, uint64_t until, unsigned char bytes[GREETING_BYTES],
+			 uint32_t *seconds) {
+	struct greeting greeting;
 	int r = 0;
 	for (m->n = 0; r == 0 && m->n < GREETING_BYTES;) {
 		r = read_more(m, fd, GREETING_BYTES, until,
 			      "it accepts connections, but closes them at once");
 	}
-	if (r == -ETIME || (r == 0 && greeting_decode(m->bytes, greeting) < 0)) {
+	if (r == -ETIME || (r == 0 && greeting_decode(m->bytes, &greeting) < 0)) {
 		m->heard = HEARD_NO_ROLL_CALL;
 		return failed(m, "it answers, but not as a roll call");
 	}
+	if (r == 0 && (greeting.lowest > ROLL_VERSION || greeting.highest < ROLL_VERSION)) {
+		return err_set(&m->watch.failure, EAGAIN,
+			       "its distinit speaks versions %u to %u of the roll call, and this one %u only",
+			       greeting.lowest, greeting.highest, ROLL_VERSION);
+	}
+	memcpy(bytes, m->bytes, GREETING_BYTES);
+	*seconds = greeting.seconds;
+	m->n = 0;
 	return r;
 }
 
-static int check_greeting(struct member *m, const struct greeting *greeting) {
-	unsigned char tag[MAC_BYTES];
-	if (greeting->lowest > ROLL_VERSION || greeting->highest < ROLL_VERSION) {
-		return err_set(&m->watch.failure, EAGAIN,
-			       "its distinit speaks versions %u to %u of the roll call, and this one %u only",
-			       greeting->lowest, greeting->highest, ROLL_VERSION);
+/** Prove that we know the job's key, to who sent @greeting. Nothing else is said yet. */
+static int send_meet(struct member *m, int fd, const unsigned char greeting[GREETING_BYTES]) {
+	unsigned char meet[MEET_BYTES];
+	if (getrandom(meet, NONCE_BYTES, 0) != NONCE_BYTES) {
+		return failed(m, "there are no random numbers");
 	}
-	key_tag(&m->call->key, tag);
-	if (!mac_equal(tag, greeting->tag)) {
-		m->heard = HEARD_ANOTHER_JOB;
-		return failed(m, "it calls the roll of another job, or of this one with another secret");
-	}
-	return 0;
+	key_proof(&m->call->key, greeting, meet, meet + NONCE_BYTES);
+	line_begin(&m->line, fd, 'm', &m->call->key, greeting, meet);
+	return stream_send(fd, meet, sizeof(meet)) < 0 ? failed(m, "it went before it was told anything") : 0;
 }
 
-/** Answer the greeting, which @m->bytes begin with. */
-static int send_hello(struct member *m, int fd) {
+static int another_job(struct member *m) {
+	m->heard = HEARD_ANOTHER_JOB;
+	return failed(m, "it speaks the roll call, but of another job or with another secret");
+}
+
+/** Whether the coordinator may use @port. */
+static bool is_our_port(const struct member *m, uint16_t port, uint32_t *which) {
+	uint16_t ports[ROLL_PORTS];
+	uint32_t n = roll_ports(m->call, ports);
+	for (*which = 0; *which < n && ports[*which] != port; ++*which) {
+	}
+	return *which < n;
+}
+
+/** Somebody relays to a coordinator that has @port: it may be reached there. */
+static int by_detour(struct member *m, uint16_t port) {
+	uint32_t which;
+	m->heard = HEARD_ANOTHER_JOB;
+	if (is_our_port(m, port, &which)) {
+		m->others[which] = 0;
+	}
+	return err_set(&m->watch.failure, EAGAIN, "it passes on to a coordinator on port %u", port);
+}
+
+/** Wait until the coordinator has proved itself, and check that it is where we came. */
+static int read_proof(struct member *m, uint64_t until) {
+	const size_t want = FRAME_MIN + 2;
+	struct frame frame;
+	uint16_t port;
+	int r = 0;
+	while (r == 0 && m->n < want) {
+		r = read_more(m, m->line.fd, want, until, "it closes the connection");
+	}
+	if (r == -EINTR) {
+		return r;
+	}
+	if (r < 0 || line_receive(&m->line, m->bytes, want, &frame) < 0 || frame.type != FRAME_PROOF ||
+	    proof_decode(frame.payload, &port) < 0) {
+		return another_job(m);
+	}
+	m->n = 0;
+	return port == m->port ? 0 : by_detour(m, port);
+}
+
+static int send_hello(struct member *m) {
 	const struct roll_call *call = m->call;
 	unsigned char payload[HELLO_MAX];
 	uint64_t left = clock_left(clock_now_ms(), m->watch.deadline);
@@ -163,11 +232,6 @@ static int send_hello(struct member *m, int fd) {
 		.version = STR(DISTINIT_VERSION),
 	};
 	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
-	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce)) {
-		return failed(m, "there are no random numbers");
-	}
-	line_begin(&m->line, fd, 'm', &call->key, m->bytes, hello.nonce);
-	m->n = 0;
 	return line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload)) < 0
 		       ? failed(m, "it went before it was told anything")
 		       : 0;
@@ -177,7 +241,8 @@ static const char unexpected[] = "it sends what a coordinator does not send";
 
 static int take_go(struct member *m, struct str payload) {
 	struct go go;
-	if (go_decode(payload, &go) < 0) {
+	// It proved that it is here, and it has no other port.
+	if (go_decode(payload, &go) < 0 || go.port != m->port) {
 		return failed(m, unexpected);
 	}
 	m->end->port = go.port;
@@ -185,7 +250,7 @@ static int take_go(struct member *m, struct str payload) {
 	m->end->took_ms = go.took_ms;
 	if ((go.flags & GO_STAY) && m->call->stay) {
 		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
-		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false};
+		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, NULL};
 		m->line.fd = -1;
 	}
 	return 0;
@@ -205,19 +270,20 @@ static int take_no(struct member *m, struct str payload) {
 }
 
 /**
- * Wait @ms and a little more for the coordinator, so that all end with its sentence. If nothing is
- * signed yet, the little more has to do: anybody can repeat a greeting.
+ * The coordinator goes on for @ms: wait for its sentence, so that all end with the same. Our deadline
+ * is our own: with a secret it is moved by at most as much again, and without by a little.
  */
 static void move_deadline(struct member *m, uint64_t ms) {
-	uint64_t theirs = clock_after(clock_after(clock_now_ms(), ms), DEADLINE_MORE_MS);
-	uint64_t most = clock_after(m->watch.deadline, 2 * DEADLINE_MORE_MS);
-	theirs = m->line.received ? theirs : clock_earlier(theirs, most);
-	m->watch.deadline = theirs > m->watch.deadline ? theirs : m->watch.deadline;
+	uint64_t theirs = clock_after(clock_after(clock_now_ms(), ms), SENTENCE_MS);
+	uint64_t more = m->call->secret ? m->call->timeout_ms : SENTENCE_MS;
+	uint64_t most = clock_after(m->own_deadline, more);
+	m->watch.deadline = theirs > m->own_deadline ? clock_earlier(theirs, most) : m->own_deadline;
 }
 
 /** Returns 1 to go on; 0 for GO; -EPROTO for NO; -EAGAIN if the connection is of no use. */
 static int take_frame(struct member *m, const struct frame *frame) {
 	struct str payload = frame->payload;
+	struct wait_news news;
 	unsigned group = payload.len == 1 ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
 	if (frame->type == FRAME_GO) {
 		return take_go(m, payload);
@@ -225,8 +291,9 @@ static int take_frame(struct member *m, const struct frame *frame) {
 	if (frame->type == FRAME_NO) {
 		return take_no(m, payload);
 	}
-	if (frame->type == FRAME_WAIT && wait_decode(payload, &m->news) == 0) {
-		move_deadline(m, m->news.left_ms == UINT32_MAX ? UINT64_MAX : m->news.left_ms);
+	if (frame->type == FRAME_WAIT && wait_decode(payload, &news) == 0) {
+		move_deadline(m, news.left_ms == UINT32_MAX ? UINT64_MAX : news.left_ms);
+		keep_news(m, &news);
 		say_news(m);
 		return 1;
 	}
@@ -261,29 +328,33 @@ static int listen_to(struct member *m) {
 	return r;
 }
 
-/** Take part on the connection @fd. Returns 0 for GO; -EPROTO for NO; -EAGAIN, -EINTR, -ETIME. */
+/**
+ * Take part on the connection @fd, which is that of m->line. Returns 0 for GO; -EPROTO for NO;
+ * -EAGAIN, -EINTR, -ETIME.
+ */
 static int meet(struct member *m, int fd) {
-	struct greeting greeting;
-	int r = read_greeting(m, fd, &greeting);
-	r = r < 0 ? r : check_greeting(m, &greeting);
+	unsigned char greeting[GREETING_BYTES];
+	uint32_t seconds;
+	const uint64_t until = clock_after(clock_now_ms(), PROOF_MS);
+	int r = read_greeting(m, fd, until, greeting, &seconds);
+	r = r < 0 ? r : send_meet(m, fd, greeting);
+	r = r < 0 ? r : read_proof(m, until);
+	r = r < 0 ? r : send_hello(m);
 	if (r < 0) {
 		return r;
 	}
-	const uint64_t own = m->watch.deadline;
-	r = send_hello(m, fd);
-	move_deadline(m, greeting.seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)greeting.seconds * 1000);
 	m->heard = HEARD_COORDINATOR;
 	m->end->reached = true;
-	r = r < 0 ? r : listen_to(m);
+	move_deadline(m, seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)seconds * 1000);
+	r = listen_to(m);
 	if (r == -EINTR) {
 		line_send(&m->line, FRAME_BYE, "\1", 2);
 	}
 	if (r == -ETIME) {
 		m->heard = HEARD_NO_RESULT;
 	}
-	if (m->line.received == 0) {
-		m->watch.deadline = own;
-	}
+	m->went_at = clock_now_ms();
+	m->watch.deadline = m->own_deadline;
 	return r;
 }
 
@@ -298,6 +369,7 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 		return fd;
 	}
 	m->line.fd = fd;
+	m->port = port;
 	int r = meet(m, fd);
 	if (m->line.fd >= 0) {
 		close(m->line.fd);
@@ -388,9 +460,16 @@ static int give_up(struct member *m) {
 	}
 	if (m->heard == HEARD_NO_RESULT) {
 		return err_set(&m->end->error, ETIMEDOUT,
-			       "roll call: %s:%u called the roll, but gave no result within %s; is it "
+			       "roll call: %s:%u called the roll, but gave no result within %s%s%s; is it "
 			       "running? %s=DURATION waits longer",
-			       call->master, call->port, time, call->longer);
+			       call->master, call->port, time, *m->news ? ": " : "", m->news, call->longer);
+	}
+	if (m->went_at) {
+		return err_set(&m->end->error, ETIMEDOUT,
+			       "roll call: %s:%u was there, and went after %s%s%s; is it running? "
+			       "%s=DURATION waits longer",
+			       call->master, call->port, roll_seconds(call, m->went_at - m->watch.started),
+			       *why ? ": " : "", why, call->longer);
 	}
 	return err_set(
 		&m->end->error, ETIMEDOUT,
@@ -411,14 +490,15 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 	end->result = ROLL_ERROR;
 	int r = watch_begin(&m.watch, &wait);
 	if (r == 0) {
-		m.news_at = m.watch.started + 60000;
+		m.own_deadline = m.watch.deadline;
+		m.news_at = m.watch.started + (call->verbose ? 0 : 60000);
 		r = call_on(&m);
 		watch_done(&m.watch);
 	}
 	end->failure = m.watch.failure;
 	end->signal = m.watch.signal;
 	end->waited_ms = clock_now_ms() - m.watch.started;
-	explicit_bzero(&m.line.key, sizeof(m.line.key));
+	explicit_bzero(&m.line, sizeof(m.line));
 	if (end->signal) {
 		end->result = ROLL_SIGNAL;
 		return -EINTR;

@@ -39,7 +39,11 @@ static void put_absentee(struct buf *out, const struct absentee *a) {
 
 static void put_stranger(struct buf *out, const struct stranger *s) {
 	static const char *const words[] = {
-		[STRANGER_SILENT] = "silent", [STRANGER_OTHER] = "other", [STRANGER_TORCH] = "torch"};
+		[STRANGER_SILENT] = "silent",
+		[STRANGER_OTHER] = "other",
+		[STRANGER_KEY] = "key",
+		[STRANGER_TORCH] = "torch",
+	};
 	json_put_key(out, "address");
 	put_address(out, &s->address);
 	json_put_number(out, "times", s->times);
@@ -87,7 +91,7 @@ static void put_member(struct buf *out, const struct roll_call *call, const stru
 
 void roll_report(const struct roll_call *call, const struct roll_end *end, struct buf *out) {
 	bool first = call->rank == 0;
-	json_put_number(out, "version", 1);
+	json_put_number(out, "version", 2);
 	json_put_member(out, "result", results[end->result]);
 	json_put_member(out, "role", first ? "coordinator" : "member");
 	json_put_member(out, "job", call->job);

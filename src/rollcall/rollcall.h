@@ -6,8 +6,9 @@
  * rank 0, the coordinator, listens there until all are present, and then tells all to start. If it
  * cannot be, all end with the same sentence, and nothing was started.
  *
- *     key.c, frame.c, line.c   keys; what is sent; a connection that signs and checks it
- *     coordinator.c            the calling: states and deadlines; guest.c its connections
+ *     key.c, frame.c, line.c   keys; what is sent; a connection that seals and opens it
+ *     coordinator.c            the calling: states and deadlines; guest.c its connections;
+ *                              places.c those that have not proved themselves
  *     absent.c, agree.c        who is missing and why; who differs from whom
  *     member.c                 a member: finds the coordinator, and waits for its word
  *     machine.c, program.c, facts.c, compare.c    what is compared
@@ -46,6 +47,8 @@ struct roll_call {
 	const char *job;
 	struct key key;
 	bool secret;
+	/** There is neither a secret nor an id: another job's members cannot be told from ours. */
+	bool nameless;
 	/** The master's host, and its port. */
 	const char *master;
 	uint16_t port;
@@ -102,9 +105,12 @@ struct absentee {
 /** Who connected, but was no member. */
 struct stranger {
 	struct address address;
-	enum {
+	/** What tells most comes last. */
+	enum stranger_as {
 		STRANGER_SILENT,
 		STRANGER_OTHER,
+		/** It speaks the roll call, but of another job or with another secret. */
+		STRANGER_KEY,
 		STRANGER_TORCH,
 	} as;
 	uint32_t times;
@@ -118,6 +124,8 @@ struct kept_line {
 	struct str host;
 	/** Its program has ended well, so it leaves. It closes first: no TIME_WAIT stays here. */
 	bool leaves;
+	/** The first of its program's processes that failed; NULL: none did. */
+	struct death *death;
 };
 
 struct roll_end {
@@ -127,6 +135,8 @@ struct roll_end {
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
+	/** The coordinator's: holds the port for its program (net/listen.h); -1: nothing does. */
+	int held;
 	/** How long this process waited. */
 	uint64_t waited_ms;
 	/** How long the coordinator called. */

@@ -4,15 +4,24 @@
 
 #include "base/json_write.h"
 
+#include "base/earliest.h"
+#include "base/signals.h"
 #include "net/clock.h"
 #include "net/listen.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/** How long the coordinator waits after the first failure, for what died before it. */
+#define SETTLE_MS 300
+
+/** Two that died within this time of each other are both named. */
+#define SAME_MS 20
 
 /** How long a member whose program failed waits for the coordinator's word on who was first. */
 #define WORD_MS 5000
@@ -22,6 +31,14 @@
 
 /** Within this time a program may have failed as it could not bind its port. */
 #define BIND_MS 60000
+
+/** The first of a program's processes that failed. */
+struct death {
+	/** On our clock; 0: none did. */
+	uint64_t at;
+	uint8_t status;
+	char text[DIED_TEXT_MAX + 1];
+};
 
 static struct together *of(struct beside *beside) {
 	return (struct together *)(void *)((char *)beside - offsetof(struct together, beside));
@@ -84,7 +101,8 @@ static void know(struct together *t, const struct ended *first) {
 	t->known = true;
 	t->first = sentence(t, first);
 	t->first_at = clock_now_ms();
-	t->beside.due_at = 0;
+	t->leave_at = t->settle_at = 0;
+	workers_end(&t->workers);
 	if (call->rank == 0) {
 		send_all(t, FRAME_END, first);
 	} else {
@@ -94,9 +112,161 @@ static void know(struct together *t, const struct ended *first) {
 	if (!ours && !t->told && !(t->end && t->end->status == 0)) {
 		t->beside.status = EXIT_ANOTHER;
 		t->beside.limit = true;
+	} else if (ours && first->why == END_FAILED && !t->end) {
+		// One of its processes has failed, and it has not ended for that.
+		t->beside.status = first->status;
+		t->beside.limit = true;
 	}
 	say_first(t, ours);
 	t->report(t, first);
+}
+
+/** The earliest death of all, and the next one by another node's, or NULL. */
+static struct kept_line *find_deaths(const struct together *t, struct kept_line **next) {
+	struct kept_line *first = NULL;
+	*next = NULL;
+	for (struct kept_line *kept = t->lines; kept < t->lines + t->n; kept++) {
+		if (!kept->death || !kept->death->at) {
+			continue;
+		}
+		if (!first || kept->death->at < first->death->at) {
+			*next = first;
+			first = kept;
+		} else if (!*next || kept->death->at < (*next)->death->at) {
+			*next = kept;
+		}
+	}
+	return first;
+}
+
+/** The coordinator has waited for all that may have died before the first failure: name who was first. */
+static void settle(struct together *t) {
+	struct kept_line *next, *kept = find_deaths(t, &next);
+	struct ended first = t->failed;
+	t->settle_at = 0;
+	if (!kept && !t->n_failed) {
+		// Its launcher has started others meanwhile.
+		return;
+	}
+	if (kept) {
+		struct buf text = BUF(t->call->arena);
+		buf_putf(&text, "its %s", kept->death->text);
+		if (next && next->death->at < kept->death->at + SAME_MS) {
+			buf_putf(&text, ", and that of %.*s (rank %u) within %lu ms: %s", (int)next->host.len,
+				 next->host.p, (uint32_t)(next - t->lines),
+				 (unsigned long)(next->death->at - kept->death->at), next->death->text);
+		}
+		if (t->n_failed) {
+			buf_putf(&text, "; then the program ended on %u %s: %.*s", t->n_failed,
+				 t->n_failed == 1 ? "node" : "nodes", (int)t->failed.text.len,
+				 t->failed.text.p);
+		}
+		first = (struct ended){.why = END_FAILED,
+				       .status = kept->death->status,
+				       .rank = (uint32_t)(kept - t->lines),
+				       .host = kept->host,
+				       .text = str_of(buf_text(&text))};
+	}
+	know(t, &first);
+}
+
+/** Wait a moment for what died before, and is still on its way. */
+static void begin_to_settle(struct together *t) {
+	if (!t->known && !t->settle_at) {
+		t->settle_at = clock_after(clock_now_ms(), SETTLE_MS);
+	}
+}
+
+/** What ends all has come to the coordinator. The program's failure may follow from another's. */
+static void judge(struct together *t, const struct ended *what) {
+	struct kept_line *next;
+	if (t->known) {
+		return;
+	}
+	if (what->why != END_FAILED) {
+		// While it settles, who goes or is told to end follows from the failure.
+		if (!t->settle_at) {
+			know(t, what);
+		}
+		return;
+	}
+	if (t->n_failed++ == 0) {
+		t->failed = *what;
+		t->failed.text.p = arena_text(t->call->arena, what->text.p, what->text.len);
+	}
+	if (find_deaths(t, &next)) {
+		begin_to_settle(t);
+	} else {
+		know(t, what);
+	}
+}
+
+/** One of the processes of @kept's program died. */
+static void note_death(struct together *t, struct kept_line *kept, const struct died *died) {
+	if (!kept->death) {
+		kept->death = arena_alloc(t->call->arena, sizeof(*kept->death));
+		kept->death->at = 0;
+	}
+	if (!died->status) {
+		kept->death->at = 0;
+	} else if (!kept->death->at) {
+		kept->death->at = clock_now_ms() - died->ago_ms;
+		kept->death->status = died->status;
+		snprintf(kept->death->text, sizeof(kept->death->text), "%.*s", (int)died->text.len,
+			 died->text.p);
+		if (t->by_workers) {
+			begin_to_settle(t);
+		}
+	}
+}
+
+/** Tell the coordinator, which may be us. */
+static void tell_death(struct together *t, const struct died *died) {
+	unsigned char payload[HELLO_MAX];
+	struct kept_line *first = t->lines;
+	t->told_death = died->status != 0;
+	if (t->call->rank == 0) {
+		note_death(t, first, died);
+	} else if (first->line.fd >= 0 &&
+		   line_send(&first->line, FRAME_DIED, payload, died_encode(died, payload)) < 0) {
+		hang_up(t, first);
+	}
+}
+
+/** Tell how a worker ended, if it failed. Who starts others ends them by TERM: that is no failure. */
+static void report_worker(struct together *t, const struct worker_end *end) {
+	int status = end->status;
+	struct buf text = BUF(t->call->arena);
+	if (status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) || t->told_death || t->told) {
+		return;
+	}
+	const struct died died = {
+		.ago_ms = (uint32_t)(clock_now_ms() - end->at),
+		.status = (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
+	};
+	buf_putf(&text, "process %d (", (int)end->pid);
+	buf_put_plain(&text, str_of(end->name));
+	if (WIFSIGNALED(status)) {
+		buf_putf(&text, ") was killed by SIG%s", signal_name(WTERMSIG(status)).s);
+	} else {
+		buf_putf(&text, ") ended with exit status %d", WEXITSTATUS(status));
+	}
+	struct died whole = died;
+	whole.text = buf_str(&text);
+	whole.text.len = whole.text.len < DIED_TEXT_MAX ? whole.text.len : DIED_TEXT_MAX;
+	tell_death(t, &whole);
+}
+
+/** Look after the program's own processes. */
+static void watch_workers(struct together *t) {
+	struct worker_end end;
+	while (t->workers.program && workers_next(&t->workers, &end)) {
+		report_worker(t, &end);
+	}
+	if (workers_scan(&t->workers, clock_now_ms()) && t->told_death) {
+		// It has started others: what failed before is mended.
+		tell_death(t, &(struct died){.text = STR("")});
+	}
 }
 
 /** Tell what has become of our own program: the coordinator, or if that is us, all. */
@@ -112,23 +282,28 @@ static void tell(struct together *t, enum end_why why, int status, const char *t
 	if (call->rank) {
 		send_all(t, FRAME_ENDED, &own);
 	} else {
-		know(t, &own);
+		judge(t, &own);
 	}
 }
 
 /** The other side of @kept is gone, without a word. */
 static void lose(struct together *t, struct kept_line *kept, uint32_t rank, const char *why) {
+	const struct ended lost = {.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)};
 	hang_up(t, kept);
 	if (!kept->leaves) {
-		know(t,
-		     &(struct ended){.why = END_LOST, .rank = rank, .host = kept->host, .text = str_of(why)});
+		judge(t, &lost);
 	}
 }
 
 /** Take what came from @kept. Returns 0; -EPROTO. */
 static int take(struct together *t, struct kept_line *kept, uint32_t rank, const struct frame *frame) {
 	struct ended ended;
+	struct died died;
 	bool leader = t->call->rank == 0;
+	if (leader && frame->type == FRAME_DIED && died_decode(frame->payload, &died) == 0) {
+		note_death(t, kept, &died);
+		return 0;
+	}
 	if ((frame->type != FRAME_ENDED && (leader || frame->type != FRAME_END)) ||
 	    ended_decode(frame->payload, &ended) < 0) {
 		return -EPROTO;
@@ -141,6 +316,8 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 		kept->leaves = true;
 	} else if (frame->type == FRAME_ENDED && !leader) {
 		hang_up(t, kept);
+	} else if (leader) {
+		judge(t, &ended);
 	} else {
 		know(t, &ended);
 	}
@@ -152,19 +329,14 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 	struct kept_line *kept = &t->lines[i];
 	unsigned char bytes[HELLO_MAX];
 	struct frame frame;
-	while (kept->line.fd >= 0) {
-		// Nothing is kept of half a frame: it stays in the kernel until it is whole.
-		ssize_t n = stream_peek(kept->line.fd, bytes, sizeof(bytes));
-		int length = n > 0 ? frame_length(bytes, (size_t)n, sizeof(bytes)) : -EPROTO;
-		bool part = n > 0 && (length == 0 || length > n);
-		if (n == -EAGAIN || (part && !over)) {
-			return;
-		}
-		if (part || length < 0 || read(kept->line.fd, bytes, (size_t)length) != length ||
-		    line_receive(&kept->line, bytes, (size_t)length, &frame) < 0 ||
-		    take(t, kept, i, &frame) < 0) {
-			lose(t, kept, i, n < 0 ? strerror((int)-n) : "its connection has ended");
-		}
+	int r = 0;
+	while (r == 0 && kept->line.fd >= 0) {
+		r = line_take(&kept->line, bytes, sizeof(bytes), over, &frame);
+		r = r < 0 ? r : take(t, kept, i, &frame);
+	}
+	if (r < 0 && r != -EAGAIN) {
+		bool broken = r != -ENODATA && r != -EPROTO;
+		lose(t, kept, i, broken ? strerror(-r) : "its connection has ended");
 	}
 }
 
@@ -176,24 +348,30 @@ static uint64_t patience(const struct together *t) {
 /** Set what the loop waits for. */
 static void set_waits(struct together *t) {
 	struct beside *beside = &t->beside;
-	beside->busy = t->end && t->open;
-	if (beside->busy && !beside->due_at) {
-		beside->due_at = clock_after(clock_now_ms(), patience(t));
+	beside->busy = t->end && (t->open || t->settle_at);
+	if (beside->busy && !t->leave_at) {
+		t->leave_at = clock_after(clock_now_ms(), patience(t));
 	}
+	beside->due_at = earliest(t->leave_at, earliest(t->settle_at, t->workers.scan_at));
 }
 
 static void ended(struct beside *beside, const struct workload_end *end) {
 	struct together *t = of(beside);
 	struct buf text = BUF(t->call->arena);
 	t->end = end;
+	watch_workers(t);
+	workers_end(&t->workers);
+	// TERM that we or the manager sent is no failure.
+	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
+	int status = by_term ? 0 : end->status;
 	if (beside->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,
 			 roll_seconds(t->call, clock_now_ms() - t->first_at));
 		beside->words = buf_text(&text);
 		beside->last_words = true;
-	} else if (!t->known && (t->call->rank || end->status)) {
-		tell(t, END_FAILED, end->status, end->text);
-		if (!end->status) {
+	} else if (!t->known && (t->call->rank || status)) {
+		tell(t, END_FAILED, status, end->text);
+		if (!status) {
 			hang_up_all(t);
 		}
 	}
@@ -203,12 +381,23 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 static void wake(struct beside *beside) {
 	struct together *t = of(beside);
 	struct epoll_event events[64];
-	int n = (int)syscall(SYS_epoll_pwait, beside->fds[0].fd, events, 64, 0, NULL, 0);
+	int n = epoll_wait(beside->fds[0].fd, events, 64, 0);
 	for (int i = 0; i < n; i++) {
-		read_line(t, events[i].data.u32, events[i].events & ~(unsigned)EPOLLIN);
+		uint64_t which = events[i].data.u64;
+		if (which & WORKERS_BIT) {
+			workers_ready(&t->workers, (uint32_t)which, clock_now_ms());
+		} else {
+			read_line(t, (uint32_t)which, events[i].events & ~(unsigned)EPOLLIN);
+		}
 	}
-	if (beside->due_at && clock_now_ms() >= beside->due_at) {
-		beside->due_at = 0;
+	if (!t->end) {
+		watch_workers(t);
+	}
+	if (t->settle_at && clock_now_ms() >= t->settle_at) {
+		settle(t);
+	}
+	if (t->leave_at && clock_now_ms() >= t->leave_at) {
+		t->leave_at = 0;
 		if (t->known || t->call->rank) {
 			hang_up_all(t);
 		} else {
@@ -228,17 +417,37 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 	(void)beside, (void)pid, (void)status;
 }
 
+/** TERM has come. Returns whether it is dropped: the program got one, and is on its way. */
+static bool drop_term(struct together *t) {
+	if (!t->told && !t->known) {
+		return false;
+	}
+	if (!t->end && !t->told) {
+		// The program was told to end because of another, and now we are told to: its status is its own.
+		t->told = true;
+		t->beside.status = 0;
+	}
+	return true;
+}
+
 bool together_event(void *watcher, enum init_event event, int a, int b) {
 	struct together *t = watcher;
+	if (event == EVENT_SIGNAL && a == SIGTERM && drop_term(t)) {
+		return true;
+	}
 	if (event == EVENT_CHILD) {
 		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
+	} else if (event == EVENT_STARTED) {
+		workers_begin(&t->workers, t->beside.fds[0].fd, a);
+		set_waits(t);
 	} else if (event == EVENT_FORWARDED && a == SIGTERM && b && !t->known) {
 		t->told = true;
 		if (t->relays) {
 			tell(t, END_TOLD, 0, "SIGTERM");
 		}
 	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
-		t->beside.due_at = 1;
+		t->leave_at = 1;
+		set_waits(t);
 	}
 	return t->event && t->event(t->watcher, event, a, b);
 }
@@ -252,13 +461,13 @@ static void raise_limit(struct together *t) {
 
 /** Watch line @i. Returns 0; or -1 with errno. */
 static int watch_line(struct together *t, uint32_t i) {
-	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i};
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u64 = i};
 	struct beside *beside = &t->beside;
 	int fd = t->lines[i].line.fd;
 	if (fd < 0) {
 		t->open--;
 		lose(t, &t->lines[i], i, "it did not hear the start");
-		beside->due_at = 1;
+		beside->due_at = t->leave_at = 1;
 		return 0;
 	}
 	stream_keep(fd);

@@ -7,15 +7,20 @@
  * was first: the coordinator decides that.
  *
  *     member        --ENDED-->  coordinator    its program has ended, or got TERM
+ *     member        --DIED--->  coordinator    a process that its program started has failed
  *     coordinator   --END---->  all members    who was first; they close the connection
  *     coordinator   --ENDED-->  all members    it leaves, and they go on without it
  *
- * Nothing is sent and no timer runs while nothing happens: the kernel watches the connections.
+ * A launcher ends long after its first worker, and all launchers end together. So when a program has
+ * failed, the coordinator waits a moment, and names the node on which a process died first.
+ *
+ * Nothing is sent while nothing happens: the kernel watches the connections.
  */
 
 #include "init/beside.h"
 #include "init/init.h"
 #include "rollcall/rollcall.h"
+#include "rollcall/workers.h"
 
 #include <sys/resource.h>
 
@@ -32,6 +37,8 @@ struct together {
 	uint16_t port;
 	/** How long the coordinator stays for the others after its own program has ended with 0. */
 	uint64_t linger_ms;
+	/** A process that the program started itself ends all when it fails: --together=workers. */
+	bool by_workers;
 	/** Called once, when it is known who was first. */
 	void (*report)(struct together *together, const struct ended *first);
 
@@ -58,6 +65,16 @@ struct together {
 	bool known;
 	const char *first;
 	uint64_t first_at;
+	/** The coordinator's: when it names who was first; 0: it has nothing to name. */
+	uint64_t settle_at;
+	/** The first program that failed, and how many have. */
+	struct ended failed;
+	uint32_t n_failed;
+	/** When we leave the others; 0: not yet. */
+	uint64_t leave_at;
+	/** The program's own processes, and whether the failure of one was told. */
+	struct workers workers;
+	bool told_death;
 	/** The limit of open files as it was. The program gets that. */
 	struct rlimit files;
 };

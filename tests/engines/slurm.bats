@@ -123,7 +123,7 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 
 # requeue WORDS...: the example, in which distinit runs these words. What it prints is in the file "out".
 requeue() {
-	sed -e "s|distinit --together --wait=10m -- torchrun /app/train.py|$DISTINIT $*|" \
+	sed -e "s|distinit --together=workers --wait=10m -- torchrun --max-restarts=0 /app/train.py|$DISTINIT $*|" \
 		"$BATS_TEST_DIRNAME/../../examples/slurm/requeue.sbatch" >"$BATS_TEST_TMPDIR/requeue"
 	grep -q "$DISTINIT" "$BATS_TEST_TMPDIR/requeue"
 	login sbatch --parsable --chdir="$BATS_TEST_TMPDIR" --output="$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/requeue"

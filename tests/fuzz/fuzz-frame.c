@@ -64,6 +64,14 @@ static void check_ended(struct str in, unsigned char *out) {
 	}
 }
 
+static void check_died(struct str in, unsigned char *out) {
+	struct died died;
+	if (died_decode(in, &died) == 0) {
+		HOLDS(died.text.len <= DIED_TEXT_MAX);
+		same(out, died_encode(&died, out), in);
+	}
+}
+
 static void check_greeting(struct str in, unsigned char *out) {
 	struct greeting greeting;
 	if (in.len >= GREETING_BYTES && greeting_decode((const unsigned char *)in.p, &greeting) == 0) {
@@ -119,6 +127,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		break;
 	case 'e':
 		check_ended(in, out);
+		break;
+	case 'x':
+		check_died(in, out);
 		break;
 	default:
 		check_greeting(in, out);

@@ -2,7 +2,7 @@
 
 /**
  * The coordinator's connections: a few guests send what the input says, in pieces, or in frames that
- * are signed as a member's. The counts of the coordinator must stay right.
+ * are sealed as a member's. The counts of the coordinator must stay right.
  */
 
 #include "rollcall/coordinator.h"
@@ -37,35 +37,53 @@ static void check_counts(const struct coordinator *co) {
 		seated += co->seats[rank].guest != NULL;
 	}
 	HOLDS(co->present == 1 + seated);
-	HOLDS(co->n_guests == count(&co->silent) + count(&co->known) && seated <= count(&co->known));
-	HOLDS(co->n_parts <= PARTS_MAX && co->end->n_strangers <= STRANGERS_MAX);
+	HOLDS(co->n_members == count(&co->proved) + count(&co->known) && seated <= count(&co->known));
+	HOLDS(co->n_unproved == count(&co->unproved) && co->n_unproved <= co->max_unproved);
+	HOLDS(co->n_members <= co->max_members && co->end->n_strangers <= STRANGERS_MAX);
 }
 
-/** A guest, and the member at the other end. */
-static struct guest *arrive(struct coordinator *co, struct line *member) {
-	static const unsigned char nonce[NONCE_BYTES];
+/** The other end of a guest. */
+struct other {
+	struct line line;
 	unsigned char greeting[GREETING_BYTES];
+	bool proved;
+};
+
+/** A guest, from an address of its own or from that of all others. */
+static struct guest *arrive(struct coordinator *co, struct other *other, unsigned from) {
 	int fds[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0) {
 		abort();
 	}
-	struct address peer = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = 0x100007f},
+	struct address peer = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = 0x100007f + (from << 24)},
 			       .len = sizeof(peer.v4)};
 	struct guest *guest = guest_arrive(co, fds[0], &peer);
-	HOLDS(read(fds[1], greeting, sizeof(greeting)) == sizeof(greeting));
-	line_begin(member, fds[1], 'm', &co->call->key, greeting, nonce);
+	*other = (struct other){.line.fd = fds[1]};
+	HOLDS(read(fds[1], other->greeting, GREETING_BYTES) == GREETING_BYTES);
 	return guest;
 }
 
-/** Send the @n bytes as a signed frame, whose type is the first. */
+/** Prove that we know the key. The answer is the only one that a guest gets before HELLO. */
+static void prove(struct coordinator *co, struct guest *guest, struct other *other) {
+	unsigned char meet[MEET_BYTES] = {0}, bytes[HELLO_MAX];
+	struct frame frame;
+	key_proof(&co->call->key, other->greeting, meet, meet + NONCE_BYTES);
+	line_begin(&other->line, other->line.fd, 'm', &co->call->key, other->greeting, meet);
+	if (send(other->line.fd, meet, sizeof(meet), MSG_NOSIGNAL) != sizeof(meet)) {
+		return;
+	}
+	guest_read(co, guest, false);
+	if (guest->state == GUEST_PROVED) {
+		HOLDS(line_take(&other->line, bytes, sizeof(bytes), false, &frame) == 0);
+		HOLDS(frame.type == FRAME_PROOF);
+	}
+	other->proved = true;
+}
+
+/** Send the @n bytes as a sealed frame, whose type is the first. */
 static void send_frame(struct line *member, const uint8_t *data, size_t n) {
-	uint8_t payload[256] = {0};
 	if (n) {
-		memcpy(payload, data + 1, n - 1);
-		if (data[0] == FRAME_HELLO) {
-			memset(payload, 0, NONCE_BYTES);
-		}
-		line_send(member, data[0], payload, n - 1);
+		line_send(member, data[0], data + 1, n - 1);
 	}
 }
 
@@ -75,24 +93,28 @@ static void send_frame(struct line *member, const uint8_t *data, size_t n) {
  */
 static void play(struct coordinator *co, const uint8_t *data, size_t size) {
 	struct guest *guests[GUESTS] = {0};
-	struct line members[GUESTS];
+	struct other others[GUESTS];
 	while (size >= 2) {
 		unsigned who = data[0] % GUESTS, how = data[0] / GUESTS % 4;
 		size_t n = data[1] < size - 2 ? data[1] : size - 2;
 		if (!guests[who] || guests[who]->state == GUEST_FREE) {
 			if (guests[who]) {
-				close(members[who].fd);
+				close(others[who].line.fd);
 			}
-			guests[who] = arrive(co, &members[who]);
+			guests[who] = arrive(co, &others[who], data[0] / 16);
 		}
+		struct other *other = &others[who];
 		if (how == 3) {
-			shutdown(members[who].fd, SHUT_WR);
+			shutdown(other->line.fd, SHUT_WR);
 		} else if (how == 2) {
-			send_frame(&members[who], data + 2, n);
+			if (!other->proved) {
+				prove(co, guests[who], other);
+			}
+			send_frame(&other->line, data + 2, n);
 		} else {
-			(void)!send(members[who].fd, data + 2, n, MSG_NOSIGNAL);
+			(void)!send(other->line.fd, data + 2, n, MSG_NOSIGNAL);
 		}
-		guest_read(co, guests[who]);
+		guest_read(co, guests[who], how == 3);
 		check_counts(co);
 		data += 2 + n;
 		size -= 2 + n;
@@ -100,11 +122,11 @@ static void play(struct coordinator *co, const uint8_t *data, size_t size) {
 	for (unsigned i = 0; i < GUESTS; i++) {
 		if (guests[i]) {
 			guest_close(co, guests[i], false);
-			close(members[i].fd);
+			close(others[i].line.fd);
 		}
 	}
 	check_counts(co);
-	HOLDS(co->n_guests == 0 && co->n_parts == 0);
+	HOLDS(co->n_members == 0 && co->n_unproved == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -127,10 +149,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	co->size = SIZE;
 	co->seats = seats;
 	co->present = 1;
-	co->max_guests = GUESTS;
+	co->max_unproved = co->max_members = GUESTS;
+	co->lookups.fd = -1;
+	arena_init(&co->scratch, NULL, 0, arena.full);
 	co->epoll = epoll_create1(EPOLL_CLOEXEC);
 	play(co, data, size < 4096 ? size : 4096);
 	close(co->epoll);
+	arena_done(&co->scratch);
 	arena_done(&arena);
 	return 0;
 }

@@ -31,7 +31,8 @@ static void check_state(const struct together *t) {
 		open += t->lines[i].line.fd >= 0;
 	}
 	HOLDS(open == t->open);
-	HOLDS(t->beside.busy == (t->end && t->open));
+	HOLDS(t->beside.busy == (t->end && (t->open || t->settle_at)));
+	HOLDS(!t->settle_at || (t->call->rank == 0 && !t->known));
 	HOLDS(n_reports == (t->first != NULL));
 	HOLDS(t->known || !t->first);
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
@@ -60,7 +61,12 @@ static void connect_lines(struct together *t, struct roll_end *end, struct line 
 /** Send @data as the payload of a signed frame of @type; with @whole, a right one that has it as text. */
 static void send_frame(struct line *line, enum frame_type type, bool whole, const uint8_t *data, size_t n) {
 	unsigned char payload[HELLO_MAX];
-	if (whole) {
+	if (whole && n > 2 && data[2] == FRAME_DIED) {
+		const struct died died = {.ago_ms = data[1],
+					  .status = data[0],
+					  .text = {(const char *)data, n % DIED_TEXT_MAX}};
+		line_send(line, FRAME_DIED, payload, died_encode(&died, payload));
+	} else if (whole) {
 		const struct ended ended = {.why = n ? data[0] % 3 : 0,
 					    .status = n > 1 ? data[1] : 0,
 					    .rank = n > 2 ? data[2] : 1,
@@ -98,7 +104,9 @@ static void play(struct together *t, struct line others[SIZE], const uint8_t *da
 			}
 			break;
 		case 6:
-			together_event(t, EVENT_FORWARDED, SIGTERM, SIGTERM);
+			if (!together_event(t, EVENT_SIGNAL, SIGTERM, 0)) {
+				together_event(t, EVENT_FORWARDED, SIGTERM, SIGTERM);
+			}
 			break;
 		default:
 			together_event(t, EVENT_SIGNAL, SIGINT, 0);

@@ -13,13 +13,14 @@
  *     --wait=MS         how long they stay without a word from the coordinator (default: 20000)
  *     --hold            once all are greeted, say "here", and stay until stdin ends
  *     --act=WHAT        instead of a member's part:
- *         silent, half  they say nothing; half a HELLO; --stay=MS and leave
+ *         silent, half  they say nothing; half a MEET; --stay=MS and leave
+ *         idle          they prove themselves, and do not say HELLO
  *         slow          a byte of it each 100 ms
  *         torch, http, tls, noise      they say something else
- *         replay        they send the HELLO of the first one
- *         flip          they send a HELLO with one bit wrong: member i in byte i
+ *         replay        they send the MEET of the first one
+ *         flip          they send a MEET and a HELLO with one bit wrong: member i in byte i
  *         deaf          they reset the connection when GO comes
- *         version       their HELLO is of version 2
+ *         version       their HELLO is of version 1
  *         leave         they leave after HELLO
  *         mute          they do not answer what they are asked
  *         stay          they stay after GO (--together), until END; with --fail=MS the program of the
@@ -59,21 +60,23 @@ enum act {
 	VERSION,
 	LEAVE,
 	MUTE,
-	STAY
+	STAY,
+	IDLE
 };
 
-static const char *const acts[] = {"member", "silent", "half", "slow",	  "torch", "http", "tls",  "noise",
-				   "replay", "flip",   "deaf", "version", "leave", "mute", "stay", NULL};
+static const char *const acts[] = {"member", "silent", "half",	 "slow", "torch", "http",
+				   "tls",    "noise",  "replay", "flip", "deaf",  "version",
+				   "leave",  "mute",   "stay",	 "idle", NULL};
 
 struct caller {
 	struct line line;
 	unsigned char bytes[HELLO_MAX];
 	size_t n;
-	bool greeted;
+	bool greeted, proved;
 	double since;
-	/** For SLOW: what is left to send. */
-	unsigned char hello[HELLO_MAX];
-	size_t hello_len, hello_sent;
+	/** For SLOW: how much was sent. */
+	unsigned char meet[MEET_BYTES];
+	size_t sent;
 };
 
 static struct options {
@@ -85,13 +88,12 @@ static struct options {
 	uint64_t wait, stay, fail;
 	bool hold;
 	enum act act;
-} options = {.job = "manual:", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
+} options = {.job = "manual:room", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
 
 static struct key job_key;
 static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, go_port;
 static double first_go, last_go, fell, first_end, last_end;
-static unsigned char first_hello[HELLO_MAX];
-static size_t first_hello_len;
+static unsigned char first_meet[MEET_BYTES];
 
 static double now_ms(void) {
 	struct timespec now;
@@ -164,8 +166,8 @@ static struct str named(const char *pattern, uint32_t rank, char *out, size_t si
 	return str_of(out);
 }
 
-/** The whole HELLO of member @i, signed. */
-static size_t make_hello(struct caller *c, uint32_t i, const unsigned char *greeting) {
+/** The whole HELLO of member @i, sealed. Returns its length. */
+static size_t make_hello(struct caller *c, uint32_t i, unsigned char *out) {
 	char host[300], node[300];
 	uint32_t rank = options.first + i;
 	struct hello hello = {
@@ -180,18 +182,17 @@ static size_t make_hello(struct caller *c, uint32_t i, const unsigned char *gree
 		.flags = options.act == STAY ? HELLO_STAYS : 0,
 	};
 	memcpy(hello.digest, options.digests, sizeof(hello.digest));
-	if (getrandom(hello.nonce, sizeof(hello.nonce), 0) < 0 ||
-	    getrandom(&hello.incarnation, sizeof(hello.incarnation), 0) < 0) {
+	if (getrandom(&hello.incarnation, sizeof(hello.incarnation), 0) < 0) {
 		die("getrandom");
 	}
-	line_begin(&c->line, c->line.fd, 'm', &job_key, greeting, hello.nonce);
-	size_t n = hello_encode(&hello, c->hello + 4);
-	size_t length = n + FRAME_MIN;
-	c->hello[0] = (unsigned char)length;
-	c->hello[1] = (unsigned char)(length >> 8);
-	c->hello[2] = FRAME_HELLO;
-	c->hello[3] = options.act == VERSION ? 2 : ROLL_VERSION;
-	key_mac(&c->line.key, 'm', c->line.sent++, c->hello, 4 + n, c->hello + 4 + n);
+	unsigned char payload[HELLO_MAX];
+	size_t n = hello_encode(&hello, payload), length = n + FRAME_MIN;
+	const unsigned char head[] = {(unsigned char)length, (unsigned char)(length >> 8), FRAME_HELLO,
+				      options.act == VERSION ? 1 : ROLL_VERSION};
+	memcpy(out, head, FRAME_HEAD);
+	memcpy(out + FRAME_HEAD, payload, n);
+	const struct sealed what = {out, FRAME_HEAD, out + FRAME_HEAD, n};
+	key_seal(c->line.send_key, c->line.sent++, &what, out + FRAME_HEAD + n);
 	return length;
 }
 
@@ -216,15 +217,19 @@ static void send_all(struct caller *c, const void *bytes, size_t n) {
 static void speak(struct caller *c, uint32_t i, const unsigned char *greeting) {
 	static const char torch[] = "\3\5\0\0\0\0\0\0\0init/", http[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	static const unsigned char tls[] = {0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3};
-	size_t n = make_hello(c, i, greeting);
+	unsigned char noise[300];
+	if (getrandom(noise, sizeof(noise), 0) < 0) {
+		die("getrandom");
+	}
+	memcpy(c->meet, noise, NONCE_BYTES);
+	key_proof(&job_key, greeting, c->meet, c->meet + NONCE_BYTES);
+	line_begin(&c->line, c->line.fd, 'm', &job_key, greeting, c->meet);
 	switch (options.act) {
 	case SILENT:
+	case SLOW:
 		return;
 	case HALF:
-		n /= 2;
-		break;
-	case SLOW:
-		c->hello_len = n;
+		send_all(c, c->meet, MEET_BYTES / 2);
 		return;
 	case TORCH:
 		send_all(c, torch, sizeof(torch) - 1);
@@ -236,42 +241,55 @@ static void speak(struct caller *c, uint32_t i, const unsigned char *greeting) {
 		send_all(c, tls, sizeof(tls));
 		return;
 	case NOISE:
-		n = 300;
-		if (getrandom(c->hello, n, 0) < 0) {
-			die("getrandom");
+		send_all(c, noise, sizeof(noise));
+		return;
+	case FLIP:
+		if (i < MEET_BYTES) {
+			c->meet[i] ^= (unsigned char)(1 << i % 8);
 		}
 		break;
 	case REPLAY:
-		if (first_hello_len) {
-			memcpy(c->hello, first_hello, first_hello_len);
-		} else {
-			memcpy(first_hello, c->hello, n);
-			first_hello_len = n;
+		if (i == 0) {
+			memcpy(first_meet, c->meet, sizeof(first_meet));
 		}
-		break;
-	case FLIP:
-		c->hello[i % n] ^= (unsigned char)(1 << i % 8);
-		break;
+		send_all(c, first_meet, sizeof(first_meet));
+		return;
 	default:
 		break;
 	}
-	send_all(c, c->hello, n);
+	send_all(c, c->meet, sizeof(c->meet));
+}
+
+/** The coordinator has proved itself. */
+static void say_hello(struct caller *c, uint32_t i) {
+	unsigned char hello[HELLO_MAX];
+	size_t n = make_hello(c, i, hello);
+	c->proved = true;
+	if (options.act == IDLE) {
+		return;
+	}
+	if (options.act == FLIP) {
+		hello[i % n] ^= (unsigned char)(1 << i % 8);
+	}
 	n_hello++;
+	send_all(c, hello, n);
 	if (options.act == LEAVE && c->line.fd >= 0) {
 		hang_up(c, false);
 	}
 }
 
-static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
+static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_t n) {
 	struct frame frame;
 	struct go go;
 	struct no no;
 	struct ended end;
 	if (line_receive(&c->line, bytes, n, &frame) < 0) {
-		fprintf(stderr, "crowd: a frame with a wrong MAC\n");
+		fprintf(stderr, "crowd: a frame with a wrong tag\n");
 		exit(1);
 	}
-	if (frame.type == FRAME_GO && go_decode(frame.payload, &go) == 0) {
+	if (frame.type == FRAME_PROOF && !c->proved) {
+		say_hello(c, i);
+	} else if (frame.type == FRAME_GO && go_decode(frame.payload, &go) == 0) {
 		first_go = n_go++ == 0 ? now_ms() : first_go;
 		last_go = now_ms();
 		go_port = go.port;
@@ -298,7 +316,7 @@ static void take_frame(struct caller *c, const unsigned char *bytes, size_t n) {
 }
 
 static void take_bytes(struct caller *c, uint32_t i) {
-	if (options.act == DEAF && c->greeted) {
+	if (options.act == DEAF && c->proved) {
 		hang_up(c, true);
 		return;
 	}
@@ -322,7 +340,7 @@ static void take_bytes(struct caller *c, uint32_t i) {
 		if (length <= 0 || (size_t)length > c->n) {
 			break;
 		}
-		take_frame(c, c->bytes, (size_t)length);
+		take_frame(c, i, c->bytes, (size_t)length);
 		c->n -= (size_t)length;
 		memmove(c->bytes, c->bytes + length, c->n);
 	}
@@ -368,8 +386,8 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 static void step_slow(struct caller *callers) {
 	for (uint32_t i = 0; i < options.n; i++) {
 		struct caller *c = &callers[i];
-		if (c->line.fd >= 0 && c->hello_sent < c->hello_len) {
-			send_all(c, c->hello + c->hello_sent++, 1);
+		if (c->line.fd >= 0 && c->greeted && c->sent < MEET_BYTES) {
+			send_all(c, c->meet + c->sent++, 1);
 		}
 	}
 }
@@ -476,19 +494,23 @@ static int run_hear(void) {
 	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(listener, 8) < 0) {
 		die("listen");
 	}
-	int fd = accept(listener, NULL, NULL);
+	struct line line;
+	struct frame frame;
 	struct greeting greeting = {.lowest = ROLL_VERSION, .highest = ROLL_VERSION, .seconds = 10};
-	unsigned char bytes[GREETING_BYTES], frame[HELLO_MAX];
-	key_of_job(str_of(options.secret), options.job, &job_key);
-	key_tag(&job_key, greeting.tag);
-	greeting_encode(&greeting, bytes);
-	if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0) {
-		die("send");
-	}
-	ssize_t n = recv(fd, frame, sizeof(frame), 0);
+	unsigned char bytes[GREETING_BYTES], meet[MEET_BYTES], buffer[HELLO_MAX];
 	struct hello hello;
-	if (n < FRAME_MIN ||
-	    hello_decode((struct str){(char *)frame + 4, (size_t)n - FRAME_MIN}, &hello) < 0) {
+	int fd = accept(listener, NULL, NULL);
+	key_of_job(str_of(options.secret), options.job, &job_key);
+	greeting_encode(&greeting, bytes);
+	if (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) < 0 ||
+	    recv(fd, meet, sizeof(meet), MSG_WAITALL) != sizeof(meet)) {
+		die("meet");
+	}
+	line_begin(&line, fd, 'd', &job_key, bytes, meet);
+	line_send(&line, FRAME_PROOF, buffer, proof_encode(options.port, buffer));
+	ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
+	if (n < FRAME_MIN || line_receive(&line, buffer, (size_t)n, &frame) < 0 ||
+	    hello_decode(frame.payload, &hello) < 0) {
 		die("hello");
 	}
 	for (int i = 0; i < N_FACT_GROUPS; i++) {

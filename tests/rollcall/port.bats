@@ -3,7 +3,7 @@
 #
 # --wait --for=all: the port on which the nodes meet, and which the program gets afterwards.
 
-# shellcheck disable=SC2034 # the helpers use these
+# shellcheck disable=SC2030,SC2031,SC2034 # the helpers use these, and a test is a subshell
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2153 # the room has the PORT
 # shellcheck disable=SC2016 # another shell expands the scripts
@@ -89,6 +89,78 @@ teardown() {
 	member 1 -- sh -c 'echo $MASTER_PORT'
 	ended 0 0 1
 	[[ $(<0.out) == 29500 && $(<1.out) == 29500 && $(<2.out) != 29500 && $(<2.out) == "$(<3.out)" ]]
+}
+
+# other FILE RANK ARG...: that member of the other job, on the same hosts; its output is in FILE.out and FILE.err.
+other() {
+	local file=$1 rank=$2
+	shift 2
+	in_room env -i PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts=h0,h1 --node-rank="$rank" --hostname="h$rank" --for=all \
+		--wait=5s "$@" >"$file.out" 2>"$file.err" 3>&- &
+	PIDS[file]=$!
+}
+
+@test "roll call: two jobs on the same hosts that nothing tells apart are not mixed: nobody starts" {
+	HOSTS=h0,h1 JOB='' WAIT=5s
+	local sentence="another job without an id holds a roll call on this port; set DISTINIT_SECRET or DISTINIT_JOB to tell them apart; nothing was started"
+	# In any order: whoever is first listens, and all others find that out.
+	local order i
+	for order in '0 2 1 3' '0 3 2 1' '2 0 3 1' '3 1 2 0'; do
+		for i in $order; do
+			if ((i < 2)); then
+				member "$i" -- echo started
+			else
+				other "$i" $((i - 2)) -- echo started
+			fi
+		done
+		# Both masters, at once. A member may find that its master has gone, and look for it until its time is over.
+		for i in 0 2; do
+			local got=0
+			wait "${PIDS[i]}" || got=$?
+			cat "$i.err"
+			[[ $got -eq 125 ]]
+			[[ $(<"$i.err") == *"$sentence"* ]]
+		done
+		kill "${PIDS[1]}" "${PIDS[3]}" 2>/dev/null || true
+		wait "${PIDS[1]}" "${PIDS[3]}" || true
+		cat ./[0-3].out
+		[[ ! -s 0.out && ! -s 1.out && ! -s 2.out && ! -s 3.out ]]
+	done
+}
+
+@test "roll call: DISTINIT_JOB tells two jobs on the same hosts apart" {
+	HOSTS=h0,h1 WAIT=5s JOB=one
+	VARIABLES=(DISTINIT_JOB=two)
+	other 2 0 --report=report -- sh -c 'echo $MASTER_PORT'
+	VARIABLES=()
+	member 0 -- sh -c 'echo $MASTER_PORT'
+	member 1 -- sh -c 'echo $MASTER_PORT'
+	VARIABLES=(DISTINIT_JOB=two)
+	other 3 1 -- sh -c 'echo $MASTER_PORT'
+	ended 0 0 1 2 3
+	[[ $(<0.out) == "$(<1.out)" && $(<2.out) == "$(<3.out)" && $(<0.out) != "$(<2.out)" ]]
+	grep -q '"job": "manual:two"' report
+}
+
+@test "roll call: a port that was agreed on is not taken by another job before the program binds it" {
+	HOSTS=h0,h1 JOB=one
+	member 0 --init -- sleep 3
+	member 1 -- true
+	ended 0 1
+	# The first job's program runs, and has not bound its port.
+	VARIABLES=(DISTINIT_JOB=two)
+	other 2 0 --init -- sh -c 'echo $MASTER_PORT; ls -l /proc/self/fd'
+	other 3 1 -- sh -c 'echo $MASTER_PORT'
+	ended 0 2 3
+	[[ $(<3.out) != 29500 && $(<2.out) == "$(<3.out)"* ]]
+	[[ $(<2.err) == *'port 29500 of h0 is taken'* ]]
+	# The program has nothing of it.
+	run ! grep -i 'socket' 2.out
+	ended 0 0
+	other 2 0 --init -- sh -c 'echo $MASTER_PORT'
+	other 3 1 -- sh -c 'echo $MASTER_PORT'
+	ended 0 2 3
+	[[ $(<2.out) == 29500 ]]
 }
 
 @test "roll call: a member whose connection is cut as it is told does not keep the others" {

@@ -38,6 +38,7 @@ enter_room() {
 	PIDS=()
 	HOSTS=h0,h1,h2
 	WAIT=10s
+	JOB=room
 	OPTIONS=()
 	VARIABLES=()
 }
@@ -60,7 +61,7 @@ member() {
 	local rank=$1
 	shift
 	# A shell's background job ignores INT and QUIT.
-	nsenter --net --mount --wd --target "$ROOM" env -i --default-signal PATH="$PATH" "${VARIABLES[@]}" "$DISTINIT" --hosts="$HOSTS" --node-rank="$rank" \
+	nsenter --net --mount --wd --target "$ROOM" env -i --default-signal PATH="$PATH" DISTINIT_JOB="$JOB" "${VARIABLES[@]}" "$DISTINIT" --hosts="$HOSTS" --node-rank="$rank" \
 		--hostname="h$rank" --for=all --wait="$WAIT" "${OPTIONS[@]}" "$@" >"$rank.out" 2>"$rank.err" 3>&- &
 	PIDS[rank]=$!
 }

@@ -45,9 +45,11 @@ teardown() {
 	WAIT=4s
 	member 1 -- echo started
 	ended 124 0
-	said 0 'distinit: warning: roll call: 127.0.0.* came and left without a word, 3 times: another secret, or another job?'
+	said 0 'distinit: warning: roll call: 127.0.0.* calls with another secret, or for another job'
 	ended 124 1
-	[[ $(<1.err) == *'it calls the roll of another job, or of this one with another secret'* ]]
+	[[ $(<1.err) == *'it speaks the roll call, but of another job or with another secret'* ]]
+	# It came more than once, and that was said once.
+	[[ $(grep -c 'calls with another secret' 0.err) -eq 1 ]]
 	VARIABLES=(DISTINIT_SECRET="$SECRET")
 	member 0 -- echo started
 	listening
@@ -157,7 +159,7 @@ memory_of() {
 	listening
 	# The first one is a member, the others say what it said.
 	crowd call 5 "$PORT" --size=3 --first=1 --secret="$SECRET" --act=replay --wait=3000
-	[[ $output == *'go=0 no=1 gone=4 '* ]]
+	[[ $output == *' hellos=1 '* && $output == *'go=0 no=1 gone=4 '* ]]
 	ended 124 0
 	[[ $(<0.err) == *'1 of 3 nodes did not come'* ]]
 }
@@ -227,4 +229,126 @@ same_key() {
 	VARIABLES=(OMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=1
 		OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_NODE_RANK=0 MASTER_ADDR=h0)
 	same_key "${VARIABLES[@]}" OMPI_COMM_WORLD_RANK=%r
+}
+
+@test "secret: the protocol is that of another implementation" {
+	requires python3
+	local line n=0
+	while read -r line; do
+		grep -qF "\"$line\"" "$BATS_TEST_DIRNAME/../unit/test-frame.c"
+		n=$((n + 1))
+	done < <(python3 "$BATS_TEST_DIRNAME/roll.py" vector)
+	[[ $n -eq 8 ]]
+}
+
+@test "secret: a stranger that repeats the greeting learns nothing, and holds nobody" {
+	# What a master once sent to the stranger, who now holds its port.
+	cat >stranger.py <<-'END'
+		import os, roll, socket
+		s = roll.listen(29500)
+		open("bound", "w").close()
+		while True:
+		    c = s.accept()[0]
+		    c.settimeout(10)
+		    c.sendall(b"DISTROLL\2\2\1\0\x58\2\0\0" + bytes(range(16)))
+		    said = b""
+		    try:
+		        while more := c.recv(10000):
+		            said += more
+		    except OSError:
+		        pass
+		    with open("learned", "a") as out:
+		        print(len(said), file=out)
+	END
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	PYTHONPATH="$BATS_TEST_DIRNAME" server stranger.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	# The master moves to the next port. The member gives the stranger two seconds.
+	member 0 -- true
+	sleep 0.3
+	local before=${EPOCHREALTIME/./}
+	member 1 -- true
+	ended 0 0 1
+	echo "after $((${EPOCHREALTIME/./} - before)) us"
+	((${EPOCHREALTIME/./} - before < 3500000))
+	# A nonce and a proof, and nothing else.
+	[[ $(sort -u learned) == 32 ]]
+}
+
+@test "secret: a member that came by a relay goes to the coordinator itself" {
+	cat >relay.py <<-'END'
+		import roll, select, socket, sys
+		s = roll.listen(29500)
+		open("bound", "w").close()
+		while True:
+		    member, desk = s.accept()[0], None
+		    for port in map(int, open("ports").read().split()):
+		        try:
+		            desk = socket.create_connection(("127.0.0.1", port))
+		            break
+		        except OSError:
+		            pass
+		    said = b""
+		    while desk:
+		        for one in select.select([member, desk], [], [])[0]:
+		            data = one.recv(10000)
+		            other = desk if one is member else member
+		            said += data if one is member else b""
+		            if not data:
+		                other.close()
+		                desk = None
+		                break
+		            other.sendall(data)
+		    with open("learned", "ab") as out:
+		        out.write(said + b"\n")
+	END
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	PYTHONPATH="$BATS_TEST_DIRNAME" server relay.py
+	until [[ -e bound ]]; do sleep 0.02; done
+	member 0 -- true
+	said 0 '*port 29500 of h0 is taken*; all nodes use *'
+	grep -oE 'use [0-9]+' 0.err | grep -oE '[0-9]+' >ports
+	member 1 -- true
+	ended 0 0 1
+	# It said its nonce and its proof to the relay, once.
+	[[ $(wc -c <learned) -le 34 && $(wc -c <learned) -ge 33 ]]
+}
+
+# liar PORT SECRET: a coordinator that never gives up, and says so.
+liar() {
+	cat >liar.py <<-'END'
+		import roll, struct, sys
+		port = int(sys.argv[1])
+		s = roll.listen(port)
+		open(f"bound-{port}", "w").close()
+		key = roll.job_key(b"manual:room", sys.argv[2].encode())
+		kept = []
+		while True:
+		    line, hello = roll.desk(s, key, port, 0xffffffff)
+		    line.send(roll.WAIT, struct.pack("<5IB", 1, 3, 1000, 0xffffffff, 2, 0))
+		    kept.append(line)
+	END
+	PYTHONPATH="$BATS_TEST_DIRNAME" server liar.py "$@"
+	until [[ -e bound-$1 ]]; do sleep 0.02; done
+}
+
+# ends_in MS PORT: member 1, whose own time is 2 s, has ended within so many milliseconds.
+ends_in() {
+	local before=${EPOCHREALTIME/./}
+	member 1 --master-port="$2" -- echo started
+	ended 124 1
+	local took=$(((${EPOCHREALTIME/./} - before) / 1000))
+	echo "after $took ms"
+	((took >= 2000 && took < $1))
+	[[ ! -s 1.out ]]
+}
+
+@test "secret: a master that lies does not hold a member, unless it has the secret, and then for as much again" {
+	WAIT=2s
+	liar 29500 ''
+	ends_in 3800 29500
+	[[ $(<1.err) == *'h0:29500 called the roll, but gave no result within 2 s: h0 counts 1 of 3 nodes after 1 s; is it running?'* ]]
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	liar 29501 "$SECRET"
+	ends_in 4800 29501
 }

@@ -80,6 +80,110 @@ ended_because() {
 	run ! grep -h 'ended after' 0.err 1.err
 }
 
+# launched RANK...: each of these members has a launcher with two workers; the first to die will be that of node 2.
+launched() {
+	local rank
+	for rank; do
+		member "$rank" -- python3 "$BATS_TEST_DIRNAME/launcher.py" "$rank" 2 2
+	done
+	for rank; do
+		until (($(find . -name "worker.$rank.*" | wc -l) == 2)); do sleep 0.02; done
+	done
+	# They are looked for each second.
+	sleep 1.2
+}
+
+# kill_worker SIGNAL RANK: one of its workers.
+kill_worker() {
+	local one
+	one=$(find . -name "worker.$2.*" | head -n 1)
+	KILLED=${one##*.}
+	kill -"$1" "$KILLED"
+}
+
+@test "together: of launchers that end together, the one is named whose worker died first" {
+	launched 0 1 2
+	kill_worker KILL 2
+	ended 137 2
+	ended 123 0 1
+	local rank
+	for rank in 0 1 2; do
+		[[ $(<"$rank.err") == *": h2 (rank 2) failed first: its process $KILLED (python3) was killed by SIGKILL; then the program ended on 2 nodes: exit status 1; ending"* ]]
+	done
+}
+
+@test "together: --together=workers ends all as soon as a worker fails, without waiting for its launcher" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	launched 0 1 2
+	kill_worker KILL 2
+	soon 1500 ended 137 2
+	soon 500 ended 123 0 1
+	all_say "h2 \(rank 2\) failed first: its process $KILLED \(python3\) was killed by SIGKILL; ending" 0 1 2
+}
+
+@test "together: a worker that its launcher ends by TERM, or that ends with 0, has not failed" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	cat >launcher.py <<-'END'
+		import subprocess, time
+		workers = [subprocess.Popen(["sleep", "1000"]), subprocess.Popen(["sleep", "1.5"])]
+		time.sleep(1.5)
+		workers[0].terminate()
+		for worker in workers:
+		    worker.wait()
+		open("ended", "w").close()
+		time.sleep(100)
+	END
+	member 0 -- sleep 100
+	member 1 -- python3 launcher.py
+	member 2 -- sleep 100
+	until [[ -e ended ]]; do sleep 0.02; done
+	sleep 0.5
+	kill -0 "${PIDS[0]}" "${PIDS[1]}" "${PIDS[2]}"
+	kill -KILL "$(pgrep -P "${PIDS[1]}")"
+	ended 137 1
+	ended 123 0 2
+}
+
+@test "together: a worker below a shell is watched, but none below a worker" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	cat >outer.py <<-'END'
+		import subprocess
+		subprocess.run(["python3", "inner.py"])
+	END
+	cat >inner.py <<-'END'
+		import subprocess, time
+		below = subprocess.Popen(["sleep", "2000"])
+		open("below", "w").write(str(below.pid))
+		below.wait()
+		time.sleep(100)
+	END
+	member 1 -- sh -c 'python3 "$0" 1 1 1; :' "$BATS_TEST_DIRNAME/launcher.py"
+	member 2 -- python3 outer.py
+	member 0 -- sleep 100
+	until [[ -s below ]] && find . -name 'worker.1.*' | grep -q .; do sleep 0.02; done
+	sleep 1.2
+	kill -KILL "$(<below)"
+	sleep 1
+	kill -0 "${PIDS[0]}" "${PIDS[1]}" "${PIDS[2]}"
+	kill_worker KILL 1
+	ended 137 1
+	ended 123 0 2
+}
+
+@test "together: TERM is passed on once, and who got it himself keeps his status" {
+	local script='trap "echo TERM; n=\$((\${n:-0} + 1)); sleep 0.5; exit 7" TERM;'
+	works 0 "$script"
+	works 1 "$script"
+	works 2 "$script"
+	running 0 1 2
+	# The word of rank 0 and the manager's come within a second, in either order.
+	kill -TERM "${PIDS[1]}"
+	sleep 0.2
+	kill -TERM "${PIDS[0]}" "${PIDS[1]}" "${PIDS[2]}"
+	ended 7 0 1 2
+	[[ $(cat 0.out 1.out 2.out) == $'TERM\nTERM\nTERM' ]]
+}
+
 @test "together: the master's program is one like the others" {
 	member 0 -- sh -c 'until [ -e running.2 ] && [ -e running.1 ]; do sleep 0.02; done; exit 7'
 	works 1
@@ -176,6 +280,18 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	ended_because 'h2 \(rank 2\) failed first: exit status 5, [0-9.]+s after SIGTERM from pid [0-9]+' 0
 }
 
+@test "together: --together=failures: who dies of the TERM that it got has not failed" {
+	OPTIONS=(--together=failures)
+	member 1 -- sleep 100
+	member 2 -- sh -c 'trap "exit 143" TERM; touch running.2; while :; do sleep 0.02; done'
+	works 0
+	running 0 2
+	kill -TERM "${PIDS[1]}" "${PIDS[2]}"
+	ended 143 1 2
+	sleep 0.5
+	kill -0 "${PIDS[0]}"
+}
+
 @test "together: a program that does not end is killed after 30 s, or --grace" {
 	works 0
 	works 1 "trap '' TERM;" --grace=500ms
@@ -236,7 +352,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	HOSTS=10.9.0.1,h1,h2
 	works 0
 	works 1
-	nsenter --net --target "$far" --mount="/proc/$ROOM/ns/mnt" --wd="$PWD" env PATH="$PATH" "$DISTINIT" --hosts="$HOSTS" --node-rank=2 \
+	nsenter --net --target "$far" --mount="/proc/$ROOM/ns/mnt" --wd="$PWD" env PATH="$PATH" DISTINIT_JOB="$JOB" "$DISTINIT" --hosts="$HOSTS" --node-rank=2 \
 		--hostname=h2 --wait="$WAIT" --together -- sh -c 'touch running.2; while :; do sleep 0.1; done' >2.out 2>2.err 3>&- &
 	PIDS[2]=$!
 	running 0 1 2
@@ -430,9 +546,9 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 		distinit -- $options --hosts=h0,h1 --node-rank=0 --wait=100ms -- true
 		refuses_with "$message"
 	done <<-'END'
-		--together=x|--together='x': expected failures or a port
-		--together=9x|--together='9x': expected failures or a port
-		--together=70000|--together='70000': expected failures or a port
+		--together=x|--together='x': expected failures, workers or a port
+		--together=9x|--together='9x': expected failures, workers or a port
+		--together=70000|--together='70000': expected failures, workers or a port
 		--together --for=tcp|--together contradicts --for='tcp'
 		--together --init=0|--together needs --init, and contradicts --init=0
 		--linger=3s|--linger needs --together
@@ -464,7 +580,7 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	cmp 0.out 5.out
 }
 
-@test "together: nothing happens while nothing happens" {
+@test "together: nothing is sent while nothing happens, and processes are looked for once a second" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
 	works 0
@@ -479,8 +595,8 @@ kept = [b"x" * 1000000 for _ in range(1000)]'
 	done
 	sleep 4
 	for rank in 0 2; do
-		# The one in which it sleeps.
-		[[ $(<"trace.$rank") == ppoll* && $(wc -l <"trace.$rank") -eq 0 ]]
+		run ! grep -E '^(send|write)' "trace.$rank"
+		[[ $(grep -c '^ppoll' "trace.$rank") -le 6 ]]
 	done
 	kill -KILL "${PIDS[1]}"
 	ended 123 0 2

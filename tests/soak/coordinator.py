@@ -23,7 +23,7 @@ from room import Room
 from watch import Result, Watch, children_of, fields, until
 
 LONG_PORT, ROUND_PORT = 29500, 29600
-RUBBISH = ("half", "silent", "slow", "torch", "http", "tls", "noise", "replay", "flip", "version")
+RUBBISH = ("half", "idle", "silent", "slow", "torch", "http", "tls", "noise", "replay", "flip", "version")
 LIMIT_S = 60
 FAILED_BY_ANOTHER = 123
 # Ranks that come only at the end, so that the job does not start before.
@@ -44,7 +44,7 @@ class Rolls:
         with open(Path(self.room.folder, f"{name}.err"), "w", encoding="utf-8") as err:
             process = subprocess.Popen(self.room.command(
                 self.programs["distinit"], f"--hosts=h[0-{self.size}]", f"--node-rank={rank}", f"--hostname=h{rank}", "--for=all",
-                f"--master-port={port}", *words, "--", *program), stdout=subprocess.DEVNULL, stderr=err, text=True)
+                f"--master-port={port}", "--job=room", *words, "--", *program), stdout=subprocess.DEVNULL, stderr=err, text=True)
         self.running.append(process)
         return process
 

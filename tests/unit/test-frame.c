@@ -9,15 +9,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char greeting_hex[] =
-	"44495354524f4c4c0101010058020000000102030405060708090a0b0c0d0e0fbb39bdb1a74ba75611b43ab5168e0259";
+// As tests/rollcall/roll.py makes them, which is another implementation. secret.bats compares them.
+// clang-format off
+static const char job_hex[] = "b88564db805c96a590796f7862f62d32e46c4d9d9ee9b657d643b083c40cc56a";
+static const char greeting_hex[] = "44495354524f4c4c0202010058020000000102030405060708090a0b0c0d0e0f";
+static const char meet_hex[] = "101112131415161718191a1b1c1d1e1fd8a8631cda122c90515f49c4dfac270c";
+static const char member_key_hex[] = "9acf0e26c79d87998b0c3d7a6a39eaff31d937321f2a89ef1f047441cf7bc423";
+static const char desk_key_hex[] = "75e2b6027ec83f376a0d8f9e9c0683e12f3d71971b8547d9bc5d919953494354";
+static const char proof_hex[] = "16001402a252a2a65d62d78da320d6ce3798dcb19e6a";
 static const char hello_hex[] =
-	"80000101101112131415161718191a1b1c1d1e1f01000000020000008877665544332211803f3201a20100003c730004c027"
-	"090001000000"
-	"000000000200000000000000030000000000000004000000000000000500000000000000060000000000000002"
-	"6e32026e3205302e322e300294888a7e0daaef4b63a70ac5b4e43a";
+	"70000102fa80cddcd60d1b2f34f249c9f2ed465cf9bb637e06a93329925c7606cc7330d3d5dac5a6ddbfb65918d8677a371fa3d23859b15d2f2ba786ea37ce5044708839f28d1efd235ab893617d2e861d85493dc6416c77d0ca10143bce9e43cf860e4b9de98d02d8a9268356daaf05";
 static const char go_hex[] =
-	"280012013c73000000000000d204000052443201a2010000887a113617a553f2924b5b9299212163";
+	"2800120239b2e39b4b763a556ef8b84884fc7e097d1c7dcac259e31ad99f3b186a8df86a4a903830";
+// clang-format on
 
 static size_t bytes_of(const char *hex, unsigned char *out) {
 	size_t n = strlen(hex) / 2;
@@ -44,8 +48,6 @@ struct pair {
 };
 
 static const struct hello hello = {
-	.nonce = {0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e,
-		  0x1f},
 	.rank = 1,
 	.size = 2,
 	.incarnation = 0x1122334455667788,
@@ -62,18 +64,26 @@ static const struct hello hello = {
 static struct pair begin(void) {
 	struct pair p;
 	struct key job;
-	struct greeting greeting = {.lowest = 1, .highest = 1, .flags = GREETING_SECRET, .seconds = 600};
-	unsigned char bytes[GREETING_BYTES];
+	struct greeting greeting = {.lowest = 2, .highest = 2, .flags = GREETING_SECRET, .seconds = 600};
+	unsigned char bytes[GREETING_BYTES], meet[MEET_BYTES], whole[SHA256_BYTES];
 	for (unsigned char i = 0; i < NONCE_BYTES; i++) {
 		greeting.nonce[i] = i;
+		meet[i] = (unsigned char)(0x10 + i);
 	}
+	key_make(STR("correct horse"), &job);
+	key_hmac(&job, (struct str){"distinit roll call 2", 21}, STR("slurm:4711.0"), whole);
+	check_text(hex_of(whole, sizeof(whole)), job_hex, "the job's key");
 	key_of_job(STR("correct horse"), "slurm:4711.0", &job);
-	key_tag(&job, greeting.tag);
 	greeting_encode(&greeting, bytes);
 	check_text(hex_of(bytes, sizeof(bytes)), greeting_hex, "greeting");
+	key_proof(&job, bytes, meet, meet + NONCE_BYTES);
+	check_text(hex_of(meet, sizeof(meet)), meet_hex, "MEET");
 	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, p.fds) == 0);
-	line_begin(&p.member, p.fds[0], 'm', &job, bytes, hello.nonce);
-	line_begin(&p.coordinator, p.fds[1], 'd', &job, bytes, hello.nonce);
+	line_begin(&p.member, p.fds[0], 'm', &job, bytes, meet);
+	line_begin(&p.coordinator, p.fds[1], 'd', &job, bytes, meet);
+	check_text(hex_of(p.member.send_key, SEAL_BYTES), member_key_hex, "the member's key");
+	check_text(hex_of(p.member.receive_key, SEAL_BYTES), desk_key_hex, "the coordinator's key");
+	check(memcmp(p.member.send_key, p.coordinator.receive_key, SEAL_BYTES) == 0);
 	return p;
 }
 
@@ -82,18 +92,28 @@ static void end(struct pair *p) {
 	close(p->fds[1]);
 }
 
+/** Send a frame; it must be @hex. Returns its length; the bytes are in @got. */
+static size_t send_as(struct line *from, int to, enum frame_type type, const unsigned char *payload, size_t n,
+		      const char *hex, unsigned char *got) {
+	check(line_send(from, type, payload, n) == 0);
+	ssize_t length = read(to, got, FRAME_MAX);
+	check_text(hex_of(got, length > 0 ? (size_t)length : 0), hex, "frame %d", (int)type);
+	return length > 0 ? (size_t)length : 0;
+}
+
 static void check_vector(void) {
 	struct pair p = begin();
-	unsigned char payload[HELLO_MAX], got[FRAME_MAX];
+	unsigned char payload[HELLO_MAX], got[FRAME_MAX], again[FRAME_MAX];
 	struct frame frame;
 	struct hello back;
-	size_t n = hello_encode(&hello, payload);
-	check(line_send(&p.member, FRAME_HELLO, payload, n) == 0);
-	ssize_t length = read(p.fds[1], got, sizeof(got));
-	check_text(hex_of(got, length > 0 ? (size_t)length : 0), hello_hex, "HELLO");
-	unsigned char whole[200];
-	check(bytes_of(hello_hex, whole) == 128);
-	check(line_receive(&p.coordinator, whole, 128, &frame) == 0 && frame.type == FRAME_HELLO);
+	uint16_t port;
+	size_t n = proof_encode(29500, payload);
+	n = send_as(&p.coordinator, p.fds[0], FRAME_PROOF, payload, n, proof_hex, got);
+	check(line_receive(&p.member, got, n, &frame) == 0 && frame.type == FRAME_PROOF);
+	check(proof_decode(frame.payload, &port) == 0 && port == 29500);
+	n = hello_encode(&hello, payload);
+	n = send_as(&p.member, p.fds[1], FRAME_HELLO, payload, n, hello_hex, got);
+	check(line_receive(&p.coordinator, got, n, &frame) == 0 && frame.type == FRAME_HELLO);
 	check(hello_decode(frame.payload, &back) == 0);
 	check(back.rank == 1 && back.size == 2 && back.incarnation == hello.incarnation &&
 	      back.digest[4] == 5);
@@ -101,16 +121,45 @@ static void check_vector(void) {
 	      back.left_ms == 600000);
 	check(str_is(back.host, "n2") && str_is(back.version, "0.2.0"));
 	const struct go go = {.port = 29500, .took_ms = 1234, .clock_ms = 1795316401234};
-	n = go_encode(&go, payload);
-	check(line_send(&p.coordinator, FRAME_GO, payload, n) == 0);
-	length = read(p.fds[0], got, sizeof(got));
-	check_text(hex_of(got, length > 0 ? (size_t)length : 0), go_hex, "GO");
+	n = send_as(&p.coordinator, p.fds[0], FRAME_GO, payload, go_encode(&go, payload), go_hex, got);
+	memcpy(again, got, n);
 	struct go told;
-	check(line_receive(&p.member, got, (size_t)length, &frame) == 0 && frame.type == FRAME_GO);
+	check(line_receive(&p.member, got, n, &frame) == 0 && frame.type == FRAME_GO);
 	check(go_decode(frame.payload, &told) == 0 && told.took_ms == 1234 && told.clock_ms == go.clock_ms);
 	// The same bytes again are a replay: the counter went on.
-	check(line_receive(&p.member, got, (size_t)length, &frame) == -EBADMSG);
+	check(line_receive(&p.member, again, n, &frame) == -EBADMSG);
 	end(&p);
+}
+
+/** A frame is taken from the kernel only once it is whole. */
+static void check_take(void) {
+	struct pair p = begin();
+	unsigned char bytes[FRAME_MAX], got[FRAME_MAX];
+	struct frame frame;
+	check(line_send(&p.member, FRAME_BYE, "\1", 2) == 0 && line_send(&p.member, FRAME_BYE, "\2", 2) == 0);
+	ssize_t n = read(p.fds[1], bytes, sizeof(bytes));
+	check(n == 2 * (FRAME_MIN + 2));
+	for (ssize_t i = 0; i < n; i++) {
+		check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -EAGAIN);
+		check(write(p.fds[0], bytes + i, 1) == 1);
+		if ((i + 1) % (FRAME_MIN + 2) == 0) {
+			check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == 0);
+			check(frame.payload.len == 2 && frame.payload.p[0] == 1 + i / (FRAME_MIN + 2));
+		}
+	}
+	check(write(p.fds[0], bytes, FRAME_MIN) == FRAME_MIN);
+	check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -EAGAIN);
+	check(line_take(&p.coordinator, got, sizeof(got), true, &frame) == -ENODATA);
+	check(write(p.fds[0], bytes, 2) == 2);
+	check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -EPROTO);
+	check(write(p.fds[0], "\377\377", 2) == 2);
+	check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -EPROTO);
+	end(&p);
+	p = begin();
+	close(p.fds[0]);
+	check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -ENODATA);
+	close(p.fds[1]);
+	check(line_take(&p.coordinator, got, sizeof(got), false, &frame) == -EBADF);
 }
 
 /** What ends all: as it was sent, and nothing that is cut, longer, or unknown. */
@@ -123,7 +172,7 @@ static void check_ended(void) {
 	unsigned char payload[HELLO_MAX];
 	struct ended back;
 	size_t n = ended_encode(&first, payload);
-	check(n == 8 + 1 + 2 + 1 + 17);
+	check(n == 6 + 1 + 2 + 1 + 17);
 	for (size_t length = 0; length <= n + 1; length++) {
 		int expected = length == n ? 0 : -EPROTO;
 		payload[n] = 0;
@@ -136,18 +185,40 @@ static void check_ended(void) {
 	check(ended_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
 }
 
+/** The same for the process that died. */
+static void check_died(void) {
+	const struct died first = {.ago_ms = 70000, .status = 137, .text = STR("process 7 (sh) died")};
+	unsigned char payload[HELLO_MAX];
+	struct died back;
+	size_t n = died_encode(&first, payload);
+	for (size_t length = 0; length <= n + 1; length++) {
+		payload[n] = 0;
+		check(died_decode((struct str){(char *)payload, length}, &back) ==
+		      (length == n ? 0 : -EPROTO));
+	}
+	check(died_decode((struct str){(char *)payload, n}, &back) == 0 && back.ago_ms == 70000);
+	check(back.status == 137 && str_is(back.text, "process 7 (sh) died"));
+	static const char longer[DIED_TEXT_MAX + 1];
+	n = died_encode(&(struct died){.text = {longer, sizeof(longer)}}, payload);
+	check(died_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
+}
+
 /** A frame with one bit flipped is refused, whichever it is. */
 static void check_flipped(void) {
 	struct pair p = begin();
-	unsigned char whole[200];
+	unsigned char whole[200], got[200];
 	struct frame frame;
 	size_t n = bytes_of(hello_hex, whole);
 	unsigned taken = 0;
-	for (size_t i = 0; i < n * 8; i++) {
+	for (size_t i = 0; i <= n * 8; i++) {
 		struct line line = p.coordinator;
-		whole[i / 8] ^= (unsigned char)(1 << i % 8);
-		taken += line_receive(&line, whole, n, &frame) == 0;
-		whole[i / 8] ^= (unsigned char)(1 << i % 8);
+		memcpy(got, whole, n);
+		if (i < n * 8) {
+			got[i / 8] ^= (unsigned char)(1 << i % 8);
+			taken += line_receive(&line, got, n, &frame) == 0;
+		} else {
+			check(line_receive(&line, got, n, &frame) == 0);
+		}
 	}
 	checkf(taken == 0, "%u flipped bits were not seen", taken);
 	end(&p);
@@ -231,12 +302,14 @@ static void check_torch(void) {
 	check(torch_like((const unsigned char *)"GET / HTTP/1.1", 14) == -1);
 	check(torch_like((const unsigned char *)"\x16\3\1\2\0\1", 6) == -1);
 	unsigned char whole[200];
-	check(torch_like(whole, bytes_of(hello_hex, whole)) == -1);
+	check(torch_like(whole, bytes_of(meet_hex, whole)) == -1);
 }
 
 int main(void) {
 	check_vector();
+	check_take();
 	check_ended();
+	check_died();
 	check_flipped();
 	check_cut();
 	check_longest();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The coordinator's connections: what is kept of one that is gone, and late answers. */
+/** The coordinator's connections: who gets a place, what is kept of one that is gone, and late answers. */
 
 #include "rollcall/coordinator.h"
 
@@ -29,22 +29,46 @@ static struct coordinator *open_coordinator(const struct roll_call *call, struct
 	co->seats = arena_array(&arena, SIZE, sizeof(*co->seats));
 	memset(co->seats, 0, SIZE * sizeof(*co->seats));
 	co->present = 1;
-	co->max_guests = 10;
+	co->max_unproved = 4;
+	co->max_members = 10;
+	arena_init(&co->scratch, NULL, 0, arena.full);
 	co->lookups.fd = -1;
 	co->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return co;
 }
 
-/** A new guest, and the member at the other end. */
-static struct guest *arrive(struct coordinator *co, struct line *member) {
-	static const unsigned char nonce[NONCE_BYTES];
-	static const struct address peer = {.v4 = {.sin_family = AF_INET}, .len = sizeof(peer.v4)};
-	unsigned char greeting[GREETING_BYTES];
+/** The address 10.0.0.@last. */
+static struct address address(uint8_t last) {
+	struct address peer = {.v4 = {.sin_family = AF_INET}, .len = sizeof(peer.v4)};
+	const unsigned char bytes[] = {10, 0, 0, last};
+	memcpy(&peer.v4.sin_addr, bytes, sizeof(bytes));
+	return peer;
+}
+
+/** Somebody who has connected from 10.0.0.@last, and what it was sent. *@fd is its end. */
+static struct guest *connect_from(struct coordinator *co, uint8_t last, int *fd,
+				  unsigned char greeting[GREETING_BYTES]) {
+	const struct address peer = address(last);
 	int fds[2] = {-1, -1};
 	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
 	struct guest *guest = guest_arrive(co, fds[0], &peer);
-	check(read(fds[1], greeting, sizeof(greeting)) == sizeof(greeting));
-	line_begin(member, fds[1], 'm', &co->call->key, greeting, nonce);
+	check(read(fds[1], greeting, GREETING_BYTES) == GREETING_BYTES);
+	*fd = fds[1];
+	return guest;
+}
+
+/** A new guest that has proved itself, and the member at the other end. */
+static struct guest *arrive(struct coordinator *co, struct line *member) {
+	unsigned char greeting[GREETING_BYTES], meet[MEET_BYTES] = {0}, frame[FRAME_MAX];
+	struct frame proof;
+	int fd;
+	struct guest *guest = connect_from(co, 1, &fd, greeting);
+	key_proof(&co->call->key, greeting, meet, meet + NONCE_BYTES);
+	check(write(fd, meet, sizeof(meet)) == sizeof(meet));
+	guest_read(co, guest, false);
+	check(guest->state == GUEST_PROVED);
+	line_begin(member, fd, 'm', &co->call->key, greeting, meet);
+	check(line_take(member, frame, sizeof(frame), false, &proof) == 0 && proof.type == FRAME_PROOF);
 	return guest;
 }
 
@@ -62,7 +86,7 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 				    .node = STR("n1"),
 				    .version = STR("1.0.0")};
 	check(line_send(member, FRAME_HELLO, payload, hello_encode(&hello, payload)) == 0);
-	guest_read(co, guest);
+	guest_read(co, guest, false);
 }
 
 /** Two say one rank; the first of them goes, and somebody else comes, before that is told. */
@@ -77,7 +101,7 @@ static void test_duplicate(const struct roll_call *call) {
 	}
 	check(co->duplicate[0] == guests[1] && co->duplicate[1] == guests[2]);
 	close(members[1].fd);
-	guest_read(co, guests[1]);
+	guest_read(co, guests[1], false);
 	check(guests[1]->state == GUEST_FREE);
 	guests[3] = arrive(co, &members[3]);
 	check(guests[3] != guests[1] && str_is(guest_name(co->duplicate[0]), "n1"));
@@ -86,7 +110,7 @@ static void test_duplicate(const struct roll_call *call) {
 static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
 	static const char facts[] = {FACTS_PROGRAM, 0, 0};
 	check(line_send(member, FRAME_FACTS, facts, sizeof(facts)) == 0);
-	guest_read(co, guest);
+	guest_read(co, guest, false);
 }
 
 /** Somebody comes while all are compared: the comparison begins anew, and answers come twice. */
@@ -125,6 +149,34 @@ static void test_forgotten_question(const struct roll_call *call) {
 	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
 }
 
+/** The chunks that comparisons took. Each begins with a pointer to the one before. */
+static size_t count_chunks(const struct coordinator *co) {
+	size_t n = 0;
+	for (const void *chunk = co->scratch.chunks; chunk; chunk = *(const void *const *)chunk) {
+		n++;
+	}
+	return n;
+}
+
+/** All is compared anew each time that somebody comes or goes: that takes no more memory. */
+static void test_memory(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	const struct arena before = *co->arena;
+	size_t chunks = 0;
+	for (unsigned i = 0; i < 2000; i++) {
+		agree_begin(co);
+		answer(co, guest, &member);
+		check(co->n_asked == 0 && co->compare.n == 2);
+		chunks = i == 0 ? count_chunks(co) : chunks;
+	}
+	check(co->arena->next == before.next && co->arena->chunks == before.chunks);
+	check(count_chunks(co) == chunks);
+}
+
 /** Send an answer in as many writes as it has bytes; the coordinator reads after each. */
 static void answer_slowly(struct coordinator *co, struct guest *guest, struct line *member) {
 	static const char facts[] = {FACTS_PROGRAM, 0, 0};
@@ -139,7 +191,7 @@ static void answer_slowly(struct coordinator *co, struct guest *guest, struct li
 	for (ssize_t i = 0; i < n; i++) {
 		check(guest->state == GUEST_PRESENT && co->n_asked == 1);
 		check(write(socket, bytes + i, 1) == 1);
-		guest_read(co, guest);
+		guest_read(co, guest, false);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -175,7 +227,7 @@ static void test_restarts(const struct roll_call *call) {
 		if (i == 2) {
 			close(members[1].fd);
 			co->now = 1;
-			guest_read(co, guests[1]);
+			guest_read(co, guests[1], false);
 			check(co->present == 1 && !co->seats[1].guest);
 		}
 		guests[i] = arrive(co, &members[i]);
@@ -184,6 +236,84 @@ static void test_restarts(const struct roll_call *call) {
 		check(guests[0]->state == (i == 0 ? GUEST_PRESENT : GUEST_FREE) || guests[0] == guests[i]);
 	}
 	check(end.restarts == 2 && end.last == 1);
+}
+
+/** What came of a proof that is wrong, in @n pieces: nothing is answered. */
+static void test_wrong_proof(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	unsigned char greeting[GREETING_BYTES], meet[MEET_BYTES], byte;
+	for (size_t i = 0; i < MEET_BYTES * 8; i++) {
+		int fd;
+		struct guest *guest = connect_from(co, 2, &fd, greeting);
+		memset(meet, 0x80, sizeof(meet));
+		key_proof(&call->key, greeting, meet, meet + NONCE_BYTES);
+		meet[i / 8] ^= (unsigned char)(1 << i % 8);
+		check(write(fd, meet, MEET_BYTES - 1) == MEET_BYTES - 1);
+		guest_read(co, guest, false);
+		check(guest->state == GUEST_UNPROVED && co->n_unproved == 1);
+		check(write(fd, meet + MEET_BYTES - 1, 1) == 1);
+		guest_read(co, guest, false);
+		checkf(guest->state == GUEST_FREE && read(fd, &byte, 1) <= 0, "bit %zu of MEET", i);
+		close(fd);
+	}
+	check(end.n_strangers == 1 && co->strangers[0].as == STRANGER_KEY && co->n_unproved == 0);
+}
+
+/** The places of the unproved are full: one from the address that has the most goes, the oldest. */
+static void test_places(const struct roll_call *call) {
+	static const uint8_t from[] = {1, 2, 2, 3};
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	unsigned char greeting[GREETING_BYTES];
+	struct guest *guests[5];
+	int fds[6];
+	for (unsigned i = 0; i < 4; i++) {
+		guests[i] = connect_from(co, from[i], &fds[i], greeting);
+	}
+	check(co->n_unproved == 4 && place_to_clear(co) == guests[1]);
+	guests[4] = connect_from(co, 4, &fds[4], greeting);
+	check(guests[4] == guests[1] && co->n_unproved == 4);
+	// Now each has one. Those of hosts that are listed stay.
+	check(place_to_clear(co) == guests[0]);
+	co->n_answers = 1;
+	co->answers[0].addresses = (struct addresses){.n = 2, .at = {address(1), address(3)}};
+	check(place_to_clear(co) == guests[2]);
+	// Each comes again and goes: the same places are used.
+	for (unsigned i = 0; i < 1000; i++) {
+		struct guest *guest = connect_from(co, (uint8_t)(5 + i % 200), &fds[5], greeting);
+		check(co->n_unproved == 4 && guest->state == GUEST_UNPROVED);
+		guest_read(co, guest, false);
+		close(fds[5]);
+		guest_read(co, guest, true);
+		check(guest->state == GUEST_FREE && co->n_unproved == 3);
+	}
+}
+
+/** Members and others do not take places from each other. */
+static void test_apart(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	unsigned char greeting[GREETING_BYTES];
+	struct line members[12];
+	struct guest *guests[12];
+	int fd;
+	for (unsigned i = 0; i < 2; i++) {
+		guests[i] = arrive(co, &members[i]);
+		say_hello(co, guests[i], &members[i], 1 + i, 100 + i);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		connect_from(co, 9, &fd, greeting);
+	}
+	check(co->present == 3 && co->n_unproved == 4);
+	// Those that do not say HELLO go first, and never one that has said it.
+	for (unsigned i = 2; i < 12; i++) {
+		guests[i] = arrive(co, &members[i]);
+	}
+	check(co->present == 3 && co->n_members == 10 && guests[2]->state != GUEST_PRESENT);
+	co->now += 5000;
+	guests_expire(co);
+	check(co->present == 3 && co->n_members == 2 && co->n_unproved == 0);
 }
 
 int main(void) {
@@ -201,7 +331,11 @@ int main(void) {
 	test_duplicate(&call);
 	test_late_facts(&call);
 	test_forgotten_question(&call);
+	test_memory(&call);
 	test_pieces(&call);
 	test_restarts(&call);
+	test_wrong_proof(&call);
+	test_places(&call);
+	test_apart(&call);
 	return check_done();
 }

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rollcall/workers.h"
+
+#include "base/num.h"
+#include "net/clock.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** How often new children are looked for: at first, and after a minute. */
+#define SCAN_MS	     1000
+#define SCAN_LATE_MS 10000
+#define LATE_MS	     60000
+
+/** How long and how often the status of one that has ended is looked for. */
+#define RETRY_MS  50
+#define RETRY_MAX 20
+
+/** Linux 6.15, also where the headers are older. */
+struct end_info {
+	uint64_t mask;
+	uint64_t cgroup;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define END_INFO     _IOWR(0xff, 11, struct end_info)
+#define END_INFO_BIT ((uint64_t)1 << 3)
+
+/** What /proc/PID/stat says. */
+struct stat_of {
+	char name[16];
+	char state;
+	pid_t parent;
+	uint64_t start;
+	/** 1: we may not see more of it. */
+	uint64_t start_code;
+	uint64_t exit_code;
+};
+
+/** Read the file @path into @text, which ends with a NUL. Returns its length, or -1. */
+static ssize_t read_text(const char *path, char *text, size_t size) {
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	if (fd >= 0) {
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static bool read_stat(pid_t pid, struct stat_of *out) {
+	char path[40], text[1024];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (read_text(path, text, sizeof(text)) <= 0) {
+		return false;
+	}
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	if (!open || !close || close < open) {
+		return false;
+	}
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)(close - open - 1), open + 1);
+	struct str rest = str_of(close + 1), word;
+	uint64_t fields[53] = {0};
+	str_cut(&rest, ' ', &word);
+	for (unsigned i = 3; i <= 52 && str_cut(&rest, ' ', &word); i++) {
+		if (i == 3) {
+			out->state = word.len ? word.p[0] : '\0';
+		} else {
+			num_read(word, UINT64_MAX, &fields[i]);
+		}
+	}
+	out->parent = (pid_t)fields[4];
+	out->start = fields[22];
+	out->start_code = fields[26];
+	// The last field of the line ends with it.
+	out->exit_code = strtoull(strrchr(text, ' ') ? strrchr(text, ' ') + 1 : "0", NULL, 10);
+	return true;
+}
+
+static bool is_shell(const char *name) {
+	static const char *const shells[] = {"sh", "bash", "dash", "ash", "busybox", "zsh"};
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		if (strcmp(name, shells[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** A list of processes. */
+struct pids {
+	uint32_t n;
+	pid_t at[WORKERS_MAX];
+};
+
+static void add_pid(struct pids *out, uint64_t pid) {
+	if (pid && out->n < WORKERS_MAX) {
+		out->at[out->n++] = (pid_t)pid;
+	}
+}
+
+/** Add the children of @parent that its thread @task started. Returns whether the kernel tells them. */
+static bool add_children_of_task(pid_t parent, const char *task, struct pids *out) {
+	char path[80], text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)parent, task);
+	if (read_text(path, text, sizeof(text)) < 0) {
+		return false;
+	}
+	struct str rest = str_of(text), word;
+	while (str_cut(&rest, ' ', &word)) {
+		uint64_t pid = 0;
+		num_read(word, INT32_MAX, &pid);
+		add_pid(out, pid);
+	}
+	return true;
+}
+
+/** Without CONFIG_PROC_CHILDREN: look at all processes. */
+static void add_by_parent(pid_t parent, struct pids *out) {
+	DIR *all = opendir("/proc");
+	struct stat_of stat;
+	for (const struct dirent *entry; all && (entry = readdir(all));) {
+		uint64_t pid = 0;
+		if (num_read(str_of(entry->d_name), INT32_MAX, &pid) == 0 && read_stat((pid_t)pid, &stat) &&
+		    stat.parent == parent) {
+			add_pid(out, pid);
+		}
+	}
+	if (all) {
+		closedir(all);
+	}
+}
+
+static void add_children(pid_t parent, struct pids *out) {
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
+	DIR *tasks = opendir(path);
+	bool told = false;
+	for (const struct dirent *entry; tasks && (entry = readdir(tasks));) {
+		if (entry->d_name[0] != '.') {
+			told |= add_children_of_task(parent, entry->d_name, out);
+		}
+	}
+	if (tasks) {
+		closedir(tasks);
+	}
+	if (!told) {
+		add_by_parent(parent, out);
+	}
+}
+
+/** The processes to watch. */
+static void find_workers(pid_t program, struct pids *out) {
+	struct stat_of stat;
+	struct pids wrapped = {0};
+	out->n = 0;
+	if (!read_stat(program, &stat) || !is_shell(stat.name)) {
+		add_children(program, out);
+		return;
+	}
+	add_children(program, &wrapped);
+	for (uint32_t i = 0; i < wrapped.n; i++) {
+		add_children(wrapped.at[i], out);
+	}
+}
+
+/** Watch @pid, unless it is watched. Returns whether it is new. */
+static bool watch_worker(struct workers *w, pid_t pid) {
+	struct stat_of stat;
+	struct worker *place = NULL;
+	if (!read_stat(pid, &stat) || stat.state == 'Z') {
+		return false;
+	}
+	for (struct worker *one = w->at; one < w->at + w->n; one++) {
+		if (one->pidfd >= 0 && one->pid == pid && one->start == stat.start) {
+			return false;
+		}
+		place = one->pidfd < 0 ? one : place;
+	}
+	if (!place && w->n == WORKERS_MAX) {
+		return false;
+	}
+	place = place ? place : &w->at[w->n++];
+	*place = (struct worker){.pid = pid, .start = stat.start, .visible = stat.start_code != 1};
+	snprintf(place->name, sizeof(place->name), "%s", stat.name);
+	place->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
+	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
+				    .data.u64 = WORKERS_BIT | (uint64_t)(place - w->at)};
+	if (place->pidfd >= 0 && epoll_ctl(w->epoll, EPOLL_CTL_ADD, place->pidfd, &event) < 0) {
+		close(place->pidfd);
+		place->pidfd = -1;
+	}
+	return place->pidfd >= 0;
+}
+
+void workers_begin(struct workers *w, int epoll, pid_t program) {
+	w->program = program;
+	w->epoll = epoll;
+	w->begun = clock_now_ms();
+	w->scan_at = w->begun + SCAN_MS / 4;
+	w->n = 0;
+}
+
+void workers_end(struct workers *w) {
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (w->at[i].pidfd >= 0) {
+			close(w->at[i].pidfd);
+		}
+	}
+	w->program = 0;
+	w->scan_at = 0;
+	w->n = 0;
+}
+
+bool workers_scan(struct workers *w, uint64_t now) {
+	struct pids found;
+	bool any = false;
+	if (!w->program || !w->scan_at || now < w->scan_at) {
+		return false;
+	}
+	find_workers(w->program, &found);
+	for (uint32_t i = 0; i < found.n; i++) {
+		any |= watch_worker(w, found.at[i]);
+	}
+	w->scan_at = now + (now - w->begun < LATE_MS ? SCAN_MS : SCAN_LATE_MS);
+	return any;
+}
+
+void workers_ready(struct workers *w, uint32_t i, uint64_t now) {
+	if (i < w->n && w->at[i].pidfd >= 0) {
+		w->at[i].ended_at = now;
+	}
+}
+
+/** Read the status of one that has ended: from the zombie, or from what the kernel keeps of it. */
+static bool read_end(const struct worker *one, int *status) {
+	struct stat_of stat;
+	struct end_info info = {.mask = END_INFO_BIT};
+	if (one->visible && read_stat(one->pid, &stat) && stat.start == one->start && stat.state == 'Z') {
+		*status = (int)stat.exit_code;
+		return true;
+	}
+	if (ioctl(one->pidfd, (int)END_INFO, &info) == 0 && (info.mask & END_INFO_BIT)) {
+		*status = info.exit_code;
+		return true;
+	}
+	return false;
+}
+
+bool workers_next(struct workers *w, struct worker_end *out) {
+	for (struct worker *one = w->at; one < w->at + w->n; one++) {
+		if (one->pidfd < 0 || !one->ended_at) {
+			continue;
+		}
+		bool known = read_end(one, &out->status);
+		if (!known && ++one->tries < RETRY_MAX) {
+			w->scan_at = clock_earlier(w->scan_at, clock_now_ms() + RETRY_MS);
+			continue;
+		}
+		close(one->pidfd);
+		one->pidfd = -1;
+		if (known) {
+			out->pid = one->pid;
+			out->name = one->name;
+			out->at = one->ended_at;
+			return true;
+		}
+	}
+	return false;
+}
