@@ -248,7 +248,8 @@ static bool read_end(const struct worker *one, int *status) {
 		*status = (int)stat.exit_code;
 		return true;
 	}
-	if (ioctl(one->pidfd, (int)END_INFO, &info) == 0 && (info.mask & END_INFO_BIT)) {
+	// glibc and musl have different types for the number of an ioctl().
+	if (syscall(SYS_ioctl, one->pidfd, END_INFO, &info) == 0 && (info.mask & END_INFO_BIT)) {
 		*status = info.exit_code;
 		return true;
 	}

@@ -24,6 +24,7 @@ allowed() {
 		src/init/why.c the files of cgroups, after the change of privileges
 		src/net/listen.c /proc/net
 		src/rollcall/machine.c /proc and /sys below --root, after access_become()
+		src/rollcall/workers.c /proc
 		src/rollcall/program.c the program itself, after access_become()
 		src/flow/budget.c distrun's, which is a tool of the user who calls it
 		src/slurm/where.c distrun's

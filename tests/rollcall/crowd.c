@@ -88,7 +88,8 @@ static struct options {
 	uint64_t wait, stay, fail;
 	bool hold;
 	enum act act;
-} options = {.job = "manual:room", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
+} options = {
+	.job = "manual:room", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
 
 static struct key job_key;
 static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, go_port;
