@@ -103,6 +103,7 @@ static int next_part(struct walk *w, char name[NAME_MAX + 1]) {
 /** Open the link or folder @name of the walk itself. */
 static int open_part(const struct walk *w, const char *name) {
 	int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	// cppcheck-suppress resourceLeak // the caller closes it
 	return fd < 0 ? -errno : fd;
 }
 
@@ -214,6 +215,7 @@ int folder_open(const char *path) {
 	if (r == 0) {
 		int fd = openat(w.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		r = fd < 0 ? -errno : fd;
+		// cppcheck-suppress resourceLeak // the caller closes it
 	}
 	if (w.at >= 0) {
 		close(w.at);

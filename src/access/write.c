@@ -191,6 +191,7 @@ static int open_stream(int stream) {
 	path[sizeof(path) - 2] = (char)('0' + stream);
 	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	fd = fd < 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 3) : fd;
+	// cppcheck-suppress resourceLeak // the caller closes it
 	return fd < 0 ? -errno : fd;
 }
 

@@ -127,6 +127,7 @@ static bool add_children_of_task(pid_t parent, const char *task, struct pids *ou
 static void add_by_parent(pid_t parent, struct pids *out) {
 	DIR *all = opendir("/proc");
 	struct stat_of stat;
+	// cppcheck-suppress readdirCalled // one thread only
 	for (const struct dirent *entry; all && (entry = readdir(all));) {
 		uint64_t pid = 0;
 		if (num_read(str_of(entry->d_name), INT32_MAX, &pid) == 0 && read_stat((pid_t)pid, &stat) &&
@@ -144,6 +145,7 @@ static void add_children(pid_t parent, struct pids *out) {
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
 	DIR *tasks = opendir(path);
 	bool told = false;
+	// cppcheck-suppress readdirCalled // one thread only
 	for (const struct dirent *entry; tasks && (entry = readdir(tasks));) {
 		if (entry->d_name[0] != '.') {
 			told |= add_children_of_task(parent, entry->d_name, out);

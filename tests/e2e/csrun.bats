@@ -352,7 +352,7 @@ laid() {
 @test "an image and a command that begin with '-' are no options of other programs" {
 	local runtime
 	for runtime in apptainer podman singularity charliecloud pyxis; do
-		cpu --alloc-node=$([[ $runtime == pyxis ]] && echo 1 || echo 0) --runtime="$runtime" --image=--bind=/etc:/mnt true
+		cpu --alloc-node="$([[ $runtime == pyxis ]] && echo 1 || echo 0)" --runtime="$runtime" --image=--bind=/etc:/mnt true
 		refuses 125 "--image: the image '--bind=/etc:/mnt' begins with '-', so $runtime would read it as an option"
 	done
 	cpu --image=-x true

@@ -4,6 +4,7 @@
 # The options, their DISTINIT_* variables, and --help.
 
 # shellcheck disable=SC2030,SC2031,SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2016 # another shell expands the scripts
 
 load helpers
 
@@ -159,7 +160,8 @@ long_options() {
 		fails_like 125 "--cluster=$name: Kubernetes itself sets no variables of a cluster; name what made the pods: *"
 	done
 	names=${stderr#*pods: }
-	for name in $(sed 's/;.*//; s/([^)]*)//; s/,//g' <<<"$names"); do
+	read -ra names < <(sed 's/;.*//; s/([^)]*)//; s/,//g' <<<"$names")
+	for name in "${names[@]}"; do
 		env -i "$DISTINIT" managers | grep -E "^  $name "
 	done
 }

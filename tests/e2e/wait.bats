@@ -4,7 +4,7 @@
 # --wait and distinit wait. tests/programs/scene.py changes things during the wait; it reacts to
 # messages and queries, not to time. Timeouts only end a test that fails.
 
-# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2030,SC2031,SC2154 # invoke sets status, output and stderr
 # shellcheck disable=SC2016 # another shell expands the scripts
 # shellcheck disable=SC2034 # the helpers use these
 
