@@ -120,7 +120,7 @@ static int pause_until_signal(void) {
 	siginfo_t info;
 	int signal = 0;
 	block_signals(ALL_SIGNALS, NULL);
-	leave_places(NULL);
+	leave_places(&(struct init_plan){0});
 	while (signal <= 0 || !(signal_bit(signal) & ends)) {
 		signal = take_signal(ALL_SIGNALS, &info, NULL);
 		while (reap_child(-1, NULL, WNOHANG) > 0) {

@@ -326,7 +326,7 @@ static void check_table(void) {
 		   "options with a letter");
 	check_text(buf_text(&without),
 		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
-		   "options-from timeout format format all output show-secrets force carry-unset as count "
+		   "options-from timeout format format all output mode show-secrets force carry-unset as count "
 		   "first nth compress verbose help version ",
 		   "options without a variable");
 }

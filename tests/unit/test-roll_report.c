@@ -41,7 +41,7 @@ int main(void) {
 			       .clock_rank = 2};
 	check_text(
 		report(&call, &end),
-		"{\"version\": 1, \"result\": \"started\", \"role\": \"coordinator\", \"job\": "
+		"{\"version\": 2, \"result\": \"started\", \"role\": \"coordinator\", \"job\": "
 		"\"slurm:4711\", "
 		"\"rank\": 0, \"size\": 3, \"scope\": \"node\", \"port\": 23117, \"port_moved_from\": 29500, "
 		"\"authenticated\": true, \"took_ms\": 12345, \"waited_ms\": 12346, \"present\": 3, "
