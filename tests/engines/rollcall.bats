@@ -129,7 +129,7 @@ all_ended() {
 		has "rank $rank of 4, local 0 of 1 on ${NODES[rank]}: sum 15, rank 0 on main1"
 	done
 	has 'distinit: warning: roll call: NCCL_DEBUG not set on 3 nodes, WARN on sub1'
-	has 'distinit: info: roll call: all 4 nodes are here, after '
+	has 'roll call: all 4 nodes are here, after '
 	has 's (the last: sub'
 	has '; authenticated'
 	[[ $output != *"$SECRET"* ]] || fail "the key is told"
@@ -194,7 +194,7 @@ job() {
 	same "the exit status" 0 "$(<status)"
 	same "the tasks that ran" 8 "$(grep -c '^program [0-7] of 8$' out)"
 	has 'distinit: warning: roll call: NCCL_DEBUG not set on 7 tasks, WARN on n2'
-	has 'distinit: info: roll call: all 8 tasks are here, after '
+	has 'roll call: all 8 tasks are here, after '
 	has '; authenticated'
 }
 
@@ -230,7 +230,7 @@ job() {
 		--srun-args='--export=ALL,DISTINIT_LOG=info,DISTINIT_SECRET_REQUIRED=1' -- "$PWD/task"
 	same "the exit status" 0 "$status"
 	same "the tasks that ran" 8 "$(grep -c '^program [0-7] of 8$' <<<"$output")"
-	has 'distinit: info: roll call: all 8 tasks are here, after '
+	has 'roll call: all 8 tasks are here, after '
 	has '; authenticated'
 }
 
@@ -288,7 +288,7 @@ all_pods_ended() {
 	same "the exit status" "0 0 0 0" "$codes"
 	same "how many met" 4 "$(grep -c '^met all 4$' <<<"$output")"
 	has "distinit: warning: roll call: NCCL_DEBUG not set on 3 nodes, WARN on train-1.$DOMAIN"
-	has 'distinit: info: roll call: all 4 nodes are here, after '
+	has 'roll call: all 4 nodes are here, after '
 	has '; authenticated'
 	[[ $output != *"$SECRET"* ]] || fail "the secret is told"
 }

@@ -172,7 +172,7 @@ class Told:
         if self.look == "explain":
             return ["explain", "--format=json", *closed, *self.options.words()]
         init = ["--init"] + [f"--root={room}/image"] * (not self.variables)
-        command = {"init": SHOW_PARENT, "read": ["/usr/bin/printenv", "SECRET"]}.get(self.look, SHOW)
+        command = {"init": SHOW_PARENT, "read": ["/usr/bin/printenv", "CANARY"]}.get(self.look, SHOW)
         return [*closed, *self.options.words(), *init * (self.look == "init"), "--", *command]
 
     def environment(self, room: str) -> dict[str, str]:
@@ -459,7 +459,7 @@ def furnish(room: str, distinit: str) -> str:
     for place in (*FILES, *FOLDERS):
         path = Path(name_of(room, place))
         if place in FILES:
-            path.write_text("SECRET=hunter2\n")
+            path.write_text("CANARY=hunter2\n")
         else:
             path.mkdir()
         os.chown(path, *place[:2])
