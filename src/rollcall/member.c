@@ -334,7 +334,7 @@ static int listen_to(struct member *m) {
  */
 static int meet(struct member *m, int fd) {
 	unsigned char greeting[GREETING_BYTES];
-	uint32_t seconds;
+	uint32_t seconds = 0;
 	const uint64_t until = clock_after(clock_now_ms(), PROOF_MS);
 	int r = read_greeting(m, fd, until, greeting, &seconds);
 	r = r < 0 ? r : send_meet(m, fd, greeting);
