@@ -13,7 +13,8 @@ static bool is_set(const char *name) {
 }
 
 bool terminal_rewrites(void) {
-	return is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0 && isatty(2);
+	const char *term = getenv("TERM");
+	return term && *term && strcmp(term, "dumb") != 0 && isatty(2);
 }
 
 bool terminal_colours(void) {

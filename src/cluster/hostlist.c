@@ -194,6 +194,7 @@ static void add_name(struct builder *out, const struct name *name) {
 		put_number(&text, out->number[i], out->width[i]);
 	}
 	buf_put(&text, name->literal[name->brackets]);
+	// NOLINTNEXTLINE(clang-analyzer-core.NullDereference): make_room() has made room for all
 	out->names[out->n++] = buf_str(&text);
 }
 

@@ -152,7 +152,7 @@ static int read_greeting(struct member *m, int fd, uint64_t until, unsigned char
 			       greeting.lowest, greeting.highest, ROLL_VERSION);
 	}
 	memcpy(bytes, m->bytes, GREETING_BYTES);
-	*seconds = greeting.seconds;
+	*seconds = r == 0 ? greeting.seconds : 0;
 	m->n = 0;
 	return r;
 }

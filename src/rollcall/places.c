@@ -30,8 +30,12 @@ void place_take(struct coordinator *co, struct guest *guest) {
 		sender = sender->next;
 	}
 	if (!sender) {
-		sender = co->free_senders ? co->free_senders : arena_alloc(co->arena, sizeof(*sender));
-		co->free_senders = sender == co->free_senders ? sender->next : co->free_senders;
+		sender = co->free_senders;
+		if (sender) {
+			co->free_senders = sender->next;
+		} else {
+			sender = arena_alloc(co->arena, sizeof(*sender));
+		}
 		*sender = (struct sender){guest->peer, 0, *bucket};
 		*bucket = sender;
 	}
