@@ -38,7 +38,15 @@ fetch_musl() {
 		touch "$here/complete"
 	fi
 	# The file contains paths, so write it each time: the tree may have been moved.
-	sed "s#/usr/\(include\|lib\)/$2-linux-musl#$here&#g" "$here/usr/lib/$2-linux-musl/musl-gcc.specs" >"$here/musl-gcc.specs"
+	musl_specs "$2" "$here" <"$here/usr/lib/$2-linux-musl/musl-gcc.specs" >"$here/musl-gcc.specs"
+}
+
+# musl_specs CPU FOLDER: filter what tells gcc where musl is: below FOLDER, not in the root.
+musl_specs() {
+	local folder
+	# In such a file gcc parts words at blanks, and takes a character after a backslash as it is. So does sed in what it puts in.
+	folder=$(sed 's#[^[:alnum:]/._-]#\\&#g; s#[\\&]#\\&#g' <<<"$2")
+	sed "s#/usr/\(include\|lib\)/$1-linux-musl#$folder&#g"
 }
 
 # download_musl ARCH DIR: with package lists of its own, as the machine's are for another processor.
