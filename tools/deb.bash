@@ -17,17 +17,18 @@ release_deb() {
 		"$5/distinit_${version}_$1.deb" >>"$LOGS/release.log"
 }
 
-# deb_documents SHARE VERSION EPOCH LICENCES: changelogs, licences, and what lintian has to know.
+# deb_documents SHARE VERSION EPOCH LICENCES: pages, changelogs, licences, and what lintian has to know.
 deb_documents() {
 	local doc=$1/doc/distinit
 	mkdir -p "$doc" "$1/lintian/overrides"
+	release_pages "$doc" LICENSE=../../common-licenses/Apache-2.0 CHANGELOG.md=changelog.gz
 	gzip -9n <CHANGELOG.md >"$doc/changelog.gz"
 	printf 'distinit (%s) unstable; urgency=medium\n\n  * See changelog.gz.\n\n -- %s  %s\n' "$2" "$(release_maintainer)" \
 		"$(LC_ALL=C date --utc --rfc-email --date="@$3")" | gzip -9n >"$doc/changelog.Debian.gz"
 	deb_copyright "$4" >"$doc/copyright"
 	printf 'distinit: %s\n' 'statically-linked-binary [usr/bin/distinit]' 'statically-linked-binary [usr/bin/distrun]' \
 		'initial-upload-closes-no-bugs [*]' >"$1/lintian/overrides/distinit"
-	chmod 644 "$doc"/* "$1"/lintian/overrides/*
+	chmod 644 "$doc"/{copyright,changelog*.gz} "$1"/lintian/overrides/*
 }
 
 # deb_copyright LICENCES

@@ -97,8 +97,8 @@ release_tarball() {
 	local folder
 	folder=distinit-$(release_version)-linux-$1
 	install -D -m 755 -t "$3/$folder" "$2/distinit" "$2/distrun"
-	install -D -m 644 -t "$3/$folder" LICENSE "$3/THIRD-PARTY-LICENSES" README.md CHANGELOG.md cmd/distinit/distinit.1 \
-		cmd/distrun/distrun.1
+	install -D -m 644 -t "$3/$folder" LICENSE "$3/THIRD-PARTY-LICENSES" cmd/distinit/distinit.1 cmd/distrun/distrun.1
+	tools/ship-pages "$3/$folder" LICENSE=LICENSE cmd/distinit/distinit.1=distinit.1 cmd/distrun/distrun.1=distrun.1
 	install -D -m 644 -t "$3/$folder/completions" "$3"/completions/*
 	tar --create --directory="$3" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$4" \
 		--mode=u=rwX,go=rX "$folder" | gzip -9n
@@ -153,4 +153,9 @@ release_files() {
 		gzip -9n <"cmd/$name/$name.1" >"$3/usr/share/man/man1/$name.1.gz"
 		chmod 644 "$3/usr/share/man/man1/$name.1.gz"
 	done
+}
+
+# release_pages DOC [PATH=PLACE]...: the pages of both packages, whose manuals stand in the same place.
+release_pages() {
+	tools/ship-pages "$@" cmd/distinit/distinit.1=../../man/man1/distinit.1.gz cmd/distrun/distrun.1=../../man/man1/distrun.1.gz
 }

@@ -10,7 +10,7 @@ release_rpm() {
 	release_files "$2" "$3" "$root/files"
 	install -D -m 644 -t "$root/files/usr/share/zsh/site-functions" "$3"/completions/_*
 	install -D -m 644 -t "$root/files/usr/share/licenses/distinit" LICENSE "$3/THIRD-PARTY-LICENSES"
-	install -D -m 644 -t "$root/files/usr/share/doc/distinit" README.md CHANGELOG.md
+	release_pages "$root/files/usr/share/doc/distinit" LICENSE=../../licenses/distinit/LICENSE
 	find "$root/files" -type d -exec chmod 755 {} +
 	find "$root/files" -exec touch --no-dereference --date="@$4" {} +
 	rpm_spec "$4" >"$root/distinit.spec"

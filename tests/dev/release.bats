@@ -32,7 +32,7 @@ packed() {
 	chmod +x "$1"/build/*
 	(
 		cd "$TREE" || return
-		cp --parents -r LICENSE README.md CHANGELOG.md meson.build cmd/*/*.1 tools subprojects/*.wrap \
+		cp --parents -r LICENSE {README,CHANGELOG,SECURITY}.md docs examples python meson.build cmd/*/*.1 tools subprojects/*.wrap \
 			subprojects/packagefiles subprojects/packagecache "$1/"
 	)
 	[[ -z ${2-} ]] || sed -i "s/^\tversion: .*/\tversion: '$2',/" "$1/meson.build"
@@ -70,8 +70,33 @@ missing() {
 	cd distinit-*-linux-"$ARCH"
 	cmp distinit "$DISTINIT"
 	cmp distrun "$DISTRUN"
-	[ "$(find . -type f -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md THIRD-PARTY-LICENSES completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit.1 distrun distrun.1 ' ]
+	[ "$(find . -maxdepth 2 -type f ! -path './docs/*' ! -path './examples/*' -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md SECURITY.md THIRD-PARTY-LICENSES completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit.1 distrun distrun.1 ' ]
 	[ "$(tar -tvzf "$ONE"/out/*.tar.gz | awk '{ print $2, $4 }' | sort -u)" = '0/0 2023-11-14' ]
+}
+
+@test "release: the pages for users are in the tarball and in both packages, and their links lead to files in them" {
+	local doc
+	mkdir tar deb rpm
+	tar -C tar -xzf "$ONE"/out/*.tar.gz
+	dpkg-deb --extract "$ONE"/out/*.deb deb
+	(cd rpm && rpm2cpio "$ONE"/out/*.rpm | cpio --quiet -idm)
+	# base-files has it, on each Debian.
+	install -D /dev/null deb/usr/share/common-licenses/Apache-2.0
+	for doc in tar/distinit-* {deb,rpm}/usr/share/doc/distinit; do
+		"$TREE/tests/docs/links" "$doc"
+		[ "$(cd "$TREE" && tree_files docs examples python)" = "$(cd "$doc" && find docs examples python -type f | LC_ALL=C sort)" ]
+		[[ -s $doc/README.md && -s $doc/SECURITY.md ]]
+		cmp "$doc/examples/README.md" "$TREE/examples/README.md"
+	done
+	# The check can fail.
+	rm "$doc/docs/pid1.md"
+	run "$TREE/tests/docs/links" "$doc"
+	[[ $status -eq 1 && $output == *'README.md: docs/pid1.md: there is no such file'* ]]
+}
+
+# tree_files FOLDER...: the files of the tree below them.
+tree_files() {
+	find "$@" -type f ! -path '*/__pycache__/*' | LC_ALL=C sort
 }
 
 @test "release: the licences of all libraries are in each package" {

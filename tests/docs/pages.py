@@ -71,6 +71,22 @@ def anchors(text: str) -> set[str]:
     return found
 
 
+def broken_links(path: pathlib.Path) -> list[str]:
+    """The relative links of a page that lead to no file or heading."""
+    bad = []
+    prose = without_code(split(path.read_text(encoding="utf-8"))[0])
+    for target in re.findall(r"\]\(\s*<?([^)\s>]+)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        to = (path.parent / file).resolve() if file else path
+        if not to.exists():
+            bad.append(f"{path.name}: {target}: there is no such file")
+        elif anchor and to.suffix == ".md" and anchor not in anchors(to.read_text(encoding="utf-8")):
+            bad.append(f"{path.name}: {target}: there is no such heading")
+    return bad
+
+
 class Tap:
     """Counts tests and prints a line for each. A test returns its complaints."""
 
