@@ -27,7 +27,8 @@ deb_documents() {
 		"$(LC_ALL=C date --utc --rfc-email --date="@$3")" | gzip -9n >"$doc/changelog.Debian.gz"
 	deb_copyright "$4" >"$doc/copyright"
 	printf 'distinit: %s\n' 'statically-linked-binary [usr/bin/distinit]' 'statically-linked-binary [usr/bin/distrun]' \
-		'initial-upload-closes-no-bugs [*]' >"$1/lintian/overrides/distinit"
+		'initial-upload-closes-no-bugs [*]' \
+		'zero-byte-file-in-doc-directory [usr/share/doc/distinit/python/distinit/py.typed]' >"$1/lintian/overrides/distinit"
 	chmod 644 "$doc"/{copyright,changelog*.gz} "$1"/lintian/overrides/*
 }
 
@@ -48,7 +49,8 @@ deb_control() {
 		Package: distinit
 		Version: $3
 		Architecture: $1
-		Maintainer: $(release_maintainer)
+		Maintainer: $(release_maintainer)${RELEASE_URL:+
+		Homepage: $RELEASE_URL}
 		Installed-Size: $(find "$2/usr" -type f -printf '%s\n' | awk '{ kib += int(($1 + 1023) / 1024) } END { print kib }')
 		Section: utils
 		Priority: optional

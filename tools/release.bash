@@ -9,6 +9,9 @@ readonly PKGS_RELEASE="git tar gzip xz-utils dpkg-dev rpm python3"
 # shellcheck disable=SC2034 # for the tests (tools/test.bash)
 readonly PKGS_PACKAGING="$PKGS_RELEASE cpio lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish"
 readonly RELEASE_PUBLIC_KEY=minisign.pub # the maintainers' public key, which users verify with
+# The project's home page, https://..., for the packages and SBOMs. Empty: they name none. It stands here and not in an option, nor is
+# it Git's remote: each machine that makes a release of this commit makes the same files.
+readonly RELEASE_URL=''
 readonly RELEASE_USAGE="./dev release [--out=FOLDER] [--key=FILE]"
 
 word_release() {
@@ -22,6 +25,7 @@ word_release() {
 		shift
 	done
 	[[ -z $key ]] || release_check_key "$key"
+	release_check_url "$RELEASE_URL"
 	need "$PKGS_BUILD $PKGS_RELEASE${key:+ minisign}"
 	mkdir -p "$out"
 	[[ -z $(ls -A "$out") ]] || die "release: $out is not empty" "Remove it, or say --out=FOLDER."
@@ -43,6 +47,12 @@ release_check_key() {
 	[[ -r $RELEASE_PUBLIC_KEY ]] ||
 		die "release: $RELEASE_PUBLIC_KEY is not there: users could not verify the signature" \
 			"Commit the public key that belongs to $1 as $RELEASE_PUBLIC_KEY. 'minisign -R -s FILE -p $RELEASE_PUBLIC_KEY' makes it again."
+}
+
+# release_check_url URL: empty, or one that fits into each format of packages. No blank or line in it may add a field.
+release_check_url() {
+	[[ -z $1 || $1 =~ ^https?://[[:alnum:].:/_~-]+$ ]] ||
+		die "release: RELEASE_URL='$1' in tools/release.bash is no address such as https://HOST/PATH"
 }
 
 # release_sign OUT KEY: sign SHA256SUMS, and verify that as users will do.
@@ -139,7 +149,7 @@ release_sbom() {
 	local -a musl
 	mapfile -t musl < <(release_musl "$1")
 	tools/sbom --arch="$1" --version="$(release_version)" --epoch="$2" --tarball="$3" --musl-version="${musl[0]}" \
-		--musl-library="${musl[1]}"
+		--musl-library="${musl[1]}" ${RELEASE_URL:+--url="$RELEASE_URL"}
 }
 
 # release_files BUILD STAGE ROOT: what both packages install in the same places.

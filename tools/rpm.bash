@@ -31,7 +31,8 @@ rpm_spec() {
 		Version: $(release_version)
 		Release: 1
 		Summary: Container entrypoint for distributed training
-		License: Apache-2.0 AND MIT AND BSD-3-Clause
+		License: Apache-2.0 AND MIT AND BSD-3-Clause${RELEASE_URL:+
+		URL: $RELEASE_URL}
 		Group: Applications/System
 		Packager: $(release_maintainer)
 		AutoReqProv: no

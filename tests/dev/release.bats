@@ -23,7 +23,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# packed FOLDER [VERSION]: pack a copy of the tree there, as ./dev release does for one processor, into FOLDER/out.
+# packed FOLDER [VERSION [URL]]: pack a copy of the tree there, as ./dev release does for one processor, into FOLDER/out.
 packed() {
 	local name
 	mkdir -p "$1/build" "$1/out"
@@ -36,6 +36,7 @@ packed() {
 			subprojects/packagefiles subprojects/packagecache "$1/"
 	)
 	[[ -z ${2-} ]] || sed -i "s/^\tversion: .*/\tversion: '$2',/" "$1/meson.build"
+	[[ -z ${3+given} ]] || sed -i "s|^readonly RELEASE_URL=.*|readonly RELEASE_URL='$3'|" "$1/tools/release.bash"
 	in_copy "$1" 'release_one "$ARCH" build out'
 }
 
@@ -167,6 +168,31 @@ version() {
 	sed 's/"SPDX-2.3"/"SPDX-9"/' "$sbom" >other
 	run "$TREE/tests/programs/check-spdx" other
 	[[ $status -eq 1 && $output == "6: spdxVersion is 'SPDX-9'" ]]
+}
+
+# homes FOLDER: the home page, as each file of a release in FOLDER names it.
+homes() {
+	dpkg-deb --show --showformat="\${Homepage}\n" "$1"/*.deb
+	rpm --query --queryformat '%{URL}\n' --package "$1"/*.rpm
+	python3 -c 'import json, sys; print([p.get("homepage") for p in json.load(open(sys.argv[1]))["packages"]])' "$1"/*.spdx.json
+}
+
+@test "release: packages and SBOM name the home page, if RELEASE_URL has one" {
+	packed "$PWD/homed" "$(version)" https://distinit.example/a~b
+	[ "$(homes homed/out)" = $'https://distinit.example/a~b\nhttps://distinit.example/a~b\n'"['https://distinit.example/a~b', None, None, None, None]" ]
+	"$TREE/tests/programs/check-spdx" homed/out/*.spdx.json
+	packed "$PWD/homeless" "$(version)" ''
+	[ "$(homes homeless/out)" = $'\n(none)\n[None, None, None, None, None]' ]
+	local url
+	in_copy homed "release_check_url ''; release_check_url https://distinit.example/a~b"
+	for url in distinit.example 'https://a b' $'https://a\nDepends: b' 'https://a"b'; do
+		run in_copy homed "release_check_url '$url'"
+		[[ $status -eq 1 && $output == *"RELEASE_URL='$url' in tools/release.bash is no address"* ]]
+	done
+	# Before anything is built.
+	sed -i "s/^readonly RELEASE_URL=.*/readonly RELEASE_URL=x/" homed/tools/release.bash
+	run in_copy homed word_release
+	[[ $status -eq 1 && $output == *"RELEASE_URL='x'"* ]]
 }
 
 # --- the signature ----------------------------------------------------------------------------------
