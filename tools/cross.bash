@@ -44,7 +44,8 @@ fetch_musl() {
 # musl_specs CPU FOLDER: filter what tells gcc where musl is: below FOLDER, not in the root.
 musl_specs() {
 	local folder
-	# In such a file gcc parts words at blanks, and takes a character after a backslash as it is. So does sed in what it puts in.
+	# In such a file gcc parts words at blanks, and takes a character after a backslash as it is, but for braces. So does sed in what
+	# it puts in.
 	folder=$(sed 's#[^[:alnum:]/._-]#\\&#g; s#[\\&]#\\&#g' <<<"$2")
 	sed "s#/usr/\(include\|lib\)/$1-linux-musl#$folder&#g"
 }

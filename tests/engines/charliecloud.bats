@@ -84,7 +84,7 @@ in_image() {
 submit() {
 	local -a options
 	mapfile -t options < <(sed -n 's/^#SBATCH //p' "$EXAMPLES/slurm/$1")
-	run batch "${options[@]}" <<<"PATH=$PLACE/bin:\$PATH IMAGE=$IMAGE bash $EXAMPLES/slurm/$1"
+	run batch "${options[@]}" <<<"PATH=$PLACE/bin:\$PATH IMAGE=$IMAGE bash '$EXAMPLES/slurm/$1'"
 	same "the exit status" 0 "$status"
 }
 

@@ -11,8 +11,6 @@
 
 load helpers
 
-DISTRUN=${DISTRUN:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build/distrun}
-
 setup_file() {
 	cluster_up
 	[[ -z $NO_CLUSTER ]] || return 0

@@ -6,8 +6,17 @@
 #
 # shellcheck disable=SC2034 # some are for the files that load this one
 
-PROGRAMS=$BATS_TEST_DIRNAME/../programs
-DISTINIT=${DISTINIT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)/build/distinit}
+TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+DISTINIT=${DISTINIT:-$TREE/build/distinit}
+DISTRUN=${DISTRUN:-${DISTINIT%/*}/distrun}
+# Tests write these paths into scripts for jobs, also below several layers of quotes. A shell would part a tree's path with a
+# space there, so a link stands for it.
+if [[ $TREE =~ [^[:alnum:]/._-] ]]; then
+	ln -sfn "$TREE" "$BATS_RUN_TMPDIR/tree"
+	DISTINIT=${DISTINIT/#"$TREE"/$BATS_RUN_TMPDIR/tree} DISTRUN=${DISTRUN/#"$TREE"/$BATS_RUN_TMPDIR/tree}
+	TREE=$BATS_RUN_TMPDIR/tree
+fi
+PROGRAMS=$TREE/tests/programs
 TELL=("$DISTINIT" -- "$PROGRAMS/tell")
 # Debian's, which has Debian's torch, whatever else is in PATH.
 PYTHON=/usr/bin/python3

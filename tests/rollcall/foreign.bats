@@ -179,7 +179,7 @@ teardown() {
 	listening
 	# More than are asked at a time. Each counts other members, comes again and again, and does not say what it counts.
 	cat >again <<-END
-		while :; do $CROWD call 1 $PORT --first=\$1 --size=11 --digests=\$1,2,3,4,5 --act=mute --wait=8000; done
+		while :; do '$CROWD' call 1 $PORT --first=\$1 --size=11 --digests=\$1,2,3,4,5 --act=mute --wait=8000; done
 	END
 	local i
 	for i in {1..8}; do
