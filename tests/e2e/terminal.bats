@@ -69,7 +69,7 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 }
 
 @test "terminal: under a shell, Ctrl-Z stops the job, and fg continues it in the foreground" {
-	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
+	typed see='$ ' type="'$DISTINIT' --init -- ./workload INT CONT TERM^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
 		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
 		type=^Z see=Stopped see='$ ' type='kill %1; fg^M' see='got SIGTERM' see='$ ' \
@@ -80,27 +80,27 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 # (If Ctrl-C arrives just before a shell writes its prompt, the shell writes no prompt after it; so
 # Enter is typed.)
 @test "terminal: bg continues it in the background, and Ctrl-C goes to the shell" {
-	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT TERM^M" see='ready, in front' \
+	typed see='$ ' type="'$DISTINIT' --init -- ./workload INT CONT TERM^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' type='^C' type='^M' see='$ ' \
 		type='kill %1; wait^M' see='got SIGTERM' see='$ ' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
 	[[ $output != *'got SIGINT'* ]]
 }
 
 @test "terminal: a job that bg continued leaves the terminal to the shell when it ends" {
-	typed see='$ ' type="$DISTINIT --init -- sh -c 'echo \$PPID >pid; exec ./workload CONT TERM'^M" see='ready, in front' \
+	typed see='$ ' type="'$DISTINIT' --init -- sh -c 'echo \$PPID >pid; exec ./workload CONT TERM'^M" see='ready, in front' \
 		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' until='kill -TERM $(cat pid)' \
 		until='! [ -e /proc/$(cat pid) ]' type='echo "still $((40 + 2))"^M' see='still 42' see='$ ' type=exit^M ends=0 -- \
 		"${SHELL_WORDS[@]}"
 }
 
 @test "terminal: in the background, a command that reads stops the job, and after fg it reads the input" {
-	typed see='$ ' type="$DISTINIT --init -- sh -c 'read line; echo \"read <\$line>\"' &^M" see='$ ' \
+	typed see='$ ' type="'$DISTINIT' --init -- sh -c 'read line; echo \"read <\$line>\"' &^M" see='$ ' \
 		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see='read line' type='hello^M' see='read <hello>' \
 		type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
 }
 
 @test "terminal: in a pipeline the others keep the terminal" {
-	typed see='$ ' type="$DISTINIT --init -- ./workload INT CONT 2>&1 | (trap '' INT; cat)^M" see='ready, in front' type=^C \
+	typed see='$ ' type="'$DISTINIT' --init -- ./workload INT CONT 2>&1 | (trap '' INT; cat)^M" see='ready, in front' type=^C \
 		see='got SIGINT' type=^C see='got SIGINT' type=^Z see=Stopped see='$ ' type='fg^M' see='got SIGCONT' type=^C \
 		see='got SIGINT' -- "${SHELL_WORDS[@]}"
 	[ "$(grep -c 'got SIGINT' <<<"$output")" -eq 3 ]
@@ -132,7 +132,7 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 
 @test "terminal: a background job that writes with 'stty tostop' stops, and fg continues it" {
 	typed see='$ ' type='stty tostop^M' see='$ ' \
-		type="$DISTINIT --init -- sh -c 'sleep 0.2; echo wrote' &^M" see='$ ' \
+		type="'$DISTINIT' --init -- sh -c 'sleep 0.2; echo wrote' &^M" see='$ ' \
 		type='until jobs | grep Stop; do sleep 0.1; done^M' see=Stopped see='$ ' type='fg^M' see=wrote type='exit^M' ends=0 -- "${SHELL_WORDS[@]}"
 }
 
