@@ -5,7 +5,7 @@
 
 # release_rpm ARCH BUILD STAGE EPOCH OUT
 release_rpm() {
-	local root=$PWD/$3/rpm cpu=x86_64
+	local root=$PWD/$3/rpm cpu=x86_64 link
 	[[ $1 == amd64 ]] || cpu=aarch64
 	release_files "$2" "$3" "$root/files"
 	install -D -m 644 -t "$root/files/usr/share/zsh/site-functions" "$3"/completions/_*
@@ -14,13 +14,17 @@ release_rpm() {
 	find "$root/files" -type d -exec chmod 755 {} +
 	find "$root/files" -exec touch --no-dereference --date="@$4" {} +
 	rpm_spec "$4" >"$root/distinit.spec"
+	# rpmbuild parts the names of its folders at blanks.
+	link=$(mktemp -d)
+	ln -s "$root" "$link/rpm"
 	# All that rpmbuild would take from this machine: its name, its clock, its settings.
-	HOME=$root SOURCE_DATE_EPOCH=$4 rpmbuild -bb --quiet --target "$cpu-linux" --define "_topdir $root/top" \
-		--define "_rpmdir $root" --define "_tmppath $root/top" --define "stage $root/files" --define '_buildhost localhost' \
+	HOME=$link/rpm SOURCE_DATE_EPOCH=$4 rpmbuild -bb --quiet --target "$cpu-linux" --define "_topdir $link/rpm/top" \
+		--define "_rpmdir $link/rpm" --define "_tmppath $link/rpm/top" --define "stage $link/rpm/files" --define '_buildhost localhost' \
 		--define 'use_source_date_epoch_as_buildtime 1' --define 'source_date_epoch_from_changelog 0' \
 		--define '_binary_payload w9.gzdio' --define '_build_id_links none' --define '_enable_debug_packages 0' \
 		--define '__os_install_post %{nil}' --define 'optflags -O2' "$root/distinit.spec" >>"$LOGS/release.log" 2>&1 ||
 		die "release: rpmbuild failed; what it says is at the end of $LOGS/release.log"
+	rm -r "$link"
 	mv "$root/$cpu"/*.rpm "$5/"
 }
 

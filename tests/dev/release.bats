@@ -52,18 +52,18 @@ missing() {
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
-@test "release: the same files in another folder, at another time, with another umask, zone and locale" {
+@test "release: the same files in another folder, with a space in its path, at another time, with another umask, zone and locale" {
 	(
 		umask 077
-		TZ=Asia/Tokyo LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 HOME=/nowhere packed "$BATS_TEST_TMPDIR/a/much/longer/path"
+		TZ=Asia/Tokyo LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 HOME=/nowhere packed "$BATS_TEST_TMPDIR/a/much longer/path"
 	)
 	[ "$(find "$ONE/out" -type f | wc -l)" -eq 4 ]
-	diff -r "$ONE/out" a/much/longer/path/out
+	diff -r "$ONE/out" "a/much longer/path/out"
 	# And where the files are older than the commit.
 	find a -exec touch --date=2001-02-03 {} +
-	rm a/much/longer/path/out/*
-	in_copy a/much/longer/path 'release_one "$ARCH" build out'
-	diff -r "$ONE/out" a/much/longer/path/out
+	rm "a/much longer/path"/out/*
+	in_copy "a/much longer/path" 'release_one "$ARCH" build out'
+	diff -r "$ONE/out" "a/much longer/path/out"
 }
 
 @test "release: the tarball has the programs, manuals, completions and the licences" {
