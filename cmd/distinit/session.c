@@ -32,7 +32,7 @@ bool session_calls_roll(const struct session *s) {
 	       (run && settings_on(&s->settings, OPT_TOGETHER));
 }
 
-/** The secret is for the roll call alone: not for the program, and not for who looks at us. */
+/** The secret is for the roll call alone: hidden from the program, and from readers of /proc. */
 static void hide_secret(struct session *s) {
 	static const char name[] = "DISTINIT_SECRET=";
 	const char **value = &s->settings.value[OPT_SECRET];

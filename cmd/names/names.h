@@ -100,7 +100,7 @@ struct disguise {
 	/** What a message begins with: '@' is the word for its level, '#' our pid. */
 	const char *head;
 	const char (*words)[6];
-	/** What surrounds the command in the message that it cannot be executed. */
+	/** The text around the command in the message that it cannot be executed. */
 	const char *exec_before;
 	const char *exec_after;
 	/** The status to exit with then; 0: 126 or 127, as distinit. */

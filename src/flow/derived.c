@@ -14,7 +14,7 @@ struct digest {
 	char s[DIGEST_DIGITS + 1];
 };
 
-/** FNV-1a: every distinit has to find the same digest, and nobody is kept from finding it. */
+/** FNV-1a: each distinit has to compute the same digest, which is no secret. */
 static struct digest digest_of(const char *value) {
 	struct digest digest;
 	uint64_t hash = 0xcbf29ce484222325;
@@ -34,7 +34,7 @@ static bool is_framework(const char *name) {
 	return false;
 }
 
-/** Whether the user has told the part @name of the rendezvous, by it or by @setting. */
+/** Whether the user has set @name, a part of the rendezvous, by that variable or by @setting. */
 static bool is_told(const struct env *env, const char *name, const struct setting *setting) {
 	bool told = setting->value;
 	for (uint32_t i = 0; i < env->n; i++) {

@@ -48,8 +48,8 @@ struct beside {
 	/** Descriptors to poll, close-on-exec; negative: none. */
 	struct pollfd fds[BESIDE_FDS];
 	/**
-	 * Another descriptor, or -1. When the workload has started, all stay open that are
-	 * close-on-exec, up to the highest one of these: nothing that was inherited is so.
+	 * Another descriptor, or -1. When the workload has started, the close-on-exec ones up to the
+	 * highest of these stay open: they are ours. Inherited descriptors are not close-on-exec.
 	 */
 	int kept;
 	/** When to call wake() even if nothing has happened, on now_ms()'s clock; 0: never. */
@@ -81,7 +81,7 @@ struct beside {
 	bool limit;
 	/**
 	 * The status to exit with in place of the workload's, before it is remapped; 0: the
-	 * workload's. If it is set, `limit` is none of time.
+	 * workload's. If it is set, `limit` is not a time limit.
 	 */
 	int status;
 	/**

@@ -274,8 +274,8 @@ void say_dropped(const struct supervisor *in, int signal);
 // places.c
 
 /**
- * Leave the working directory before the workload starts, which may look where we are. Returns a
- * descriptor by which it goes back; -1 if it could not: then nothing is left.
+ * Leave the working directory first: the workload may inspect ours. Returns a descriptor by which it
+ * goes back; -1 on failure: then we are still there.
  */
 int leave_folder(void);
 

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/** How often wait_until_up() reports that it is still waiting, in milliseconds, unless told. */
+/** How often wait_until_up() reports that it is still waiting, in milliseconds, by default. */
 #define WAIT_PROGRESS_MS 10000
 
 struct wait_for {

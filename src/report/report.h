@@ -51,15 +51,15 @@ struct report_line {
 };
 
 /**
- * Report to @file, with the rights of the program, whoever told of it. A relative path is below the
+ * Report to @file, with the rights of the program, whoever named it. A relative path is below the
  * current working directory. Nothing is opened yet.
  */
 void report_open(struct report *report, struct arena *arena, struct access *access,
 		 const struct setting *file);
 
 /**
- * Get the memory for all lines on the run of @program now. Later there may be none left, and who
- * stays as PID 1 must not fail then.
+ * Get the memory for all lines on the run of @program now: later there may be none left, and a
+ * PID 1 must not fail then.
  */
 void report_reserve(struct report *report, struct arena *arena, const char *program);
 

@@ -12,7 +12,7 @@
 #define TERMINATION_LOG "/dev/termination-log"
 
 /**
- * Append @line to the file @path, if it exists. @if_empty: only if nobody else has written to it.
+ * Append @line to the file @path, if it exists. @if_empty: only if it is still empty.
  * A failure changes nothing for the job, so there is none.
  */
 void termination_log(struct access *access, const char *path, struct str line, bool if_empty);

@@ -82,7 +82,7 @@ enum roll_result {
 	/** Two members say the same rank. */
 	ROLL_DUPLICATE,
 	ROLL_SIGNAL,
-	/** The port cannot be had. */
+	/** Listening on the port failed: mostly it is in use. */
 	ROLL_PORT,
 	ROLL_ERROR,
 };

@@ -348,7 +348,7 @@ const struct source source_gpurecipes = {
  *     MASTER_ADDR=10.244.3.7   MASTER_PORT=2222
  *     WORLD_SIZE=16   LOCAL_WORLD_SIZE=8          NPUs: of the job, and of this pod
  *     RANK=1                                      the pod
- *     LOCAL_RANK=0,1,2,3,4,5,6,7                  a list, which nobody else makes of it
+ *     LOCAL_RANK=0,1,2,3,4,5,6,7                  a list; only Ascend sets one
  *
  * With one NPU in a pod, LOCAL_RANK is 0, and the rest looks as everybody's ranks do: that is left
  * alone. There, RANK and WORLD_SIZE are right as they are.
