@@ -6,14 +6,14 @@
 #include "source/ask.h"
 
 /** One or more lines of an entry: @verb, then words. */
-struct line {
+struct entry_line {
 	struct buf *out;
 	const char *verb;
 	/** 0 before the first word. */
 	size_t column;
 };
 
-static void put_word(struct line *line, struct str word) {
+static void put_word(struct entry_line *line, struct str word) {
 	if (line->column == 0 || line->column + 1 + word.len > 80) {
 		const char *head = line->column ? "  " : line->verb;
 		buf_putf(line->out, "%s%14s%s", line->column ? "\n" : "", "", head);
@@ -28,7 +28,7 @@ static void put_words(struct buf *out, const char *verb, const char *words) {
 	if (!words || !*words) {
 		return;
 	}
-	struct line line = {out, verb, 0};
+	struct entry_line line = {out, verb, 0};
 	struct str rest = str_of(words), word;
 	while (str_cut(&rest, ' ', &word)) {
 		put_word(&line, word);
@@ -39,7 +39,7 @@ static void put_words(struct buf *out, const char *verb, const char *words) {
 }
 
 static void put_reads(struct buf *out, const char *const *names) {
-	struct line line = {out, "reads", 0};
+	struct entry_line line = {out, "reads", 0};
 	for (; *names; names++) {
 		put_word(&line, str_of(*names));
 	}

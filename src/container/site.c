@@ -38,14 +38,14 @@ static bool is_name_byte(char c) {
 }
 
 /** A line of the file, for messages. */
-struct line {
+struct site_line {
 	struct arena *arena;
 	const char *path;
 	uint32_t number;
 	struct err *err;
 };
 
-static int refuse_name(const struct line *line, struct str name) {
+static int refuse_name(const struct site_line *line, struct str name) {
 	struct nearest best = {.word = name};
 	struct buf known = BUF(line->arena);
 	for (int id = 0; id < SITE_N; id++) {
@@ -69,7 +69,7 @@ static int find_name(struct str name) {
 }
 
 /** Refuse what a shell would expand: here it would be used literally. */
-static int check_literal(const struct line *line, int id, struct str value) {
+static int check_literal(const struct site_line *line, int id, struct str value) {
 	for (size_t i = 0; i < value.len; i++) {
 		if (value.p[i] == '$' || value.p[i] == '`') {
 			return err_set(line->err, EINVAL,
@@ -99,7 +99,7 @@ static struct str before_comment(struct str text) {
 }
 
 /** Remove quotes and a comment from the text after the '='. */
-static int read_value(const struct line *line, int id, struct str text, const char **out) {
+static int read_value(const struct site_line *line, int id, struct str text, const char **out) {
 	struct str value = before_comment(text);
 	text = str_trim(text);
 	char mark = text.len ? text.p[0] : '\0';
@@ -127,7 +127,7 @@ static int read_value(const struct line *line, int id, struct str text, const ch
  * Read one line. @script: the file is a shell script. There, the first assignment of each known
  * name counts, and everything else is skipped.
  */
-static int read_line(const struct line *line, struct str text, bool script, struct site *out) {
+static int read_line(const struct site_line *line, struct str text, bool script, struct site *out) {
 	// An indented line of a script belongs to a function or a condition.
 	struct str trimmed = script ? text : str_trim(text);
 	if (trimmed.len == 0 || trimmed.p[0] == '#') {
@@ -161,7 +161,7 @@ static int read_line(const struct line *line, struct str text, bool script, stru
 }
 
 int site_parse(struct arena *arena, const char *path, struct str text, struct site *out, struct err *err) {
-	struct line line = {.arena = arena, .path = path, .err = err};
+	struct site_line line = {.arena = arena, .path = path, .err = err};
 	struct site site = {.path = path};
 	struct str piece;
 	bool script = str_starts(text, STR("#!"));

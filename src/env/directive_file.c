@@ -21,14 +21,14 @@
 #include <errno.h>
 
 /** One line, and its place for error messages. */
-struct line {
+struct directive_line {
 	const char *where;
 	uint32_t number;
 	struct str text;
 };
 
 /** Put "WHERE:LINE:COLUMN: " before the sentence in @err. @at points into the line's text. */
-static int locate(const struct line *line, const char *at, int r, struct err *err) {
+static int locate(const struct directive_line *line, const char *at, int r, struct err *err) {
 	struct err cause = *err;
 	return err_set(err, -r, "%s:%u:%zu: %s", line->where, line->number, (size_t)(at - line->text.p) + 1,
 		       cause.text);
@@ -109,7 +109,7 @@ static struct str skip_blanks(struct str text) {
  * Find the verb of a line that does not begin with NAME=. *@arg is the text after the verb. A
  * single word that is not a verb is a name to pass.
  */
-static int read_verb(const struct line *line, struct str word, struct str *arg, enum verb *verb,
+static int read_verb(const struct directive_line *line, struct str word, struct str *arg, enum verb *verb,
 		     struct err *err) {
 	const char *nearest;
 	if (!verb_find(word, verb, &nearest)) {
@@ -132,7 +132,7 @@ static int read_verb(const struct line *line, struct str word, struct str *arg, 
 }
 
 /** Read one line that is neither empty nor a comment nor a section. */
-static int read_directive(struct directives *list, const struct line *line, struct str text,
+static int read_directive(struct directives *list, const struct directive_line *line, struct str text,
 			  struct err *err) {
 	size_t end = 0;
 	while (end < text.len && text.p[end] != '=' && text.p[end] != ' ' && text.p[end] != '\t') {
@@ -165,7 +165,8 @@ static int read_directive(struct directives *list, const struct line *line, stru
 }
 
 /** Read "[app NAME]". Sets *@app to the slice with the name. */
-static int read_section(const struct line *line, struct str text, struct str *app, struct err *err) {
+static int read_section(const struct directive_line *line, struct str text, struct str *app,
+			struct err *err) {
 	text = str_trim(text);
 	struct str inner = {text.p + 1, text.len - 1};
 	size_t end = str_find(inner, ']');
@@ -180,7 +181,7 @@ static int read_section(const struct line *line, struct str text, struct str *ap
 	return locate(line, text.p, -EINVAL, err);
 }
 
-static int read_line(struct directive_levels *levels, const struct line *line, const char *app,
+static int read_line(struct directive_levels *levels, const struct directive_line *line, const char *app,
 		     struct str *section, struct err *err) {
 	size_t nul = str_find(line->text, '\0');
 	if (nul < line->text.len) {
@@ -208,7 +209,7 @@ static int read_line(struct directive_levels *levels, const struct line *line, c
 int directive_read(struct directive_levels *levels, const char *where, struct str text, const char *app,
 		   struct err *err) {
 	struct str section = {0};
-	struct line line = {.where = where};
+	struct directive_line line = {.where = where};
 	if (str_starts(text, STR("\xef\xbb\xbf"))) {
 		text = str_from(text, 3);
 	}

@@ -28,13 +28,13 @@ static void put_line(const char *line, size_t len) {
 }
 
 /** A line of a message, for a single write, so that lines of several processes do not mix. */
-struct line {
+struct message_line {
 	char text[420];
 	size_t len;
 };
 
-static void compose(struct line *line, const struct supervisor *in, const char *word, const char *format,
-		    va_list args) {
+static void compose(struct message_line *line, const struct supervisor *in, const char *word,
+		    const char *format, va_list args) {
 	const size_t size = sizeof(line->text) - 1;
 	size_t head = (size_t)snprintf(line->text, size, "%s: %s: ", in->plan.program, word);
 	size_t len = head + (size_t)vsnprintf(line->text + head, size - head, format, args);
@@ -50,7 +50,7 @@ static void compose(struct line *line, const struct supervisor *in, const char *
 
 void say(const struct supervisor *in, enum log_level level, const char *format, ...) {
 	const char *also = in->last_words ? in->plan.termination_log : NULL;
-	struct line line;
+	struct message_line line;
 	va_list args;
 	if (in->plan.log >= level) {
 		va_start(args, format);

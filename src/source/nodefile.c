@@ -82,7 +82,7 @@ void nodes_finish(struct nodes *nodes, struct placement *out) {
 }
 
 /** The contents of a line. */
-struct line {
+struct nodefile_line {
 	struct str name;
 	uint32_t slots;
 	bool whole;
@@ -117,7 +117,7 @@ static bool is_bare_ipv6(struct str name) {
 }
 
 /** Remove ":N" from line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
-static int read_colon(struct line *line) {
+static int read_colon(struct nodefile_line *line) {
 	struct str name = line->name;
 	size_t end = str_find(name, ':');
 	if (name.p[0] == '[') {
@@ -141,7 +141,7 @@ static int read_colon(struct line *line) {
 }
 
 /** Read the words after the name in a file of any form. Returns 0; -EINVAL. */
-static int read_words(struct str rest, struct line *line) {
+static int read_words(struct str rest, struct nodefile_line *line) {
 	struct str word;
 	while (cut_word(&rest, &word)) {
 		if (str_starts(word, STR("slots=")) && !line->whole) {
@@ -161,7 +161,7 @@ static int read_words(struct str rest, struct line *line) {
 }
 
 /** Read @text, which is not blank. Returns 0; -EINVAL. */
-static int read_line(struct str text, enum nodefile_form form, struct line *line) {
+static int read_line(struct str text, enum nodefile_form form, struct nodefile_line *line) {
 	struct str word;
 	cut_word(&text, &line->name);
 	switch (form) {
@@ -195,7 +195,7 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
 		if (piece.len == 0) {
 			continue;
 		}
-		struct line line = {.slots = 1};
+		struct nodefile_line line = {.slots = 1};
 		if (read_line(piece, form, &line) < 0) {
 			return err_set(err, EINVAL, "%s: %s: %s", where(nodes), quote(piece).s,
 				       expected[form]);
