@@ -52,26 +52,26 @@ int relay_report(struct str line) {
 }
 
 /** A partial line. */
-struct reading {
+struct partial_line {
 	char line[LINE_MAX];
 	size_t len;
 	struct relay_shared *shared;
 };
 
 /** Look for reports in @text. */
-static void look(struct reading *r, struct str text) {
+static void look(struct partial_line *partial, struct str text) {
 	for (size_t i = 0; i < text.len; i++) {
 		if (text.p[i] != '\n') {
-			if (r->len < sizeof(r->line)) {
-				r->line[r->len++] = text.p[i];
+			if (partial->len < sizeof(partial->line)) {
+				partial->line[partial->len++] = text.p[i];
 			}
 			continue;
 		}
-		int report = relay_report((struct str){r->line, r->len});
-		if (report >= 0 && atomic_load(&r->shared->first) < 0) {
-			atomic_store(&r->shared->first, report);
+		int report = relay_report((struct str){partial->line, partial->len});
+		if (report >= 0 && atomic_load(&partial->shared->first) < 0) {
+			atomic_store(&partial->shared->first, report);
 		}
-		r->len = 0;
+		partial->len = 0;
 	}
 }
 
@@ -80,16 +80,16 @@ static void look(struct reading *r, struct str text) {
  * on it.
  */
 static void hand_on(int fd, struct relay_shared *shared) {
-	static struct reading reading;
+	static struct partial_line partial;
 	static char block[16384];
-	reading.shared = shared;
+	partial.shared = shared;
 	for (;;) {
 		ssize_t n = read(fd, block, sizeof(block));
 		if (n == 0 || (n < 0 && errno != EINTR)) {
 			return;
 		}
 		struct str text = {block, n > 0 ? (size_t)n : 0};
-		look(&reading, text);
+		look(&partial, text);
 		while (text.len) {
 			ssize_t written = write(2, text.p, text.len);
 			if (written < 0 && errno != EINTR) {

@@ -14,7 +14,7 @@
 #include <errno.h>
 
 /** One reading of a row. */
-struct reading {
+struct row_reading {
 	struct input *in;
 	struct row row;
 	/** A variable that is set, for the message about one that is not. */
@@ -25,13 +25,14 @@ struct reading {
 };
 
 /** Whether a variable has the hosts, not a template of their names. */
-static bool lists_hosts(const struct reading *r) {
+static bool lists_hosts(const struct row_reading *r) {
 	struct str hosts = r->row.variables[ROW_HOSTS];
 	return hosts.len && str_find(hosts, '{') == hosts.len;
 }
 
 /** Refuse @found, which is not set and must be. */
-static int refuse_unset(const struct reading *r, enum row_field field, const char *found, struct err *err) {
+static int refuse_unset(const struct row_reading *r, enum row_field field, const char *found,
+			struct err *err) {
 	const char *name = row_field_names[field];
 	if (!r->told) {
 		return err_set(err, EINVAL, "%s is set, but %s is not", r->beside, found);
@@ -43,7 +44,7 @@ static int refuse_unset(const struct reading *r, enum row_field field, const cha
 }
 
 /** Take the variable of @field. Returns 1; 0 if there is none and need not be; -EINVAL. */
-static int take(const struct reading *r, enum row_field field, struct row_value *out, struct err *err) {
+static int take(const struct row_reading *r, enum row_field field, struct row_value *out, struct err *err) {
 	struct str variables = r->row.variables[field];
 	if (!variables.p) {
 		return 0;
@@ -56,7 +57,7 @@ static int take(const struct reading *r, enum row_field field, struct row_value 
 }
 
 /** Read "A/B" into *@out. */
-static int read_quotient(struct reading *r, struct str first, struct str second, struct err *err) {
+static int read_quotient(struct row_reading *r, struct str first, struct str second, struct err *err) {
 	const char *names[2] = {arena_text(r->in->arena, first.p, first.len),
 				arena_text(r->in->arena, second.p, second.len)};
 	uint32_t a, b;
@@ -72,7 +73,7 @@ static int read_quotient(struct reading *r, struct str first, struct str second,
 	return 0;
 }
 
-static int read_nnodes(struct reading *r, struct err *err) {
+static int read_nnodes(struct row_reading *r, struct err *err) {
 	struct str variables = r->row.variables[ROW_NNODES];
 	size_t slash = str_find(variables, '/');
 	struct row_value found;
@@ -90,7 +91,7 @@ static int read_nnodes(struct reading *r, struct err *err) {
 }
 
 /** Read this node's number, if a variable has it. */
-static int read_node_rank(struct reading *r, struct err *err) {
+static int read_node_rank(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct row_value found;
 	int x = take(r, ROW_NODE_RANK, &found, err);
@@ -108,7 +109,7 @@ static int read_node_rank(struct reading *r, struct err *err) {
 }
 
 /** The hosts by their template. If the number of nodes is not known, only the first is. */
-static int make_hosts(struct reading *r, struct err *err) {
+static int make_hosts(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct buf names = BUF(r->in->arena);
 	uint32_t n = out->nnodes == UNKNOWN ? told_nnodes(r->in) : out->nnodes, empty;
@@ -136,7 +137,7 @@ static int make_hosts(struct reading *r, struct err *err) {
 }
 
 /** The hosts of a list, or of a file. */
-static int list_hosts(struct reading *r, struct err *err) {
+static int list_hosts(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct row_value list, file;
 	bool slots = r->row.fields & ROW_BIT(ROW_SLOTS);
@@ -156,7 +157,7 @@ static int list_hosts(struct reading *r, struct err *err) {
 	return x;
 }
 
-static int read_hosts(struct reading *r, struct err *err) {
+static int read_hosts(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	int x = r->row.variables[ROW_HOSTS].len && !lists_hosts(r) ? make_hosts(r, err) : list_hosts(r, err);
 	if (x == 0 && out->hosts_from && out->nnodes_from) {
@@ -173,7 +174,7 @@ static int read_hosts(struct reading *r, struct err *err) {
 }
 
 /** The host of rank 0. If there are hosts, it is the first of them, or another name of it. */
-static int read_master_addr(struct reading *r, struct err *err) {
+static int read_master_addr(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct row_value found;
 	struct str host;
@@ -200,7 +201,7 @@ static int read_master_addr(struct reading *r, struct err *err) {
 }
 
 /** The port: "PORT", "PORT,PORT" or "HOST:PORT". */
-static int read_master_port(struct reading *r, struct err *err) {
+static int read_master_port(struct row_reading *r, struct err *err) {
 	struct row_value found;
 	int x = take(r, ROW_MASTER_PORT, &found, err);
 	if (x <= 0) {
@@ -220,7 +221,7 @@ static const char *array_index(struct input *in, const char *job) {
 }
 
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err) {
-	struct reading r = {
+	struct row_reading r = {
 		.in = in, .row = row_parse(text), .beside = by, .told = by == in->read.from, .out = out};
 	uint32_t n;
 	int x = read_nnodes(&r, err);
