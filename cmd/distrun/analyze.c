@@ -31,7 +31,7 @@ void analyze_put_candidate(struct buf *out, const struct candidate *candidate) {
 	}
 }
 
-void analyze_progress(const struct analysis *a, const struct row *row, const char *text) {
+void analyze_progress(const struct analysis *a, const struct analysis_row *row, const char *text) {
 	if (a->s->speaker.log < LOG_WARN) {
 		return;
 	}
@@ -142,7 +142,7 @@ static int make_rows(struct session *s, struct analysis *a, struct err *err) {
 	}
 	a->rows = arena_array(&s->arena, a->n, sizeof(*a->rows));
 	for (size_t i = 0; i < a->n; i++) {
-		a->rows[i] = (struct row){.candidate = candidates[i], .why = candidates[i].left_out};
+		a->rows[i] = (struct analysis_row){.candidate = candidates[i], .why = candidates[i].left_out};
 	}
 	return 0;
 }
@@ -163,7 +163,7 @@ static int open_signals(struct analysis *a, struct err *err) {
 /** Measure all candidates that fit. Returns 0, or what analyze_step() returned. */
 static int try_all(struct analysis *a, struct err *err) {
 	for (size_t i = 0; i < a->n; i++) {
-		struct row *row = &a->rows[i];
+		struct analysis_row *row = &a->rows[i];
 		if (row->outcome == ROW_LEFT_OUT && row->why) {
 			analyze_progress(a, row, arena_format(&a->s->arena, "left out: %s", row->why));
 			continue;
@@ -182,7 +182,7 @@ static int try_all(struct analysis *a, struct err *err) {
 static int report(struct analysis *a, bool json) {
 	struct buf out = BUF(&a->s->arena);
 	struct err err;
-	if (!rows_compare(a->rows, a->n)) {
+	if (!analysis_rows_compare(a->rows, a->n)) {
 		notes_add(&a->s->notes,
 			  "the candidates were measured differently: on nodes of different sizes, or some by "
 			  "lines and some by 'samples=N'; compare them with care");
@@ -190,7 +190,7 @@ static int report(struct analysis *a, bool json) {
 	say_notes(&a->s->speaker, &a->s->notes);
 	(json ? analyze_put_json : analyze_put_text)(&out, a);
 	int status = say_result(&a->s->speaker, buf_str(&out));
-	if (status || rows_best(a->rows, a->n)) {
+	if (status || analysis_rows_best(a->rows, a->n)) {
 		return status;
 	}
 	err_set(&err, EINVAL, "no candidate could be measured; the report says why");
@@ -202,7 +202,7 @@ static int report(struct analysis *a, bool json) {
 static int show(struct analysis *a) {
 	struct buf out = BUF(&a->s->arena);
 	for (size_t i = 0; i < a->n; i++) {
-		const struct row *row = &a->rows[i];
+		const struct analysis_row *row = &a->rows[i];
 		if (row->why) {
 			buf_puts(&out, "# ");
 			analyze_put_candidate(&out, &row->candidate);

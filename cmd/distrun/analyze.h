@@ -25,7 +25,7 @@ struct analysis {
 	struct nodes there;
 	uint32_t nodes;
 	/** `n` candidates, with the results of those that were measured. */
-	struct row *rows;
+	struct analysis_row *rows;
 	size_t n;
 	/**
 	 * The node for all further candidates; or NULL. In a job, nodes could differ, so all
@@ -41,13 +41,13 @@ struct analysis {
  * Returns 0, even if the measurement failed (@row says so); the number of a signal that ended it;
  * or a negative errno.
  */
-int analyze_step(struct analysis *a, struct row *row, struct err *err);
+int analyze_step(struct analysis *a, struct analysis_row *row, struct err *err);
 
 /** The path of this program in a container that srun starts: the probe runs inside. */
 #define ANALYZE_INSIDE "/distrun"
 
 /** srun's command line for @row, ended by NULL. */
-char **analyze_words(const struct analysis *a, const struct row *row);
+char **analyze_words(const struct analysis *a, const struct analysis_row *row);
 
 /** Write the report as text or as JSON. */
 void analyze_put_text(struct buf *out, const struct analysis *a);
@@ -64,7 +64,7 @@ const char *analyze_rate_unit(enum records_unit unit);
 void analyze_put_candidate(struct buf *out, const struct candidate *candidate);
 
 /** Print progress on stderr, unless --log=error. */
-void analyze_progress(const struct analysis *a, const struct row *row, const char *text);
+void analyze_progress(const struct analysis *a, const struct analysis_row *row, const char *text);
 
 /** Write the command line that starts @row's configuration. */
-void analyze_put_launch(struct buf *out, const struct analysis *a, const struct row *row);
+void analyze_put_launch(struct buf *out, const struct analysis *a, const struct analysis_row *row);

@@ -26,7 +26,7 @@ static void put_flag(struct buf *out, const char *name, bool on) {
 	buf_puts(out, on ? "true" : "false");
 }
 
-static void put_measured(struct buf *out, const struct row *row) {
+static void put_measured(struct buf *out, const struct analysis_row *row) {
 	put_name(out, "unit");
 	json_put_text(out, records_unit_words[row->unit]);
 	put_milli(out, "per_worker", row->per_worker);
@@ -47,7 +47,7 @@ static void put_measured(struct buf *out, const struct row *row) {
 	put_number(out, "node_memory_bytes", row->node_memory);
 }
 
-static void put_row(struct buf *out, const struct row *row, bool best) {
+static void put_row(struct buf *out, const struct analysis_row *row, bool best) {
 	static const char *const outcomes[] = {"left-out", "failed", "measured"};
 	buf_putf(out, "{\"threads\": %u, \"workers_per_node\": %u", row->candidate.threads,
 		 row->candidate.workers);
@@ -69,7 +69,7 @@ static void put_row(struct buf *out, const struct row *row, bool best) {
 }
 
 void analyze_put_json(struct buf *out, const struct analysis *a) {
-	const struct row *best = rows_best(a->rows, a->n);
+	const struct analysis_row *best = analysis_rows_best(a->rows, a->n);
 	buf_puts(out, "{\"version\": \"" DISTINIT_VERSION "\", \"command\": [");
 	for (size_t i = 0; a->command[i]; i++) {
 		buf_puts(out, i ? ", " : "");

@@ -32,7 +32,7 @@
 
 struct trial {
 	struct analysis *a;
-	struct row *row;
+	struct analysis_row *row;
 	struct tool tool;
 	/** Results of the workers; `finished` of them have arrived. */
 	struct message *results;
@@ -70,7 +70,7 @@ static const char *own_path(struct arena *arena) {
 	return n > 0 && (size_t)n < sizeof(path) ? arena_text(arena, path, (size_t)n) : "distrun";
 }
 
-char **analyze_words(const struct analysis *a, const struct row *row) {
+char **analyze_words(const struct analysis *a, const struct analysis_row *row) {
 	struct words words = WORDS(&a->s->arena);
 	words_add(&words, "srun");
 	words_add(&words, "--job-name=distrun-analyze");
@@ -302,10 +302,10 @@ static char *explain_worker(struct trial *trial, uint32_t worker) {
 
 /** Fill in the row's result. */
 static void conclude(struct trial *trial) {
-	struct row *row = trial->row;
+	struct analysis_row *row = trial->row;
 	struct arena *arena = &trial->a->s->arena;
 	if (trial->failed == UINT32_MAX && trial->finished == workers_of(trial)) {
-		row_measure(row, trial->results, trial->a->nodes);
+		analysis_row_measure(row, trial->results, trial->a->nodes);
 		struct buf text = BUF(arena);
 		analyze_put_rate(&text, row->unit, row->per_node);
 		buf_putf(&text, "%s a node", analyze_rate_unit(row->unit));
@@ -324,7 +324,7 @@ static void conclude(struct trial *trial) {
 	analyze_progress(trial->a, row, arena_format(arena, "failed: %s", row->why));
 }
 
-int analyze_step(struct analysis *a, struct row *row, struct err *err) {
+int analyze_step(struct analysis *a, struct analysis_row *row, struct err *err) {
 	struct arena *arena = &a->s->arena;
 	uint32_t n = row->candidate.workers;
 	struct trial trial = {.a = a, .row = row, .failed = UINT32_MAX, .line = BUF(arena)};

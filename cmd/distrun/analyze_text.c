@@ -48,13 +48,13 @@ static void put_cell(struct buf *out, struct buf *cell, int width) {
 	cell->len = 0;
 }
 
-static void put_rate_cell(struct buf *out, const struct row *row, uint64_t milli, int width) {
+static void put_rate_cell(struct buf *out, const struct analysis_row *row, uint64_t milli, int width) {
 	struct buf cell = BUF(out->arena);
 	analyze_put_rate(&cell, row->unit, milli);
 	put_cell(out, &cell, width);
 }
 
-static void put_measured(struct buf *out, const struct row *row) {
+static void put_measured(struct buf *out, const struct analysis_row *row) {
 	struct buf cell = BUF(out->arena);
 	put_rate_cell(out, row, row->per_worker, 13);
 	put_rate_cell(out, row, row->per_node, 12);
@@ -68,7 +68,7 @@ static void put_measured(struct buf *out, const struct row *row) {
 	buf_putf(out, "  %s", limit_name(row->limit));
 }
 
-static void put_row(struct buf *out, const struct row *row, bool best) {
+static void put_row(struct buf *out, const struct analysis_row *row, bool best) {
 	buf_putf(out, "%c %7u ", best ? '>' : ' ', row->candidate.threads);
 	if (row->candidate.workers) {
 		buf_putf(out, "%7u", row->candidate.workers);
@@ -83,7 +83,7 @@ static void put_row(struct buf *out, const struct row *row, bool best) {
 	}
 }
 
-static void put_table(struct buf *out, const struct analysis *a, const struct row *best) {
+static void put_table(struct buf *out, const struct analysis *a, const struct analysis_row *best) {
 	struct buf cell = BUF(out->arena);
 	buf_puts(out, "  threads workers     a worker      a node");
 	buf_puts(&cell, a->nodes == 1 ? "1 node" : arena_format(out->arena, "est. %u nodes", a->nodes));
@@ -94,11 +94,11 @@ static void put_table(struct buf *out, const struct analysis *a, const struct ro
 	}
 }
 
-static void put_bars(struct buf *out, const struct analysis *a, const struct row *best) {
+static void put_bars(struct buf *out, const struct analysis *a, const struct analysis_row *best) {
 	static const char bar[BAR + 1] = "########################################";
 	buf_putf(out, "\n%s per second, of a node\n", records_unit_words[best->unit]);
 	for (size_t i = 0; i < a->n; i++) {
-		const struct row *row = &a->rows[i];
+		const struct analysis_row *row = &a->rows[i];
 		if (row->outcome != ROW_MEASURED) {
 			continue;
 		}
@@ -116,13 +116,13 @@ static void put_bars(struct buf *out, const struct analysis *a, const struct row
 	}
 }
 
-void analyze_put_launch(struct buf *out, const struct analysis *a, const struct row *row) {
+void analyze_put_launch(struct buf *out, const struct analysis *a, const struct analysis_row *row) {
 	buf_putf(out, "csrun_wse --total-nodes=%u --tasks-per-node=%u --cpus-per-task=%u", a->nodes,
 		 row->candidate.workers, row->candidate.threads);
 }
 
 /** Explain the estimate and its limit. */
-static void put_limits(struct buf *out, const struct analysis *a, const struct row *best) {
+static void put_limits(struct buf *out, const struct analysis *a, const struct analysis_row *best) {
 	static const char *const limits[] = {
 		"Neither CPU, memory nor storage limits the best candidate, as far as measured: its workers "
 		"wait for something else.",
@@ -151,7 +151,7 @@ static void put_limits(struct buf *out, const struct analysis *a, const struct r
 static void put_remarks(struct buf *out, const struct analysis *a) {
 	bool rss = false;
 	for (size_t i = 0; i < a->n; i++) {
-		const struct row *row = &a->rows[i];
+		const struct analysis_row *row = &a->rows[i];
 		if (row->outcome != ROW_MEASURED) {
 			continue;
 		}
@@ -168,7 +168,7 @@ static void put_remarks(struct buf *out, const struct analysis *a) {
 	}
 }
 
-static void put_head(struct buf *out, const struct analysis *a, const struct row *best) {
+static void put_head(struct buf *out, const struct analysis *a, const struct analysis_row *best) {
 	buf_puts(out, "input pipeline: ");
 	words_put(out, a->command);
 	buf_putf(out, "\nmeasured: %s for %lu.%lu s, after %lu.%lu s of warm-up",
@@ -185,7 +185,7 @@ static void put_head(struct buf *out, const struct analysis *a, const struct row
 }
 
 void analyze_put_text(struct buf *out, const struct analysis *a) {
-	const struct row *best = rows_best(a->rows, a->n);
+	const struct analysis_row *best = analysis_rows_best(a->rows, a->n);
 	put_head(out, a, best);
 	put_table(out, a, best);
 	if (!best) {

@@ -13,7 +13,7 @@ static uint64_t percent(uint64_t part, uint64_t whole) {
 }
 
 /** Memory comes first: if memory is short, CPUs and storage are busy because of that. */
-static enum limit find_limit(const struct row *row) {
+static enum limit find_limit(const struct analysis_row *row) {
 	if (percent(row->memory_of_all, row->node_memory) >= LIMIT_MEMORY_PERCENT) {
 		return LIMIT_MEMORY;
 	}
@@ -23,7 +23,7 @@ static enum limit find_limit(const struct row *row) {
 	return row->waits_percent >= LIMIT_STORAGE_PERCENT ? LIMIT_STORAGE : LIMIT_NONE;
 }
 
-void row_measure(struct row *row, const struct message *workers, uint32_t nodes) {
+void analysis_row_measure(struct analysis_row *row, const struct message *workers, uint32_t nodes) {
 	uint64_t span = 0, cpu = 0, looks = 0, waits = 0;
 	const uint32_t n = row->candidate.workers;
 	if (n == 0) {
@@ -58,8 +58,8 @@ void row_measure(struct row *row, const struct message *workers, uint32_t nodes)
 	row->limit = find_limit(row);
 }
 
-const struct row *rows_best(const struct row *rows, size_t n) {
-	const struct row *best = NULL;
+const struct analysis_row *analysis_rows_best(const struct analysis_row *rows, size_t n) {
+	const struct analysis_row *best = NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].outcome == ROW_MEASURED && (!best || rows[i].per_node > best->per_node)) {
 			best = &rows[i];
@@ -68,10 +68,10 @@ const struct row *rows_best(const struct row *rows, size_t n) {
 	return best;
 }
 
-bool rows_compare(const struct row *rows, size_t n) {
-	const struct row *first = NULL;
+bool analysis_rows_compare(const struct analysis_row *rows, size_t n) {
+	const struct analysis_row *first = NULL;
 	for (size_t i = 0; i < n; i++) {
-		const struct row *row = &rows[i];
+		const struct analysis_row *row = &rows[i];
 		if (row->outcome != ROW_MEASURED) {
 			continue;
 		}

@@ -37,7 +37,7 @@ const char *limit_name(enum limit limit);
 #define LIMIT_MEMORY_PERCENT  90
 #define LIMIT_STORAGE_PERCENT 50
 
-struct row {
+struct analysis_row {
 	struct candidate candidate;
 	enum row_outcome outcome;
 	/** Why it was left out or failed; NULL: it was measured. */
@@ -79,10 +79,10 @@ struct row {
  * Fill in @row, whose candidate is set, from its workers' results. @nodes: the number of nodes for
  * the estimate.
  */
-void row_measure(struct row *row, const struct message *workers, uint32_t nodes);
+void analysis_row_measure(struct analysis_row *row, const struct message *workers, uint32_t nodes);
 
 /** The row with the most records per node; the first of equals. NULL: none was measured. */
-const struct row *rows_best(const struct row *rows, size_t n);
+const struct analysis_row *analysis_rows_best(const struct analysis_row *rows, size_t n);
 
 /** Whether all measured rows have the same unit, and nodes of the same size. */
-bool rows_compare(const struct row *rows, size_t n);
+bool analysis_rows_compare(const struct analysis_row *rows, size_t n);

@@ -54,7 +54,7 @@ static void check_again(struct arena *arena, const struct message *m) {
 
 static void check_probes(struct arena *arena, struct str text) {
 	struct message workers[WORKERS_MAX] = {0};
-	struct row row = {.candidate = {.threads = 3}};
+	struct analysis_row row = {.candidate = {.threads = 3}};
 	struct str line;
 	while (row.candidate.workers < WORKERS_MAX && str_cut(&text, '\n', &line)) {
 		struct message *m = &workers[row.candidate.workers];
@@ -63,11 +63,12 @@ static void check_probes(struct arena *arena, struct str text) {
 			row.candidate.workers += message_is_plausible(m);
 		}
 	}
-	row_measure(&row, workers, 1000000);
+	analysis_row_measure(&row, workers, 1000000);
 	HOLDS(row.outcome == (row.candidate.workers ? ROW_MEASURED : ROW_LEFT_OUT));
 	HOLDS(limit_name(row.limit) && records_unit_words[row.unit]);
 	HOLDS(row.estimate >= row.per_node && row.per_node >= row.per_worker);
-	HOLDS(rows_compare(&row, 1) && (rows_best(&row, 1) == &row) == (row.outcome == ROW_MEASURED));
+	HOLDS(analysis_rows_compare(&row, 1) &&
+	      (analysis_rows_best(&row, 1) == &row) == (row.outcome == ROW_MEASURED));
 }
 
 /** In two pieces, it counts the same. */

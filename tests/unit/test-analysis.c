@@ -109,8 +109,8 @@ static struct message worker(uint64_t rate, uint64_t cpu_ms, uint64_t memory, ui
 
 static void check_row(void) {
 	struct message w[2] = {worker(10000, 1000, 300, 0), worker(30000, 3000, 100, 0)};
-	struct row row = {.candidate = {.threads = 4, .workers = 2}};
-	row_measure(&row, w, 5);
+	struct analysis_row row = {.candidate = {.threads = 4, .workers = 2}};
+	analysis_row_measure(&row, w, 5);
 	check(row.outcome == ROW_MEASURED && row.per_node == 40000 && row.per_worker == 20000);
 	check(row.estimate == 200000);
 	checkf(row.cpu_percent == 5, "4 s of 80: %u", row.cpu_percent);
@@ -138,35 +138,36 @@ static void check_forged(void) {
 	for (size_t i = 0; i < 65535; i++) {
 		many[i] = worker((uint64_t)1 << 48, (uint64_t)1 << 48, (uint64_t)1 << 48, 10);
 	}
-	struct row row = {.candidate = {.threads = 1, .workers = 65535}};
-	row_measure(&row, many, 1000000);
+	struct analysis_row row = {.candidate = {.threads = 1, .workers = 65535}};
+	analysis_row_measure(&row, many, 1000000);
 	check(row.per_node >= (uint64_t)1 << 48 && row.estimate == UINT64_MAX && row.waits_percent == 100);
 	arena_done(&arena);
 }
 
 static void check_limit(uint64_t cpu_ms, uint64_t memory, uint64_t waits, enum limit want) {
 	struct message w = worker(1000, cpu_ms, memory, waits);
-	struct row row = {.candidate = {.threads = 2, .workers = 1}};
-	row_measure(&row, &w, 1);
+	struct analysis_row row = {.candidate = {.threads = 2, .workers = 1}};
+	analysis_row_measure(&row, &w, 1);
 	check_text(limit_name(row.limit), limit_name(want), "%llu ms of CPU, %llu of memory, %llu waits",
 		   (unsigned long long)cpu_ms, (unsigned long long)memory, (unsigned long long)waits);
 }
 
 static void check_best(void) {
-	struct row rows[4] = {{.outcome = ROW_LEFT_OUT, .per_node = 99},
-			      {.outcome = ROW_MEASURED, .per_node = 5, .node_cpus = 8, .node_memory = 1000},
-			      {.outcome = ROW_MEASURED, .per_node = 5, .node_cpus = 8, .node_memory = 990},
-			      {.outcome = ROW_FAILED, .per_node = 99}};
-	check(rows_best(rows, 4) == &rows[1]);
-	check(rows_best(rows, 1) == NULL);
-	check(rows_compare(rows, 4) && rows_compare(rows, 1));
+	struct analysis_row rows[4] = {
+		{.outcome = ROW_LEFT_OUT, .per_node = 99},
+		{.outcome = ROW_MEASURED, .per_node = 5, .node_cpus = 8, .node_memory = 1000},
+		{.outcome = ROW_MEASURED, .per_node = 5, .node_cpus = 8, .node_memory = 990},
+		{.outcome = ROW_FAILED, .per_node = 99}};
+	check(analysis_rows_best(rows, 4) == &rows[1]);
+	check(analysis_rows_best(rows, 1) == NULL);
+	check(analysis_rows_compare(rows, 4) && analysis_rows_compare(rows, 1));
 	rows[2].per_node = 6;
-	check(rows_best(rows, 4) == &rows[2]);
+	check(analysis_rows_best(rows, 4) == &rows[2]);
 	rows[2].node_memory = 500;
-	check(!rows_compare(rows, 4));
+	check(!analysis_rows_compare(rows, 4));
 	rows[2].node_memory = 1000;
 	rows[2].unit = RECORDS_SAMPLES;
-	check(!rows_compare(rows, 4));
+	check(!analysis_rows_compare(rows, 4));
 }
 
 int main(void) {
