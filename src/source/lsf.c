@@ -55,7 +55,7 @@ static bool next_word(struct str *rest, struct str *word) {
 static int read_words(struct input *in, const char *name, bool counted, struct placement *out,
 		      struct err *err) {
 	struct str rest = str_of(env_get(in->env, name)), whole = rest, host, number;
-	struct nodes nodes = NODES(in->arena, name);
+	struct node_list nodes = NODE_LIST(in->arena, name);
 	while (next_word(&rest, &host)) {
 		uint32_t slots = 1;
 		if (counted && (!next_word(&rest, &number) || slots_read(number, &slots) < 0)) {
@@ -63,12 +63,12 @@ static int read_words(struct input *in, const char *name, bool counted, struct p
 				       "%s=%s: after the host %s, a number of slots (1 or more) is expected",
 				       name, quote(whole).s, quote(host).s);
 		}
-		int r = nodes_add(&nodes, host, slots, false, err);
+		int r = node_list_add(&nodes, host, slots, false, err);
 		if (r < 0) {
 			return r;
 		}
 	}
-	nodes_finish(&nodes, out);
+	node_list_finish(&nodes, out);
 	out->hosts_from = name;
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 /** Make room for another node. */
-static void grow(struct nodes *nodes) {
+static void grow(struct node_list *nodes) {
 	if (nodes->n < nodes->cap) {
 		return;
 	}
@@ -26,12 +26,13 @@ static void grow(struct nodes *nodes) {
 }
 
 /** The position of an error, for messages. */
-static const char *where(const struct nodes *nodes) {
+static const char *where(const struct node_list *nodes) {
 	return nodes->line ? arena_format(nodes->arena, "%s:%u", nodes->what, nodes->line) : nodes->what;
 }
 
 /** Add slots to a node that is already collected. */
-static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, bool whole, struct err *err) {
+static int add_again(struct node_list *nodes, struct node *node, uint32_t slots, bool whole,
+		     struct err *err) {
 	if (whole || node->whole) {
 		return err_set(err, EINVAL, "%s: the slots of host %s are given twice", where(nodes),
 			       quote(node->name).s);
@@ -44,7 +45,7 @@ static int add_again(struct nodes *nodes, struct node *node, uint32_t slots, boo
 	return 0;
 }
 
-int nodes_add(struct nodes *nodes, struct str name, uint32_t slots, bool whole, struct err *err) {
+int node_list_add(struct node_list *nodes, struct str name, uint32_t slots, bool whole, struct err *err) {
 	grow(nodes);
 	const uint32_t *number = table_find(&nodes->seen, name);
 	if (number) {
@@ -70,7 +71,7 @@ int slots_read(struct str text, uint32_t *slots) {
 	return 0;
 }
 
-void nodes_finish(struct nodes *nodes, struct placement *out) {
+void node_list_finish(struct node_list *nodes, struct placement *out) {
 	struct str *names = arena_array(nodes->arena, nodes->n, sizeof(*names));
 	uint32_t *slots = arena_array(nodes->arena, nodes->n, sizeof(*slots));
 	for (uint32_t i = 0; i < nodes->n; i++) {
@@ -184,7 +185,7 @@ static const char *const expected[] = {
 	[NODEFILE_ANY] = "NAME, 'NAME N', 'NAME slots=N' or NAME:N is expected, where N is 1 or more",
 };
 
-int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err) {
+int nodefile_parse(struct node_list *nodes, struct str text, enum nodefile_form form, struct err *err) {
 	struct str piece;
 	while (str_cut(&text, '\n', &piece)) {
 		nodes->line++;
@@ -200,7 +201,7 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
 			return err_set(err, EINVAL, "%s: %s: %s", where(nodes), quote(piece).s,
 				       expected[form]);
 		}
-		int r = nodes_add(nodes, line.name, line.slots, line.whole, err);
+		int r = node_list_add(nodes, line.name, line.slots, line.whole, err);
 		if (r < 0) {
 			return r;
 		}
@@ -209,7 +210,7 @@ int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form
 }
 
 /** The number that all nodes' lines have in common, or UNKNOWN. */
-static uint32_t common_number(const struct nodes *nodes) {
+static uint32_t common_number(const struct node_list *nodes) {
 	for (uint32_t i = 0; i < nodes->n; i++) {
 		if (!nodes->list[i].whole || nodes->list[i].slots != nodes->list[0].slots) {
 			return UNKNOWN;
@@ -222,7 +223,7 @@ int nodefile_read_told(struct input *in, const struct setting *told, enum nodefi
 		       struct placement *out, struct err *err) {
 	struct str text;
 	const char *file = file_under_root(in->arena, in->root.value, told->value);
-	struct nodes nodes = NODES(
+	struct node_list nodes = NODE_LIST(
 		in->arena, arena_format(in->arena, "%s=%s", told->from, secret_mask_word(in->arena, file)));
 	int r = input_read_told(in, told, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
@@ -233,7 +234,7 @@ int nodefile_read_told(struct input *in, const struct setting *told, enum nodefi
 	if (r < 0) {
 		return -EINVAL;
 	}
-	nodes_finish(&nodes, out);
+	node_list_finish(&nodes, out);
 	out->hosts_from = told->from;
 	out->nproc_per_node = common_number(&nodes);
 	return 0;
@@ -246,7 +247,7 @@ int nodefile_read(struct input *in, const char *name, const char *path, enum nod
 
 int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,
 		  struct err *err) {
-	struct nodes nodes = NODES(in->arena, name);
+	struct node_list nodes = NODE_LIST(in->arena, name);
 	char *text = arena_text(in->arena, list, strlen(list));
 	for (char *p = text; *p; p++) {
 		*p = *p == separator ? '\n' : *p;
@@ -255,7 +256,7 @@ int nodefile_list(struct input *in, const char *name, const char *list, char sep
 	if (r < 0) {
 		return -EINVAL;
 	}
-	nodes_finish(&nodes, out);
+	node_list_finish(&nodes, out);
 	out->hosts_from = name;
 	out->nproc_per_node = common_number(&nodes);
 	return 0;

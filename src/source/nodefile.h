@@ -35,7 +35,7 @@ struct node {
 };
 
 /** Collected nodes, in the order of first appearance. */
-struct nodes {
+struct node_list {
 	struct arena *arena;
 	/** The source, for messages, and the current line there; 0: the source has no lines. */
 	const char *what;
@@ -47,26 +47,26 @@ struct nodes {
 	struct table seen;
 };
 
-#define NODES(a, w) ((struct nodes){.arena = (a), .what = (w)})
+#define NODE_LIST(a, w) ((struct node_list){.arena = (a), .what = (w)})
 
 /**
  * Add @slots to the node @name. A new node is added to the list; its name is kept, not copied.
  * Returns 0; -EINVAL for a wrong name, or a node that must not be repeated; -E2BIG for more than
  * HOSTS_MAX nodes or slots.
  */
-int nodes_add(struct nodes *nodes, struct str name, uint32_t slots, bool whole, struct err *err);
+int node_list_add(struct node_list *nodes, struct str name, uint32_t slots, bool whole, struct err *err);
 
 /** Read a number of slots, 1 to HOSTS_MAX. Returns 0; -EINVAL without a message. */
 int slots_read(struct str text, uint32_t *slots);
 
 /** Put the collected nodes into out->hosts and out->slots. */
-void nodes_finish(struct nodes *nodes, struct placement *out);
+void node_list_finish(struct node_list *nodes, struct placement *out);
 
 /**
  * Collect the nodes of @text, whose lines have the form @form.
  * Returns 0; -EINVAL or -E2BIG with the wrong line.
  */
-int nodefile_parse(struct nodes *nodes, struct str text, enum nodefile_form form, struct err *err);
+int nodefile_parse(struct node_list *nodes, struct str text, enum nodefile_form form, struct err *err);
 
 /**
  * Read the file @told, the value of a variable or option, under in->root, into out->hosts,

@@ -31,12 +31,12 @@ static void write_nodes(const struct placement *place, struct buf *out) {
 
 static void check_again(struct arena *arena, const struct placement *place) {
 	struct buf text = BUF(arena);
-	struct nodes again = NODES(arena, "AGAIN");
+	struct node_list again = NODE_LIST(arena, "AGAIN");
 	struct placement read = {0};
 	struct err err = {""};
 	write_nodes(place, &text);
 	HOLDS(nodefile_parse(&again, buf_str(&text), NODEFILE_ANY, &err) == 0);
-	nodes_finish(&again, &read);
+	node_list_finish(&again, &read);
 	HOLDS(read.hosts.n == place->hosts.n);
 	for (uint32_t i = 0; i < read.hosts.n; i++) {
 		HOLDS(str_eq(hosts_at(&read.hosts, i), hosts_at(&place->hosts, i)));
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		return 0;
 	}
 	struct arena arena = fuzz_arena();
-	struct nodes nodes = NODES(&arena, "NODES");
+	struct node_list nodes = NODE_LIST(&arena, "NODES");
 	struct placement place = {0};
 	struct err err = {""};
 	int r = nodefile_parse(&nodes, text,
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 						   : NODEFILE_ANY,
 			       &err);
 	HOLDS((r == 0) == (err.text[0] == '\0'));
-	nodes_finish(&nodes, &place);
+	node_list_finish(&nodes, &place);
 	// Also for a refused file: the lines before the wrong one.
 	HOLDS(place.hosts.n == 0 || hosts_check(&place.hosts, &arena, "NODES", &err) == 0);
 	if (r == 0) {

@@ -20,25 +20,25 @@ static const char *join(const struct placement *place) {
 }
 
 static void check_parse(enum nodefile_form form, const char *text, const char *want) {
-	struct nodes nodes = NODES(&arena, "FILE");
+	struct node_list nodes = NODE_LIST(&arena, "FILE");
 	struct placement place = {0};
 	struct err err = {""};
 	int r = nodefile_parse(&nodes, str_of(text), form, &err);
-	nodes_finish(&nodes, &place);
+	node_list_finish(&nodes, &place);
 	check_text(r < 0 ? err.text : join(&place), want, "form %d: '%s'", (int)form, text);
 }
 
 /** A great many nodes, each three times, in an order that is not that of their numbers. */
 static void check_many(uint32_t n) {
-	struct nodes nodes = NODES(&arena, "FILE");
+	struct node_list nodes = NODE_LIST(&arena, "FILE");
 	struct placement place = {0};
 	struct err err = {""};
 	bool fine = true;
 	for (uint32_t i = 0; i < 3 * n; i++) {
 		const char *name = arena_format(&arena, "node%u", i % n * 7919 % n);
-		fine &= nodes_add(&nodes, str_of(name), 1 + i / n, false, &err) == 0;
+		fine &= node_list_add(&nodes, str_of(name), 1 + i / n, false, &err) == 0;
 	}
-	nodes_finish(&nodes, &place);
+	node_list_finish(&nodes, &place);
 	checkf(fine && place.hosts.n == n, "%u nodes, each three times: %u, %s", n, place.hosts.n, err.text);
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = arena_format(&arena, "node%u", i * 7919 % n);
@@ -49,11 +49,11 @@ static void check_many(uint32_t n) {
 }
 
 static void check_most(void) {
-	struct nodes nodes = NODES(&arena, "FILE");
+	struct node_list nodes = NODE_LIST(&arena, "FILE");
 	struct err err = {""};
 	int r = 0;
 	for (uint32_t i = 0; i <= HOSTS_MAX && r == 0; i++) {
-		r = nodes_add(&nodes, str_of(arena_format(&arena, "n%u", i)), 1, false, &err);
+		r = node_list_add(&nodes, str_of(arena_format(&arena, "n%u", i)), 1, false, &err);
 	}
 	checkf(r == -E2BIG && nodes.n == HOSTS_MAX, "more nodes than there can be: %d", r);
 	check_text(err.text, "FILE lists more than 1048576 hosts", "and what is said of them");
