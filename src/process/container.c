@@ -33,20 +33,20 @@ static bool in_own_pid_namespace(void) {
 	return n > 0 && !str_is((struct str){name, (size_t)n}, INITIAL_PIDNS);
 }
 
-struct container container_read(struct arena *arena, const char *root, const struct env *env) {
+struct container_mark container_read(struct arena *arena, const char *root, const struct env *env) {
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		const char *mark = marks[i].mark;
 		const char *file = *mark == '/' ? file_under_root(arena, root, mark) : NULL;
 		if (file ? access(file, F_OK) == 0 : env_value(env, mark) != NULL) {
-			return (struct container){marks[i].kind, file ? file : mark};
+			return (struct container_mark){marks[i].kind, file ? file : mark};
 		}
 	}
 	const char *named = env_value(env, "container");
 	if (named) {
-		return (struct container){named, "container"};
+		return (struct container_mark){named, "container"};
 	}
 	if (in_own_pid_namespace()) {
-		return (struct container){CONTAINER_UNNAMED, "/proc/self/ns/pid"};
+		return (struct container_mark){CONTAINER_UNNAMED, "/proc/self/ns/pid"};
 	}
-	return (struct container){NULL, NULL};
+	return (struct container_mark){NULL, NULL};
 }

@@ -12,7 +12,8 @@
 /** The kind of a container that only its PID namespace reveals. */
 #define CONTAINER_UNNAMED "namespace"
 
-struct container {
+/** What shows that this is a container. */
+struct container_mark {
 	/** "docker", "podman", "kubernetes", ...; NULL: no known mark. */
 	const char *kind;
 	/** The file or variable that shows it. */
@@ -21,7 +22,7 @@ struct container {
 
 struct process {
 	uint32_t pid;
-	struct container container;
+	struct container_mark container;
 	struct credentials has;
 	/** 1 or 0, or NOT_KNOWN. */
 	int in_user_namespace;
@@ -46,7 +47,7 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 		 struct err *err);
 
 /** Find out which container this is, and what shows it. */
-struct container container_read(struct arena *arena, const char *root, const struct env *env);
+struct container_mark container_read(struct arena *arena, const char *root, const struct env *env);
 
 /**
  * Read the ignored and blocked signals and the seccomp mode from the text of /proc/self/status into
