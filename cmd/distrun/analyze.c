@@ -46,7 +46,8 @@ void analyze_progress(const struct analysis *a, const struct analysis_row *row, 
 }
 
 /** Read a duration of at least @least milliseconds. */
-static int read_duration(struct session *s, unsigned id, uint64_t least, uint64_t *ms, struct err *err) {
+static int read_duration(struct distrun_session *s, unsigned id, uint64_t least, uint64_t *ms,
+			 struct err *err) {
 	int r = settings_duration(&s->settings, id, ms, err);
 	if (r == 0 && *ms < least) {
 		return err_set(err, EINVAL, "%s=%s is too short; the minimum is %lu ms",
@@ -56,7 +57,7 @@ static int read_duration(struct session *s, unsigned id, uint64_t least, uint64_
 	return r;
 }
 
-static int read_list(struct session *s, unsigned id, uint32_t **list, size_t *n, struct err *err) {
+static int read_list(struct distrun_session *s, unsigned id, uint32_t **list, size_t *n, struct err *err) {
 	*list = NULL;
 	*n = 0;
 	const char *value = s->settings.value[id];
@@ -65,7 +66,7 @@ static int read_list(struct session *s, unsigned id, uint32_t **list, size_t *n,
 }
 
 /** Read the options that analyze and the probe share: the unit, and for how long to measure. */
-static int read_measure(struct session *s, struct analysis *a, struct err *err) {
+static int read_measure(struct distrun_session *s, struct analysis *a, struct err *err) {
 	int unit = 0;
 	if (settings_on(&s->settings, OPT_UNIT)) {
 		unit = settings_choose(&s->settings, OPT_UNIT, records_unit_words, err);
@@ -104,7 +105,7 @@ static int mount_self(struct csrun *c, struct err *err) {
 }
 
 /** Read the container's settings, srun's options and the number of nodes. */
-static int read_site(struct session *s, struct analysis *a, struct err *err) {
+static int read_site(struct distrun_session *s, struct analysis *a, struct err *err) {
 	struct csrun *c = &a->csrun;
 	struct words options = WORDS(&s->arena), contained = WORDS(&s->arena);
 	int r = csrun_settings(c, s, SETTINGS_OF_BOTH | SETTING(SITE_NODES) | SETTING(SITE_GRES_NODE), err);
@@ -127,7 +128,7 @@ static int read_site(struct session *s, struct analysis *a, struct err *err) {
 	return 0;
 }
 
-static int make_rows(struct session *s, struct analysis *a, struct err *err) {
+static int make_rows(struct distrun_session *s, struct analysis *a, struct err *err) {
 	uint32_t *threads, *workers;
 	size_t n_threads, n_workers;
 	struct candidate *candidates;
@@ -227,7 +228,7 @@ static int measure_all(struct analysis *a, bool json) {
 	return r < 0 ? session_fail(a->s, &err) : report(a, json);
 }
 
-int command_analyze(struct session *s) {
+int command_analyze(struct distrun_session *s) {
 	static const char *const reports[] = {"text", "json", NULL};
 	struct analysis a = {.s = s};
 	struct err err;
@@ -252,7 +253,7 @@ int command_analyze(struct session *s) {
 }
 
 /** The part on the node, which analyze_step.c starts. It is internal. */
-int command_probe(struct session *s) {
+int command_probe(struct distrun_session *s) {
 	struct analysis a = {.s = s};
 	struct err err;
 	uint64_t rank = 0;

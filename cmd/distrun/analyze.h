@@ -7,7 +7,7 @@
 #include "measure/analysis.h"
 
 struct analysis {
-	struct session *s;
+	struct distrun_session *s;
 	/** The site's settings, and the container. */
 	struct csrun csrun;
 	/** The pipeline. */

@@ -9,7 +9,7 @@
 #include "common/say.h"
 #include "distrun/options.h"
 
-struct session {
+struct distrun_session {
 	struct arena arena;
 	/** The environment without the DISTRUN_* variables: the workload gets this. */
 	struct env env;
@@ -25,7 +25,7 @@ struct session {
 	int usage_status;
 };
 
-struct subcommand {
+struct distrun_subcommand {
 	/** NULL for the program itself. */
 	const char *name;
 	enum command command;
@@ -33,41 +33,41 @@ struct subcommand {
 	const char *arguments;
 	/** One line for --help; NULL: internal, not shown. */
 	const char *about;
-	int (*run)(struct session *s);
+	int (*run)(struct distrun_session *s);
 	/** The program name that also runs this subcommand; or NULL. */
 	const char *program;
 };
 
 /** All subcommands; the program itself comes first. Ended by an entry of zeros. */
-extern const struct subcommand subcommands[];
+extern const struct distrun_subcommand subcommands[];
 
-int command_where(struct session *s);
-int command_surrogate(struct session *s);
-int command_exec(struct session *s);
-int command_launch(struct session *s);
-int command_analyze(struct session *s);
-int command_probe(struct session *s);
+int command_where(struct distrun_session *s);
+int command_surrogate(struct distrun_session *s);
+int command_exec(struct distrun_session *s);
+int command_launch(struct distrun_session *s);
+int command_analyze(struct distrun_session *s);
+int command_probe(struct distrun_session *s);
 
 /**
  * Run @argv as a workload, with the step and the time limit of the options of `surrogate`. For all
  * subcommands that have these options.
  * Returns the status to exit with; all messages have been printed.
  */
-int workload_run(struct session *s, char *const argv[], char **envp);
+int workload_run(struct distrun_session *s, char *const argv[], char **envp);
 
 /** No subcommand: --help, --version, or an error. */
-int command_none(struct session *s);
+int command_none(struct distrun_session *s);
 
 /** Print the help of @of. */
-int print_help(struct session *s, const struct subcommand *of);
+int print_help(struct distrun_session *s, const struct distrun_subcommand *of);
 
 /** Print the message in @err and return the status to exit with. */
-static inline int session_fail(struct session *s, const struct err *err) {
+static inline int session_fail(struct distrun_session *s, const struct err *err) {
 	return say_failure(&s->speaker, err);
 }
 
 /** The same, for a wrong command line. */
-static inline int session_refuse(struct session *s, const struct err *err) {
+static inline int session_refuse(struct distrun_session *s, const struct err *err) {
 	say_failure(&s->speaker, err);
 	return s->usage_status;
 }

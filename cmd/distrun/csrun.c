@@ -89,13 +89,13 @@ static void choose(struct csrun *c, enum site_id id) {
 	c->by_site[id] = by_site;
 }
 
-int csrun_site(struct csrun *c, struct session *s, struct err *err) {
+int csrun_site(struct csrun *c, struct distrun_session *s, struct err *err) {
 	*c = (struct csrun){.s = s, .arena = &s->arena};
 	c->mounts.arena = c->unset.arena = c->carried.arena = c->arena;
 	return read_site(c, err);
 }
 
-int csrun_refuse(struct session *s) {
+int csrun_refuse(struct distrun_session *s) {
 	struct err err;
 	err_set(&err, EINVAL, "no command; usage: %s [OPTION]... COMMAND [ARG]... (see --help)", s->called);
 	return session_refuse(s, &err);
@@ -140,7 +140,7 @@ int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *e
 	return read_truth(c->value[id], c->from[id], out, err);
 }
 
-int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err *err) {
+int csrun_settings(struct csrun *c, struct distrun_session *s, uint32_t ids, struct err *err) {
 	int r = csrun_site(c, s, err);
 	if (r < 0) {
 		return r;

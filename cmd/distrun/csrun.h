@@ -14,7 +14,7 @@
 #include "slurm/nodes.h"
 
 struct csrun {
-	struct session *s;
+	struct distrun_session *s;
 	struct arena *arena;
 	struct site site;
 	/**
@@ -51,17 +51,17 @@ struct csrun {
 	 SETTING(SITE_SRUN_ARGS) | SETTING(SITE_DISTINIT))
 
 /** Print that the command is missing. Returns the status to exit with. */
-int csrun_refuse(struct session *s);
+int csrun_refuse(struct distrun_session *s);
 
 /** Begin, and read only the site's file. Returns 0 or a negative errno. */
-int csrun_site(struct csrun *c, struct session *s, struct err *err);
+int csrun_site(struct csrun *c, struct distrun_session *s, struct err *err);
 
 /**
  * Begin, and read the settings @ids (flags from SETTING()): from the option, else the CSRUN_*
  * variable, else the site's file.
  * Returns 0 or a negative errno.
  */
-int csrun_settings(struct csrun *c, struct session *s, uint32_t ids, struct err *err);
+int csrun_settings(struct csrun *c, struct distrun_session *s, uint32_t ids, struct err *err);
 
 /**
  * Read setting @id as a number from 1 to @max. If it is not set, *@out is unchanged. Returns 0 or
@@ -115,4 +115,4 @@ void csrun_command(const struct csrun *c, struct words *words);
 int csrun_run(struct csrun *c, struct words *words);
 
 /** Write the site's settings, for --help. */
-void csrun_help(struct session *s, struct buf *out);
+void csrun_help(struct distrun_session *s, struct buf *out);

@@ -39,7 +39,7 @@ static void list_carried(struct csrun *c, struct str bundle) {
 }
 
 int csrun_carry(struct csrun *c, struct err *err) {
-	struct session *s = c->s;
+	struct distrun_session *s = c->s;
 	const char *names = env_value(&s->env, "DISTINIT_TRACK");
 	if (!names) {
 		return 0;
@@ -251,7 +251,7 @@ static bool wants_surrogate(const struct settings *settings) {
 /**
  * Stay as srun's parent, so that srun gets TERM if we are killed. Returns the status to exit with.
  */
-static int stay(struct session *s, struct words *words) {
+static int stay(struct distrun_session *s, struct words *words) {
 	struct err err = {""};
 	struct init_plan plan;
 	init_plan_preset(&plan);
@@ -278,7 +278,7 @@ static int stay(struct session *s, struct words *words) {
  * Run srun with several tasks. The status is that of the first task that fails, not of those that
  * srun ends because of it.
  */
-static int run_tasks(struct session *s, struct words *words) {
+static int run_tasks(struct distrun_session *s, struct words *words) {
 	struct relay relay;
 	struct err err;
 	if (relay_start(&relay, &err) < 0) {
@@ -290,7 +290,7 @@ static int run_tasks(struct session *s, struct words *words) {
 }
 
 int csrun_run(struct csrun *c, struct words *words) {
-	struct session *s = c->s;
+	struct distrun_session *s = c->s;
 	say_notes(&s->speaker, &s->notes);
 	if (settings_on(&s->settings, OPT_DRY_RUN)) {
 		return show(c, words);
@@ -311,7 +311,7 @@ int csrun_run(struct csrun *c, struct words *words) {
 	return status;
 }
 
-void csrun_help(struct session *s, struct buf *out) {
+void csrun_help(struct distrun_session *s, struct buf *out) {
 	struct csrun c;
 	struct err err;
 	if (csrun_site(&c, s, &err) < 0) {

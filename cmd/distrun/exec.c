@@ -29,7 +29,7 @@ static const struct query {
 };
 
 /** The query among the options, or NULL. */
-static const struct query *asked(const struct session *s) {
+static const struct query *asked(const struct distrun_session *s) {
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
 		if (settings_on(&s->settings, queries[i].option)) {
 			return &queries[i];
@@ -38,7 +38,7 @@ static const struct query *asked(const struct session *s) {
 	return NULL;
 }
 
-static int answer(struct session *s, const struct query *query, struct err *err) {
+static int answer(struct distrun_session *s, const struct query *query, struct err *err) {
 	struct csrun c;
 	int r = csrun_site(&c, s, err);
 	if (r < 0) {
@@ -99,7 +99,7 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	return r;
 }
 
-int command_exec(struct session *s) {
+int command_exec(struct distrun_session *s) {
 	struct err err;
 	struct csrun c;
 	const struct query *query = asked(s);

@@ -25,7 +25,7 @@ static void help_of_program(struct buf *out) {
 	buf_puts(out, program_end);
 }
 
-int print_help(struct session *s, const struct subcommand *of) {
+int print_help(struct distrun_session *s, const struct distrun_subcommand *of) {
 	struct buf out = BUF(&s->arena);
 	if (!of->name) {
 		help_of_program(&out);

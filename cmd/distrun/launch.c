@@ -152,7 +152,7 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	return 0;
 }
 
-int command_launch(struct session *s) {
+int command_launch(struct distrun_session *s) {
 	struct err err;
 	struct csrun c;
 	if (!s->settings.arguments[0]) {

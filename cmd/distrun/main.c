@@ -31,7 +31,7 @@
 #include <stdalign.h>
 #include <unistd.h>
 
-const struct subcommand subcommands[] = {
+const struct distrun_subcommand subcommands[] = {
 	{NULL, CMD_PROGRAM, "", "", command_none},
 	{"where", CMD_WHERE, "", "show where this process runs in Slurm, and how that is known",
 	 command_where},
@@ -56,15 +56,15 @@ static _Noreturn void out_of_memory(size_t size) {
 	_exit(EXIT_OURS);
 }
 
-static void session_init(struct session *s) {
-	*s = (struct session){0};
+static void session_init(struct distrun_session *s) {
+	*s = (struct distrun_session){0};
 	arena_init(&s->arena, memory, sizeof(memory), out_of_memory);
 	s->notes.arena = &s->arena;
 	s->speaker = (struct speaker){.program = "distrun", .log = LOG_WARN, .arena = &s->arena};
 	env_init(&s->env, &s->arena, environ);
 }
 
-static int refuse_word(struct session *s, const char *word) {
+static int refuse_word(struct distrun_session *s, const char *word) {
 	struct nearest best = {.word = str_of(word)};
 	struct buf names = BUF(&s->arena);
 	for (size_t i = 1; subcommands[i].name; i++) {
@@ -80,14 +80,14 @@ static int refuse_word(struct session *s, const char *word) {
 	return session_fail(s, &err);
 }
 
-int command_none(struct session *s) {
+int command_none(struct distrun_session *s) {
 	struct err err;
 	err_set(&err, EINVAL, "no subcommand; usage: distrun SUBCOMMAND [OPTION]... (see --help)");
 	return session_fail(s, &err);
 }
 
 /** Read the command line after the subcommand, and our variables. Returns 0 or -EINVAL. */
-static int read_options(struct session *s, enum command command, char **argv, struct err *err) {
+static int read_options(struct distrun_session *s, enum command command, char **argv, struct err *err) {
 	int r = settings_read_words(&s->settings, &s->arena, &distrun_options, command, argv, s, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
@@ -97,9 +97,9 @@ static int read_options(struct session *s, enum command command, char **argv, st
 }
 
 /** The subcommand for the program name in @path (a symlink to this program), or NULL. */
-static const struct subcommand *by_program(const char *path) {
+static const struct distrun_subcommand *by_program(const char *path) {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	for (const struct subcommand *sub = subcommands; sub->run; sub++) {
+	for (const struct distrun_subcommand *sub = subcommands; sub->run; sub++) {
 		if (sub->program && strcmp(sub->program, name) == 0) {
 			return sub;
 		}
@@ -110,7 +110,7 @@ static const struct subcommand *by_program(const char *path) {
 /**
  * Set names and statuses. Existing programs under these names exit with 2 for a wrong command line.
  */
-static void be_called(struct session *s, const struct subcommand *sub, bool by_name) {
+static void be_called(struct distrun_session *s, const struct distrun_subcommand *sub, bool by_name) {
 	s->called = by_name	? sub->program
 		    : sub->name ? arena_format(&s->arena, "distrun %s", sub->name)
 				: "distrun";
@@ -121,10 +121,10 @@ static void be_called(struct session *s, const struct subcommand *sub, bool by_n
 }
 
 int main(int argc, char **argv) {
-	static struct session s;
+	static struct distrun_session s;
 	session_init(&s);
 
-	const struct subcommand *sub = argc > 0 ? by_program(argv[0]) : NULL;
+	const struct distrun_subcommand *sub = argc > 0 ? by_program(argv[0]) : NULL;
 	bool by_name = sub;
 	sub = sub ? sub : &subcommands[0];
 	char **options_at = argv + (argc > 0);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-int command_surrogate(struct session *s) {
+int command_surrogate(struct distrun_session *s) {
 	struct err err;
 	char **argv = s->settings.arguments;
 	if (!s->settings.separated && argv[0]) {

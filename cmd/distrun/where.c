@@ -38,7 +38,7 @@ static void put_json(struct buf *out, const struct where *w) {
 	buf_puts(out, "}\n");
 }
 
-int command_where(struct session *s) {
+int command_where(struct distrun_session *s) {
 	static const char *const formats[] = {"text", "json", NULL};
 	struct err err;
 	int format = 0;

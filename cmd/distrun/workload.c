@@ -18,11 +18,11 @@
 #define CSX_MAX 65535
 
 static void say(void *context, enum log_level level, const char *text) {
-	struct session *s = context;
+	struct distrun_session *s = context;
 	say_line(&s->speaker, level, text);
 }
 
-static int read_name(struct session *s, char out[STEP_NAME_MAX], struct err *err) {
+static int read_name(struct distrun_session *s, char out[STEP_NAME_MAX], struct err *err) {
 	const char *name = s->settings.value[OPT_NAME];
 	uint64_t csx = 0;
 	int r = settings_number(&s->settings, OPT_CSX, CSX_MAX, &csx, err);
@@ -41,7 +41,7 @@ static int read_name(struct session *s, char out[STEP_NAME_MAX], struct err *err
  * Read the limit into *@budget. Returns 1 if there is one; 0 if not; -EINVAL, or what opening the
  * file failed with.
  */
-static int read_budget(struct session *s, struct budget *budget, struct err *err) {
+static int read_budget(struct distrun_session *s, struct budget *budget, struct err *err) {
 	const struct settings *given = &s->settings;
 	const char *limit = given->value[OPT_JOB_TIME_SEC], *path = given->value[OPT_JOB_TIME_BUDGET];
 	uint64_t limit_ms = 0;
@@ -64,7 +64,7 @@ static int read_budget(struct session *s, struct budget *budget, struct err *err
 	return r < 0 ? r : 1;
 }
 
-int workload_run(struct session *s, char *const argv[], char **envp) {
+int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 	struct err err = {""};
 	struct where where;
 	struct budget budget;
