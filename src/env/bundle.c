@@ -53,12 +53,12 @@ static bool is_own(const struct bundle_request *request, struct str name) {
 }
 
 /** The names for a warning, of which the first NAMES_SHOWN are listed. */
-struct listing {
+struct name_listing {
 	struct buf text;
 	uint32_t n;
 };
 
-static void list_name(struct listing *list, struct str name) {
+static void list_name(struct name_listing *list, struct str name) {
 	if (list->n < NAMES_SHOWN) {
 		buf_puts(&list->text, list->n ? ", " : "");
 		buf_puts(&list->text, quote(name).s);
@@ -66,7 +66,7 @@ static void list_name(struct listing *list, struct str name) {
 	list->n++;
 }
 
-static void note_listing(struct notes *notes, const struct bundle_request *request, struct listing *list,
+static void note_listing(struct notes *notes, const struct bundle_request *request, struct name_listing *list,
 			 const char *sentence) {
 	if (list->n > NAMES_SHOWN) {
 		buf_putf(&list->text, " and %u more", list->n - NAMES_SHOWN);
@@ -178,7 +178,7 @@ static int put_set(struct buf *out, const struct env_entry *entry, struct err *e
  * Write the tracked variables that are set. Those of the worker itself are listed in @held instead.
  */
 static int put_variables(const struct bundle_request *request, const struct env *env, struct buf *out,
-			 struct listing *held, struct err *err) {
+			 struct name_listing *held, struct err *err) {
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		struct str name = env_entry_name(entry);
@@ -213,7 +213,7 @@ static bool is_repeated(const struct bundle_request *request, struct str name) {
 
 /** Handle names that are tracked but not set: write an unset for them, or list them. */
 static int put_absent(const struct bundle_request *request, const struct env *env, struct buf *out,
-		      struct listing *held, struct listing *absent, struct err *err) {
+		      struct name_listing *held, struct name_listing *absent, struct err *err) {
 	int r = 0;
 	struct str rest = request->names, name;
 	while (r == 0 && str_cut(&rest, ':', &name)) {
@@ -251,7 +251,7 @@ static uint32_t crc32(struct str text) {
 
 int bundle_write(const struct bundle_request *request, const struct env *env, struct buf *out,
 		 struct notes *notes, struct err *err) {
-	struct listing held = {.text = BUF(notes->arena)}, absent = {.text = BUF(notes->arena)};
+	struct name_listing held = {.text = BUF(notes->arena)}, absent = {.text = BUF(notes->arena)};
 	int r = check_names(request, err);
 	if (r < 0) {
 		return r;

@@ -50,7 +50,7 @@ void env_copy(const struct env *env, struct env *out) {
 }
 
 /** One walk over the entries of a name, in the order of the block. */
-struct walk {
+struct name_walk {
 	/** Index + 1 of the entry that comes next, and of the last one that came; or 0. */
 	uint32_t next;
 	uint32_t last;
@@ -63,7 +63,7 @@ static uint32_t first_of(const struct env *env, struct str name) {
 }
 
 /** The walk's next entry that is in one of @states, or NULL. */
-static struct env_entry *walk_next(const struct env *env, struct walk *walk, unsigned states) {
+static struct env_entry *walk_next(const struct env *env, struct name_walk *walk, unsigned states) {
 	while (walk->next) {
 		struct env_entry *entry = &env->entries[walk->next - 1];
 		// Unlink removed entries: a name that is set and removed often stays cheap.
@@ -80,7 +80,7 @@ static struct env_entry *walk_next(const struct env *env, struct walk *walk, uns
 }
 
 const char *env_find(const struct env *env, struct str name) {
-	struct walk walk = {first_of(env, name), 0};
+	struct name_walk walk = {first_of(env, name), 0};
 	const struct env_entry *entry = walk.next ? walk_next(env, &walk, ENV_LIVE) : NULL;
 	return entry ? env_entry_value(entry) : NULL;
 }
@@ -109,7 +109,7 @@ void env_set_text(struct env *env, const char *text, uint32_t name_len, const st
 	}
 	struct str name = {text, name_len};
 	uint32_t *first = table_put(&env->first, name);
-	struct walk walk = {*first, 0};
+	struct name_walk walk = {*first, 0};
 	struct env_entry *place = NULL;
 	struct env_entry *entry;
 	while ((entry = walk_next(env, &walk, ENV_LIVE | ENV_ASIDE))) {
@@ -154,7 +154,7 @@ static uint32_t move_matching(struct env *env, struct str name, unsigned from, e
 			      const struct origin *by) {
 	uint32_t moved = 0;
 	bool prefix = name.len && name.p[name.len - 1] == '*';
-	struct walk walk = {prefix ? 0 : first_of(env, name), 0};
+	struct name_walk walk = {prefix ? 0 : first_of(env, name), 0};
 	for (uint32_t i = 0;; i++) {
 		struct env_entry *entry;
 		if (prefix) {

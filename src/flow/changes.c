@@ -9,14 +9,14 @@
 #include <string.h>
 
 /** A list that is being made. */
-struct listing {
+struct change_listing {
 	struct flow *flow;
 	bool show_secrets;
 	struct change *at;
 	uint32_t n;
 };
 
-static const char *shown(const struct listing *l, const char *name, const char *value) {
+static const char *shown(const struct change_listing *l, const char *name, const char *value) {
 	return !value || l->show_secrets ? value : secret_mask(l->flow->arena, name, value);
 }
 
@@ -59,7 +59,7 @@ static const char *origin_text(struct flow *f, const struct origin *by) {
 }
 
 /** A remark of a framework on a variable that nothing has changed since. */
-static struct change from_remark(struct listing *l, const struct remark *r) {
+static struct change from_remark(struct change_listing *l, const struct remark *r) {
 	const char *value = env_value(l->flow->env, r->name);
 	bool tf_config = r->kept && value && strcmp(r->name, "TF_CONFIG") == 0;
 	const char *why = tf_config ? judge_tf_config(l->flow, value) : r->why;
@@ -72,7 +72,7 @@ static struct change from_remark(struct listing *l, const struct remark *r) {
 	};
 }
 
-static bool is_listed(const struct listing *l, uint32_t n, const char *name) {
+static bool is_listed(const struct change_listing *l, uint32_t n, const char *name) {
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(l->at[i].name, name) == 0) {
 			return true;
@@ -82,7 +82,7 @@ static bool is_listed(const struct listing *l, uint32_t n, const char *name) {
 }
 
 /** Add an entry of the environment, if it was set or removed. */
-static void add_entry(struct listing *l, const struct env_entry *entry) {
+static void add_entry(struct change_listing *l, const struct env_entry *entry) {
 	struct flow *f = l->flow;
 	// A variable that was there twice and is removed is listed once.
 	bool removed = entry->state != ENV_LIVE && entry->removed_by && env_entry_first(f->env, entry) &&
@@ -107,7 +107,7 @@ uint32_t flow_changes(struct flow *f, bool show_secrets, struct change **out) {
 	for (const struct remark *r = f->derivation.remarks; r; r = r->next) {
 		most++;
 	}
-	struct listing l = {f, show_secrets, arena_array(f->arena, most, sizeof(*l.at)), 0};
+	struct change_listing l = {f, show_secrets, arena_array(f->arena, most, sizeof(*l.at)), 0};
 	for (uint32_t i = 0; i < f->env->n; i++) {
 		add_entry(&l, &f->env->entries[i]);
 	}

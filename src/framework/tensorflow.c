@@ -27,7 +27,7 @@ static uint32_t workers_on(const struct cluster *c, uint32_t node) {
 }
 
 /** The tasks in the order of their numbers: node after node, or one of each node in turn. */
-struct walk {
+struct task_walk {
 	const struct cluster *cluster;
 	bool cyclic;
 	uint32_t round;
@@ -37,7 +37,7 @@ struct walk {
 };
 
 /** The node of the next task, which has to be there. */
-static uint32_t walk_next(struct walk *walk) {
+static uint32_t walk_next(struct task_walk *walk) {
 	for (;;) {
 		uint32_t tasks = workers_on(walk->cluster, walk->node);
 		uint32_t here = walk->cyclic ? tasks > walk->round : tasks;
@@ -54,7 +54,7 @@ static uint32_t walk_next(struct walk *walk) {
 }
 
 /** Append the list of a role's tasks: "worker":["main1:29500","sub1:29501"]. */
-static void put_role(struct buf *out, const struct tf_role *role, struct walk *walk, uint32_t *port) {
+static void put_role(struct buf *out, const struct tf_role *role, struct task_walk *walk, uint32_t *port) {
 	buf_putc(out, '"');
 	buf_puts(out, role->name);
 	buf_puts(out, "\":[");
@@ -72,7 +72,7 @@ static void put_role(struct buf *out, const struct tf_role *role, struct walk *w
 /** Append the lists of all roles except the evaluator. */
 static void put_roles(struct buf *out, const struct cluster *c, bool cyclic, const struct tf_roles *roles) {
 	uint32_t port = c->master_port;
-	struct walk walk = {.cluster = c, .cyclic = cyclic};
+	struct task_walk walk = {.cluster = c, .cyclic = cyclic};
 	const char *before = "";
 	for (uint32_t i = 0; i < roles->n; i++) {
 		if (tf_role_is_listed(&roles->list[i])) {

@@ -32,7 +32,7 @@
 /** A member has about 600 bytes. */
 #define FILE_BYTES ((size_t)16 << 20)
 
-struct member {
+struct valohai_member {
 	struct str id;
 	uint32_t number;
 	const cJSON *network;
@@ -47,24 +47,24 @@ static const cJSON *item(const cJSON *object, const char *key) {
 }
 
 static int by_number(const void *a, const void *b) {
-	const struct member *x = a, *y = b;
+	const struct valohai_member *x = a, *y = b;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
 static int by_text(const void *a, const void *b) {
-	const struct member *x = a, *y = b;
+	const struct valohai_member *x = a, *y = b;
 	return strcmp(x->id.p, y->id.p);
 }
 
 /** Read the members into @members, which has room for them, in the order of their ranks. */
-static int read_members(const cJSON *list, struct member *members, struct err *err) {
+static int read_members(const cJSON *list, struct valohai_member *members, struct err *err) {
 	size_t n = 0;
 	bool numbers = true;
 	const cJSON *entry;
 	cJSON_ArrayForEach(entry, list) {
-		struct member *m = &members[n++];
-		*m = (struct member){.id = str_of(cJSON_GetStringValue(item(entry, "member_id"))),
-				     .network = item(entry, "network")};
+		struct valohai_member *m = &members[n++];
+		*m = (struct valohai_member){.id = str_of(cJSON_GetStringValue(item(entry, "member_id"))),
+					     .network = item(entry, "network")};
 		if (!m->id.p) {
 			return err_set(err, EINVAL,
 				       FILE_PATH ": number %zu of the members has no \"member_id\"", n);
@@ -98,7 +98,8 @@ static uint16_t exposed_port(const cJSON *ports) {
 }
 
 /** Append the first local address of each of @n members. */
-static int put_hosts(struct json_hosts *hosts, const struct member *members, uint32_t n, struct err *err) {
+static int put_hosts(struct json_hosts *hosts, const struct valohai_member *members, uint32_t n,
+		     struct err *err) {
 	for (uint32_t i = 0; i < n; i++) {
 		const cJSON *ips = item(members[i].network, "local_ips");
 		struct str host = str_of(cJSON_GetStringValue(cJSON_GetArrayItem(ips, 0)));
@@ -114,7 +115,7 @@ static int put_hosts(struct json_hosts *hosts, const struct member *members, uin
 }
 
 /** Fill in @out from @members, in the order of their ranks; @self is this one's id. */
-static int place(struct input *in, const struct member *members, uint32_t n, struct str self,
+static int place(struct input *in, const struct valohai_member *members, uint32_t n, struct str self,
 		 struct placement *out, struct err *err) {
 	struct json_hosts hosts = {.text = BUF(in->arena)};
 	uint32_t empty;
@@ -147,7 +148,7 @@ static int read_json(struct input *in, const cJSON *json, struct placement *out,
 		return err_set(err, EINVAL, FILE_PATH ": required_count is %d, but there are %d members",
 			       count->valueint, n);
 	}
-	struct member *members = arena_array(in->arena, (size_t)n, sizeof(*members));
+	struct valohai_member *members = arena_array(in->arena, (size_t)n, sizeof(*members));
 	int r = read_members(list, members, err);
 	return r < 0 ? r : place(in, members, (uint32_t)n, self, out, err);
 }
