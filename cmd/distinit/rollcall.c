@@ -100,9 +100,9 @@ static void read_managers_file(struct session *s, struct str *out) {
 	if (!path) {
 		return;
 	}
-	const struct setting told = {path, "the manager's key", BY_MANAGER};
-	const struct setting file = setting_under_root(&s->arena, &s->flow.input.root, &told);
-	int r = access_read_secret(&s->flow.access, &s->arena, told.from, &file, SECRET_FILE_MAX, &text,
+	const struct setting setting = {path, "the manager's key", BY_MANAGER};
+	const struct setting file = setting_under_root(&s->arena, &s->flow.input.root, &setting);
+	int r = access_read_secret(&s->flow.access, &s->arena, setting.from, &file, SECRET_FILE_MAX, &text,
 				   &mode, &ignored);
 	if (r == 0 && text.len >= SECRET_MIN) {
 		unsigned char *digest = arena_alloc(&s->arena, SHA256_BYTES);

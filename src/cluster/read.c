@@ -48,18 +48,18 @@ static const struct input_file *find_file(const struct input *in, const char *pa
 	return file;
 }
 
-int input_read_told(struct input *in, const struct setting *told, size_t max, struct str *out,
-		    struct err *err) {
-	const struct input_file *known = find_file(in, told->value);
+int input_read_setting(struct input *in, const struct setting *setting, size_t max, struct str *out,
+		       struct err *err) {
+	const struct input_file *known = find_file(in, setting->value);
 	if (known) {
 		*out = known->text;
 		return 0;
 	}
-	const struct setting where = setting_under_root(in->arena, &in->root, told);
-	int r = access_read(in->access, in->arena, told->from, &where, max, out, err);
+	const struct setting where = setting_under_root(in->arena, &in->root, setting);
+	int r = access_read(in->access, in->arena, setting->from, &where, max, out, err);
 	if (r == 0 && in->keeps_files) {
 		struct input_file *file = arena_alloc(in->arena, sizeof(*file));
-		*file = (struct input_file){told->value, *out, in->files};
+		*file = (struct input_file){setting->value, *out, in->files};
 		in->files = file;
 	}
 	return r;
@@ -67,12 +67,12 @@ int input_read_told(struct input *in, const struct setting *told, size_t max, st
 
 int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
 		    struct err *err) {
-	return input_read_told(in, &(struct setting){path, what, BY_MANAGER}, max, out, err);
+	return input_read_setting(in, &(struct setting){path, what, BY_MANAGER}, max, out, err);
 }
 
 bool input_has_file(const struct input *in, const char *path) {
-	const struct setting told = {path, "", BY_MANAGER};
-	const struct setting where = setting_under_root(in->arena, &in->root, &told);
+	const struct setting setting = {path, "", BY_MANAGER};
+	const struct setting where = setting_under_root(in->arena, &in->root, &setting);
 	return find_file(in, path) || access_exists(in->access, &where);
 }
 

@@ -12,11 +12,12 @@
 int read_u32(const struct input *in, const char *name, uint32_t *out, struct err *err);
 
 /**
- * Read @file, under in->root, as access_read() does: with our rights only if the command line told of
- * it. input_read_file() is for what a variable or a manager told: @what names it in messages.
+ * Read the file that @setting names, under in->root, as access_read() does: with our rights only if the
+ * command line names it. input_read_file() is for what a variable or a manager told: @what names it in
+ * messages.
  */
-int input_read_told(struct input *in, const struct setting *file, size_t max, struct str *out,
-		    struct err *err);
+int input_read_setting(struct input *in, const struct setting *setting, size_t max, struct str *out,
+		       struct err *err);
 int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
 		    struct err *err);
 

@@ -24,7 +24,7 @@ static const char *hostfile_detect(const struct input *in) {
 }
 
 static int hostfile_read(struct input *in, struct placement *out, struct err *err) {
-	int r = nodefile_read_told(in, &in->hostfile, NODEFILE_ANY, out, err);
+	int r = nodefile_read_setting(in, &in->hostfile, NODEFILE_ANY, out, err);
 	return r < 0 ? r : self_told(in, in->hostfile.value, out, err);
 }
 

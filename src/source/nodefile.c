@@ -219,13 +219,13 @@ static uint32_t common_number(const struct node_list *nodes) {
 	return nodes->n ? nodes->list[0].slots : UNKNOWN;
 }
 
-int nodefile_read_told(struct input *in, const struct setting *told, enum nodefile_form form,
-		       struct placement *out, struct err *err) {
+int nodefile_read_setting(struct input *in, const struct setting *setting, enum nodefile_form form,
+			  struct placement *out, struct err *err) {
 	struct str text;
-	const char *file = file_under_root(in->arena, in->root.value, told->value);
-	struct node_list nodes = NODE_LIST(
-		in->arena, arena_format(in->arena, "%s=%s", told->from, secret_mask_word(in->arena, file)));
-	int r = input_read_told(in, told, NODEFILE_BYTES, &text, err);
+	const char *file = file_under_root(in->arena, in->root.value, setting->value);
+	struct node_list nodes = NODE_LIST(in->arena, arena_format(in->arena, "%s=%s", setting->from,
+								   secret_mask_word(in->arena, file)));
+	int r = input_read_setting(in, setting, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
@@ -235,14 +235,14 @@ int nodefile_read_told(struct input *in, const struct setting *told, enum nodefi
 		return -EINVAL;
 	}
 	node_list_finish(&nodes, out);
-	out->hosts_from = told->from;
+	out->hosts_from = setting->from;
 	out->nproc_per_node = common_number(&nodes);
 	return 0;
 }
 
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
 		  struct placement *out, struct err *err) {
-	return nodefile_read_told(in, &(struct setting){path, name, BY_VARIABLE}, form, out, err);
+	return nodefile_read_setting(in, &(struct setting){path, name, BY_VARIABLE}, form, out, err);
 }
 
 int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,

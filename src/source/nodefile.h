@@ -69,13 +69,13 @@ void node_list_finish(struct node_list *nodes, struct placement *out);
 int nodefile_parse(struct node_list *nodes, struct str text, enum nodefile_form form, struct err *err);
 
 /**
- * Read the file @told, the value of a variable or option, under in->root, into out->hosts,
- * out->slots and out->hosts_from. If a file of any form gives all nodes the same number ("slots=2",
- * ":2"), it also sets out->nproc_per_node.
+ * Read the file that @setting names, under in->root, into out->hosts, out->slots and out->hosts_from.
+ * If a file of any form gives all nodes the same number ("slots=2", ":2"), it also sets
+ * out->nproc_per_node.
  * Returns 0; -EINVAL, also if the file cannot be read.
  */
-int nodefile_read_told(struct input *in, const struct setting *told, enum nodefile_form form,
-		       struct placement *out, struct err *err);
+int nodefile_read_setting(struct input *in, const struct setting *setting, enum nodefile_form form,
+			  struct placement *out, struct err *err);
 
 /** The same for @path, which the variable @name or a manager told. */
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,

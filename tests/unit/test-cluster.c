@@ -41,7 +41,7 @@ struct outcome {
 	int r;
 };
 
-static struct setting told(const char *value, const char *from) {
+static struct setting setting(const char *value, const char *from) {
 	return (struct setting){value, value ? from : NULL, *from == '-' ? BY_COMMAND_LINE : BY_VARIABLE};
 }
 
@@ -56,12 +56,12 @@ static struct outcome *run(const struct given *g) {
 		.access = &fixture_access,
 
 		.hostname = g->hostname ? g->hostname : "here",
-		.cluster = told(g->cluster, "--cluster"),
-		.hosts = told(g->hosts, "--hosts"),
-		.node_rank = told(g->node_rank, "--node-rank"),
-		.nnodes = told(g->nnodes, "--nnodes"),
-		.master_addr = told(g->master_addr, "--master-addr"),
-		.master_port = told(g->master_port, "--master-port"),
+		.cluster = setting(g->cluster, "--cluster"),
+		.hosts = setting(g->hosts, "--hosts"),
+		.node_rank = setting(g->node_rank, "--node-rank"),
+		.nnodes = setting(g->nnodes, "--nnodes"),
+		.master_addr = setting(g->master_addr, "--master-addr"),
+		.master_port = setting(g->master_port, "--master-port"),
 	};
 	out->r = recognise_cluster(&out->input, &out->cluster, &out->err);
 	return out;
