@@ -57,6 +57,7 @@ ends_with() {
 	local code=0
 	until_true gone "$pid"
 	wait "$pid" || code=$?
+	leave_out_of err
 	echo "status $code, out: $(<out), err: $(<err)"
 	[ "$code" -eq "$1" ]
 }
@@ -124,6 +125,8 @@ children_of() {
 	fails_like 126 "'./text' cannot be started: *"
 	distinit -- --init -- /no/such
 	fails_with 127 "'/no/such' was not found"
+	distinit PATH=/nowhere -- --init -- explain
+	fails_with 127 "'explain' was not found in PATH='/nowhere'; it is a subcommand of distinit, not a program: docker run --entrypoint '$DISTINIT' IMAGE explain"
 }
 
 @test "init: /bin/sh runs a script without '#!'" {

@@ -123,10 +123,8 @@ long_options() {
 }
 
 @test "a subcommand behind '--', as docker run IMAGE explain has it: how to run it" {
-	for init in --init=0 --init; do
-		distinit PATH=/nowhere -- "$init" -- explain
-		fails_with 127 "'explain' was not found in PATH='/nowhere'; it is a subcommand of distinit, not a program: docker run --entrypoint '$DISTINIT' IMAGE explain"
-	done
+	distinit PATH=/nowhere -- -- explain
+	fails_with 127 "'explain' was not found in PATH='/nowhere'; it is a subcommand of distinit, not a program: docker run --entrypoint '$DISTINIT' IMAGE explain"
 	# With more words it may be anything, and a program of the name starts.
 	distinit PATH=/nowhere -- -- explain this
 	fails_with 127 "'explain' was not found in PATH='/nowhere'"
@@ -460,8 +458,8 @@ same_by_variable() {
 			"${service}_PORT=tcp://10.0.0.7:80" "${service}_PORT_80_TCP=tcp://10.0.0.7:80"
 			"${service}_PORT_80_TCP_PROTO=tcp" "${service}_PORT_80_TCP_PORT=80" "${service}_PORT_80_TCP_ADDR=10.0.0.7")
 	done
-	distinit "${links[@]}" -- -- env
-	succeeds_with "$(printf '%s\n' "${links[@]}")"
+	distinit "${links[@]}" PATH="$PATH" -- -- sh -c "env | grep -v -e ^PATH= -e ^PWD= -e ^SHLVL= -e ^_= | sort"
+	succeeds_with "$(printf '%s\n' "${links[@]}" | sort)"
 	# DISTINIT_MASTER_PORT, of a service called distinit-master, is no port of the user's.
 	distinit "${links[@]}" -- env --hosts=a,b --node-rank=0 --frameworks=torch
 	succeeds_with "MASTER_ADDR='a'"$'\n'"MASTER_PORT='29500'"
