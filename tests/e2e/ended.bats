@@ -43,6 +43,7 @@ finish() {
 	status=0
 	wait "$pid" || status=$?
 	pid=''
+	leave_out_of err
 	stderr=$(<err)
 	echo "status $status, err: $stderr"
 }
