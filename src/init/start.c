@@ -9,6 +9,7 @@
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -116,6 +117,17 @@ static int become_workload(struct start *s) {
 	return status;
 }
 
+/** The child of fork() has a copy of our memory, so it says itself why the workload does not start. */
+static pid_t start_copy(struct start *s) {
+	pid_t pid = fork();
+	if (pid == 0) {
+		int status = become_workload(s);
+		dprintf(STDERR_FILENO, "%s: error: %s\n", s->plan->program, s->err->text);
+		_exit(status);
+	}
+	return pid;
+}
+
 /** Start the child. It uses our memory while we wait for its execve(). */
 static pid_t start_child(struct start *s) {
 	// NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): used as intended
@@ -125,7 +137,8 @@ static pid_t start_child(struct start *s) {
 		// NOLINTNEXTLINE(clang-analyzer-unix.Vfork): Linux shares all memory, and no more
 		_exit(become_workload(s));
 	}
-	return pid;
+	bool refused = pid < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES);
+	return refused ? start_copy(s) : pid;
 }
 
 pid_t start_workload(struct arena *arena, const struct init_plan *plan, const struct terminal *terminal,

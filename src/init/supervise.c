@@ -71,9 +71,30 @@ static void supervise(struct supervisor *in) {
 	} while (wake_beside(in) || !ending_step(in));
 }
 
+/** A sandbox may refuse what the loop lives on. Without it, it would spin, or no time limit would end. */
+static int check_loop(struct err *err) {
+	siginfo_t info;
+	struct timespec now;
+	if (take_signal(0, &info, &(struct timespec){0}) < 0) {
+		return err_set(
+			err, EPERM,
+			"staying as the command's parent needs the system call rt_sigtimedwait, which a "
+			"filter (seccomp) refuses");
+	}
+	if (clock_gettime(CLOCK_MONOTONIC, &now) < 0) {
+		return err_set(err, EPERM,
+			       "staying as the command's parent needs a clock, and a filter of system calls "
+			       "(seccomp) refuses clock_gettime");
+	}
+	return 0;
+}
+
 int init_hold_signals(struct init_plan *plan, struct err *err) {
 	if (plan->holds_signals) {
 		return 0;
+	}
+	if (check_loop(err) < 0) {
+		return -EPERM;
 	}
 	int r = block_signals(ALL_SIGNALS, &plan->inherited_mask);
 	if (r < 0) {

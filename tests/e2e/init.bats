@@ -974,18 +974,42 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	succeeds_with ''
 }
 
-@test "init: a time limit holds where a sandbox refuses clock_gettime()" {
+# without NUMBER,... ARG...: run distinit where a sandbox refuses these system calls of x86-64.
+without() {
 	[[ $(uname -m) == x86_64 ]] || skip 'the filter knows the numbers of x86-64'
-	# 228 is clock_gettime, 38 PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP.
+	# 38 is PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP.
 	cat >refuse.py <<-'END'
 		import ctypes, os, struct, sys
-		steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 228), (6, 0, 0, 0x50001), (6, 0, 0, 0x7FFF0000)]
+		refused = [int(number) for number in sys.argv[1].split(",")]
+		steps = [(0x20, 0, 0, 0), *((0x15, len(refused) - i, 0, number) for i, number in enumerate(refused)),
+		         (6, 0, 0, 0x7FFF0000), (6, 0, 0, 0x50001)]
 		code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
 		program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
 		libc = ctypes.CDLL(None)
 		assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
-		os.execv(sys.argv[1], sys.argv[1:])
+		os.execv(sys.argv[2], sys.argv[2:])
 	END
-	invoke python3 refuse.py "$DISTINIT" --init --time-limit=300ms -- sleep 5
+	invoke python3 refuse.py "$1" "$DISTINIT" "${@:2}"
+}
+
+@test "init: a time limit holds where a sandbox refuses clock_gettime()" {
+	without 228 --init --time-limit=300ms -- sleep 5
 	[ "$status" -eq 124 ]
+}
+
+@test "init: where a sandbox refuses rt_sigtimedwait, nothing starts, and nothing spins" {
+	without 128 --init -- echo ran
+	refuses_with "staying as the command's parent needs the system call rt_sigtimedwait, which a filter (seccomp) refuses"
+	without 128 -- echo ran
+	succeeds_with ran
+}
+
+@test "init: where a sandbox refuses vfork(), the command is started by fork()" {
+	without 58 --init -- sh -c 'exit 3'
+	ends_saying 3 'exit status 3'
+	without 58 --init -- /no/such
+	[[ $status -eq 127 && $stderr == *"distinit: error: '/no/such' was not found"* ]]
+	# Neither by clone() nor by clone3().
+	without 56,57,58,435 --init -- true
+	[[ $status -eq 125 && $stderr == 'distinit: error: the command cannot be started: vfork failed: '* ]]
 }
