@@ -115,6 +115,11 @@ struct settings {
 	const struct option **given;
 	/** How often the flag `verbose` was given. */
 	unsigned verbose;
+	/**
+	 * Read only the variables of these commands' options, and leave all in the environment, as they
+	 * are for another program; 0: read all.
+	 */
+	unsigned only;
 	/** The words after the options; ends with NULL. */
 	char **arguments;
 	/** Whether "--" was there. */

@@ -177,6 +177,9 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 		if (o ? is_service_address(env, entry) : is_of_service(env, env_entry_name(entry))) {
 			continue;
 		}
+		if (settings->only && !(o && o->commands & settings->only)) {
+			continue;
+		}
 		if (!o) {
 			note_unknown(settings, env_entry_name(entry), notes);
 			continue;
@@ -187,7 +190,7 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 		}
 		any = true;
 	}
-	if (any && !(table->keep != OPTION_NONE && settings_on(settings, table->keep))) {
+	if (any && !settings->only && !(table->keep != OPTION_NONE && settings_on(settings, table->keep))) {
 		remove_variables(table, env, prefix);
 	}
 	return 0;

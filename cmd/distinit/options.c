@@ -7,8 +7,8 @@
 #include <errno.h>
 
 #define DERIVE	(CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK)
-#define CLUSTER (DERIVE | CMD_HOSTS)
-#define TALK	(CLUSTER | CMD_INSTALL | CMD_BUNDLE)
+#define TALK	(DERIVE | CMD_HOSTS | CMD_INSTALL | CMD_BUNDLE)
+#define CLUSTER (DERIVE | CMD_HOSTS | CMD_ENGINE)
 #define ANY	(TALK | CMD_TABLE)
 #define ROLL	(CMD_RUN | CMD_WAIT)
 
@@ -42,14 +42,14 @@ static const struct option options[] = {
 	{"lenient", 0, OPT_LENIENT, TAKES_FLAG, CLUSTER, true, NULL,
 	 "if a manager's variables are invalid, warn and derive nothing (default: an error)"},
 	OPTION_HEAD(ANY, "Variables"),
-	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE, true, "LIST",
+	{"frameworks", 0, OPT_FRAMEWORKS, TAKES_TEXT, DERIVE | CMD_ENGINE, true, "LIST",
 	 "derive the variables of these: all, none, or names of 'distinit frameworks' (default: "
 	 "torch,torchrun,tensorflow)"},
-	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE, true, "LIST",
+	{"tf-roles", 0, OPT_TF_ROLES, TAKES_TEXT, DERIVE | CMD_ENGINE, true, "LIST",
 	 "roles of the first tasks in TF_CONFIG, such as chief:1,ps:2; the rest are workers"},
 	{"hostfile-output", 0, OPT_HOSTFILE_OUTPUT, TAKES_TEXT, DERIVE, true, "FILE",
 	 "write the host file of the frameworks mpi, mpich, horovod, deepspeed here"},
-	{"ranks", 0, OPT_RANKS, TAKES_TEXT, DERIVE, true, "WHEN",
+	{"ranks", 0, OPT_RANKS, TAKES_TEXT, DERIVE | CMD_ENGINE, true, "WHEN",
 	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (default: in ranks that a launcher "
 	 "started), always, never"},
 	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set it, replacing the old value"),
@@ -106,7 +106,7 @@ static const struct option options[] = {
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
 	 "no roll call without a secret"},
 	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
-	{"derived", 0, OPT_DERIVED, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
+	{"derived", 0, OPT_DERIVED, TAKES_TEXT, CMD_ENGINE, true, NULL, NULL},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
 	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},
 	OPTION_HEAD(ANY, "Staying as the parent"),
@@ -164,6 +164,7 @@ static const struct option options[] = {
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"report", 0, OPT_REPORT, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "FILE",
 	 "append a line of JSON to FILE for each event"},
+	{"why", 0, OPT_WHY, TAKES_FLAG, CMD_ENGINE, true, NULL, NULL},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, CLUSTER, true, "DIR",
 	 "read the files of managers, users and groups under DIR instead of /"},
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",

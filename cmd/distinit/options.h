@@ -19,6 +19,8 @@ enum command {
 	CMD_CHECK = 256,
 	/** No subcommand: an option that is a variable only. */
 	CMD_NONE = 512,
+	/** No subcommand either: what an engine's init reads. All else is for a distinit inside the container. */
+	CMD_ENGINE = 1024,
 	/** Those that take --user and its like. */
 	CMD_PRIVILEGES = CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK,
 };
@@ -63,6 +65,7 @@ enum option_id {
 	OPT_LINGER,
 	OPT_LOG,
 	OPT_REPORT,
+	OPT_WHY,
 	OPT_VERBOSE,
 	OPT_ROOT,
 	OPT_HOSTNAME,

@@ -68,7 +68,8 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (r == 0 && settings_on(&s->settings, OPT_OPTIONS_FROM)) {
 		r = settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);
 	}
-	bool secret = env_get(&s->env, "DISTINIT_SECRET");
+	s->settings.only = s->engine ? CMD_ENGINE : 0;
+	bool secret = !s->engine && env_get(&s->env, "DISTINIT_SECRET");
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
 	r = r < 0 ? r : lower_capabilities(s, err);
 	if (secret) {

@@ -15,6 +15,8 @@ struct together;
 
 struct session {
 	enum command command;
+	/** We are an engine's init: most settings are for a distinit inside the container. */
+	bool engine;
 	struct speaker speaker;
 	struct arena arena;
 	struct env env;

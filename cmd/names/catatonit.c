@@ -31,6 +31,7 @@ static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG"};
 
 const struct disguise disguise_catatonit = {
 	.names = "catatonit podman-init ",
+	.engine = "podman-init",
 	.letters = "ghLPV",
 	.variables = variables,
 	.help = USAGE "\n"

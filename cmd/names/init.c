@@ -142,6 +142,7 @@ static int read_settings(struct guise *g, struct err *err) {
 	struct session *s = g->session;
 	char *words[] = {init, NULL};
 	bool stay;
+	s->engine = g->as->engine && strcmp(g->called, g->as->engine) == 0;
 	int r = session_options(s, CMD_RUN, words, err);
 	return r < 0 ? r : read_init_plan(s, &g->plan, &stay, err);
 }
@@ -155,8 +156,8 @@ static int supervise_command(struct guise *g) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
 	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
-	// None of them says why the command ended.
-	g->plan.explains = false;
+	// None of them says why the command ended, unless it is asked.
+	g->plan.explains = settings_on(&s->settings, OPT_WHY);
 	g->plan.event = on_event;
 	g->plan.watcher = g;
 	if (init_hold_signals(&g->plan, &err) < 0) {
@@ -168,6 +169,7 @@ static int supervise_command(struct guise *g) {
 	if (!err.text[0]) {
 		return status;
 	}
+	report_failed(s, status, &err);
 	if (status != EXIT_OURS) {
 		return refuse_exec(g, status, &err);
 	}
@@ -192,5 +194,6 @@ int guise_run_init(struct guise *g, char **argv) {
 		return pause_until_signal();
 	}
 	say_notes(&s->speaker, &s->notes);
+	session_report_open(s);
 	return supervise_command(g);
 }

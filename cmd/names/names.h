@@ -80,6 +80,8 @@ struct guise {
 struct disguise {
 	/** The names, each followed by a blank. */
 	const char *names;
+	/** The one by which an engine mounts it into each container, or NULL. */
+	const char *engine;
 	/** The option letters, as for getopt(3). The same letter means the same for all names. */
 	const char *letters;
 	/** Whether long options may be abbreviated. */

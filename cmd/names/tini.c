@@ -80,6 +80,7 @@ static const char words[][6] = {"FATAL", "WARN ", "INFO ", "DEBUG"};
 
 const struct disguise disguise_tini = {
 	.names = "tini tini-static docker-init ",
+	.engine = "docker-init",
 	.letters = "e:ghlp:svVw",
 	.variables = variables,
 	.help = HELP,

@@ -11,6 +11,8 @@
 load helpers
 
 readonly INITS=(tini tini-static docker-init podman-init dumb-init catatonit)
+# Those of images. The others are engines', which leave most settings to a distinit inside.
+readonly OF_IMAGES=(tini tini-static dumb-init catatonit)
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -163,6 +165,8 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	for name in "${INITS[@]}"; do
 		as "$name" "${SESSION[@]}" -- sh -c 'echo "$MASTER_ADDR $PET_NODE_RANK"; exit 3'
 		[[ $status -eq 3 && $output == 'main1 1' ]]
+	done
+	for name in "${OF_IMAGES[@]}"; do
 		as "$name" "${SESSION[@]}" DISTINIT_FRAMEWORKS=torch DISTINIT_ENV='set A=1' -- env
 		[[ $output == *MASTER_ADDR=main1* && $output == *A=1* && $output != *PET_* && $output != *DISTINIT_* ]]
 	done
@@ -182,16 +186,16 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	for name in "${INITS[@]}"; do
 		as "$name" TINI_VERBOSITY=0 BACKENDAI_CLUSTER_SIZE=3 BACKENDAI_CLUSTER_HOSTS=a,b -- echo ran
 		[[ $status -eq 1 && -z $output && $stderr == 'distinit: error: '* && $stderr != *$'\n'* ]]
-		as "$name" DISTINIT_LOG=loud -- echo ran
-		[[ $status -eq 1 && -z $output && $stderr == 'distinit: error: DISTINIT_LOG='* ]]
+		as "$name" DISTINIT_LENIENT=loud -- echo ran
+		[[ $status -eq 1 && -z $output && $stderr == 'distinit: error: DISTINIT_LENIENT='* ]]
 		# Those who ask for the version do not care.
-		as "$name" DISTINIT_LOG=loud -- --version
+		as "$name" DISTINIT_LENIENT=loud -- --version
 		[ "$status" -eq 0 ]
 	done
 }
 
-@test "names: DISTINIT_* variables hold for every init too" {
-	for name in "${INITS[@]}"; do
+@test "names: DISTINIT_* variables hold for every init of an image too" {
+	for name in "${OF_IMAGES[@]}"; do
 		as "$name" DISTINIT_TIME_LIMIT=100ms TINI_VERBOSITY=0 -- sleep 100
 		[[ $status -eq 124 && $stderr == *'has reached the time limit'* ]]
 	done
@@ -259,6 +263,40 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 		[[ $name == gosu || $name == su-exec ]] && command=("$(id -u)" "${command[@]}")
 		as "$name" -- "${command[@]}"
 		[[ $status -ne 0 && -n $stderr && $stderr != *[$'\e\a']* ]]
+	done
+}
+
+@test "names: an engine's init takes the settings of the cluster, and leaves all others to a distinit inside" {
+	local settings=(DISTINIT_ENV='append A[:]=1' DISTINIT_USER=no-such-user DISTINIT_REPORT="$PWD/report" DISTINIT_LOG=debug
+		DISTINIT_SECRET=0123456789abcdef DISTINIT_GRACE=x DISTINIT_KEEP_CONFIG=1 DISTINIT_UNKNOWN=1 DISTINIT_WAIT=1h DISTINIT_INIT=x)
+	for name in docker-init podman-init; do
+		as $name TINI_VERBOSITY=0 "${settings[@]}" DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 DISTINIT_FRAMEWORKS=torch -- env
+		succeeds_with "$(printf '%s\n' PATH="$PATH" TINI_VERBOSITY=0 "${settings[@]}" DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 DISTINIT_FRAMEWORKS=torch \
+			MASTER_ADDR=n1 MASTER_PORT=29500)"
+		[ ! -e report ]
+	done
+	# Only the inner one reports, and applies directives, once.
+	as podman-init DISTINIT_ENV='append A[:]=1' DISTINIT_REPORT="$PWD/report" -- "$DISTINIT" --init -- sh -c 'echo $A'
+	succeeds_with 1
+	[ "$(grep -o '"event": "[a-z]*"' report | tr '\n' ' ')" = "$(printf '"event": "%s" ' derived started ended)" ]
+}
+
+@test "names: DISTINIT_REPORT and DISTINIT_WHY work under the names of inits" {
+	for name in tini catatonit dumb-init; do
+		rm -f report
+		as $name TINI_VERBOSITY=0 DISTINIT_REPORT="$PWD/report" -- sh -c 'exit 3'
+		[[ $status -eq 3 && -z $stderr && $(wc -l <report) -eq 3 ]]
+		rm -f report
+		as $name DISTINIT_REPORT="$PWD/report" -- /no/such
+		[[ $(<report) == *'"failed"'* ]]
+	done
+	mkdir -p root/dev
+	for name in "${INITS[@]}"; do
+		: >root/dev/termination-log
+		as $name TINI_VERBOSITY=0 DISTINIT_WHY=1 DISTINIT_ROOT="$PWD/root" -- sh -c 'exit 3'
+		[[ $status -eq 3 && $stderr == 'distinit: warning: sh ended after '*'s: exit status 3' && $(<root/dev/termination-log) == "$stderr" ]]
+		as $name TINI_VERBOSITY=0 -- sh -c 'exit 3'
+		[[ $status -eq 3 && -z $stderr ]]
 	done
 }
 

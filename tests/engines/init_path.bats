@@ -25,6 +25,11 @@ setup_file() {
 			FROM localhost/busybox
 			COPY tini real /inits/
 		CONTAINERFILE
+		made_of localhost/inside "$INSTALLED/distinit" <<-'CONTAINERFILE'
+			FROM localhost/busybox
+			COPY distinit /
+			ENTRYPOINT ["/distinit", "--"]
+		CONTAINERFILE
 	}
 	sed "s|/usr/local/bin|$INSTALLED|" "$TREE/examples/engine-init/daemon.json" >"$INSTALLED/daemon.json"
 	docker_up --config-file="$INSTALLED/daemon.json"
@@ -99,13 +104,24 @@ exits() {
 	[[ $output == *'(distinit '* ]] || fail "podman has another init"
 }
 
-@test "init_path: podman: in an arbitrary manager too, and DISTINIT_* variables are options" {
+@test "init_path: podman: in an arbitrary manager too, and DISTINIT_* variables of the cluster are options" {
 	podman_ready
 	as_podman --env DISTINIT_HOSTS=n1,n2 --env DISTINIT_NODE_RANK=1 --env DISTINIT_FRAMEWORKS=torch --env DISTINIT_ENV='set A=1' \
 		-- sh -c 'env | busybox sort | busybox grep -E "^(A|MASTER|PET|DISTINIT)"'
-	exits 0 $'A=1\nMASTER_ADDR=n1\nMASTER_PORT=29500'
+	exits 0 $'DISTINIT_ENV=set A=1\nDISTINIT_FRAMEWORKS=torch\nDISTINIT_HOSTS=n1,n2\nDISTINIT_NODE_RANK=1\nMASTER_ADDR=n1\nMASTER_PORT=29500'
 	as_podman --env BACKENDAI_CLUSTER_SIZE=3 --env BACKENDAI_CLUSTER_HOSTS=a,b -- echo ran
 	[[ $status -eq 1 && $output == 'distinit: error: '* && $output != *ran* ]] || fail "not refused"
+}
+
+@test "init_path: podman: the settings of an image whose ENTRYPOINT is distinit hold there, and once" {
+	podman_ready
+	local volume=$BATS_TEST_TMPDIR/reports
+	mkdir -m 777 "$volume"
+	ended pod run --rm --network none --init --init-path="$INSTALLED/distinit" --volume "$volume:/reports" "${told[@]}" \
+		--env DISTINIT_USER=1000:1000 --env DISTINIT_ENV='append A[:]=1' --env DISTINIT_REPORT=/reports/report \
+		--env DISTINIT_FRAMEWORKS=torch localhost/inside sh -c 'busybox id -u; echo "$A $MASTER_ADDR"; busybox grep Uid /proc/1/status; exit 3'
+	exits 3 $'1000\n1 main1\nUid:\t0\t0\t0\t0'
+	same "the events of the report" "derived started " "$(grep -o '"event": "[a-z]*"' "$volume/report" | cut -d '"' -f 4 | tr '\n' ' ')"
 }
 
 # But that catatonit, as podman's init, leaves TSTP, TTIN and TTOU blocked in the program.
