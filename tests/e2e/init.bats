@@ -974,8 +974,8 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	succeeds_with ''
 }
 
-# without NUMBER,... ARG...: run distinit where a sandbox refuses these system calls of x86-64.
-without() {
+# filtered NUMBER,... ARG...: run distinit where a sandbox refuses these system calls of x86-64.
+filtered() {
 	[[ $(uname -m) == x86_64 ]] || skip 'the filter knows the numbers of x86-64'
 	# 38 is PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP.
 	cat >refuse.py <<-'END'
@@ -993,23 +993,23 @@ without() {
 }
 
 @test "init: a time limit holds where a sandbox refuses clock_gettime()" {
-	without 228 --init --time-limit=300ms -- sleep 5
+	filtered 228 --init --time-limit=300ms -- sleep 5
 	[ "$status" -eq 124 ]
 }
 
 @test "init: where a sandbox refuses rt_sigtimedwait, nothing starts, and nothing spins" {
-	without 128 --init -- echo ran
+	filtered 128 --init -- echo ran
 	refuses_with "staying as the command's parent needs the system call rt_sigtimedwait, which a filter (seccomp) refuses"
-	without 128 -- echo ran
+	filtered 128 -- echo ran
 	succeeds_with ran
 }
 
 @test "init: where a sandbox refuses vfork(), the command is started by fork()" {
-	without 58 --init -- sh -c 'exit 3'
+	filtered 58 --init -- sh -c 'exit 3'
 	ends_saying 3 'exit status 3'
-	without 58 --init -- /no/such
+	filtered 58 --init -- /no/such
 	[[ $status -eq 127 && $stderr == *"distinit: error: '/no/such' was not found"* ]]
 	# Neither by clone() nor by clone3().
-	without 56,57,58,435 --init -- true
+	filtered 56,57,58,435 --init -- true
 	[[ $status -eq 125 && $stderr == 'distinit: error: the command cannot be started: vfork failed: '* ]]
 }
