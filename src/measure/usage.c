@@ -2,9 +2,9 @@
 
 #include "measure/usage.h"
 
+#include "base/entries.h"
 #include "base/num.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,17 +122,13 @@ static void add(struct tree *tree, pid_t pid) {
 /** Call @each for each entry of the folder @path whose name is a number. */
 static void each_number(struct tree *tree, const char *path, pid_t pid,
 			void (*each)(struct tree *, pid_t, pid_t)) {
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-	// cppcheck-suppress readdirCalled // one thread only, and the folder is not shared
-	while (folder && (entry = readdir(folder))) {
-		uint64_t number;
-		if (num_read(str_of(entry->d_name), INT32_MAX, &number) == 0) {
+	struct entries folder;
+	uint64_t number;
+	entries_open(&folder, path);
+	for (const char *name; (name = entries_next(&folder));) {
+		if (num_read(str_of(name), INT32_MAX, &number) == 0) {
 			each(tree, pid, (pid_t)number);
 		}
-	}
-	if (folder) {
-		closedir(folder);
 	}
 }
 

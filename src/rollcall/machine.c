@@ -2,10 +2,10 @@
 
 #include "rollcall/machine.h"
 
+#include "base/entries.h"
 #include "base/file.h"
 #include "base/num.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -53,11 +53,9 @@ uint64_t machine_count(const struct machine *m, const char *path, const char *te
 		folder--;
 	}
 	const char *name = arena_text(m->arena, path, folder);
-	DIR *dir = opendir(under(m, name));
-	struct dirent *entry;
-	// cppcheck-suppress readdirCalled // one thread only
-	while (dir && (entry = readdir(dir))) {
-		const char *found = entry->d_name;
+	struct entries dir;
+	entries_open(&dir, under(m, name));
+	for (const char *found; (found = entries_next(&dir));) {
 		size_t prefix = mark - folder;
 		bool matches = prefix ? strncmp(found, path + folder, prefix) == 0 &&
 						number_in(str_of(found + prefix)) != NOT_TOLD
@@ -66,9 +64,6 @@ uint64_t machine_count(const struct machine *m, const char *path, const char *te
 			const char *next = arena_format(m->arena, "%s%s%s", name, found, path + mark + 1);
 			n += machine_count(m, next, text);
 		}
-	}
-	if (dir) {
-		closedir(dir);
 	}
 	return n;
 }

@@ -2,10 +2,10 @@
 
 #include "rollcall/workers.h"
 
+#include "base/entries.h"
 #include "base/num.h"
 #include "net/clock.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,34 +125,28 @@ static bool add_children_of_task(pid_t parent, const char *task, struct pids *ou
 
 /** Without CONFIG_PROC_CHILDREN: look at all processes. */
 static void add_by_parent(pid_t parent, struct pids *out) {
-	DIR *all = opendir("/proc");
+	struct entries all;
 	struct stat_of stat;
-	// cppcheck-suppress readdirCalled // one thread only
-	for (const struct dirent *entry; all && (entry = readdir(all));) {
+	entries_open(&all, "/proc");
+	for (const char *name; (name = entries_next(&all));) {
 		uint64_t pid = 0;
-		if (num_read(str_of(entry->d_name), INT32_MAX, &pid) == 0 && read_stat((pid_t)pid, &stat) &&
+		if (num_read(str_of(name), INT32_MAX, &pid) == 0 && read_stat((pid_t)pid, &stat) &&
 		    stat.parent == parent) {
 			add_pid(out, pid);
 		}
-	}
-	if (all) {
-		closedir(all);
 	}
 }
 
 static void add_children(pid_t parent, struct pids *out) {
 	char path[40];
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
-	DIR *tasks = opendir(path);
+	struct entries tasks;
 	bool told = false;
-	// cppcheck-suppress readdirCalled // one thread only
-	for (const struct dirent *entry; tasks && (entry = readdir(tasks));) {
-		if (entry->d_name[0] != '.') {
-			told |= add_children_of_task(parent, entry->d_name, out);
+	entries_open(&tasks, path);
+	for (const char *name; (name = entries_next(&tasks));) {
+		if (name[0] != '.') {
+			told |= add_children_of_task(parent, name, out);
 		}
-	}
-	if (tasks) {
-		closedir(tasks);
 	}
 	if (!told) {
 		add_by_parent(parent, out);

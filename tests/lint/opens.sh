@@ -23,6 +23,7 @@ allowed() {
 		src/init/say.c our stderr
 		src/init/why.c the files of cgroups, after the change of privileges
 		src/net/listen.c /proc/net
+		src/base/entries.c folders of /proc and /sys, for workers.c, machine.c and usage.c
 		src/rollcall/machine.c /proc and /sys below --root, after access_become()
 		src/rollcall/workers.c /proc
 		src/rollcall/program.c the program itself, after access_become()

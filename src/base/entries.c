@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/entries.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void entries_open(struct entries *entries, const char *path) {
+	entries->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	entries->at = entries->end = 0;
+}
+
+const char *entries_next(struct entries *entries) {
+	if (entries->fd < 0) {
+		return NULL;
+	}
+	if (entries->at == entries->end) {
+		// Each C library has a name of its own for this call. The entries are struct dirent in all.
+		long n = syscall(SYS_getdents64, entries->fd, entries->raw, sizeof(entries->raw));
+		if (n <= 0) {
+			close(entries->fd);
+			entries->fd = -1;
+			return NULL;
+		}
+		entries->at = 0;
+		entries->end = (size_t)n;
+	}
+	const struct dirent *entry = (const void *)(entries->raw + entries->at);
+	entries->at += entry->d_reclen;
+	return entry->d_name;
+}
