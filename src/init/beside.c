@@ -11,7 +11,7 @@
 /** Polling interval, in milliseconds, if there is no descriptor to poll for signals. */
 #define LOOK_MS 50
 
-static unsigned kept_from(const struct beside *beside, unsigned from) {
+unsigned beside_kept_from(const struct beside *beside, unsigned from) {
 	int fd = (int)from, last = beside->kept;
 	for (int i = 0; i < BESIDE_FDS; i++) {
 		last = beside->fds[i].fd > last ? beside->fds[i].fd : last;
@@ -22,13 +22,13 @@ static unsigned kept_from(const struct beside *beside, unsigned from) {
 	return fd <= last ? (unsigned)fd : ~0U;
 }
 
-static void begin(struct supervisor *in) {
+void beside_begin(struct supervisor *in) {
 	signal_set all = ALL_SIGNALS;
 	in->signal_fd = (int)kernel(SYS_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC);
 	in->plan.beside->started(in->plan.beside);
 }
 
-static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
+bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	struct beside *beside = in->plan.beside;
 	struct pollfd fds[1 + BESIDE_FDS] = {{.fd = in->signal_fd, .events = POLLIN}};
 	memcpy(fds + 1, beside->fds, sizeof(beside->fds));
@@ -53,7 +53,7 @@ static void say_words(struct supervisor *in, struct beside *beside) {
 	}
 }
 
-static bool wake(struct supervisor *in) {
+bool beside_wake(struct supervisor *in) {
 	struct beside *beside = in->plan.beside;
 	if (in->ended && !in->end_reported) {
 		in->end_reported = true;
@@ -81,10 +81,3 @@ static bool wake(struct supervisor *in) {
 	}
 	return beside->busy;
 }
-
-const struct beside_loop beside_loop = {
-	.kept_from = kept_from,
-	.begin = begin,
-	.wait_until = wait_until,
-	.wake = wake,
-};

@@ -5,9 +5,6 @@
  * What a program handles beside its workload, in the same loop: a child of its own and that child's
  * output, connections, a clock.
  *
- * All code for this is reached through beside_loop. So a program that does not use it does not
- * contain that code, and a plan without it costs a few comparisons.
- *
  * These functions are called with all signals blocked. They must not block for long and must not
  * reap children. The working directory is "/" when they are called.
  */
@@ -43,8 +40,6 @@ struct workload_end {
 };
 
 struct beside {
-	/** &beside_loop. */
-	const struct beside_loop *loop;
 	/** Descriptors to poll, close-on-exec; negative: none. */
 	struct pollfd fds[BESIDE_FDS];
 	/**
@@ -95,5 +90,3 @@ struct beside {
 	 */
 	bool busy;
 };
-
-extern const struct beside_loop beside_loop;

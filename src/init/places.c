@@ -38,8 +38,8 @@ static void close_others(const struct init_plan *plan) {
 	if (!beside && plan->kept_fd >= 3) {
 		from = (unsigned)plan->kept_fd + 1;
 	}
-	unsigned kept = beside ? beside->loop->kept_from(beside, from) : ~0U;
-	for (; kept != ~0U; kept = beside->loop->kept_from(beside, from)) {
+	unsigned kept = beside ? beside_kept_from(beside, from) : ~0U;
+	for (; kept != ~0U; kept = beside_kept_from(beside, from)) {
 		if (kept > from) {
 			close_descriptors(from, kept - 1);
 		}

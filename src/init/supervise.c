@@ -54,12 +54,12 @@ static bool sleep_until(uint64_t at, siginfo_t *info) {
 }
 
 static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
-	return in->plan.beside ? in->plan.beside->loop->wait_until(in, at, info) : sleep_until(at, info);
+	return in->plan.beside ? beside_wait_until(in, at, info) : sleep_until(at, info);
 }
 
 /** Handle what is beside the workload. Returns whether the loop must go on for it. */
 static bool wake_beside(struct supervisor *in) {
-	return in->plan.beside && in->plan.beside->loop->wake(in);
+	return in->plan.beside && beside_wake(in);
 }
 
 static void supervise(struct supervisor *in) {
@@ -162,7 +162,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 		plan->tell->started(&in);
 	}
 	if (plan->beside) {
-		plan->beside->loop->begin(&in);
+		beside_begin(&in);
 	}
 	supervise(&in);
 	terminal_leave(&in.terminal, in.child);

@@ -118,19 +118,20 @@ INLINE int workload_status(const struct supervisor *in) {
 
 // beside.c
 
-struct beside_loop {
-	/** The lowest descriptor, @from or above, that must stay open; ~0U: none. */
-	unsigned (*kept_from)(const struct beside *beside, unsigned from);
-	/** The workload has started. */
-	void (*begin)(struct supervisor *in);
-	/**
-	 * Sleep until a signal comes, something happens beside the workload, or the time @at (0:
-	 * never). Returns whether a signal came.
-	 */
-	bool (*wait_until)(struct supervisor *in, uint64_t at, siginfo_t *info);
-	/** Handle what has happened or is due. Returns whether the loop must go on for it. */
-	bool (*wake)(struct supervisor *in);
-};
+/** The lowest descriptor, @from or above, that must stay open; ~0U: none. */
+unsigned beside_kept_from(const struct beside *beside, unsigned from);
+
+/** The workload has started. */
+void beside_begin(struct supervisor *in);
+
+/**
+ * Sleep until a signal comes, something happens beside the workload, or the time @at (0: never).
+ * Returns whether a signal came.
+ */
+bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info);
+
+/** Handle what has happened or is due. Returns whether the loop must go on for it. */
+bool beside_wake(struct supervisor *in);
 
 // supervise.c
 

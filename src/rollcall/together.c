@@ -478,7 +478,6 @@ static int watch_line(struct together *t, uint32_t i) {
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err) {
 	static const struct beside plain = {
-		.loop = &beside_loop,
 		.fds = {{.events = POLLIN}, {.fd = -1}},
 		.kept = -1,
 		.started = started,

@@ -382,7 +382,6 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 	struct surrogate s = {
 		.beside =
 			{
-				.loop = &beside_loop,
 				.started = started,
 				.reaped = reaped,
 				.ended = ended,

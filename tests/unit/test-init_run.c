@@ -78,7 +78,6 @@ static void see_end(struct beside *beside, const struct workload_end *end) {
 
 static void check_beside(void) {
 	struct beside beside = {
-		.loop = &beside_loop,
 		.fds = {{.fd = -1}, {.fd = -1}},
 		.kept = -1,
 		.started = ignore,
