@@ -2,7 +2,7 @@
 #pragma once
 
 /**
- * The loop's system calls, made directly and not through the C library.
+ * The loop's system calls, made by syscall() and not by the C library's functions.
  *
  * C libraries reserve some signals for themselves. musl's sigfillset() leaves out 32 to 34, and
  * other programs see 34 as RTMIN. Signal 34 would then kill us, and a mask that passes through
@@ -21,25 +21,8 @@
 
 /** Make a system call. Returns its result: a negative errno on failure. */
 INLINE long kernel(long number, long a, long b, long c, long d) {
-#if defined(__x86_64__) && !defined(__ILP32__)
-	register long r10 __asm__("r10") = d;
-	__asm__ volatile("syscall"
-			 : "+a"(number)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10)
-			 : "rcx", "r11", "memory");
-	return number;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-	return x0;
-#else
 	long r = syscall(number, a, b, c, d);
 	return r < 0 ? -errno : r;
-#endif
 }
 
 _Static_assert(sizeof(long) == sizeof(void *) && sizeof(time_t) == sizeof(long),

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -95,8 +94,7 @@ static void unmap(struct address *address) {
 
 int listen_accept(int listener, struct address *peer) {
 	*peer = (struct address){.len = sizeof(peer->v6)};
-	// musl's accept4() has code for kernels that do not have it.
-	int fd = (int)syscall(SYS_accept4, listener, &peer->any, &peer->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = accept4(listener, &peer->any, &peer->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
 		return -errno;
 	}

@@ -26,7 +26,7 @@ void report_open(struct report *report, struct arena *arena, struct access *acce
 				  .rank = UINT32_MAX,
 				  .full = arena->full};
 	// The process may leave its working directory before it writes.
-	if (path[0] != '/' && syscall(SYS_getcwd, folder, sizeof(folder)) > 0) {
+	if (path[0] != '/' && getcwd(folder, sizeof(folder))) {
 		report->path = arena_format(arena, "%s/%s", folder, path);
 	}
 }
