@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "cluster/self.h"
+#include "exec/exec.h"
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
@@ -66,6 +67,10 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		master_host(f, &from.master, &ignored);
 		master_port(f, &from.port, &ignored);
+	}
+	if (s->settings.arguments[0] &&
+	    exec_find(&s->arena, s->settings.arguments, env_get(&s->env, "PATH"), &from.file, &ignored)) {
+		findings_add(out, false, "file", arena_text(&s->arena, ignored.text, strlen(ignored.text)));
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);

@@ -20,12 +20,18 @@
 #define SECRET_MAX	4096
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
 
+/** How long a node whose program is missing tries to tell the others. */
+#define UNABLE_MS 10000
+
 /** What rollcall_prepare() finds, for rollcall_run(). */
 struct rolling {
 	struct roll_call call;
 	struct facts facts;
 	/** Why there is nothing to wait for, or NULL. */
 	const char *why_not;
+	/** If the program cannot be started: the exit status for that, and why. */
+	int unable;
+	struct err unable_why;
 };
 
 // --- options
@@ -267,9 +273,19 @@ int rollcall_prepare(struct session *s, struct err *err) {
 
 // --- the call
 
+/** A program that is missing shall not be found out after all others have started. */
+static void find_program(struct session *s, struct rolling *rolling, struct facts_from *from) {
+	if (s->command == CMD_RUN) {
+		from->argv = s->settings.arguments;
+		rolling->unable = exec_find(&s->arena, from->argv, env_get(&s->env, "PATH"), &from->file,
+					    &rolling->unable_why);
+		rolling->call.unable = rolling->unable ? rolling->unable_why.text : NULL;
+	}
+}
+
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */
 static int read_facts(struct session *s, struct rolling *rolling, struct err *err) {
-	const struct facts_from from = {
+	struct facts_from from = {
 		.arena = &s->arena,
 		.root = s->flow.input.root.value,
 		.cluster = &s->flow.cluster,
@@ -279,12 +295,12 @@ static int read_facts(struct session *s, struct rolling *rolling, struct err *er
 		.env_names = s->settings.value[OPT_AGREE_ENV],
 		// Without a secret, whoever listens could try values.
 		.key = rolling->call.secret ? &rolling->call.key : NULL,
-		.argv = s->command == CMD_RUN ? s->settings.arguments : NULL,
 		.interface = s->flow.derivation.interface.name,
 		.together = rolling->call.stay,
 	};
 	int r = access_become(&s->flow.access, err);
 	if (r == 0) {
+		find_program(s, rolling, &from);
 		facts_read(&from, &rolling->facts);
 	}
 	return r;
@@ -324,7 +340,9 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 		wait_fail(s, &err, 128 + end->signal);
 		return wait_die(end->signal);
 	}
-	return wait_fail(s, &end->error, roll_status(end));
+	const struct rolling *rolling = s->rolling;
+	return rolling->unable ? wait_fail(s, &rolling->unable_why, rolling->unable)
+			       : wait_fail(s, &end->error, roll_status(end));
 }
 
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
@@ -340,6 +358,9 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	call->longer = longer;
 	if (read_facts(s, rolling, &end.error) < 0) {
 		return wait_fail(s, &end.error, EXIT_OURS);
+	}
+	if (rolling->unable && timeout_ms > UNABLE_MS) {
+		call->timeout_ms = UNABLE_MS;
 	}
 	roll_call(call, &end);
 	explicit_bzero(&call->key, sizeof(call->key));

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /** The search path of a shell where PATH is not set. */
@@ -45,6 +46,18 @@ static int try_file(struct arena *arena, const char *file, char *const argv[], c
 		code = errno;
 	}
 	return code;
+}
+
+/** Whether @file can be executed, without a look into it. Returns 0, or the errno. */
+static int look_at(const char *file) {
+	struct stat info;
+	if (stat(file, &info) < 0) {
+		return errno;
+	}
+	if (!S_ISREG(info.st_mode)) {
+		return EACCES;
+	}
+	return access(file, X_OK) < 0 ? errno : 0;
 }
 
 /**
@@ -93,9 +106,9 @@ static bool is_elsewhere(int code) {
 	       code == ESTALE || code == ENODEV || code == ETIMEDOUT;
 }
 
-/** Look for @argv[0] in each directory of @path. */
+/** Look for @argv[0] in each directory of @path. With @found, it is not executed. */
 static int search(struct arena *arena, char *const argv[], char *const envp[], const char *path,
-		  struct err *err) {
+		  const char **found, struct err *err) {
 	struct str rest = str_of(path), folder;
 	const char *first = NULL;
 	int first_code = 0;
@@ -106,7 +119,11 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 			buf_putc(&file, '/');
 		}
 		buf_puts(&file, argv[0]);
-		int code = try_file(arena, buf_text(&file), argv, envp);
+		int code = found ? look_at(buf_text(&file)) : try_file(arena, buf_text(&file), argv, envp);
+		if (code == 0) {
+			*found = file.p;
+			return 0;
+		}
 		if (!is_elsewhere(code)) {
 			return refuse(file.p, code, argv, envp, err);
 		}
@@ -124,19 +141,33 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 	return EXIT_NOT_FOUND;
 }
 
-int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,
-		 struct err *err) {
+/** Execute, or with @found only find it. */
+static int find(struct arena *arena, char *const argv[], char *const envp[], const char *path,
+		const char **found, struct err *err) {
 	if (argv[0][0] == '\0') {
 		err_set(err, ENOENT, "the command is an empty word");
 		return EXIT_NOT_FOUND;
 	}
 	if (!strchr(argv[0], '/')) {
-		return search(arena, argv, envp, path ? path : PATH_DEFAULT, err);
+		return search(arena, argv, envp, path ? path : PATH_DEFAULT, found, err);
 	}
-	int code = try_file(arena, argv[0], argv, envp);
+	int code = found ? look_at(argv[0]) : try_file(arena, argv[0], argv, envp);
+	if (code == 0) {
+		*found = argv[0];
+		return 0;
+	}
 	if ((code == ENOENT && access(argv[0], F_OK) != 0) || code == ENOTDIR) {
 		err_set(err, code, "%s was not found", quote(str_of(argv[0])).s);
 		return EXIT_NOT_FOUND;
 	}
 	return refuse(argv[0], code, argv, envp, err);
+}
+
+int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,
+		 struct err *err) {
+	return find(arena, argv, envp, path, NULL, err);
+}
+
+int exec_find(struct arena *arena, char *const argv[], const char *path, const char **file, struct err *err) {
+	return find(arena, argv, NULL, path, file, err);
 }

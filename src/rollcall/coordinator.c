@@ -25,6 +25,9 @@
 #define GO_MS	2000
 #define NO_MS	1000
 
+/** How long members are awaited to tell them why nobody starts. */
+#define REFUSE_MS 10000
+
 /** How long before a report the names of the absent are looked up, in milliseconds. */
 #define LOOK_UP_MS 2000
 
@@ -100,6 +103,27 @@ static int try_port(struct coordinator *co, uint16_t port) {
 	return 0;
 }
 
+void refusal_begin(struct coordinator *co, enum roll_result result) {
+	co->end->result = result;
+	co->refuse_at = clock_after(co->watch.started, REFUSE_MS);
+	if (co->refuse_at < co->now) {
+		co->refuse_at = co->now;
+	}
+}
+
+/** The job's only port is taken. Members look for us at the others, to learn that. */
+static int open_other_port(struct coordinator *co, const uint16_t ports[ROLL_PORTS]) {
+	int r = refuse_port(co, -EADDRINUSE);
+	for (uint32_t i = 1; i < ROLL_PORTS && co->listener < 0; i++) {
+		try_port(co, ports[i]);
+	}
+	if (co->listener < 0) {
+		return r;
+	}
+	refusal_begin(co, ROLL_PORT);
+	return 0;
+}
+
 /** Listen on the first port that is free. */
 static int open_port(struct coordinator *co) {
 	uint16_t ports[ROLL_PORTS];
@@ -112,6 +136,9 @@ static int open_port(struct coordinator *co) {
 		    listener_begins(ports[i], GREETING_MAGIC, strlen(GREETING_MAGIC))) {
 			return fail_mixed(co);
 		}
+	}
+	if (r == -EADDRINUSE && n == 1) {
+		return open_other_port(co, ports);
 	}
 	if (co->listener < 0) {
 		return refuse_port(co, co->listener);
@@ -139,6 +166,11 @@ static int open_desk(struct coordinator *co) {
 	co->seats = arena_array(co->arena, co->size, sizeof(*co->seats));
 	memset(co->seats, 0, co->size * sizeof(*co->seats));
 	co->present = 1;
+	if (co->call->unable && !co->refuse_at) {
+		err_set(&co->end->error, ENOEXEC, "roll call: %s cannot start: %s; nothing was started",
+			co->call->master, co->call->unable);
+		refusal_begin(co, ROLL_ERROR);
+	}
 	co->hold = co->call->nameless ? co->watch.started + NAMELESS_MS : 0;
 	co->greeting = (struct greeting){
 		.lowest = ROLL_VERSION,
@@ -287,6 +319,9 @@ static int step_comparison(struct coordinator *co) {
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
 	bool over = co->now >= co->watch.deadline;
+	if (co->refuse_at) {
+		return over || co->now >= co->refuse_at || is_complete(co) ? -EPROTO : 1;
+	}
 	if (co->mixed) {
 		return fail_mixed(co);
 	}
@@ -334,6 +369,7 @@ static int call_all(struct coordinator *co) {
 		}
 		uint64_t until = clock_earlier(guests_expire(co), clock_earlier(co->progress, co->look_up));
 		until = co->tell ? clock_earlier(until, co->tell) : until;
+		until = co->refuse_at ? clock_earlier(until, co->refuse_at) : until;
 		until = co->hold > co->now ? clock_earlier(until, co->hold) : until;
 		r = handle_events(co, until);
 	}

@@ -90,6 +90,8 @@ struct coordinator {
 	bool moved;
 	/** Holds the port. */
 	int held;
+	/** Nothing will start: end->error says why. Until this time members may come that learn it; 0: not so. */
+	uint64_t refuse_at;
 	/** Members of another job came: nobody can tell them from ours. */
 	bool mixed;
 	/** A warning has named who is absent. */
@@ -157,6 +159,9 @@ struct coordinator {
 
 /** coordinator.c: tell @guest, or all members (NULL), how it stands. */
 void news_send(struct coordinator *co, struct guest *guest);
+
+/** coordinator.c: nobody will start, for the reason in end->error. All that come soon are told. */
+void refusal_begin(struct coordinator *co, enum roll_result result);
 
 /** guest.c: accept all that wait at the listener, and greet them. */
 void guests_accept(struct coordinator *co);

@@ -139,7 +139,7 @@ static void read_program(struct reading *r) {
 	bool any = argv && argv[0];
 	add(r, "argv", any ? argv_text(r) : NULL);
 	add(r, "distinit", DISTINIT_VERSION);
-	add(r, "file", any ? program_file(r->arena, argv[0], env_get(r->from->env, "PATH")) : NULL);
+	add(r, "file", r->from->file ? program_file(r->arena, r->from->file) : NULL);
 	add(r, "script", any ? program_script(r->arena, argv) : NULL);
 }
 

@@ -89,6 +89,8 @@ struct facts_from {
 	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */
 	char *const *argv;
+	/** The file of its program; NULL: it was not found. */
+	const char *file;
 	/** --together is wanted. */
 	bool together;
 	/**

@@ -145,6 +145,15 @@ int no_decode(struct str payload, struct no *out) {
 	return 0;
 }
 
+size_t bye_encode(const struct bye *bye, unsigned char *out) {
+	return (size_t)(put_name(put_u8(out, bye->why), bye->text) - out);
+}
+
+int bye_decode(struct str payload, struct bye *out) {
+	bool whole = take_u8(&payload, &out->why) && take_name(&payload, &out->text);
+	return decoded(whole, payload);
+}
+
 size_t ended_encode(const struct ended *ended, unsigned char *out) {
 	unsigned char *at = put_u8(out, ended->why);
 	at = put_u8(at, ended->status);

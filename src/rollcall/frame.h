@@ -88,6 +88,19 @@ enum no_kind {
 	NO_ERROR,
 };
 
+/** Why a member leaves. */
+enum bye_why {
+	BYE_SIGNAL = 1,
+	/** It cannot start: nobody is to start. */
+	BYE_UNABLE,
+};
+
+struct bye {
+	/** enum bye_why. */
+	uint8_t why;
+	struct str text;
+};
+
 /** What made all end. */
 enum end_why {
 	END_FAILED,
@@ -191,6 +204,7 @@ size_t hello_encode(const struct hello *hello, unsigned char *out);
 size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
 size_t no_encode(const struct no *no, unsigned char *out);
+size_t bye_encode(const struct bye *bye, unsigned char *out);
 size_t ended_encode(const struct ended *ended, unsigned char *out);
 size_t died_encode(const struct died *died, unsigned char *out);
 
@@ -200,6 +214,7 @@ int hello_decode(struct str payload, struct hello *out);
 int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);
 int no_decode(struct str payload, struct no *out);
+int bye_decode(struct str payload, struct bye *out);
 int ended_decode(struct str payload, struct ended *out);
 int died_decode(struct str payload, struct died *out);
 

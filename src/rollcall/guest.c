@@ -303,6 +303,22 @@ static int take_hello(struct coordinator *co, struct guest *guest, const struct 
 	return 0;
 }
 
+/** A member leaves: perhaps it cannot start its program, and so nobody starts. */
+static int take_bye(struct coordinator *co, const struct guest *guest, struct str payload) {
+	struct bye bye;
+	if (bye_decode(payload, &bye) < 0) {
+		return -EPROTO;
+	}
+	if (bye.why == BYE_UNABLE && !co->refuse_at) {
+		struct str name = guest_name(guest);
+		err_set(&co->end->error, ENOEXEC,
+			"roll call: %.*s (rank %u) cannot start: %.*s; nothing was started", (int)name.len,
+			name.p, guest->rank, (int)bye.text.len, bye.text.p);
+		refusal_begin(co, ROLL_ERROR);
+	}
+	return 0;
+}
+
 /** Take one whole frame. Returns 0; a negative errno: the guest has to go. */
 static int take_frame(struct coordinator *co, struct guest *guest, const struct frame *frame) {
 	if (guest->state == GUEST_PROVED) {
@@ -313,7 +329,7 @@ static int take_frame(struct coordinator *co, struct guest *guest, const struct 
 		agree_take(co, guest, frame->payload);
 		return 0;
 	}
-	return frame->type == FRAME_BYE ? 0 : -EPROTO;
+	return frame->type == FRAME_BYE ? take_bye(co, guest, frame->payload) : -EPROTO;
 }
 
 /** The connection has ended, with a reset if @reset. */

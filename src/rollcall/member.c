@@ -212,6 +212,12 @@ static int read_proof(struct member *m, uint64_t until) {
 	return port == m->port ? 0 : by_detour(m, port);
 }
 
+static int send_bye(struct member *m, enum bye_why why, struct str text) {
+	unsigned char payload[HELLO_MAX];
+	const struct bye bye = {.why = (uint8_t)why, .text = text};
+	return line_send(&m->line, FRAME_BYE, payload, bye_encode(&bye, payload));
+}
+
 static int send_hello(struct member *m) {
 	const struct roll_call *call = m->call;
 	unsigned char payload[HELLO_MAX];
@@ -232,17 +238,20 @@ static int send_hello(struct member *m) {
 		.version = STR(DISTINIT_VERSION),
 	};
 	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
-	return line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload)) < 0
-		       ? failed(m, "it went before it was told anything")
-		       : 0;
+	int r = line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload));
+	if (r == 0 && call->unable) {
+		r = send_bye(m, BYE_UNABLE, str_of(call->unable));
+	}
+	return r < 0 ? failed(m, "it went before it was told anything") : 0;
 }
 
 static const char unexpected[] = "it sends what a coordinator does not send";
 
 static int take_go(struct member *m, struct str payload) {
 	struct go go;
-	// It proved that it is here, and it has no other port.
-	if (go_decode(payload, &go) < 0 || go.port != m->port) {
+	// It proved that it is here, and it has no other port. If we were told one, it is that.
+	if (go_decode(payload, &go) < 0 || go.port != m->port ||
+	    (m->call->port_from && go.port != m->call->port)) {
 		return failed(m, unexpected);
 	}
 	m->end->port = go.port;
@@ -348,7 +357,7 @@ static int meet(struct member *m, int fd) {
 	move_deadline(m, seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)seconds * 1000);
 	r = listen_to(m);
 	if (r == -EINTR) {
-		line_send(&m->line, FRAME_BYE, "\1", 2);
+		send_bye(m, BYE_SIGNAL, STR(""));
 	}
 	if (r == -ETIME) {
 		m->heard = HEARD_NO_RESULT;
@@ -381,9 +390,9 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 /** Try all ports once. @round counts. Returns as meet(), with the failure that tells most. */
 static int try_ports(struct member *m, struct addresses *addresses, uint32_t round) {
 	uint16_t ports[ROLL_PORTS];
-	uint32_t n = roll_ports(m->call, ports);
+	uint32_t n = roll_ports(m->call, ports), most = n;
 	bool there = false;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < most; i++) {
 		if (n > 1 && m->others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
 			continue;
 		}
@@ -397,6 +406,8 @@ static int try_ports(struct member *m, struct addresses *addresses, uint32_t rou
 		there |= here;
 		if (i == 0) {
 			m->foreign = m->heard == HEARD_NO_ROLL_CALL;
+			// If another has the job's only port, the coordinator says so at one of these.
+			most = m->others[0] ? ROLL_PORTS : n;
 		}
 		if (i == 0 || here) {
 			m->why = m->watch.failure;

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** The size and the digest of the regular file @path, or NULL. */
-static const char *describe(struct arena *arena, const char *path) {
+const char *program_file(struct arena *arena, const char *path) {
 	struct stat info;
 	const char *text = NULL;
 	// A FIFO must not block.
@@ -40,23 +39,12 @@ const char *digest_text(struct arena *arena, struct str bytes) {
 	return arena_format(arena, "sha256:%016lx", (unsigned long)bswap_64(digest_64(bytes)));
 }
 
-const char *program_file(struct arena *arena, const char *name, const char *path) {
-	struct str rest = strchr(name, '/') ? STR("") : str_of(path), folder;
-	const char *found = NULL;
-	while (!found && str_cut(&rest, ':', &folder)) {
-		const char *file = arena_format(arena, "%.*s%s%s", (int)folder.len, folder.p,
-						folder.len ? "/" : "", name);
-		found = access(file, X_OK) == 0 ? describe(arena, file) : NULL;
-	}
-	return found;
-}
-
 const char *program_script(struct arena *arena, char *const argv[]) {
 	const char *found = NULL;
 	for (uint32_t i = 1; argv[i] && !found; i++) {
 		const char *end = strrchr(argv[i], '.');
 		bool script = end && (strcmp(end, ".py") == 0 || strcmp(end, ".sh") == 0);
-		found = script ? describe(arena, argv[i]) : NULL;
+		found = script ? program_file(arena, argv[i]) : NULL;
 	}
 	return found;
 }

@@ -15,11 +15,8 @@ struct arena;
 
 #define PROGRAM_HEAD ((size_t)64 << 10)
 
-/**
- * The file that execve() would run for @name: @name itself if it has a '/', else the first in
- * @path (PATH, or NULL). NULL: there is none, or it cannot be read.
- */
-const char *program_file(struct arena *arena, const char *name, const char *path);
+/** The file @path of the program. NULL: it cannot be read. */
+const char *program_file(struct arena *arena, const char *path);
 
 /** The first argument that is a readable file and ends with .py or .sh, or NULL. */
 const char *program_script(struct arena *arena, char *const argv[]);

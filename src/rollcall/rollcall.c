@@ -38,12 +38,11 @@ static uint16_t other_port(const struct roll_call *call, unsigned char i) {
 }
 
 uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]) {
-	uint32_t n = call->port_from ? 1 : ROLL_PORTS;
 	ports[0] = call->port;
-	for (uint32_t i = 1; i < n; i++) {
+	for (uint32_t i = 1; i < ROLL_PORTS; i++) {
 		ports[i] = other_port(call, (unsigned char)i);
 	}
-	return n;
+	return call->port_from ? 1 : ROLL_PORTS;
 }
 
 /** The node of task @rank, or UNKNOWN. */

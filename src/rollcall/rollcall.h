@@ -23,7 +23,7 @@
 #include "base/err.h"
 #include "net/lookup.h"
 
-/** The ports that may be tried: the derived one, and three more if it may move. */
+/** The ports that are tried: the first one, and three more. */
 #define ROLL_PORTS 4
 
 /** A member's deadline is so much later than the coordinator's: all end with its sentence. */
@@ -62,6 +62,8 @@ struct roll_call {
 	const struct facts *facts;
 	/** The groups of facts (1 << enum fact_group) whose differences are errors. */
 	unsigned agree;
+	/** Why the program cannot be started here: a clause; then nobody starts. NULL: it can. */
+	const char *unable;
 	/** This is `distinit wait`: no program follows. */
 	bool wait_only;
 	/** Keep the connections after the start; all members have to want it. */
@@ -185,7 +187,10 @@ void roll_report(const struct roll_call *call, const struct roll_end *end, struc
 int coordinator_run(const struct roll_call *call, struct roll_end *end);
 int member_run(const struct roll_call *call, struct roll_end *end);
 
-/** The ports to try, in order. Returns how many. */
+/**
+ * The ports to try, in order. Returns how many of them the job may use. If that is only one, the
+ * others are there to tell members that it is taken.
+ */
 uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]);
 
 /** The name of @rank's host in the list of hosts; empty if that is not known. */

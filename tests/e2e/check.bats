@@ -107,6 +107,14 @@ finds() {
 	done
 }
 
+@test "check: a program that cannot be started is a finding" {
+	invoke env -i PATH=/bin "$DISTINIT" check --root=root -- nosuch --flag
+	[ "$status" -eq 1 ]
+	grep -x "finding: 'nosuch' was not found in PATH='/bin'" <<<"$output"
+	invoke env -i PATH=/bin "$DISTINIT" check --root=root -- sh
+	[ "$status" -eq 0 ]
+}
+
 @test "check: parts of a GPU are not held against /dev" {
 	gpus 1
 	check SLURM_GPUS_ON_NODE=7 CUDA_VISIBLE_DEVICES=MIG-1,MIG-2 --
@@ -219,7 +227,7 @@ sys.stdin.read()' <stop >ready 3>&- &
 
 @test "check: no secret is shown" {
 	for format in text json; do
-		check NCCL_TOKEN=hunter2 NCCL_URL=http://u:hunter2@h/ -- --format=$format -- train --password hunter2 \
+		check NCCL_TOKEN=hunter2 NCCL_URL=http://u:hunter2@h/ -- --format=$format -- sh --password hunter2 \
 			--api-key=hunter2
 		[ "$status" -eq 0 ]
 		[[ $output == *NCCL_TOKEN*'(masked)'* && $output != *hunter* && $output != *f52fbd32b2b3b86f* ]]

@@ -203,6 +203,35 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	done
 }
 
+@test "roll call: nobody starts if the program is missing on one node, and all say where" {
+	local rank why
+	mkdir programs
+	printf '#!/bin/sh\necho started\n' >programs/train
+	chmod +x programs/train
+	for rank in 1 0; do
+		VARIABLES=(PATH="$PWD/programs:$PATH")
+		member "$((1 - rank))" -- train
+		member 2 -- train
+		VARIABLES=(PATH=/nowhere)
+		member "$rank" --report="$PWD/report" -- train
+		ended 127 "$rank"
+		ended 125 $((1 - rank)) 2
+		[[ $(<"$rank.err") == "distinit: error: 'train' was not found in PATH='/nowhere'" ]]
+		why="h$rank"
+		((rank == 0)) || why="h$rank (rank $rank)"
+		why="$why cannot start: 'train' was not found in PATH='/nowhere'; nothing was started"
+		[[ $(<2.err) == "distinit: error: h0 says: $why" ]]
+		((rank == 0)) || [[ $(<0.err) == "distinit: error: roll call: $why" ]]
+		[[ ! -s 0.out && ! -s 1.out && ! -s 2.out ]]
+	done
+	# One that may not be executed; also without anybody to tell.
+	chmod -x programs/train
+	WAIT=1s
+	member 1 -- ./programs/train
+	ended 126 1
+	[[ $(<1.err) == "distinit: error: './programs/train' cannot be started: Permission denied" ]]
+}
+
 @test "roll call: two processes of one rank, on two hosts or on one, end all" {
 	HOSTS=h0,h1,h2,h3 WAIT=8s
 	member 0 -- true

@@ -60,6 +60,7 @@ teardown() {
 @test "roll call: a port that the user told, and that is taken, is an error" {
 	server taken.py "$PORT" >got
 	listening
+	WAIT=1s
 	member 0 --master-port="$PORT" -- true
 	ended 125 0
 	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken (by a listener of uid 0), and --master-port says that very one; nothing was started' ]]
@@ -70,6 +71,23 @@ teardown() {
 	VARIABLES=()
 	member 0 --set=MASTER_PORT=29500 -- true
 	ended 125 0
+}
+
+@test "roll call: members learn that the port which the user told is taken" {
+	server taken.py "$PORT" >got
+	listening
+	HOSTS=h0,h1,h2
+	OPTIONS=(--master-port="$PORT")
+	member 1 -- echo started
+	member 0 -- echo started
+	member 2 -- echo started
+	ended 125 0 1 2
+	local why='port 29500 of h0 is taken (by a listener of uid 0), and --master-port says that very one; nothing was started'
+	[[ $(<0.err) == "distinit: error: roll call: $why" ]]
+	[[ $(<1.err) == "distinit: error: h0 says: $why" && $(<2.err) == "$(<1.err)" ]]
+	[[ ! -s 0.out && ! -s 1.out && ! -s 2.out ]]
+	# It took the time that a silent port takes, not the 10 s of --wait.
+	((SECONDS < 9))
 }
 
 @test "roll call: two jobs on the same hosts both start, on two ports" {

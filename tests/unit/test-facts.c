@@ -216,20 +216,17 @@ static void test_program(void) {
 	char tool[] = "tool", flag[] = "-u", missing[] = "/nowhere/x.py";
 	char *argv[] = {tool, flag, missing, script, NULL};
 	tree_put(root, "/bin/tool", "hello\n");
-	tree_put(root, "/dir/tool/x", "");
 	tree_put(root, "/train.py", "print(1)\n");
-	chmod(arena_format(&arena, "%s/bin/tool", root), 0755);
-	struct given g = {.env = arena_format(&arena, "PATH=%s/none:%s/dir:%s/bin", root, root, root),
-			  .from = {.argv = argv}};
+	struct given g = {.from = {.argv = argv, .file = arena_format(&arena, "%s/bin/tool", root)}};
 	struct facts *facts = read_facts(&g);
 	check_text(value_of(facts, FACTS_PROGRAM, "file"), "6 bytes, sha256:5891b5b522d5df08",
-		   "the program is found in PATH");
+		   "the program's file");
 	check_text(value_of(facts, FACTS_PROGRAM, "script"), "9 bytes, sha256:cc42155088fca573",
 		   "the first script that is there");
 	check_text(value_of(facts, FACTS_PROGRAM, "distinit"), DISTINIT_VERSION, "our version");
-	argv[0] = missing;
 	argv[3] = NULL;
-	facts = read_facts(&g);
+	const struct given without = {.from = {.argv = argv, .file = missing}};
+	facts = read_facts(&without);
 	check_text(value_of(facts, FACTS_PROGRAM, "file"), "?", "no such program");
 	check_text(value_of(facts, FACTS_PROGRAM, "script"), "?", "no such script");
 	tree_remove(root);
