@@ -241,6 +241,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 					     .cluster = &s->flow.cluster,
 					     .node = input_hostname(&s->flow.input),
 					     .facts = &rolling->facts,
+					     .pod = env_get(&s->before, "KUBERNETES_SERVICE_HOST"),
 					     .wait_only = s->command == CMD_WAIT,
 					     .say = say,
 					     .context = s,

@@ -60,3 +60,12 @@ uint32_t own_addresses(const struct hosts *hosts, uint32_t found[2]) {
 	close_probe(probes.v6);
 	return n;
 }
+
+bool own_address(const struct address *address) {
+	int fd = socket(address->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct address any_port = *address;
+	address_set_port(&any_port, 0);
+	bool own = fd >= 0 && bind(fd, &any_port.any, any_port.len) == 0;
+	close_probe(fd);
+	return own;
+}

@@ -4,6 +4,7 @@
 /** Finds this machine's addresses among the hosts. */
 
 #include "cluster/hosts.h"
+#include "net/lookup.h"
 
 /**
  * Find the first two of @hosts that are addresses (not names) of this machine. Nothing is sent: the
@@ -11,3 +12,6 @@
  * indexes are in @found.
  */
 uint32_t own_addresses(const struct hosts *hosts, uint32_t found[2]);
+
+/** Whether @address is one of this machine. */
+bool own_address(const struct address *address);

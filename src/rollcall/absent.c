@@ -4,6 +4,8 @@
 
 #include "rollcall/coordinator.h"
 
+#include "net/own.h"
+
 #include <sys/epoll.h>
 
 uint32_t absent_list(const struct coordinator *co, uint32_t *ranks, uint32_t max) {
@@ -23,9 +25,13 @@ void absent_done(struct coordinator *co) {
 void absent_look_up(struct coordinator *co) {
 	const char *names[LOOKUPS_MAX];
 	uint32_t ranks[LOOKUPS_MAX];
-	uint32_t n = absent_list(co, ranks, LOOKUPS_MAX);
+	uint32_t n = absent_list(co, ranks, co->knows_itself ? LOOKUPS_MAX : 0);
 	absent_done(co);
 	co->n_looked = co->n_answers = 0;
+	if (!co->knows_itself) {
+		names[0] = co->call->master;
+		co->looked[co->n_looked++] = co->call->rank;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct str host = roll_host(co->call, ranks[i]);
 		if (host.len) {
@@ -41,9 +47,38 @@ void absent_look_up(struct coordinator *co) {
 	}
 }
 
+/** Members look for the master by its name. If that is not this host, they do not come here. */
+static void judge_itself(const struct coordinator *co, const struct lookup_answer *answer) {
+	const struct roll_call *call = co->call;
+	const struct addresses *addresses = &answer->addresses;
+	const char *why_not = lookup_why_not(answer);
+	char text[ADDRESS_TEXT];
+	uint32_t i = 0;
+	if (why_not) {
+		if (call->pod) {
+			roll_say(call, ROLL_WARNING, "roll call: %s is the master, but %s here: %s",
+				 call->master, why_not, roll_not_ready);
+		}
+		return;
+	}
+	while (i < addresses->n && !own_address(&addresses->at[i])) {
+		i++;
+	}
+	if (i == addresses->n) {
+		address_text(&addresses->at[0], text);
+		roll_say(call, ROLL_WARNING,
+			 "roll call: the master, %s, is %s, which is no address of this host: members look "
+			 "for it there. Are there two of rank 0?",
+			 call->master, text);
+	}
+}
+
 void absent_read(struct coordinator *co) {
-	if (co->n_answers < co->n_looked && lookups_read(&co->lookups, &co->answers[co->n_answers]) > 0) {
-		co->n_answers++;
+	struct lookup_answer *answer = &co->answers[co->n_answers];
+	if (co->n_answers < co->n_looked && lookups_read(&co->lookups, answer) > 0) {
+		if (co->looked[co->n_answers++] == co->call->rank) {
+			judge_itself(co, answer);
+		}
 	} else {
 		absent_done(co);
 	}

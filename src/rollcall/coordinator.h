@@ -134,7 +134,8 @@ struct coordinator {
 	uint32_t n_deaf;
 	struct buf deaf;
 
-	/** absent.c: the look-ups of the first absentees. */
+	/** absent.c: the look-ups of the first absentees; before them, of our own name. */
+	bool knows_itself;
 	struct lookups lookups;
 	uint32_t n_looked;
 	uint32_t looked[LOOKUPS_MAX];
@@ -190,7 +191,7 @@ void place_leave(struct coordinator *co, struct guest *guest);
  */
 struct guest *place_to_clear(const struct coordinator *co);
 
-/** absent.c: start to look up the first absentees. */
+/** absent.c: start to look up our own name, or after that the first absentees. */
 void absent_look_up(struct coordinator *co);
 /** Read an answer. */
 void absent_read(struct coordinator *co);

@@ -28,6 +28,9 @@
 /** How much later than its own deadline a member may end, for the coordinator's sentence. */
 #define SENTENCE_MS 1000
 
+/** How long a look-up of our own name may take, after the deadline. */
+#define OWN_NAME_MS 1000
+
 /** The news are shown at most once in this time. */
 #define NEWS_MS 10000
 
@@ -457,6 +460,24 @@ static int call_on(struct member *m) {
 	return r;
 }
 
+/** What may be the reason that the coordinator was not reached, beside that it does not run. */
+static const char *suspicion(struct member *m) {
+	const struct roll_call *call = m->call;
+	struct str listed = roll_host(call, call->rank);
+	const char *own = listed.len ? arena_text(call->arena, listed.p, listed.len) : call->node;
+	struct addresses addresses;
+	struct err why = m->watch.failure;
+	const char *text =
+		call->wait_only ? ", or does it wait in an init container, where it has no name" : "";
+	m->watch.deadline = clock_after(clock_now_ms(), OWN_NAME_MS);
+	if (call->pod && lookup(&m->watch, own, call->port, &addresses) == -EAGAIN) {
+		text = arena_format(call->arena, ", and why has this pod, %s, no name: %s", own,
+				    roll_not_ready);
+	}
+	m->watch.failure = why;
+	return text;
+}
+
 /** The deadline passed without a word of the coordinator. */
 static int give_up(struct member *m) {
 	const struct roll_call *call = m->call;
@@ -486,9 +507,7 @@ static int give_up(struct member *m) {
 		&m->end->error, ETIMEDOUT,
 		"roll call: %s:%u could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
 		"longer",
-		call->master, call->port, time, *why ? ": " : "", why,
-		call->wait_only ? ", or does it wait in an init container, where it has no name" : "",
-		call->longer);
+		call->master, call->port, time, *why ? ": " : "", why, suspicion(m), call->longer);
 }
 
 int member_run(const struct roll_call *call, struct roll_end *end) {
@@ -504,6 +523,7 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 		m.own_deadline = m.watch.deadline;
 		m.news_at = m.watch.started + (call->verbose ? 0 : 60000);
 		r = call_on(&m);
+		r = r == -ETIME ? give_up(&m) : r;
 		watch_done(&m.watch);
 	}
 	end->failure = m.watch.failure;
@@ -517,9 +537,6 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 	if (r == 0) {
 		end->result = ROLL_STARTED;
 		return 0;
-	}
-	if (r == -ETIME) {
-		return give_up(&m);
 	}
 	if (!end->error.text[0]) {
 		err_set(&end->error, -r, "roll call: %s:%u cannot be waited for: %s", call->master,

@@ -79,6 +79,9 @@ struct str roll_host(const struct roll_call *call, uint32_t rank) {
 	return node < c->place.hosts.n ? hosts_at(&c->place.hosts, node) : STR("");
 }
 
+const char roll_not_ready[] = "a service publishes the names of pods that are not ready only with "
+			      "publishNotReadyAddresses: true";
+
 uint64_t roll_clock_ms(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);

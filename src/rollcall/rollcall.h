@@ -64,6 +64,8 @@ struct roll_call {
 	unsigned agree;
 	/** Why the program cannot be started here: a clause; then nobody starts. NULL: it can. */
 	const char *unable;
+	/** In Kubernetes: whether this node has a name may depend on its readiness. */
+	bool pod;
 	/** This is `distinit wait`: no program follows. */
 	bool wait_only;
 	/** Keep the connections after the start; all members have to want it. */
@@ -195,6 +197,9 @@ uint32_t roll_ports(const struct roll_call *call, uint16_t ports[ROLL_PORTS]);
 
 /** The name of @rank's host in the list of hosts; empty if that is not known. */
 struct str roll_host(const struct roll_call *call, uint32_t rank);
+
+/** Why the name of a pod may not resolve: a clause. */
+extern const char roll_not_ready[];
 
 /** Milliseconds since 1970. */
 uint64_t roll_clock_ms(void);

@@ -52,6 +52,30 @@ teardown() {
 	[[ $(<0.err) == *'the nodes do not agree on the cluster: hosts='*' on 3 nodes, '*' on h3 (rank 3); nothing was started' ]]
 }
 
+@test "roll call: the master's address on one node is the same as its name on another" {
+	local address rank
+	requires ip
+	for address in 10.9.9.8 10.9.9.9; do in_room ip address add "$address/32" dev lo; done
+	echo 10.9.9.9 main >>etc/hosts
+	HOSTS=main,h1,h2
+	for rank in 1 0; do
+		OPTIONS=(--master-addr=10.9.9.9)
+		member "$rank" -- echo started
+		OPTIONS=()
+		member "$((1 - rank))" -- echo started
+		member 2 -- echo started
+		ended 0 0 1 2
+		[[ ! -s 0.err && ! -s 1.err && ! -s 2.err ]]
+	done
+	# It comes to the master, but by an address that the name does not have.
+	member 0 -- echo started
+	member 1 -- echo started
+	OPTIONS=(--master-addr=10.9.9.8)
+	member 2 -- echo started
+	ended 125 0 1 2
+	[[ $(<0.err) == *': master=main on 2 nodes, 10.9.9.8 on h2 (rank 2); nothing was started' ]]
+}
+
 @test "roll call: a variable that differs is a warning, or an error on request" {
 	VARIABLES=(NCCL_SOCKET_IFNAME=eth0 NCCL_DEBUG=INFO)
 	HOSTS=h0,h1,h2,h3

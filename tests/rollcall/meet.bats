@@ -114,6 +114,41 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	[[ $(<0.err) == *': elsewhere (rank 2, its name does not resolve); '* ]]
 }
 
+@test "roll call: a master that is not where its name leads says so" {
+	WAIT=4s HOSTS=far,h1
+	echo 10.9.9.9 far >>etc/hosts
+	member 0 -- true
+	ended 124 0
+	said 0 'distinit: warning: roll call: the master, far, is 10.9.9.9, which is no address of this host: members look for it there. Are there two of rank 0?'
+	# Where it is right, nothing is said.
+	HOSTS=h0,h1
+	member 0 -- true
+	ended 124 0
+	[[ $(wc -l <0.err) -eq 1 ]]
+}
+
+@test "roll call: in a pod without a name, the setting that publishes it is named" {
+	name_server "no such name"
+	local hint='a service publishes the names of pods that are not ready only with publishNotReadyAddresses: true'
+	WAIT=4s HOSTS=elsewhere,nowhere
+	VARIABLES=(KUBERNETES_SERVICE_HOST=10.0.0.1)
+	member 0 -- true
+	member 1 -- true
+	ended 124 0 1
+	said 0 "distinit: warning: roll call: elsewhere is the master, but the name does not resolve here: $hint"
+	[[ $(<1.err) == *"the name does not resolve; is it running, and why has this pod, nowhere, no name: $hint? --wait=DURATION waits longer" ]]
+	# A pod that has one, or no pod.
+	HOSTS=elsewhere,h1
+	member 1 -- true
+	ended 124 1
+	[[ $(<1.err) == *'the name does not resolve; is it running? --wait=DURATION waits longer' ]]
+	HOSTS=elsewhere,nowhere
+	VARIABLES=()
+	member 1 -- true
+	ended 124 1
+	[[ $(<1.err) == *'the name does not resolve; is it running? --wait=DURATION waits longer' ]]
+}
+
 @test "roll call: a name server that does not answer is named as the reason" {
 	name_server
 	HOSTS=h0,h1,elsewhere WAIT=4s
