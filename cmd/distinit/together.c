@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/json_write.h"
 #include "base/num.h"
 #include "rollcall/together.h"
 
@@ -14,7 +15,9 @@ static void report_first(struct together *t, const struct ended *first) {
 	struct session *s = t->call->context;
 	struct report_line line;
 	if (s->report.path) {
-		together_json(first, report_begin(&s->report, &line, "together"));
+		struct buf *out = report_begin(&s->report, &line, "together");
+		together_json(first, out);
+		json_put_fact(out, "first", first->rank == t->call->rank);
 		session_report_end(s, &line);
 	}
 }

@@ -115,6 +115,14 @@ void stream_keep(int fd) {
 	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 20000);
 }
 
+bool stream_is_silent(int fd) {
+	struct tcp_info info = {0};
+	socklen_t len = sizeof(info);
+	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	// One may just be on its way.
+	return info.tcpi_probes > 1 || info.tcpi_retransmits > 1;
+}
+
 ssize_t stream_peek(int fd, void *bytes, size_t n) {
 	ssize_t there = recv(fd, bytes, n, MSG_PEEK);
 	return there < 0 ? -errno : there;

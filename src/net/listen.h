@@ -47,6 +47,9 @@ int stream_send(int fd, const void *bytes, size_t n);
  */
 void stream_keep(int fd);
 
+/** Whether the other side of @fd has not answered the kernel for a while. */
+bool stream_is_silent(int fd);
+
 /** Look at the first @n bytes of what came, at most. Returns how many; 0 at the end; a negative errno. */
 ssize_t stream_peek(int fd, void *bytes, size_t n);
 

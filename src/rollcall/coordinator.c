@@ -484,6 +484,8 @@ static void refuse(struct coordinator *co, int code) {
 	close_listener(co);
 	co->end->present = co->present;
 	absent_report(co);
+	// Members report who is absent, too.
+	news_send(co, NULL);
 	guests_send(co, FRAME_NO, payload, no_encode(&no, payload));
 	if (code != -EINTR) {
 		await_ends(co, NO_MS);

@@ -41,6 +41,12 @@
 #define SPREAD_US     50
 #define SPREAD_MAX_MS 2000
 
+/** What the coordinator said, and the bytes that it points to. */
+struct kept_news {
+	struct wait_news news;
+	unsigned char bytes[HELLO_MAX];
+};
+
 struct member {
 	const struct roll_call *call;
 	struct roll_end *end;
@@ -70,6 +76,8 @@ struct member {
 	struct watch watch;
 	/** What the coordinator said last of who is absent; empty before that. */
 	char news[NEWS_MAX];
+	/** The same for the report; NULL: none came. */
+	struct kept_news *kept;
 	/** Why the first port failed, or one where the coordinator was. */
 	struct err why;
 	/** The beginning of a frame: @n bytes. */
@@ -92,8 +100,17 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 		 failure);
 }
 
-/** Keep what @news say: "h0 counts 2 of 3 nodes after 12 s; absent: h2". */
-static void keep_news(struct member *m, const struct wait_news *news) {
+/** Keep @payload for the report. Returns what it says, or NULL. */
+static const struct wait_news *keep_news(struct member *m, struct str payload) {
+	struct kept_news *kept = m->kept ? m->kept : arena_alloc(m->call->arena, sizeof(*kept));
+	m->kept = kept;
+	payload.p = memcpy(kept->bytes, payload.p, payload.len);
+	m->end->news = wait_decode(payload, &kept->news) == 0 ? &kept->news : NULL;
+	return m->end->news;
+}
+
+/** The text of @news: "h0 counts 2 of 3 nodes after 12 s; absent: h2". */
+static void put_news(struct member *m, const struct wait_news *news) {
 	const struct arena before = *m->call->arena;
 	struct buf text = BUF(m->call->arena);
 	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
@@ -260,6 +277,7 @@ static int take_go(struct member *m, struct str payload) {
 	m->end->port = go.port;
 	m->end->moved = go.port != m->call->port;
 	m->end->took_ms = go.took_ms;
+	m->end->news = NULL;
 	if ((go.flags & GO_STAY) && m->call->stay) {
 		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
 		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, NULL};
@@ -295,7 +313,6 @@ static void move_deadline(struct member *m, uint64_t ms) {
 /** Returns 1 to go on; 0 for GO; -EPROTO for NO; -EAGAIN if the connection is of no use. */
 static int take_frame(struct member *m, const struct frame *frame) {
 	struct str payload = frame->payload;
-	struct wait_news news;
 	unsigned group = payload.len == 1 ? (unsigned char)payload.p[0] : N_FACT_GROUPS;
 	if (frame->type == FRAME_GO) {
 		return take_go(m, payload);
@@ -303,9 +320,11 @@ static int take_frame(struct member *m, const struct frame *frame) {
 	if (frame->type == FRAME_NO) {
 		return take_no(m, payload);
 	}
-	if (frame->type == FRAME_WAIT && wait_decode(payload, &news) == 0) {
-		move_deadline(m, news.left_ms == UINT32_MAX ? UINT64_MAX : news.left_ms);
-		keep_news(m, &news);
+	const struct wait_news *news = frame->type == FRAME_WAIT ? keep_news(m, payload) : NULL;
+	if (news) {
+		move_deadline(m, news->left_ms == UINT32_MAX ? UINT64_MAX : news->left_ms);
+		put_news(m, news);
+		m->end->took_ms = news->since_ms;
 		say_news(m);
 		return 1;
 	}

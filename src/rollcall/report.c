@@ -3,6 +3,7 @@
 #include "rollcall/rollcall.h"
 
 #include "base/json_write.h"
+#include "base/signals.h"
 
 static const char *const results[] = {
 	[ROLL_STARTED] = "started",	[ROLL_ABSENT] = "absent", [ROLL_DISAGREE] = "disagree",
@@ -83,7 +84,23 @@ static void put_coordinator(struct buf *out, const struct roll_call *call, const
 	buf_putc(out, ']');
 }
 
+/** Who was absent, as the coordinator said: at most WAIT_NAMES. */
+static void put_news(struct buf *out, const struct wait_news *news) {
+	json_put_number(out, "present", news->present);
+	buf_puts(out, ", \"absent\": [");
+	for (uint32_t i = 0; i < news->n; i++) {
+		buf_puts(out, i ? ", {" : "{");
+		json_put_number(out, "rank", news->at[i].rank);
+		roll_put_host(out, news->at[i].host);
+		buf_putc(out, '}');
+	}
+	buf_putc(out, ']');
+}
+
 static void put_member(struct buf *out, const struct roll_call *call, const struct roll_end *end) {
+	if (end->news) {
+		put_news(out, end->news);
+	}
 	json_put_member(out, "coordinator", arena_format(call->arena, "%s:%u", call->master, end->port));
 	json_put_fact(out, "reached", end->reached);
 	json_put_member(out, "failure", end->result != ROLL_STARTED ? end->failure.text : NULL);
@@ -103,6 +120,7 @@ void roll_report(const struct roll_call *call, const struct roll_end *end, struc
 	json_put_fact(out, "authenticated", call->secret);
 	json_put_number(out, "took_ms", end->took_ms);
 	json_put_number(out, "waited_ms", end->waited_ms);
+	json_put_member(out, "signal", end->signal ? signal_name(end->signal).s : NULL);
 	(first ? put_coordinator : put_member)(out, call, end);
 	json_put_member(out, "error", end->error.text[0] ? end->error.text : NULL);
 }

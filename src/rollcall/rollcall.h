@@ -168,6 +168,8 @@ struct roll_end {
 	/** What a member knows: whether the coordinator was reached, and its last failure. */
 	bool reached;
 	struct err failure;
+	/** What the coordinator said last of who is absent; NULL: nothing, or all came. */
+	const struct wait_news *news;
 
 	/** Why nothing is started; empty if all is well. */
 	struct err error;

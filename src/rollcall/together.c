@@ -83,7 +83,8 @@ static const char *sentence(const struct together *t, const struct ended *first)
 static void say_first(struct together *t, bool ours) {
 	struct buf text = BUF(t->call->arena);
 	buf_putf(&text, "%s; ending", t->first);
-	if (ours && t->call->rank == 0 && !t->port && t->end && t->end->ran_ms < BIND_MS) {
+	bool exited = t->end && t->end->status < 128;
+	if (ours && t->call->rank == 0 && !t->port && t->open && exited && t->end->ran_ms < BIND_MS) {
 		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
 			 t->call->port);
 	}
@@ -295,6 +296,34 @@ static void lose(struct together *t, struct kept_line *kept, uint32_t rank, cons
 	}
 }
 
+/** How many others do not answer the kernel either. */
+static uint32_t count_silent(const struct together *t) {
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < t->n; i++) {
+		n += t->lines[i].line.fd >= 0 && stream_is_silent(t->lines[i].line.fd);
+	}
+	return n;
+}
+
+/** The other side of @kept does not answer. If nobody else does, it may be we that are cut off. */
+static void lose_silent(struct together *t, struct kept_line *kept, uint32_t rank, int error) {
+	const struct roll_call *call = t->call;
+	struct str own = roll_host(call, call->rank);
+	struct buf why = BUF(call->arena);
+	bool last = t->open == 1;
+	buf_puts(&why, strerror(error));
+	hang_up(t, kept);
+	uint32_t more = count_silent(t);
+	if (more) {
+		buf_putf(&why, ", and %u more do not answer", more);
+	}
+	if (more || last) {
+		own = own.len ? own : str_of(call->node);
+		buf_putf(&why, ", or the network of this node, %.*s, has failed", (int)own.len, own.p);
+	}
+	lose(t, kept, rank, buf_text(&why));
+}
+
 /** Take what came from @kept. Returns 0; -EPROTO. */
 static int take(struct together *t, struct kept_line *kept, uint32_t rank, const struct frame *frame) {
 	struct ended ended;
@@ -334,7 +363,9 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 		r = line_take(&kept->line, bytes, sizeof(bytes), over, &frame);
 		r = r < 0 ? r : take(t, kept, i, &frame);
 	}
-	if (r < 0 && r != -EAGAIN) {
+	if (r == -ETIMEDOUT || r == -EHOSTUNREACH || r == -ENETUNREACH) {
+		lose_silent(t, kept, i, -r);
+	} else if (r < 0 && r != -EAGAIN) {
 		bool broken = r != -ENODATA && r != -EPROTO;
 		lose(t, kept, i, broken ? strerror(-r) : "its connection has ended");
 	}

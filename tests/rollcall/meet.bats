@@ -105,6 +105,37 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	[[ $(<1.err) == "distinit: error: h0 says: $sentence" ]]
 }
 
+@test "roll call: the report of a failure says as much on a member as on the master" {
+	requires python3
+	python3 -c 'import jsonschema' || skip 'python3-jsonschema is not installed'
+	local rank
+	WAIT=2s
+	for rank in 0 1; do member "$rank" --report="report.$rank" -- true; done
+	ended 124 0 1
+	for rank in 0 1; do
+		[[ $("$BATS_TEST_DIRNAME/../programs/check-report" "report.$rank" '
+for e in all:
+    if e["event"] == "roll_call":
+        r = e["roll_call"]
+        print(r["result"], r["signal"], 2000 <= r["took_ms"] < 4000, r["present"], [(a["rank"], a["host"]) for a in r["absent"]])') == \
+			"absent None True 2 [(2, 'h2')]" ]]
+	done
+	WAIT=10s
+	rm report.*
+	for rank in 0 1; do member "$rank" --report="report.$rank" -- true; done
+	listening
+	sleep 0.3
+	kill -TERM "${PIDS[1]}"
+	ended 143 1
+	kill -INT "${PIDS[0]}"
+	ended 130 0
+	for rank in 0:INT 1:TERM; do
+		[[ $("$BATS_TEST_DIRNAME/../programs/check-report" "report.${rank%:*}" \
+			'print([(e["roll_call"]["result"], e["roll_call"]["signal"]) for e in all if e["event"] == "roll_call"])') == \
+			"[('signal', '${rank#*:}')]" ]]
+	done
+}
+
 @test "roll call: a name that does not resolve is named as the reason" {
 	name_server "no such name"
 	HOSTS=h0,h1,elsewhere WAIT=4s

@@ -6,6 +6,7 @@
 #include "fixture.h"
 
 #include <netdb.h>
+#include <signal.h>
 
 static struct arena arena;
 
@@ -44,7 +45,8 @@ int main(void) {
 		"{\"version\": 2, \"result\": \"started\", \"role\": \"coordinator\", \"job\": "
 		"\"slurm:4711\", "
 		"\"rank\": 0, \"size\": 3, \"scope\": \"node\", \"port\": 23117, \"port_moved_from\": 29500, "
-		"\"authenticated\": true, \"took_ms\": 12345, \"waited_ms\": 12346, \"present\": 3, "
+		"\"authenticated\": true, \"took_ms\": 12345, \"waited_ms\": 12346, \"signal\": null, "
+		"\"present\": 3, "
 		"\"absent\": [], "
 		"\"restarts\": 1, \"last\": {\"rank\": 2, \"host\": \"n2\", \"after_ms\": 12339}, "
 		"\"differs\": [], "
@@ -83,5 +85,11 @@ int main(void) {
 	err_set(&end.failure, 1, "why");
 	check_part(report(&call, &end),
 		   "\"coordinator\": \"n0:29500\", \"reached\": true, \"failure\": \"why\"", "a member");
+	const struct wait_news news = {.present = 2, .absent = 1, .n = 1, .at = {{2, STR("n2")}}};
+	end = (struct roll_end){.result = ROLL_SIGNAL, .signal = SIGTERM, .news = &news};
+	text = report(&call, &end);
+	check_part(text, "\"signal\": \"TERM\"", "what ended it");
+	check_part(text, "\"present\": 2, \"absent\": [{\"rank\": 2, \"host\": \"n2\"}], \"coordinator\"",
+		   "what the coordinator said");
 	return check_done();
 }
