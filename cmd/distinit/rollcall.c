@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "cluster/launcher.h"
 #include "cluster/source.h"
+#include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
 #include "rollcall/together.h"
@@ -218,7 +219,11 @@ static bool is_port_set(const struct env *env) {
 static void say(void *context, enum roll_level level, const char *text) {
 	struct session *s = context;
 	static const enum log_level levels[] = {LOG_WARN, LOG_INFO, LOG_DEBUG};
-	say_line(&s->speaker, levels[level], text);
+	if (level == ROLL_STATUS) {
+		say_status(&s->speaker, text);
+	} else {
+		say_line(&s->speaker, levels[level], text);
+	}
 }
 
 /** Whether there is somebody to meet; else *@why_not. */
@@ -245,7 +250,8 @@ int rollcall_prepare(struct session *s, struct err *err) {
 					     .wait_only = s->command == CMD_WAIT,
 					     .say = say,
 					     .context = s,
-					     .verbose = s->speaker.log >= LOG_INFO}};
+					     .verbose = s->speaker.log >= LOG_INFO,
+					     .rewrites = terminal_rewrites()}};
 	struct roll_call *call = &rolling->call;
 	s->rolling = rolling;
 	int r = read_agree(s, &call->agree, err);
@@ -364,6 +370,7 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 		call->timeout_ms = UNABLE_MS;
 	}
 	roll_call(call, &end);
+	say_status_end(&s->speaker);
 	explicit_bzero(&call->key, sizeof(call->key));
 	return finish(s, call, &end);
 }

@@ -212,8 +212,7 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 	return r < 0 ? r : 0;
 }
 
-void news_send(struct coordinator *co, struct guest *guest) {
-	unsigned char payload[HELLO_MAX];
+static struct wait_news make_news(const struct coordinator *co) {
 	uint32_t ranks[WAIT_NAMES];
 	struct wait_news news = {
 		.present = co->present,
@@ -227,6 +226,12 @@ void news_send(struct coordinator *co, struct guest *guest) {
 		news.at[i].rank = ranks[i];
 		news.at[i].host = roll_host(co->call, ranks[i]);
 	}
+	return news;
+}
+
+void news_send(struct coordinator *co, struct guest *guest) {
+	unsigned char payload[HELLO_MAX];
+	const struct wait_news news = make_news(co);
 	size_t n = wait_encode(&news, payload);
 	if (guest) {
 		line_send(&guest->line, FRAME_WAIT, payload, n);
@@ -240,6 +245,16 @@ static void plan_look_up(struct coordinator *co) {
 	uint64_t next = clock_earlier(co->progress, co->watch.deadline);
 	uint64_t left = clock_left(co->now, next);
 	co->look_up = left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : co->now + left / 2;
+}
+
+/** What a terminal shows meanwhile. */
+static void show_status(struct coordinator *co) {
+	const struct wait_news news = make_news(co);
+	struct buf absent = BUF(co->arena);
+	roll_put_absent(&absent, &news);
+	roll_say(co->call, ROLL_STATUS, "roll call: %u of %u %s are here, %s%s", news.present, news.size,
+		 co->call->noun, roll_seconds(co->call, news.since_ms / 1000 * 1000), buf_text(&absent));
+	co->status = co->now + STATUS_MS;
 }
 
 /** Progress is reported after 10, 20 and 40 s, then each minute. */
@@ -359,8 +374,20 @@ static int step(struct coordinator *co) {
 	if (co->now >= co->progress) {
 		report_progress(co);
 	}
+	if (co->now >= co->status) {
+		show_status(co);
+	}
 	arena_back(co->arena, &before);
 	return 1;
+}
+
+/** When step() has something to do, if nothing happens before. */
+static uint64_t next_step(const struct coordinator *co) {
+	if (co->refuse_at || co->tell) {
+		return co->refuse_at ? co->refuse_at : co->tell;
+	}
+	uint64_t next = clock_earlier(co->progress, clock_earlier(co->look_up, co->status));
+	return co->hold > co->now ? clock_earlier(next, co->hold) : next;
 }
 
 /** Call until all are here and agree. Returns 0; a negative errno. */
@@ -368,6 +395,7 @@ static int call_all(struct coordinator *co) {
 	int r = 0;
 	co->now = co->watch.started;
 	co->progress = co->now + WAIT_PROGRESS_MS;
+	co->status = co->call->rewrites ? co->now + STATUS_FIRST_MS : UINT64_MAX;
 	plan_look_up(co);
 	// With little time, there is only one for the absent.
 	co->knows_itself = co->look_up < co->now + OWN_NAME_MS;
@@ -377,11 +405,7 @@ static int call_all(struct coordinator *co) {
 		if (r <= 0) {
 			return r;
 		}
-		uint64_t until = clock_earlier(guests_expire(co), clock_earlier(co->progress, co->look_up));
-		until = co->tell ? clock_earlier(until, co->tell) : until;
-		until = co->refuse_at ? clock_earlier(until, co->refuse_at) : until;
-		until = co->hold > co->now ? clock_earlier(until, co->hold) : until;
-		r = handle_events(co, until);
+		r = handle_events(co, clock_earlier(guests_expire(co), next_step(co)));
 	}
 	return r;
 }

@@ -125,7 +125,8 @@ struct coordinator {
 	uint64_t tell;
 	/** `changes` when the comparison began. */
 	uint32_t compared;
-	/** When to report progress, and to look up who is absent. */
+	/** When to show the status, to report progress, and to look up who is absent. */
+	uint64_t status;
 	uint64_t progress;
 	uint64_t look_up;
 	struct watch watch;

@@ -89,9 +89,27 @@ static int failed(struct member *m, const char *why) {
 	return err_set(&m->watch.failure, EAGAIN, "%s", why);
 }
 
-/** Report that the coordinator is not reached. Called every WAIT_PROGRESS_MS. */
+/** Show on a terminal what is waited for. */
+static void show_status(struct member *m, uint64_t waited_ms, const char *failure) {
+	const struct roll_call *call = m->call;
+	const struct arena before = *call->arena;
+	bool there = m->heard == HEARD_COORDINATOR;
+	roll_say(call, ROLL_STATUS, "roll call: waiting for %s%s:%u, %s%s%s", there ? "the others at " : "",
+		 call->master, call->port, roll_seconds(call, waited_ms / 1000 * 1000),
+		 there	    ? *m->news ? ": " : ""
+		 : *failure ? ": "
+			    : "",
+		 there ? m->news : failure);
+	arena_back(call->arena, &before);
+}
+
+/** Report that the coordinator is not reached. Called every WAIT_PROGRESS_MS; or on a terminal, all the time. */
 static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
 	struct member *m = context;
+	if (m->call->rewrites) {
+		show_status(m, waited_ms, failure);
+		return;
+	}
 	if (m->line.fd >= 0) {
 		return;
 	}
@@ -115,14 +133,7 @@ static void put_news(struct member *m, const struct wait_news *news) {
 	struct buf text = BUF(m->call->arena);
 	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
 		 m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000));
-	for (uint32_t i = 0; i < news->n; i++) {
-		buf_puts(&text, i ? ", " : "; absent: ");
-		buf_put(&text, news->at[i].host);
-		if (!news->at[i].host.len) {
-			buf_putf(&text, "rank %u", news->at[i].rank);
-		}
-	}
-	roll_put_more(&text, news->n && news->absent > news->n ? news->absent - news->n : 0);
+	roll_put_absent(&text, news);
 	snprintf(m->news, sizeof(m->news), "%s", buf_text(&text));
 	arena_back(m->call->arena, &before);
 }
@@ -535,6 +546,8 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 				.port = call->port,
 				.timeout_ms = call->timeout_ms,
 				.progress = say_progress,
+				.progress_first_ms = call->rewrites ? STATUS_FIRST_MS : 0,
+				.progress_ms = call->rewrites ? STATUS_MS : 0,
 				.context = &m};
 	end->result = ROLL_ERROR;
 	int r = watch_begin(&m.watch, &wait);

@@ -104,6 +104,17 @@ void roll_put_more(struct buf *out, uint32_t n) {
 	}
 }
 
+void roll_put_absent(struct buf *out, const struct wait_news *news) {
+	for (uint32_t i = 0; i < news->n; i++) {
+		buf_puts(out, i ? ", " : "; absent: ");
+		buf_put(out, news->at[i].host);
+		if (!news->at[i].host.len) {
+			buf_putf(out, "rank %u", news->at[i].rank);
+		}
+	}
+	roll_put_more(out, news->n && news->absent > news->n ? news->absent - news->n : 0);
+}
+
 void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...) {
 	va_list args;
 	va_start(args, format);

@@ -29,10 +29,16 @@
 /** A member's deadline is so much later than the coordinator's: all end with its sentence. */
 #define DEADLINE_MORE_MS 5000
 
+/** When ROLL_STATUS is said first, and how often. */
+#define STATUS_FIRST_MS 2000
+#define STATUS_MS	1000
+
 enum roll_level {
 	ROLL_WARNING,
 	ROLL_INFO,
 	ROLL_DEBUG,
+	/** A line that the next one replaces. Only said with `rewrites`. */
+	ROLL_STATUS,
 };
 
 struct roll_call {
@@ -75,6 +81,8 @@ struct roll_call {
 	void *context;
 	/** Whether ROLL_INFO is shown. */
 	bool verbose;
+	/** Whether ROLL_STATUS is shown. */
+	bool rewrites;
 };
 
 /** Up to ROLL_SIGNAL, and ROLL_ERROR: as in a NO (enum no_kind). */
@@ -214,6 +222,9 @@ const char *roll_seconds(const struct roll_call *call, uint64_t ms);
 
 /** Append the member "host" of a JSON object: @host, or null if it is empty. */
 void roll_put_host(struct buf *out, struct str host);
+
+/** Append who is absent, "; absent: n1, n2 and 3 more", unless nobody is. */
+void roll_put_absent(struct buf *out, const struct wait_news *news);
 
 /** Append " and 3 more", unless @n is 0. */
 void roll_put_more(struct buf *out, uint32_t n);

@@ -421,6 +421,38 @@ ticks() {
 	ended 124 0 1 9
 }
 
+# on_terminal RANK STEP...: in the background, that member on a terminal of its own (tests/programs/terminal).
+on_terminal() {
+	local rank=$1
+	shift
+	in_room "$BATS_TEST_DIRNAME/../programs/terminal" "$@" -- env -i PATH="$PATH" TERM=xterm NO_COLOR=1 DISTINIT_JOB="$JOB" \
+		"$DISTINIT" --hosts="$HOSTS" --node-rank="$rank" --hostname="h$rank" --for=all --wait=20s -- echo started \
+		>"$rank.out" 2>"$rank.err" 3>&- &
+	PIDS[rank]=$!
+}
+
+@test "roll call: on a terminal one line says who is absent, and is rewritten" {
+	requires python3
+	local clear=$'\r\e[K'
+	on_terminal 0 see="${clear}distinit: roll call: 1 of 3 nodes are here, 2 s; absent: h1, h2" 'until=touch first' \
+		see="${clear}distinit: roll call: 2 of 3 nodes are here, " see='s; absent: h2' 'until=touch second' see="${clear}" see=started ends=0
+	until [[ -e first ]] || ! kill -0 "${PIDS[0]}"; do sleep 0.02; done
+	member 1 -- echo started
+	until [[ -e second ]] || ! kill -0 "${PIDS[0]}"; do sleep 0.02; done
+	member 2 -- echo started
+	ended 0 0 1 2
+	# Nothing more is in its lines.
+	[[ $(grep -c . 0.out) -eq 1 && ! -s 1.err ]]
+	rm first second
+	on_terminal 1 see="${clear}distinit: roll call: waiting for h0:29500, 2 s: 127.0.0.100: Connection refused" 'until=touch first' \
+		see="${clear}distinit: roll call: waiting for the others at h0:29500, " 'until=touch second' see="${clear}" see=started ends=0
+	until [[ -e first ]] || ! kill -0 "${PIDS[1]}"; do sleep 0.02; done
+	member 0 -- echo started
+	until [[ -e second ]] || ! kill -0 "${PIDS[1]}"; do sleep 0.02; done
+	member 2 -- echo started
+	ended 0 0 1 2
+}
+
 @test "roll call: ten thousand members, in ten seconds" {
 	[[ $(ulimit -Hn) -ge 10100 ]] || skip 'too few open files here'
 	HOSTS='h[0-9999]' WAIT=60s
