@@ -30,8 +30,10 @@ static struct guest **list_members(struct coordinator *co) {
 	struct compare_member *members = arena_array(&co->scratch, co->n_members + 1, sizeof(*members));
 	struct guest **guests = arena_array(&co->scratch, co->n_members + 1, sizeof(void *));
 	uint32_t n = 0;
-	co->compare = (struct compare){
-		.arena = &co->scratch, .members = members, .tasks = co->call->cluster->scope == SCOPE_TASK};
+	co->compare = (struct compare){.arena = &co->scratch,
+				       .members = members,
+				       .facts = co->call->facts->list,
+				       .tasks = co->call->cluster->scope == SCOPE_TASK};
 	for (uint32_t rank = 0; rank < co->size; rank++) {
 		struct guest *guest = co->seats[rank].guest;
 		if (guest || rank == co->call->rank) {

@@ -111,6 +111,7 @@ static struct difference *compare_fact(const struct comparison *x, const char *n
 		}
 	}
 	d->common = find_common(x, d);
+	d->own = x->c->facts ? facts_find(&x->c->facts[x->group], name) : NULL;
 	return d->n_values < 2 ? NULL : d;
 }
 
@@ -196,6 +197,13 @@ static void put_value(const char *value, struct buf *out) {
 	}
 }
 
+/** What is shown of @v, one of the values of @d: our own in clear. */
+static const char *shown(const struct compare *c, const struct difference *d,
+			 const struct difference_value *v) {
+	bool own = c->facts && v->value && v->parties & d->parties->of[c->own];
+	return fact_shown(own ? d->own : v->value);
+}
+
 /** Cut *@text to its word @n, from 0: facts.c puts one blank between words, and none into them. */
 static void cut_word(struct str *text, uint32_t n) {
 	struct str rest = *text, word = {0};
@@ -207,9 +215,9 @@ static void cut_word(struct str *text, uint32_t n) {
 	*text = word;
 }
 
-/** The word @n of the command of @v; NULL: it has fewer. */
-static const char *command_word(const struct compare *c, const struct difference_value *v, uint32_t n) {
-	struct str word = str_of(v->value);
+/** The word @n of @command; NULL: it has fewer. */
+static const char *command_word(const struct compare *c, const char *command, uint32_t n) {
+	struct str word = str_of(command);
 	cut_word(&word, n);
 	return word.p ? arena_text(c->arena, word.p, word.len) : NULL;
 }
@@ -224,8 +232,9 @@ static const struct difference *first_word(const struct compare *c, const struct
 		return d;
 	}
 	for (uint32_t i = 0; i < d->n_values; i++) {
-		// Of a long command only the digest is known.
-		if (str_starts(str_of(d->values[i].value), STR("sha256:"))) {
+		// Of a long command only the digest is known, with its length.
+		const char *value = d->values[i].value;
+		if (value && str_starts(str_of(value), STR(FACT_DIGEST)) && strstr(value, " bytes)")) {
 			return d;
 		}
 	}
@@ -233,8 +242,9 @@ static const struct difference *first_word(const struct compare *c, const struct
 		bool differs = false, any = false;
 		*out = *d;
 		out->name = arena_format(c->arena, "argv[%u]", n);
+		out->own = d->own ? command_word(c, d->own, n) : NULL;
 		for (uint32_t i = 0; i < d->n_values; i++) {
-			const char *word = d->values[i].value ? command_word(c, &d->values[i], n) : NULL;
+			const char *word = d->values[i].value ? command_word(c, d->values[i].value, n) : NULL;
 			const char *first = out->values[0].value;
 			out->values[i].value = word;
 			any |= word != NULL;
@@ -257,7 +267,7 @@ void difference_text(const struct compare *c, const struct difference *differenc
 			continue;
 		}
 		buf_puts(out, i ? ", " : v->value ? "=" : " ");
-		put_value(fact_shown(v->value), out);
+		put_value(shown(c, d, v), out);
 		buf_puts(out, " on ");
 		if (i || v->n == 1) {
 			const struct compare_member *last = put_members(c, d, v, false, NAMED_MAX, out);
@@ -282,7 +292,7 @@ void difference_json(const struct compare *c, const struct difference *d, bool e
 	for (uint32_t i = 0; i < d->n_values; i++) {
 		const struct difference_value *v = &d->values[i];
 		buf_puts(out, i ? ", {" : "[{");
-		json_put_member(out, "value", fact_shown(v->value));
+		json_put_member(out, "value", shown(c, d, v));
 		json_put_number(out, "nodes", v->n);
 		buf_puts(out, ", \"ranks\": \"");
 		put_members(c, d, v, true, 0, out);

@@ -26,6 +26,8 @@ struct compare {
 	uint32_t own;
 	/** A member is a task, not a node. */
 	bool tasks;
+	/** Our own facts: their values are known, also where digests are sent. By group; NULL: none. */
+	const struct fact_list *facts;
 };
 
 /** The most parties of a group that are asked. */
@@ -65,6 +67,8 @@ struct difference {
 	uint32_t n_values;
 	/** Index of the most common value; at a tie, the coordinator's. */
 	uint32_t common;
+	/** The coordinator's value, in clear; NULL: not set. */
+	const char *own;
 	/** Whose values these are. */
 	const struct compare_parties *parties;
 	/** NULL at the end. */

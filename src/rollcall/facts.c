@@ -2,6 +2,7 @@
 
 #include "rollcall/facts.h"
 
+#include "base/num.h"
 #include "base/secret.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
@@ -244,18 +245,50 @@ static void put_text(struct buf *out, const char *text, unsigned bytes) {
 	buf_puts(out, text);
 }
 
+/**
+ * Whether a digest of @value would hide nothing, or nothing needs to be hidden: numbers, what names the
+ * cluster, and what is a digest already.
+ */
+static bool is_open(enum fact_group group, const struct fact *fact) {
+	uint64_t number;
+	struct str value = str_of(fact->value);
+	return group == FACTS_WORLD || group == FACTS_LIMITS ||
+	       (group == FACTS_PROGRAM && strcmp(fact->name, "argv") != 0) ||
+	       strcmp(fact->value, FACT_UNKNOWN) == 0 || str_starts(value, STR(FACT_MASKED)) ||
+	       num_read(value, UINT64_MAX, &number) == 0;
+}
+
+/** What is sent of @fact. Without the job's secret, others see no more than digests of what users wrote. */
+static const char *sent_value(struct reading *r, enum fact_group group, const struct fact *fact) {
+	struct buf words = BUF(r->arena);
+	struct str rest = str_of(fact->value), word;
+	if (r->from->key || is_open(group, fact)) {
+		return fact->value;
+	}
+	if (group != FACTS_PROGRAM || str_starts(rest, STR(FACT_DIGEST))) {
+		return digest_text(r->arena, rest);
+	}
+	// Words of a command differ one by one.
+	while (str_cut(&rest, ' ', &word)) {
+		const struct fact one = {"", arena_text(r->arena, word.p, word.len)};
+		buf_puts(&words, words.len ? " " : "");
+		buf_puts(&words, is_open(FACTS_ENV, &one) ? one.value : digest_text(r->arena, word));
+	}
+	return shortened(r->arena, buf_text(&words));
+}
+
 /** Encode @list. One that is too long becomes a single fact, its digest. */
-static struct str encode(struct arena *arena, enum fact_group group, const struct fact_list *list) {
-	struct buf out = BUF(arena);
+static struct str encode(struct reading *r, enum fact_group group, const struct fact_list *list) {
+	struct buf out = BUF(r->arena);
 	append_number(&out, group, 1);
 	append_number(&out, list->n, 2);
 	for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
 		put_text(&out, fact->name, 1);
-		put_text(&out, fact->value, 2);
+		put_text(&out, sent_value(r, group, fact), 2);
 	}
 	if (out.len > FACTS_PAYLOAD_MAX) {
-		struct fact whole = {FACT_TOO_MANY, digest_text(arena, buf_str(&out))};
-		return encode(arena, group, &(struct fact_list){&whole, 1});
+		struct fact whole = {FACT_TOO_MANY, digest_text(r->arena, buf_str(&out))};
+		return encode(r, group, &(struct fact_list){&whole, 1});
 	}
 	return buf_str(&out);
 }
@@ -270,7 +303,7 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 		r.list.at = arena_array(r.arena, from->env->n + 9, sizeof(*r.list.at));
 		readers[group](&r);
 		out->list[group] = r.list;
-		out->payload[group] = encode(r.arena, (enum fact_group)group, &r.list);
+		out->payload[group] = encode(&r, (enum fact_group)group, &r.list);
 		out->digest[group] = digest_64(out->payload[group]);
 	}
 }

@@ -40,6 +40,9 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** How the value of a secret begins. A digest follows, unless there is no key. */
 #define FACT_MASKED "(masked)"
 
+/** How a digest begins: that of a long value, or of one that is not told. */
+#define FACT_DIGEST "sha256:"
+
 /** The only fact of a group that is too large to be sent: its digest. */
 #define FACT_TOO_MANY "~"
 
@@ -60,7 +63,7 @@ struct fact_list {
 struct facts {
 	struct fact_list list[N_FACT_GROUPS];
 	/**
-	 * The payload of FACTS: u8 group; u16 n; n x { u8 length, name; u16 length, value }. All
+	 * What is sent, the payload of FACTS. Without a key, that has digests of most values. u8 group; u16 n; n x { u8 length, name; u16 length, value }. All
 	 * numbers are little-endian.
 	 */
 	struct str payload[N_FACT_GROUPS];
@@ -84,7 +87,8 @@ struct facts_from {
 	const char *env_names;
 	/**
 	 * The job's key: masked values are compared by a digest that is made with it. So nobody
-	 * without the job's secret can try values. NULL: masked values are not compared.
+	 * without the job's secret can try values. NULL: there is no secret. Masked values are not compared
+	 * then, and others see digests only.
 	 */
 	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */

@@ -87,7 +87,8 @@ teardown() {
 	member 3 -- echo started
 	ended 0 0 1 2 3
 	said 0 "distinit: warning: roll call: NCCL_DEBUG=INFO on 3 nodes, not set on h3"
-	said 0 "distinit: warning: roll call: NCCL_SOCKET_IFNAME=eth0 on 3 nodes, ib0 on h2"
+	# There is no secret: what another node has is told by its digest.
+	said 0 "distinit: warning: roll call: NCCL_SOCKET_IFNAME=eth0 on 3 nodes, sha256:$(printf ib0 | sha256sum | head -c 16) on h2"
 	[[ $(wc -l <0.err) -eq 2 && ! -s 1.err && ! -s 2.err && ! -s 3.err ]]
 	OPTIONS=(--agree=env)
 	HOSTS=h0,h1
@@ -97,6 +98,40 @@ teardown() {
 	member 1 -- echo started
 	ended 125 0 1
 	[[ $(<1.err) == *'h0 says: the nodes do not agree: NCCL_DEBUG=INFO on h0, not set on h1; nothing was started' ]]
+}
+
+@test "roll call: without a secret, a member tells whoever asks digests only; with one, its values" {
+	local secret
+	cat >ask.py <<-END
+		import struct, sys
+		sys.path.insert(0, "$BATS_TEST_DIRNAME")
+		import roll
+		line, hello = roll.desk(roll.listen($PORT), roll.job_key(b"manual:room", sys.argv[1].encode()), $PORT)
+		for group in range(5):
+		    line.send(roll.TELL, struct.pack("B", group))
+		    kind, payload = line.receive()
+		    assert kind == roll.FACTS and payload[0] == group
+		    print(payload)
+	END
+	requires python3
+	HOSTS=h0,h1
+	for secret in '' a-secret-of-this-very-job; do
+		server ask.py "$secret" >told
+		listening
+		VARIABLES=(NCCL_SOCKET_IFNAME=inner0 OMP_NUM_THREADS=77 DISTINIT_SECRET="$secret")
+		[[ $secret ]] || unset 'VARIABLES[2]'
+		member 1 -- sh -c 'true outer'
+		until [[ $(wc -l <told) -eq 5 ]]; do sleep 0.05; done
+		kill "${PIDS[1]}"
+		wait "${PIDS[1]}" || true
+		cat told
+		[[ $(<told) == *NCCL_SOCKET_IFNAME* && $(<told) == *77* && $(<told) == *argv* ]]
+		if [[ $secret ]]; then
+			grep -q inner0 told
+		else
+			run ! grep -E "inner0|true|outer|$(uname -r)" told
+		fi
+	done
 }
 
 @test "roll call: --agree-env chooses the variables" {

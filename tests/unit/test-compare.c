@@ -290,6 +290,20 @@ static void test_command(void) {
 	check_text(sentences(), "argv='sha256:1 (300 bytes)' on 3 nodes, train on n3", "a long one");
 }
 
+/** Without a secret digests are sent. Our own values are known. */
+static void test_own(void) {
+	struct fact own[] = {{"argv", "train --lr 1"}};
+	const struct fact_list lists[N_FACT_GROUPS] = {[FACTS_PROGRAM] = {own, 1}};
+	begin(FACTS_PROGRAM);
+	add(3, "argv=sha256:1 sha256:2 sha256:3", NULL);
+	add(1, "argv=sha256:1 sha256:2 sha256:4", NULL);
+	room.compare.facts = lists;
+	check_text(sentences(), "argv[2]=1 on 3 nodes, sha256:4 on n3", "our own is the common one");
+	room.compare.own = 3;
+	check_text(sentences(), "argv[2]=sha256:3 on 3 nodes, 1 on n3", "our own is the odd one");
+	room.compare.facts = NULL;
+}
+
 static void test_json(void) {
 	begin(FACTS_DEVICES);
 	add(3, "gpus=8", NULL);
@@ -357,6 +371,7 @@ int main(void) {
 	test_names();
 	test_secrets();
 	test_command();
+	test_own();
 	test_json();
 	test_random();
 	arena_done(&arena);

@@ -275,7 +275,9 @@ static const char *hex(struct str bytes) {
 }
 
 static void test_payload(void) {
-	struct facts *facts = read_facts(&(struct given){.env = "NCCL_B=xy|NCCL_A="});
+	static const struct key key = {{1}, {0}};
+	const struct facts_from from = {.key = &key};
+	struct facts *facts = read_facts(&(struct given){.env = "NCCL_B=xy|NCCL_A=", .from = from});
 	check_text(hex(facts->payload[FACTS_ENV]), "020200064e43434c5f410000064e43434c5f4202007879",
 		   "FACTS as the protocol has it");
 	// The first 8 bytes of the SHA-256 of these bytes.
@@ -291,10 +293,35 @@ static void test_payload(void) {
 			       -EPROTO,
 		       "%s is no other group", fact_groups[group]);
 	}
-	struct facts *same = read_facts(&(struct given){.env = "NCCL_A=|NCCL_B=xy"});
-	struct facts *other = read_facts(&(struct given){.env = "NCCL_A=|NCCL_B=xz"});
+	struct facts *same = read_facts(&(struct given){.env = "NCCL_A=|NCCL_B=xy", .from = from});
+	struct facts *other = read_facts(&(struct given){.env = "NCCL_A=|NCCL_B=xz", .from = from});
 	check(same->digest[FACTS_ENV] == facts->digest[FACTS_ENV]);
 	check(other->digest[FACTS_ENV] != facts->digest[FACTS_ENV]);
+}
+
+/** Without a secret, others get digests of what users wrote. */
+static void test_digests(void) {
+	char *const argv[] = {(char[]){"train"}, (char[]){"--lr"}, (char[]){"7"},
+			      (char[]){"-p"},	 (char[]){"x"},	   NULL};
+	const struct given given = {.env = "NCCL_A=deep|NCCL_B=12|NCCL_C=|NCCL_TOKEN=hunter2",
+				    .files = "/proc/sys/kernel/osrelease=6.1-odd",
+				    .from = {.argv = argv}};
+	struct facts *facts = read_facts(&given);
+	struct fact_list list;
+	check(facts_decode(&arena, facts->payload[FACTS_ENV], FACTS_ENV, &list) == 0);
+	// printf deep | sha256sum
+	check_text(
+		join(&list),
+		"NCCL_A=sha256:74611c1d6455b534|NCCL_B=12|NCCL_C=sha256:e3b0c44298fc1c14|NCCL_TOKEN=(masked)",
+		"variables");
+	check_text(value_of(facts, FACTS_ENV, "NCCL_A"), "deep", "we know our own");
+	check(facts_decode(&arena, facts->payload[FACTS_PROGRAM], FACTS_PROGRAM, &list) == 0);
+	check_text(facts_find(&list, "argv"),
+		   "sha256:116f54c41d0405db sha256:09b6e6904b03e844 7 sha256:567479c447e47232 (masked)",
+		   "the words of a command");
+	check(facts_decode(&arena, facts->payload[FACTS_DEVICES], FACTS_DEVICES, &list) == 0);
+	check_part(facts_find(&list, "kernel"), FACT_DIGEST, "a device's text");
+	check_text(facts_find(&list, "gpus"), "0", "a number");
 }
 
 /** Each way to cut a payload, and each byte that is set to 255, is refused or decoded, never worse. */
@@ -369,6 +396,7 @@ int main(void) {
 	test_devices();
 	test_limits();
 	test_payload();
+	test_digests();
 	test_broken();
 	test_many();
 	arena_done(&arena);
