@@ -90,6 +90,56 @@ teardown() {
 	((SECONDS < 9))
 }
 
+@test "roll call: a port that another process holds by its name counts as taken" {
+	cat >hold.py <<-'END'
+		import socket, time
+		s = socket.socket(socket.AF_UNIX)
+		s.bind("\0distinit/29500")
+		open("held", "w").close()
+		time.sleep(100)
+	END
+	server hold.py
+	until [[ -e held ]]; do sleep 0.02; done
+	member 0 -- sh -c 'echo $MASTER_PORT'
+	member 1 -- sh -c 'echo $MASTER_PORT'
+	ended 0 0 1
+	[[ $(<0.out) == "$(<1.out)" && $(<0.out) != 29500 ]]
+	WAIT=1s
+	member 0 --master-port=29500 -- echo started
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken'*', and --master-port says that very one; nothing was started' ]]
+}
+
+@test "roll call: who was told a port starts by the word from that one only" {
+	server taken.py "$PORT" >got
+	listening
+	# It has the port that the coordinator would take, and the key, as there is no secret.
+	cat >go.py <<-END
+		import hashlib, struct, sys
+		sys.path.insert(0, "$BATS_TEST_DIRNAME")
+		import roll
+		job = b"manual:room"
+		number = int.from_bytes(hashlib.sha256(job + struct.pack("<HB", $PORT, 1)).digest()[:8], "little")
+		port = 20000 + (number & 0xffffff) % 9400
+		line, hello = roll.desk(roll.listen(port), roll.job_key(job), port)
+		line.send(roll.GO, struct.pack("<HHIIQ", port, 0, 0, 0, 0))
+		open("told", "w").close()
+		line.connection.recv(1)
+	END
+	server go.py
+	WAIT=5s
+	member 1 --master-port="$PORT" -- echo started
+	ended 124 1
+	[[ -e told && ! -s 1.out ]]
+	rm told
+	# Who was told none takes its word.
+	server go.py
+	WAIT=9s
+	member 1 -- echo started
+	ended 0 1
+	[[ -e told && $(<1.out) == started ]]
+}
+
 @test "roll call: two jobs on the same hosts both start, on two ports" {
 	VARIABLES=(DISTINIT_SECRET=secret-of-the-first-job)
 	member 0 -- sh -c 'echo $MASTER_PORT'
