@@ -13,7 +13,7 @@
 #define SPARE_FDS 32
 #define OWN_FDS	  16
 
-/** How many more than the members may have proved themselves: members that come again. */
+/** How many more than twice the members may have proved themselves. */
 #define SPARE_MEMBERS 64
 
 /** How many more than the members may not have proved themselves, and how many at least. */
@@ -45,12 +45,20 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
 	return n;
 }
 
+/**
+ * How many may have proved themselves: each member, and each once more, as its older connection may
+ * seem open after a failure of the network.
+ */
+static uint64_t most_members(const struct coordinator *co) {
+	return 2 * (uint64_t)co->size + SPARE_MEMBERS;
+}
+
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	uint64_t room =
-		count_free(was->rlim_max, 2 * (uint64_t)co->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS);
+	uint64_t most = most_members(co) + co->size + SPARE_UNPROVED + OWN_FDS;
+	uint64_t room = count_free(was->rlim_max, most);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
 			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
@@ -60,7 +68,7 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
 	room -= OWN_FDS;
-	co->max_members = (uint32_t)clock_earlier(room - UNPROVED_MIN, (uint64_t)co->size + SPARE_MEMBERS);
+	co->max_members = (uint32_t)clock_earlier(room - UNPROVED_MIN, most_members(co));
 	co->max_unproved = (uint32_t)(room - co->max_members);
 	return 0;
 }

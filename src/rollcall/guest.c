@@ -343,10 +343,10 @@ static void see_off(struct coordinator *co, struct guest *guest, bool reset) {
 	guest_close(co, guest, false);
 }
 
-/** Make room for one more member, at the cost of one that has not said HELLO. */
+/** Make room for one more member, at the cost of one that has not said HELLO. It will come again. */
 static bool make_room(struct coordinator *co) {
 	if (co->n_members >= co->max_members && co->proved.first) {
-		turn_away(co, co->proved.first, STRANGER_SILENT);
+		guest_close(co, co->proved.first, true);
 	}
 	return co->n_members < co->max_members;
 }

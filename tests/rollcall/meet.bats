@@ -492,6 +492,26 @@ memory() {
 	ended 143 0
 }
 
+@test "roll call: members that all come again while their older connections are open have a place, and are no strangers" {
+	HOSTS='h[0-301]' WAIT=60s
+	member 0 -- true
+	listening
+	# Nobody closes: after a failure of the network the master does not know yet that the older ones are dead.
+	mkfifo stay
+	in_room "$CROWD" call 300 "$PORT" --size=302 --hold --wait=30000 <stay >first 3>&- &
+	exec {stay}>stay
+	until grep -q here first; do sleep 0.02; done
+	# These have proved themselves, and are slow to say who they are.
+	crowd call 300 "$PORT" --size=302 --act=idle --wait=1000
+	[[ $output == *'gone=0 hellos=0 '* ]]
+	crowd call 300 "$PORT" --size=302 --hold --wait=30000 </dev/null
+	[[ $output == here*'gone=0 hellos=300 '* ]]
+	exec {stay}>&-
+	run ! grep 'without a word' 0.err
+	kill "${PIDS[0]}"
+	ended 143 0
+}
+
 @test "roll call: --for=all without --wait is refused, as nobody would be called; an image may say it" {
 	invoke env -i "$DISTINIT" --for=all -- true
 	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all needs --wait: distinit --wait --for=all' ]]
