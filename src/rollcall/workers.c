@@ -168,24 +168,44 @@ static void find_workers(pid_t program, struct pids *out) {
 	}
 }
 
-/** Watch @pid, unless it is watched. Returns whether it is new. */
-static bool watch_worker(struct workers *w, pid_t pid) {
-	struct stat_of stat;
-	struct worker *place = NULL;
-	if (!read_stat(pid, &stat) || stat.state == 'Z') {
-		return false;
+/** The place for a worker: one that was never used, or that of one that has ended; NULL: there is none. */
+static struct worker *find_place(struct workers *w) {
+	if (w->n < WORKERS_MAX) {
+		return &w->at[w->n++];
 	}
 	for (struct worker *one = w->at; one < w->at + w->n; one++) {
-		if (one->pidfd >= 0 && one->pid == pid && one->start == stat.start) {
-			return false;
+		if (one->pidfd < 0) {
+			return one;
 		}
-		place = one->pidfd < 0 ? one : place;
 	}
-	if (!place && w->n == WORKERS_MAX) {
+	return NULL;
+}
+
+/** Whether it is watched, or was: who has ended may stay as a zombie. */
+static bool is_known(const struct workers *w, pid_t pid, uint64_t start) {
+	for (const struct worker *one = w->at; one < w->at + w->n; one++) {
+		if (one->pid == pid && one->start == start) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * Watch @pid, unless it is watched. It may have ended already: its pidfd says so at once. Returns
+ * whether it is new, and runs.
+ */
+static bool watch_worker(struct workers *w, pid_t pid) {
+	struct stat_of stat;
+	if (!read_stat(pid, &stat) || is_known(w, pid, stat.start)) {
 		return false;
 	}
-	place = place ? place : &w->at[w->n++];
-	*place = (struct worker){.pid = pid, .start = stat.start, .visible = stat.start_code != 1};
+	struct worker *place = find_place(w);
+	if (!place) {
+		return false;
+	}
+	*place = (struct worker){.pid = pid, .start = stat.start};
+	place->visible = stat.state != 'Z' && stat.start_code != 1;
 	snprintf(place->name, sizeof(place->name), "%s", stat.name);
 	place->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
@@ -194,7 +214,7 @@ static bool watch_worker(struct workers *w, pid_t pid) {
 		close(place->pidfd);
 		place->pidfd = -1;
 	}
-	return place->pidfd >= 0;
+	return place->pidfd >= 0 && stat.state != 'Z';
 }
 
 void workers_begin(struct workers *w, int epoll, pid_t program) {
@@ -240,7 +260,9 @@ void workers_ready(struct workers *w, uint32_t i, uint64_t now) {
 static bool read_end(const struct worker *one, int *status) {
 	struct stat_of stat;
 	struct end_info info = {.mask = END_INFO_BIT};
-	if (one->visible && read_stat(one->pid, &stat) && stat.start == one->start && stat.state == 'Z') {
+	// Where we may not see it, it reads 0.
+	if (read_stat(one->pid, &stat) && stat.start == one->start && stat.state == 'Z' &&
+	    (one->visible || stat.exit_code)) {
 		*status = (int)stat.exit_code;
 		return true;
 	}

@@ -121,6 +121,23 @@ kill_worker() {
 	all_say "h2 \(rank 2\) failed first: its process $KILLED \(python3\) was killed by SIGKILL; ending" 0 1 2
 }
 
+@test "together: a worker that ended before anybody looked is found, while its launcher has not" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	cat >launcher.py <<-'END'
+		import subprocess, time
+		subprocess.Popen(["sh", "-c", "exit 0"])
+		time.sleep(1.5)
+		subprocess.Popen(["sh", "-c", "exit 3"])
+		time.sleep(100)
+	END
+	member 0 -- sleep 100
+	member 1 -- python3 launcher.py
+	member 2 -- sleep 100
+	soon 20000 ended 3 1
+	ended 123 0 2
+	all_say 'h1 \(rank 1\) failed first: its process [0-9]+ \(sh\) ended with exit status 3; ending' 0 1 2
+}
+
 @test "together: a worker that its launcher ends by TERM, or that ends with 0, has not failed" {
 	OPTIONS=(--together=workers --root="$PWD/root")
 	cat >launcher.py <<-'END'
