@@ -25,7 +25,12 @@ unsigned beside_kept_from(const struct beside *beside, unsigned from) {
 void beside_begin(struct supervisor *in) {
 	signal_set all = ALL_SIGNALS;
 	in->signal_fd = (int)kernel(SYS_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC);
+	in->plan.beside->supervisor = in;
 	in->plan.beside->started(in->plan.beside);
+}
+
+uint32_t beside_oom_kills(const struct beside *beside) {
+	return why_oom_kills(beside->supervisor);
 }
 
 bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {

@@ -18,6 +18,7 @@
 
 /** The number of processes that were killed for memory is not known: no cgroup counts them. */
 #define OOM_UNKNOWN UINT32_MAX
+#define OOM_TEXT    "; processes that the kernel killed for lack of memory: %u"
 
 /** How the workload has ended. */
 struct workload_end {
@@ -89,4 +90,13 @@ struct beside {
 	 * The loop must go on although the workload has ended. Leftovers have to wait meanwhile.
 	 */
 	bool busy;
+
+	/** Set by the loop. */
+	const struct supervisor *supervisor;
 };
+
+/**
+ * How many processes of the workload's cgroup the kernel has killed for lack of memory since it was
+ * started, or OOM_UNKNOWN. For functions that the loop calls.
+ */
+uint32_t beside_oom_kills(const struct beside *beside);

@@ -168,6 +168,9 @@ void why_told(struct supervisor *in, const siginfo_t *info);
 /** The workload has ended: find out why, and report it. */
 void why_ended(struct supervisor *in);
 
+/** How many processes of its cgroup were killed for memory since the start, or OOM_UNKNOWN. */
+uint32_t why_oom_kills(const struct supervisor *in);
+
 // tell.c: the lines of the report
 
 /** Only with a report. A program without one does not contain this code. */

@@ -123,14 +123,18 @@ static void put_status(struct workload_end *end, int status) {
 	}
 }
 
-/** How many processes of the cgroup were killed for memory since the start. Returns whether any. */
-static bool put_kills(struct workload_end *end, const struct supervisor *in) {
+uint32_t why_oom_kills(const struct supervisor *in) {
 	uint32_t kills = in->kills == OOM_UNKNOWN ? OOM_UNKNOWN : read_kills(in->kills_file);
-	end->oom_kills = kills == OOM_UNKNOWN ? OOM_UNKNOWN : kills - in->kills;
-	if (kills == OOM_UNKNOWN || kills == in->kills) {
+	return kills == OOM_UNKNOWN ? OOM_UNKNOWN : kills - in->kills;
+}
+
+/** Append how many were killed for memory. Returns whether any. */
+static bool put_kills(struct workload_end *end, const struct supervisor *in) {
+	end->oom_kills = why_oom_kills(in);
+	if (end->oom_kills == OOM_UNKNOWN || end->oom_kills == 0) {
 		return false;
 	}
-	put(end, "; processes that the kernel killed for lack of memory: %u", end->oom_kills);
+	put(end, OOM_TEXT, end->oom_kills);
 	return true;
 }
 

@@ -122,7 +122,7 @@ struct ended {
 };
 
 /** The longest text of DIED. */
-#define DIED_TEXT_MAX 80
+#define DIED_TEXT_MAX 120
 
 struct died {
 	/** How long before it was sent, in ms. */

@@ -234,28 +234,37 @@ static void tell_death(struct together *t, const struct died *died) {
 	}
 }
 
+/** "process 77 (python3) was killed by SIGKILL", and whether memory may be why. */
+static struct str death_text(const struct together *t, const struct worker_end *end) {
+	struct buf text = BUF(t->call->arena);
+	buf_putf(&text, "process %d (", (int)end->pid);
+	buf_put_plain(&text, str_of(end->name));
+	if (WIFSIGNALED(end->status)) {
+		buf_putf(&text, ") was killed by SIG%s", signal_name(WTERMSIG(end->status)).s);
+	} else {
+		buf_putf(&text, ") ended with exit status %d", WEXITSTATUS(end->status));
+	}
+	uint32_t kills = beside_oom_kills(&t->beside);
+	if (kills && kills != OOM_UNKNOWN) {
+		buf_putf(&text, OOM_TEXT, kills);
+	}
+	struct str whole = buf_str(&text);
+	whole.len = whole.len < DIED_TEXT_MAX ? whole.len : DIED_TEXT_MAX;
+	return whole;
+}
+
 /** Tell how a worker ended, if it failed. Who starts others ends them by TERM: that is no failure. */
 static void report_worker(struct together *t, const struct worker_end *end) {
 	int status = end->status;
-	struct buf text = BUF(t->call->arena);
 	if (status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) || t->told_death || t->told) {
 		return;
 	}
 	const struct died died = {
 		.ago_ms = (uint32_t)(clock_now_ms() - end->at),
 		.status = (uint8_t)(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status)),
+		.text = death_text(t, end),
 	};
-	buf_putf(&text, "process %d (", (int)end->pid);
-	buf_put_plain(&text, str_of(end->name));
-	if (WIFSIGNALED(status)) {
-		buf_putf(&text, ") was killed by SIG%s", signal_name(WTERMSIG(status)).s);
-	} else {
-		buf_putf(&text, ") ended with exit status %d", WEXITSTATUS(status));
-	}
-	struct died whole = died;
-	whole.text = buf_str(&text);
-	whole.text.len = whole.text.len < DIED_TEXT_MAX ? whole.text.len : DIED_TEXT_MAX;
-	tell_death(t, &whole);
+	tell_death(t, &died);
 }
 
 /** Look after the program's own processes. */

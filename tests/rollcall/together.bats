@@ -229,7 +229,8 @@ kill_worker() {
 	ended_because 'h2 \(rank 2\) failed first: killed by SIGKILL' 0 1
 }
 
-@test "together: a program that its memory limit killed ends all others, with the reason" {
+# limited COMMAND...: what it starts is in a cgroup that may use 100 MB.
+limited() {
 	local max=memory.limit_in_bytes
 	CGROUP=/sys/fs/cgroup/memory/distinit-$$
 	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
@@ -239,19 +240,38 @@ kill_worker() {
 		CGROUP=''
 		skip 'no cgroup with a memory limit can be made here'
 	}
-	OPTIONS=(--together)
-	works 0
-	works 1
 	local self=$BASHPID
 	echo "$self" >"$CGROUP/cgroup.procs"
-	member 2 -- python3 -c '
+	"$@"
+	echo "$self" >"$(dirname "$CGROUP")/cgroup.procs"
+}
+
+# Takes more memory than that, when the others run.
+TAKER='
 import os, time
 while not (os.path.exists("running.0") and os.path.exists("running.1")):
     time.sleep(0.02)
+time.sleep(1.2)
 kept = [b"x" * 1000000 for _ in range(1000)]'
-	echo "$self" >"$(dirname "$CGROUP")/cgroup.procs"
+
+@test "together: a program that its memory limit killed ends all others, with the reason" {
+	OPTIONS=(--together)
+	works 0
+	works 1
+	limited member 2 -- python3 -c "$TAKER"
 	soon 20000 ended 137 2
 	ended_because 'h2 \(rank 2\) failed first: killed by SIGKILL; processes that the kernel killed for lack of memory: 1' 0 1
+}
+
+@test "together: a worker that its memory limit killed is named with the reason" {
+	OPTIONS=(--together=workers)
+	works 0
+	works 1
+	limited member 2 -- python3 -c 'import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", sys.argv[1]])
+time.sleep(100)' "$TAKER"
+	soon 20000 ended 137 2
+	ended_because 'h2 \(rank 2\) failed first: its process [0-9]+ \(python3\) was killed by SIGKILL; processes that the kernel killed for lack of memory: 1' 0 1
 }
 
 @test "together: TERM of one is TERM of all, each with its grace" {
