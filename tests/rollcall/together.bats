@@ -187,6 +187,36 @@ kill_worker() {
 	ended 123 0 2
 }
 
+@test "together: workers are found where the kernel does not list the children of a process" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	cat >launcher.py <<-'END'
+		import os, subprocess, time
+		open("pid", "w").write(f"{os.getpid()}\n")
+		while not os.path.exists("go"):
+		    time.sleep(0.02)
+		worker = subprocess.Popen(["sleep", "1000"])
+		open("worker", "w").write(f"{worker.pid}\n")
+		time.sleep(1000)
+	END
+	member 0 -- sleep 100
+	member 1 -- python3 launcher.py
+	member 2 -- sleep 100
+	until [[ -s pid ]]; do sleep 0.02; done
+	# As without CONFIG_PROC_CHILDREN: a socket cannot be opened.
+	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+	local children
+	children=/proc/$(<pid)/task/$(<pid)/children
+	in_room mount --bind socket "$children"
+	run ! in_room cat "$children"
+	touch go
+	until [[ -s worker ]]; do sleep 0.02; done
+	sleep 1.2
+	kill -KILL "$(<worker)"
+	soon 1500 ended 137 1
+	ended 123 0 2
+	all_say "h1 \(rank 1\) failed first: its process $(<worker) \(sleep\) was killed by SIGKILL; ending" 0 1 2
+}
+
 @test "together: TERM is passed on once, and who got it himself keeps his status" {
 	local script='trap "echo TERM; n=\$((\${n:-0} + 1)); sleep 0.5; exit 7" TERM;'
 	works 0 "$script"
