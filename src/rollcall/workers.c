@@ -48,12 +48,18 @@ struct stat_of {
 /** Read the file @path into @text, which ends with a NUL. Returns its length, or -1. */
 static ssize_t read_text(const char *path, char *text, size_t size) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+	size_t len = 0;
+	ssize_t n = fd < 0 ? -1 : 1;
+	// A part of a line would say something else.
+	while (n > 0 && len < size - 1) {
+		n = read(fd, text + len, size - 1 - len);
+		len += n > 0 ? (size_t)n : 0;
+	}
 	if (fd >= 0) {
 		close(fd);
 	}
-	text[n > 0 ? n : 0] = '\0';
-	return n;
+	text[len] = '\0';
+	return n < 0 ? -1 : (ssize_t)len;
 }
 
 static bool read_stat(pid_t pid, struct stat_of *out) {

@@ -32,6 +32,10 @@ LONG = {"AZ_BATCH_HOST_LIST": "h0,h1", "AZ_BATCH_MASTER_NODE": "h0:6000", "AZ_BA
 ROLL = ["--hosts=h0,h1", "--for=all", "--wait=3s"]
 MEET = ["wait", "--hosts=h0,h1", "--for=all", "--timeout=3s"]
 TOGETHER = ["--hosts=h0,h1", "--together", "--wait=3s", "--grace=1s", "--linger=2s"]
+# A launcher whose worker fails. It sees that at once, or not at all, and ends late, with the same status.
+WORKERS = [*TOGETHER, "--together=workers"]
+LAUNCHER = ["perl", "-e", '$| = 1; print "started\\n"; unless (fork) { select(undef, undef, undef, 0.4); exit 3 } '
+            'wait if shift; select(undef, undef, undef, 2); exit 3']
 BESIDE: dict[str, Any] = {"statuses": (124,), "peer_ends": (0, 123, 124, 125)}
 ENDINGS = (signal.SIGTERM, signal.SIGCHLD)
 TRAP = "echo started; trap 'exit 9' TERM; sleep 0.3; exit 7"
@@ -169,6 +173,10 @@ SCENARIOS = [
              peer=[*TOGETHER, "--node-rank=1", "--", "sleep", "0.4"], since=("epoll_create1", 1), **BESIDE),
     Scenario("together-well-1", [*TOGETHER, "--node-rank=1", "--", "sh", "-c", TRAP.replace("7", "0")], signals=ENDINGS, ends=(9,),
              peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "0.4"], since=("epoll_create1", 0), **BESIDE),
+    Scenario("workers-0", [*WORKERS, "--node-rank=0", "--", *LAUNCHER, "0"], kills=True,
+             peer=[*WORKERS, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
+    Scenario("workers-1", [*WORKERS, "--node-rank=1", "--", *LAUNCHER, "1"], kills=True,
+             peer=[*WORKERS, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
     Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
              dies=True),
