@@ -433,7 +433,9 @@ static void wake(struct beside *beside) {
 	if (!t->end) {
 		watch_workers(t);
 	}
-	if (t->settle_at && clock_now_ms() >= t->settle_at) {
+	bool leaves = t->leave_at && clock_now_ms() >= t->leave_at;
+	// Who leaves tells the others first what it knows.
+	if (t->settle_at && (leaves || clock_now_ms() >= t->settle_at)) {
 		settle(t);
 	}
 	if (t->leave_at && clock_now_ms() >= t->leave_at) {
