@@ -315,11 +315,11 @@ played_with() {
 
 @test "kube: failure-policy.yaml" {
 	play failure-policy.yaml
-	meet $INDEXED train.py
+	meet $INDEXED "--max-restarts=0 train.py"
 }
 
 @test "kube: failure-policy.yaml: what fails by itself counts, and says so" {
-	played_with 's/DISTINIT_TOGETHER/DISTINIT_INIT/; s/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
+	played_with 's/DISTINIT_TOGETHER/DISTINIT_INIT/; s/value: workers/value: "1"/; s/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
 	same "the rules" "Count Count" "$(action "$code")"
 	[[ $output == *'distinit: warning: sh ended after '*': exit status 7' ]] || fail "it does not say why"
 }
