@@ -74,6 +74,10 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);
+	struct err err;
+	if (session_fill(s, &err) < 0) {
+		findings_add(out, false, "words", arena_text(&s->arena, err.text, strlen(err.text)));
+	}
 	int status = 0;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		status = check_name(s, from.cluster, out);
@@ -136,10 +140,9 @@ int command_check(struct session *s) {
 	int format = settings_on(&s->settings, OPT_FORMAT)
 			     ? settings_choose(&s->settings, OPT_FORMAT, formats, &err)
 			     : 0;
+	session_fill_forgotten(s);
 	int r = format < 0 ? format : session_derive(s, &err);
-	if (r == 0 && s->settings.arguments[0] && !s->settings.separated) {
-		r = err_set(&err, EINVAL, "check takes a command only after --: distinit check -- COMMAND");
-	}
+	r = r < 0 ? r : session_check_separated(s, "check", &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}

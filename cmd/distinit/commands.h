@@ -63,12 +63,30 @@ int rollcall_prepare(struct session *s, struct err *err);
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);
 
 /**
+ * --fill (fill.c). Check the command's words after session_derive(): whatever can be wrong but this
+ * node's address. Returns 0; the error of fill_words().
+ */
+int session_fill_check(struct session *s, struct err *err);
+
+/** Fill them, after the roll call. Returns likewise. */
+int session_fill(struct session *s, struct err *err);
+
+/** Check that a command comes after "--" in the arguments of subcommand @name. Returns 0; -EINVAL. */
+int session_check_separated(const struct session *s, const char *name, struct err *err);
+
+/** Add a note if --fill is not given, but the words look as if it was meant. */
+void session_fill_forgotten(struct session *s);
+
+/**
  * --together (together.c). Read its options. Returns 0; -EINVAL.
  */
 int together_options(struct session *s, struct err *err);
 
 /** Hand the connections that the roll call has kept, if any, to @plan. */
 void together_join(struct session *s, struct init_plan *plan);
+
+/** fill.c: word @i of @argv, which is not the first, to be shown: what looks secret is masked. */
+const char *shown_word(struct session *s, char **argv, size_t i);
 
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);

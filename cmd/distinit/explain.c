@@ -21,9 +21,12 @@ int command_explain(struct session *s) {
 		r = r < 0 ? r : explain_vector(s, &out, &err);
 		return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, buf_str(&out));
 	}
+	r = r < 0 ? r : session_check_separated(s, "explain", &err);
+	session_fill_forgotten(s);
 	struct process_report *process;
 	r = r < 0 ? r : explain_process(s, &process, &err);
 	r = r < 0 ? r : session_derive(s, &err);
+	r = r < 0 ? r : session_fill(s, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}

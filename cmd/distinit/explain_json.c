@@ -87,6 +87,34 @@ static void put_variables(struct session *s, struct buf *out) {
 	}
 }
 
+/** The command as it will be, and what was filled in; null without a command. */
+static void put_command(struct session *s, struct buf *out) {
+	bool open = settings_on(&s->settings, OPT_SHOW_SECRETS);
+	char **words = s->settings.arguments;
+	json_put_key(out, "command");
+	if (!s->settings.separated || !words[0]) {
+		buf_puts(out, "null");
+		return;
+	}
+	buf_puts(out, "{\"words\": [");
+	for (size_t i = 0; words[i]; i++) {
+		buf_puts(out, i ? ", " : "");
+		json_put_text(out, open || i == 0 ? words[i] : shown_word(s, words, i));
+	}
+	buf_putc(out, ']');
+	json_put_member(out, "role", s->fill.role == ROLE_ALL ? NULL : role_name(s->fill.role));
+	json_put_key(out, "filled");
+	buf_putc(out, '[');
+	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
+		buf_puts(out, v == s->fill.values ? "{" : "}, {");
+		json_put_key(out, "placeholder");
+		json_put_string(out, v->placeholder);
+		json_put_member(out, "value", v->value);
+		json_put_member(out, "why", v->why);
+	}
+	buf_puts(out, s->fill.values ? "}]}" : "]}");
+}
+
 void explain_json(struct session *s, const struct process_report *process, struct buf *out) {
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	const struct launcher *launcher = c ? c->launcher : s->flow.broken ? NULL : s->flow.input.launcher;
@@ -116,6 +144,8 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	buf_puts(out, ",\n  ");
 	json_put_member(out, "hostfile",
 			s->flow.derivation.hostfile.text.p ? s->flow.derivation.hostfile.path : NULL);
+	buf_puts(out, ",\n  ");
+	put_command(s, out);
 	buf_puts(out, ",\n  \"variables\": [");
 	put_variables(s, out);
 	buf_puts(out, "\n  ],\n  \"warnings\": [");

@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/words.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
@@ -176,6 +177,35 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 	buf_putc(out, '\n');
 }
 
+/** The command as it will be, and what was filled in. */
+static void put_command(struct session *s, struct buf *out) {
+	bool open = settings_on(&s->settings, OPT_SHOW_SECRETS);
+	char **words = s->settings.arguments;
+	struct buf line = BUF(&s->arena);
+	if (!s->settings.separated || !words[0]) {
+		return;
+	}
+	for (size_t i = 0; words[i]; i++) {
+		buf_puts(&line, i ? " " : "");
+		word_put(&line, open || i == 0 ? words[i] : shown_word(s, words, i));
+	}
+	buf_putc(out, '\n');
+	put_label(out, "command");
+	buf_put_plain(out, buf_str(&line));
+	buf_putc(out, '\n');
+	if (s->fill.role != ROLE_ALL) {
+		put_label(out, "role");
+		buf_putf(out, "%s\n", role_name(s->fill.role));
+	}
+	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
+		put_label(out, arena_text(&s->arena, v->placeholder.p, v->placeholder.len));
+		put_plain(out, v->value);
+		buf_puts(out, " (");
+		put_plain(out, v->why);
+		buf_puts(out, ")\n");
+	}
+}
+
 static void put_variable(struct buf *out, const struct change *e) {
 	buf_putf(out, "%-9s ", e->action);
 	put_plain(out, e->name);
@@ -217,6 +247,7 @@ void explain_text(struct session *s, const struct process_report *process, struc
 	}
 	buf_putc(out, '\n');
 	explain_process_text(s, process, out);
+	put_command(s, out);
 	struct change *list;
 	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
 	buf_puts(out, n ? "\n" : "");

@@ -7,6 +7,7 @@
  *     options.c          the table of options; handles directives and --env-file
  *     session.c          reads the options, and passes them to the flow (src/flow)
  *     run.c              the entrypoint: the flow, then execve(), or --init
+ *     fill.c             fills the words of the command (--fill)
  *     init_options.c     makes the plan of --init from the options
  *     report.c           the lines of --report that are not init's
  *     env.c              prints the variables that would be added or changed
@@ -27,7 +28,6 @@
 #include "names/names.h"
 
 #include "base/nearest.h"
-#include "base/secret.h"
 #include "base/words.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
@@ -38,7 +38,8 @@
 const struct subcommand subcommands[] = {
 	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "", command_run},
 	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
-	{"explain", CMD_EXPLAIN, "", "show what was recognised, and what set each variable", command_explain},
+	{"explain", CMD_EXPLAIN, "[-- COMMAND [ARG]...]",
+	 "show what was recognised, and what set each variable", command_explain},
 	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
 #ifdef HAVE_ROLL_CALL
 	{"check", CMD_CHECK, "[-- COMMAND [ARG]...]", "compare this node with what was promised to it",
@@ -79,9 +80,7 @@ static const char *put_words(struct session *s, char **argv, size_t from) {
 	struct buf line = BUF(&s->arena);
 	for (size_t i = from; argv[i] && line.len < 200; i++) {
 		buf_putc(&line, ' ');
-		bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') &&
-			      secret_name(str_of(argv[i - 1]));
-		put_word(&line, secret ? "********" : secret_mask_word(&s->arena, argv[i]));
+		put_word(&line, shown_word(s, argv, i));
 	}
 	return buf_text(&line);
 }

@@ -46,6 +46,7 @@ enum option_id {
 	OPT_APP,
 	OPT_KEEP_CONFIG,
 	OPT_OPTIONS_FROM,
+	OPT_FILL,
 	// OPT_USER to OPT_NO_NEW_PRIVS are the privileges: keep them together.
 	OPT_USER,
 	OPT_GROUPS,

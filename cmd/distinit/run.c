@@ -90,6 +90,10 @@ static void say_who_it_is(struct session *s) {
 
 /** Become the workload; or with @plan, start it and stay. */
 static int start_workload_of(struct session *s, struct init_plan *plan, struct err *err) {
+	int r = session_fill(s, err);
+	if (r < 0 && !plan) {
+		return EXIT_OURS;
+	}
 	char **argv = s->settings.arguments, **envp = env_vector(&s->env);
 	const char *path = env_get(&s->env, "PATH");
 	struct err late;
@@ -109,7 +113,7 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	}
 	plan->tell = s->report.path ? &init_report : NULL;
 	together_join(s, plan);
-	int status = init_run(&s->arena, plan, err);
+	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
 	if (err->text[0] && plan->beside) {
 		// The others have to know that nothing was started here.
 		struct workload_end end = {.status = status};
@@ -126,7 +130,7 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 		return EXIT_OURS;
 	}
 	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0 ||
-	    rollcall_prepare(s, err) < 0) {
+	    session_fill_check(s, err) < 0 || rollcall_prepare(s, err) < 0) {
 		return EXIT_OURS;
 	}
 	say_notes(&s->speaker, &s->notes);
@@ -170,6 +174,7 @@ int command_run(struct session *s) {
 		return refuse_command_line(s);
 	}
 	session_report_open(s);
+	session_fill_forgotten(s);
 	struct init_plan plan = {0};
 	bool stay;
 	int status = EXIT_OURS;

@@ -7,6 +7,7 @@
 
 #include "common/say.h"
 #include "distinit/options.h"
+#include "fill/fill.h"
 #include "flow/flow.h"
 #include "report/report.h"
 
@@ -32,6 +33,8 @@ struct session {
 	struct settings settings;
 	struct overrides overrides;
 	struct flow flow;
+	/** What session_fill() has put into the command. */
+	struct fill fill;
 };
 
 /** Start with our own environment. @memory is for the arena. */

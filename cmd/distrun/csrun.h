@@ -32,6 +32,8 @@ struct csrun {
 	const char *first;
 	/** Whether distinit calls the roll of the tasks before the command. */
 	bool roll_call;
+	/** Whether it fills the command's words. */
+	bool fill;
 	/** The number of tasks; 0: one task, without a layout. */
 	uint64_t tasks;
 	/**

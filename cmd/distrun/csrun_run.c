@@ -162,6 +162,9 @@ void csrun_command(const struct csrun *c, struct words *words) {
 		if (c->runtime->is_init) {
 			words_add(words, "--init");
 		}
+		if (c->fill) {
+			words_add(words, "--fill");
+		}
 		if (c->roll_call) {
 			// On the command line, --wait would override the user's duration.
 			if (!env_value(&c->s->env, "DISTINIT_WAIT")) {

@@ -94,8 +94,8 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 	return r;
 }
 
-/** Read --for. */
-static int read_for(struct csrun *c, struct err *err) {
+/** Read --for and --fill, which are for distinit. */
+static int read_for_distinit(struct csrun *c, struct err *err) {
 	const char *what = c->s->settings.value[OPT_FOR];
 	if (what && strcmp(what, "all") != 0) {
 		return err_set(err, EINVAL, "--for=%s: expected all", quote(str_of(what)).s);
@@ -105,6 +105,11 @@ static int read_for(struct csrun *c, struct err *err) {
 			       c->from[SITE_DISTINIT]);
 	}
 	c->roll_call = what;
+	c->fill = settings_on(&c->s->settings, OPT_FILL);
+	if (c->fill && !c->first) {
+		return err_set(err, EINVAL, "--fill: distinit fills words, but %s=none leaves it out",
+			       c->from[SITE_DISTINIT]);
+	}
 	return 0;
 }
 
@@ -134,7 +139,7 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	struct layout_part *parts;
 	size_t n;
 	int r = csrun_contain(c, false, err);
-	r = r < 0 ? r : read_for(c, err);
+	r = r < 0 ? r : read_for_distinit(c, err);
 	r = r < 0 ? r : csrun_ready_srun(c, &nodes, err);
 	r = r < 0 ? r : find_layout(c, &nodes, &layout, err);
 	r = r < 0 ? r : layout_parts(c->arena, &layout, &parts, &n, err);

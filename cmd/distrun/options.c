@@ -46,6 +46,8 @@ static const struct option options[] = {
 	 "other)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_LAUNCH, false, "WHAT",
 	 "all: the tasks call the roll, and COMMAND starts when all are there and agree, or nowhere"},
+	{"fill", 0, OPT_FILL, TAKES_FLAG, CMD_LAUNCH, false, NULL,
+	 "distinit fills the words of COMMAND in each task, such as {rank}"},
 	{"alloc-node", 0, OPT_ALLOC_NODE, TAKES_TEXT, CMD_EXEC, false, "True|False",
 	 "True (default): allocate a node for the command alone; False: run it here"},
 	{"mount-dirs", 0, OPT_MOUNT_DIRS, TAKES_LIST, CONTAINED, false, "DIRS",

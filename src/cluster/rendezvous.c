@@ -5,9 +5,6 @@
 #include "cluster/choice.h"
 #include "cluster/source.h"
 
-/** PyTorch's own default. */
-#define PORT_DEFAULT 29500
-
 /**
  * If jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN. This is below the
  * ephemeral ports (32768 and up) and Kubernetes' NodePorts (30000 to 32767), and different from
@@ -138,7 +135,7 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 		c->master_port = port_of_job(&c->place);
 		c->master_port_why = "derived from the job id, because jobs share nodes";
 	} else {
-		c->master_port = PORT_DEFAULT;
+		c->master_port = RENDEZVOUS_PORT;
 		c->master_port_why = "the default";
 	}
 	return 0;
@@ -147,7 +144,7 @@ static int find_master_port(const struct input *in, struct cluster *c, struct er
 int rendezvous_find(const struct input *in, struct cluster *c, struct err *err) {
 	if (cluster_is_single(c)) {
 		c->master_addr = c->place.hosts.n ? hosts_at(&c->place.hosts, 0) : STR("127.0.0.1");
-		c->master_port = PORT_DEFAULT;
+		c->master_port = RENDEZVOUS_PORT;
 		c->master_addr_why = c->master_port_why = "a cluster of one";
 		return 0;
 	}

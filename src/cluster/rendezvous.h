@@ -5,6 +5,9 @@
 
 #include "cluster/cluster.h"
 
+/** The port if nobody tells another: PyTorch's own default. */
+#define RENDEZVOUS_PORT 29500
+
 /**
  * Set the rendezvous fields of @c, whose layers have been read and checked. The user's value comes
  * first, then the manager's, then what follows from the hosts and the job. A cluster of one has no

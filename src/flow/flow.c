@@ -121,7 +121,8 @@ static int run_frameworks(struct flow *f, struct err *err) {
 			  f->wants.hostfile_output.from);
 	}
 	if (frameworks_want_interface(set, f->env)) {
-		d->interface.name = interface_find(f->arena, &f->cluster, &d->interface.why);
+		const char *address;
+		d->interface.name = interface_find(f->arena, &f->cluster, &address, &d->interface.why);
 	}
 	return frameworks_derive(set, d, err);
 }

@@ -61,6 +61,8 @@ static const char *interface_with(struct arena *arena, const struct sockaddr *lo
 /** What the route to one host shows. */
 struct way {
 	const char *name;
+	/** This machine's address on it. */
+	const char *address;
 	/** The host is this machine. */
 	bool own;
 	bool loopback;
@@ -82,6 +84,9 @@ static struct way way_to(struct arena *arena, const char *host) {
 		struct address local;
 		if (local_address(i, &local)) {
 			way.name = interface_with(arena, &local.any, &way.loopback);
+			char *text = arena_alloc(arena, ADDRESS_TEXT);
+			address_text(&local, text);
+			way.address = text;
 			way.own = same_address(i->ai_addr, &local.any);
 		}
 	}
@@ -100,7 +105,8 @@ static const char *pointless(const struct cluster *c) {
 	return c->master_addr.len ? NULL : "the hosts are not known";
 }
 
-const char *interface_find(struct arena *arena, const struct cluster *c, const char **why) {
+const char *interface_find(struct arena *arena, const struct cluster *c, const char **address,
+			   const char **why) {
 	const struct hosts *hosts = &c->place.hosts;
 	*why = pointless(c);
 	if (*why) {
@@ -113,6 +119,7 @@ const char *interface_find(struct arena *arena, const struct cluster *c, const c
 		way = way_to(arena, arena_text(arena, c->master_addr.p, c->master_addr.len));
 		if (way.name && !way.own) {
 			*why = "it leads to the master";
+			*address = way.address;
 			return way.name;
 		}
 	}
@@ -123,12 +130,14 @@ const char *interface_find(struct arena *arena, const struct cluster *c, const c
 		struct way next = way_to(arena, arena_text(arena, other.p, other.len));
 		if (next.name && !next.own) {
 			*why = "this is the master's node: it leads to another node";
+			*address = next.address;
 			return next.name;
 		}
 		way = way.name && !way.loopback ? way : next;
 	}
 	if (way.name && !way.loopback) {
 		*why = "it has the master's address";
+		*address = way.address;
 		return way.name;
 	}
 	*why = way.name ? "the names of the nodes resolve to the loopback" : way.why;

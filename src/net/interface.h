@@ -11,6 +11,8 @@
  * server and has no timeout here. Nothing is sent to the nodes: a connected UDP socket shows the
  * source address that the kernel would use.
  *
- * Returns the interface's name, or NULL. *@why is a clause: where it leads, or why it is not known.
+ * Returns the interface's name, with this machine's address on it in *@address; or NULL. *@why is a
+ * clause: where it leads, or why it is not known.
  */
-const char *interface_find(struct arena *arena, const struct cluster *cluster, const char **why);
+const char *interface_find(struct arena *arena, const struct cluster *cluster, const char **address,
+			   const char **why);

@@ -295,6 +295,15 @@ laid() {
 	refuses 125 '--for=all: distinit calls the roll, but --distinit=none leaves it out'
 }
 
+@test "launch: --fill is distinit's, and the words arrive as they are" {
+	wse --fill --nodes=1 true '{rank}' :workers: x
+	[[ $status -eq 0 && $output == *'</distinit> <--fill> <--> <true> <{rank}> <:workers:> <x>'* ]]
+	wse --fill --for=all --nodes=1 true
+	[[ $status -eq 0 && $output == *'</distinit> <--fill> <--wait> <--for=all> <--> <true>'* ]]
+	wse --fill --distinit=none true
+	refuses 125 '--fill: distinit fills words, but --distinit=none leaves it out'
+}
+
 @test "launch: the tasks get a fresh secret, which is in no command line" {
 	printf '#!/bin/sh\necho "$DISTINIT_SECRET"\ntr "\\0" " " </proc/$$/cmdline' >"$BIN/srun"
 	wse true

@@ -373,9 +373,11 @@ readonly STEP=(
 	refuses_with "--format='yaml': expected text, json or vector"
 }
 
-@test "explain takes no command" {
-	distinit -- explain -- true
-	refuses_with "explain takes no command and no argument, only options; see 'distinit explain --help'"
+@test "explain takes a command after --, and does not start it" {
+	distinit -- explain -- sh -c 'echo started'
+	[[ $status -eq 0 && $output == *"command        sh -c 'echo started'"* && $output != *$'\nstarted'* ]]
+	distinit -- explain true
+	refuses_with "explain takes a command only after --: distinit explain -- COMMAND"
 }
 
 @test "a full disk is an error" {

@@ -84,7 +84,7 @@ long_options() {
 
 @test "--help: options are in groups, in the manual's order" {
 	distinit -- --help
-	[ "$(grep -E '^[A-Z][a-z ]+:$' <<<"$output")" = $'Cluster:\nVariables:\nUser and privileges:\nWaiting and roll call:\nStaying as the parent:\nMessages and tests:' ]
+	[ "$(grep -E '^[A-Z][a-z ]+:$' <<<"$output")" = $'Cluster:\nVariables:\nWords of the command:\nUser and privileges:\nWaiting and roll call:\nStaying as the parent:\nMessages and tests:' ]
 	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of env/{s/^\.It Fl \([a-zA-Z] , Fl \)\{0,1\}-\([a-z-]*\).*/--\2/p}' \
 		"$BATS_TEST_DIRNAME/../../cmd/distinit/distinit.1" | grep -vE '^--(un)?set-env$|^--(ap|pre)pend-env$' >manual
 	long_options | sed 's/[= ].*//' | diff manual -

@@ -12,7 +12,8 @@ some), and
  - the first rank, also as torchrun and JAX number them, is on the master; TF_CONFIG's task is where it says;
  - roles share out the same tasks;
  - what "hosts --compress" makes expands to the same hosts;
- - every output of "env" is valid in its format, and says the same.
+ - every output of "env" is valid in its format, and says the same;
+ - what --fill puts into words is what "explain" says, and one process has the words of the master.
 
 A manager or launcher that "distinit managers" lists and nobody makes is a failed test; one that this binary does
 not know is left out. PROPERTIES_SEED=N makes other clusters, PROPERTIES_RUNS=N more of them.
@@ -216,8 +217,70 @@ def check_formats(asker, root, complain):
             complain.append(f"shell: {show(line)} is not NAME='value'")
 
 
+def filled(asker, *words):
+    return json.loads(asker.ask("explain", "--format=json", "--fill", "--", *words))["command"]["words"]
+
+
+def words_of(said, member):
+    """Each placeholder, and what it is; None: not known. The numbers of nodes and the hosts are checked apart."""
+    seen, values = said["cluster"], values_of(said)
+    # A cluster of one has no port of its own, but a number of nodes.
+    single = seen["master_port"] is None and seen["nnodes"] is not None
+    keys = {"rank": "rank", "world-size": "world_size", "local-rank": "local_rank", "local-world-size": "local_size"}
+    words = {"{%s}" % name: int("size" in name) if single else seen[key] for name, key in keys.items()}
+    words["{nnodes}"] = 1 if single else seen["nnodes"]
+    words["{nnodes*3}"] = words["{nnodes}"] and 3 * words["{nnodes}"]
+    master = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29500} if single else {
+        "MASTER_ADDR": seen["master_addr"], "MASTER_PORT": seen["master_port"]}
+    addr, port = (values.get(name) or member.env.get(name) or value for name, value in master.items())
+    words["{master-addr}"] = addr
+    words["{master}"] = addr and (f"[{addr}]:{port}" if ":" in addr else f"{addr}:{port}")
+    script = not single and said["scope"] == "allocation" and seen["nnodes"] != 1
+    node_known = not script and (single or seen["nnodes"] == 1 or seen["node_rank"] is not None)
+    words["{node-rank}"] = "?" if node_known else None
+    # The kernel takes no longer word.
+    hosts = [] if single or len(",".join(seen["hosts"] or [])) >= 128 << 10 else seen["hosts"] or []
+    words["{hosts}"] = "127.0.0.1" if single else "?" if hosts else None
+    words["{workers}"] = "?" if len(hosts) > 1 else None
+    role_known = node_known or (said["scope"] == "task" and seen["rank"] is not None)
+    words[":master:"] = "?" if role_known else None
+    return words
+
+
+def check_words(member, asker, said, refusals, complain):
+    """Placeholders are what "explain" says; returns whether this process gets the words of the master."""
+    seen, words = said["cluster"], words_of(said, member)
+    known = [word for word, value in words.items() if value is not None and word != ":master:"]
+    marks = [":master:", "master", ":workers:", "worker"] if words[":master:"] else []
+    have = dict(zip(known + ["role"], filled(asker, *known, *marks)))
+    for word in known:
+        if words[word] != "?":
+            complain.same(word, str(words[word]), have[word])
+    if words["{hosts}"] == "?":
+        hosts = have["{hosts}"].split(",")
+        complain.same("{hosts}, sorted", sorted(seen["hosts"]), sorted(hosts))
+        complain.same("{workers}", ",".join(hosts[1:]), have.get("{workers}", ""))
+        if "{node-rank}" in have and seen["node_rank"] is not None:
+            own = hosts[int(have["{node-rank}"])]
+            complain.same("the host at {node-rank}", seen["hosts"][seen["node_rank"]], own)
+    if "{node-rank}" in have:
+        torchrun = values_of(said).get("PET_NODE_RANK")
+        complain.same("{node-rank}", torchrun or have["{node-rank}"], have["{node-rank}"])
+        node = "master" if have["{node-rank}"] == "0" else "worker"
+        complain.same("the role", node if said["scope"] != "task" else have["role"], have["role"])
+    if said["scope"] == "task" and marks:
+        complain.same("the role of a rank", "worker" if seen["rank"] else "master", have["role"])
+    for word in (w for w, value in words.items() if refusals and value is None):
+        try:
+            complain.append(f"{word} is not known, but comes out as {filled(asker, word, ':all:', 'x')}")
+        except Refused as refused:
+            if not re.search("is not known here|becomes longer", str(refused)):
+                complain.append(f"{word}: {refused}")
+    return have.get("role") == "master"
+
+
 def check_cluster(binary, cluster, rng):
-    complain, told = Complaints(), []
+    complain, told, masters = Complaints(), [], 0
     for i in picked(cluster, rng):
         member = cluster.member(i)
         with tempfile.TemporaryDirectory() as root:
@@ -230,6 +293,7 @@ def check_cluster(binary, cluster, rng):
                     continue
                 check_picture(cluster, member, said, complain)
                 check_numbers(cluster, member, said, complain)
+                masters += check_words(member, asker, said, i == 0, complain)
                 if i in (0, cluster.n - 1):
                     check_roles(asker, said, complain)
                     check_compressed(cluster, asker, complain)
@@ -239,6 +303,8 @@ def check_cluster(binary, cluster, rng):
                 complain.append(f"as process {i}: {type(error).__name__}: {error}")
     if told:
         check_agreement(cluster, told, complain)
+    if masters > 1:
+        complain.append(f"{masters} processes get the words of the master")
     return complain
 
 

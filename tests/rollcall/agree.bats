@@ -258,3 +258,24 @@ machine() {
 	ended 125 0
 	[[ $(<0.err) == "distinit: error: --agree='wold': expected all, world, program, env, devices or limits, joined by ','" ]]
 }
+
+@test "roll call: the words of --fill are compared as they are before they are filled" {
+	HOSTS=h0,h1
+	OPTIONS=(--fill --agree=program --frameworks=none)
+	member 0 -- echo '{node-rank}' :master: head :workers: follows '{master-addr}'
+	member 1 -- echo '{node-rank}' :master: head :workers: follows '{master-addr}'
+	ended 0 0 1
+	[[ $(<0.out) == '0 head' && $(<1.out) == '1 follows h0' ]]
+	member 0 -- echo '{node-rank}' :master: head
+	member 1 -- echo '{node-rank}' :master: other
+	ended 125 0 1
+	[[ $(<0.err) == *'the nodes do not agree'* && -z $(<0.out)$(<1.out) ]]
+}
+
+@test "roll call: words that cannot be filled end it before it begins" {
+	HOSTS=h0,h1
+	OPTIONS=(--fill)
+	member 0 -- echo '{rank}'
+	ended 125 0
+	[[ $(<0.err) == 'distinit: error: {rank} is not known here: '* ]]
+}

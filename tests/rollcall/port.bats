@@ -57,6 +57,17 @@ teardown() {
 	run ! grep -v '^0 bytes' got
 }
 
+@test "roll call: words are filled with the port to which all moved" {
+	server taken.py "$PORT" >got
+	listening
+	OPTIONS=(--fill)
+	member 0 -- sh -c 'echo "$0 $MASTER_PORT"' '{master-port}'
+	member 1 -- sh -c 'echo "$0 $MASTER_PORT"' '{master-port}'
+	ended 0 0 1
+	[[ $(<0.out) == "$(<1.out)" && $(<0.out) =~ ^(2[0-9]{4})\ (2[0-9]{4})$ && ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]]
+	[[ ${BASH_REMATCH[1]} -ne 29500 ]]
+}
+
 @test "roll call: a port that the user told, and that is taken, is an error" {
 	server taken.py "$PORT" >got
 	listening

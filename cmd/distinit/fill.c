@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** --fill: when the words of the command are checked, filled, and looked at for a forgotten --fill. */
+
+#include "distinit/commands.h"
+
+#include "base/secret.h"
+
+#include <errno.h>
+
+/** Fill the words into *@out. @node_addr: NULL to look it up. */
+static int fill(struct session *s, const char *node_addr, char ***out, struct err *err) {
+	bool shown = s->command == CMD_EXPLAIN && !settings_on(&s->settings, OPT_SHOW_SECRETS);
+	s->fill = (struct fill){.arena = &s->arena, .flow = &s->flow, .node_addr = node_addr, .masks = shown};
+	return settings_on(&s->settings, OPT_FILL) ? fill_words(&s->fill, s->settings.arguments, out, err)
+						   : 0;
+}
+
+int session_fill_check(struct session *s, struct err *err) {
+	// The names of the nodes may not resolve yet.
+	char **ignored;
+	return fill(s, "127.0.0.1", &ignored, err);
+}
+
+int session_fill(struct session *s, struct err *err) {
+	return fill(s, NULL, &s->settings.arguments, err);
+}
+
+int session_check_separated(const struct session *s, const char *name, struct err *err) {
+	return s->settings.arguments[0] && !s->settings.separated
+		       ? err_set(err, EINVAL, "%s takes a command only after --: distinit %s -- COMMAND",
+				 name, name)
+		       : 0;
+}
+
+void session_fill_forgotten(struct session *s) {
+	bool told = settings_on(&s->settings, OPT_FILL) || s->settings.given[OPT_FILL];
+	const char *word = told ? NULL : fill_forgotten(s->settings.arguments);
+	if (word) {
+		notes_add(&s->notes,
+			  "%s is passed on as it is; --fill would fill it, --fill=0 says that it is "
+			  "meant so",
+			  quote(str_of(word)).s);
+	}
+}
+
+const char *shown_word(struct session *s, char **argv, size_t i) {
+	bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') && secret_name(str_of(argv[i - 1]));
+	return secret ? SECRET_MASK : secret_mask_word(&s->arena, argv[i]);
+}

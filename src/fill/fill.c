@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fill/fill.h"
+
+#include "base/buf.h"
+#include "base/secret.h"
+#include "base/words.h"
+
+#include <errno.h>
+
+/** The value of @p, found now or before. */
+static int find_value(struct fill *f, const struct placeholder *p, const char **out, struct err *err) {
+	for (const struct fill_value *v = f->values; v; v = v->next) {
+		if (str_eq(v->placeholder, p->text)) {
+			*out = v->value;
+			return 0;
+		}
+	}
+	struct fill_value *new = arena_alloc(f->arena, sizeof(*new));
+	*new = (struct fill_value){.placeholder = p->text};
+	int r = fill_find_value(f, p, &new->value, &new->why, err);
+	if (r < 0) {
+		return r;
+	}
+	if (f->masks && p->id == FILL_VARIABLE) {
+		const char *name = arena_text(f->arena, p->name.p, p->name.len);
+		new->value = secret_mask(f->arena, name, new->value);
+	}
+	if (f->last) {
+		f->last->next = new;
+	} else {
+		f->values = new;
+	}
+	f->last = new;
+	*out = new->value;
+	return 0;
+}
+
+/** Append the value of @p to @out, which may not become longer than the kernel allows. */
+static int put_value(struct fill *f, const struct placeholder *p, struct buf *out, struct err *err) {
+	const char *value;
+	int r = find_value(f, p, &value, err);
+	if (r < 0) {
+		return r;
+	}
+	buf_puts(out, value);
+	return out->len < ENV_TEXT_MAX ? 0
+				       : err_set(err, E2BIG, "%s: the word becomes longer than %zu bytes",
+						 quote(p->text).s, ENV_TEXT_MAX - 1);
+}
+
+/** Fill @word into *@out. @ours: it is for this role; else it is only checked. */
+static int fill_word(struct fill *f, const char *word, bool ours, const char **out, struct err *err) {
+	struct str text = str_of(word);
+	struct buf filled = BUF(f->arena);
+	size_t from = 0, at;
+	struct placeholder p;
+	bool escaped;
+	int r;
+	while ((r = placeholder_find(text, from, &at, &escaped, &p, err)) > 0) {
+		buf_put(&filled, (struct str){word + from, at - from - escaped});
+		if (escaped) {
+			buf_put(&filled, p.text);
+		} else if (ours && (r = put_value(f, &p, &filled, err)) < 0) {
+			return r;
+		}
+		from = at + p.text.len;
+	}
+	buf_put(&filled, str_from(text, from));
+	*out = from ? buf_text(&filled) : word;
+	return r;
+}
+
+int fill_words(struct fill *f, char *const words[], char ***out, struct err *err) {
+	struct words list = WORDS(f->arena);
+	enum role role = ROLE_ALL;
+	bool any[ROLE_WORKERS + 1] = {false};
+	for (size_t i = 0; words[i]; i++) {
+		int r = role_mark_read(words[i], &role, err);
+		if (r > 0 && f->role == ROLE_ALL) {
+			r = fill_find_role(f, &f->role, err) < 0 ? -EINVAL : 1;
+		}
+		if (r != 0) {
+			if (r < 0) {
+				return r;
+			}
+			continue;
+		}
+		bool ours = role == ROLE_ALL || role == f->role;
+		const char *word;
+		any[role] = true;
+		r = fill_word(f, words[i], ours, &word, err);
+		if (r < 0) {
+			return r;
+		}
+		if (ours) {
+			words_add(&list, word);
+		}
+	}
+	for (role = ROLE_MASTER; role <= ROLE_WORKERS; role++) {
+		if (!any[ROLE_ALL] && !any[role]) {
+			return err_set(err, EINVAL,
+				       "the command has no word for :%s:, nor for :all:", role_name(role));
+		}
+	}
+	*out = words_vector(&list);
+	return 0;
+}
+
+/** Whether @word has a placeholder that nobody writes by accident. */
+static bool has_hyphened(struct str word) {
+	struct placeholder p;
+	struct err err;
+	bool escaped;
+	size_t from = 0, at;
+	while (placeholder_find(word, from, &at, &escaped, &p, &err) > 0) {
+		if (!escaped && p.id != FILL_VARIABLE && str_find(p.name, '-') < p.name.len) {
+			return true;
+		}
+		from = at + p.text.len;
+	}
+	return false;
+}
+
+const char *fill_forgotten(char *const words[]) {
+	for (size_t i = 0; words[i]; i++) {
+		enum role role;
+		struct err err;
+		if (role_mark_read(words[i], &role, &err) > 0 || has_hyphened(str_of(words[i]))) {
+			return words[i];
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * The syntax of --fill: the placeholders in a word, and the words that mark a role. What they stand
+ * for is not known here.
+ *
+ * A placeholder is {NAME} or, for some names, {NAME*N} or {NAME:PORT}. All other braces are text: a
+ * shell's ${NAME}, JSON, {}, doubled braces, Python's {rank:03d}.
+ */
+
+#include "base/err.h"
+
+enum placeholder_id {
+	// The numbers come first, those of a launcher in this order.
+	FILL_NNODES,
+	FILL_NODE_RANK,
+	FILL_RANK,
+	FILL_WORLD_SIZE,
+	FILL_LOCAL_RANK,
+	FILL_LOCAL_WORLD_SIZE,
+	FILL_MASTER_PORT,
+	FILL_MASTER_ADDR,
+	FILL_MASTER,
+	FILL_NODE_ADDR,
+	FILL_HOSTS,
+	FILL_WORKERS,
+	/** A variable: a name of capitals, digits and '_'. */
+	FILL_VARIABLE,
+};
+
+struct placeholder {
+	enum placeholder_id id;
+	/** As it is written, with its braces. */
+	struct str text;
+	/** The name, without '*', ':' and what follows. */
+	struct str name;
+	/** The digits after '*' or ':'; empty: there are none. */
+	struct str number;
+};
+
+/**
+ * Find the first placeholder in @word at or after @from. *@at is where it begins, or the end of @word.
+ * *@escaped: there is a backslash before it, so it is text, and the backslash is to go.
+ *
+ * Returns 1 with *@out set; 0 if there is none; -EINVAL for a name that is not known but nearly, and
+ * for a number that is wrong.
+ */
+int placeholder_find(struct str word, size_t from, size_t *at, bool *escaped, struct placeholder *out,
+		     struct err *err);
+
+/** Refuse @p, because of @why and @more, and name the way out. Returns -EINVAL. */
+int placeholder_refuse(const struct placeholder *p, const char *why, const char *more, struct err *err);
+
+/** Whom the words after a mark are for. */
+enum role {
+	/** As long as there is no mark. */
+	ROLE_ALL,
+	ROLE_MASTER,
+	ROLE_WORKERS,
+};
+
+/**
+ * Whether @word is a mark: ":master:", ":workers:" or ":all:".
+ * Returns 1 with *@out set; 0 if not; -EINVAL for one that is not known but nearly.
+ */
+int role_mark_read(const char *word, enum role *out, struct err *err);
+
+/** "master" or "workers". */
+const char *role_name(enum role role);

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What each placeholder stands for in this run. A value that is not known is an error with the way out. */
+
+#include "base/buf.h"
+#include "base/num.h"
+#include "cluster/endpoint.h"
+#include "cluster/launcher.h"
+#include "cluster/read.h"
+#include "cluster/rendezvous.h"
+#include "fill/fill.h"
+#include "flow/master.h"
+#include "net/interface.h"
+
+#include <errno.h>
+#include <string.h>
+
+/** Engines read their numbers into 32 bits. */
+#define PRODUCT_MAX ((uint64_t)1 << 31)
+
+#define LOOPBACK   "127.0.0.1"
+#define OF_ONE	   "a cluster of one"
+#define SAME_NODE  "all ranks share one node"
+#define NO_HOSTS   "the hosts are not known: pass --hosts"
+#define JOB_SCRIPT "a job script has no rank: put distinit behind srun or mpirun"
+
+/** The search for one value. */
+struct search {
+	struct fill *fill;
+	const struct flow *flow;
+	/** NULL: a cluster of one, or one that is not known. */
+	const struct cluster *cluster;
+	/** There is no other process: no cluster, or a cluster of one. */
+	bool alone;
+	/** A job script, which stands for several processes. */
+	bool job_script;
+	enum placeholder_id id;
+	/** What is searched, for messages, and the digits after its name. */
+	struct str what;
+	struct str number;
+	/** The value as text, and a clause that says where it is from. */
+	struct buf out;
+	const char *why;
+	struct err *err;
+};
+
+static struct search search_of(struct fill *fill, struct err *err) {
+	const struct flow *f = fill->flow;
+	struct search s = {.fill = fill, .flow = f, .out = BUF(fill->arena), .err = err};
+	if (f->has_cluster) {
+		s.alone = cluster_is_single(&f->cluster);
+		s.cluster = s.alone ? NULL : &f->cluster;
+		s.job_script = !s.alone && f->cluster.scope == SCOPE_ALLOCATION && f->cluster.nnodes != 1;
+	} else {
+		// A launcher without a cluster is torchrun, above us.
+		s.alone = !f->broken && !f->input.launcher;
+	}
+	s.why = OF_ONE;
+	return s;
+}
+
+/** Say that the value is not known, because @why, or because more is unknown here. Returns -EINVAL. */
+static int not_known(struct search *s, const char *why) {
+	if (s->flow->broken) {
+		why = "what the cluster manager says is broken";
+	} else if (!s->cluster && !s->alone) {
+		why = "a child of torchrun knows only its ranks and the master";
+	}
+	return err_set(s->err, EINVAL, "%.*s is not known here: %s", (int)s->what.len, s->what.p, why);
+}
+
+static int find_nnodes(struct search *s, uint32_t *out) {
+	const struct cluster *c = s->cluster;
+	if (!c || c->nnodes == UNKNOWN) {
+		return not_known(s, "pass --hosts or --nnodes");
+	}
+	*out = c->nnodes;
+	s->why = c->place.hosts_from	? c->place.hosts_from
+		 : c->place.nnodes_from ? c->place.nnodes_from
+					: SAME_NODE;
+	return 0;
+}
+
+/** This node's number, as torchrun would get it: the master's is 0. */
+static int find_node_rank(struct search *s, uint32_t *out) {
+	const struct cluster *c = s->cluster;
+	if (s->job_script) {
+		return not_known(s, JOB_SCRIPT);
+	}
+	if (!c || (c->nnodes != 1 && c->place.node_rank == UNKNOWN)) {
+		return not_known(s, "pass --node-rank");
+	}
+	*out = c->nnodes == 1 ? 0 : cluster_rendezvous_rank(c);
+	s->why = c->nnodes == 1		   ? SAME_NODE
+		 : c->place.node_rank_from ? c->place.node_rank_from
+					   : "this host among the hosts";
+	return 0;
+}
+
+/** A number of the launcher; in a child of torchrun, its variable's. */
+static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *out) {
+	const struct launcher *l = s->flow->input.launcher;
+	const struct task *task = &s->flow->cluster.task;
+	if (s->flow->broken || !l) {
+		return not_known(s, s->job_script
+					    ? JOB_SCRIPT
+					    : "no launcher started this process as a rank; {node-rank} is "
+					      "this node's number");
+	}
+	const char *const variables[] = {l->rank, l->size, l->local_rank, l->local_size};
+	const uint32_t numbers[] = {task->rank, task->world_size, task->local_rank, task->local_size};
+	const char *variable = variables[id - FILL_RANK];
+	uint32_t number = s->cluster ? numbers[id - FILL_RANK] : UNKNOWN;
+	int r = s->cluster ? 0 : read_u32(&s->flow->input, variable, &number, s->err);
+	if (r == 0 && number == UNKNOWN) {
+		r = not_known(s, arena_format(s->out.arena, "%s does not tell it", l->name));
+	}
+	*out = number;
+	s->why = variable ? variable : l->name;
+	return r;
+}
+
+/** MASTER_PORT, as the program gets it; but not one that Kubernetes made for a service. */
+static int find_master_port(struct search *s, uint32_t *out) {
+	const struct setting *setting = &s->flow->input.master_port;
+	const char *value = env_value(s->flow->env, "MASTER_PORT");
+	bool set = value && !strstr(value, "://");
+	uint16_t port = RENDEZVOUS_PORT;
+	int r = 0;
+	if (set || s->cluster) {
+		s->why = set ? "MASTER_PORT" : s->cluster->master_port_why;
+		r = master_port(s->flow, &port, s->err);
+	} else if (!s->alone) {
+		r = not_known(s, "set MASTER_PORT");
+	} else if (setting->value) {
+		s->why = setting->from;
+		r = parse_port(setting->from, setting->value, &port, s->err);
+	}
+	*out = port;
+	return r;
+}
+
+static int find_number(struct search *s, uint32_t *out) {
+	if (s->id == FILL_MASTER_PORT) {
+		return find_master_port(s, out);
+	}
+	if (s->alone) {
+		*out = s->id == FILL_NNODES || s->id == FILL_WORLD_SIZE || s->id == FILL_LOCAL_WORLD_SIZE;
+		return 0;
+	}
+	return s->id == FILL_NNODES	 ? find_nnodes(s, out)
+	       : s->id == FILL_NODE_RANK ? find_node_rank(s, out)
+					 : find_task_number(s, s->id, out);
+}
+
+/** A number, times its factor. */
+static int put_number(struct search *s) {
+	uint32_t number;
+	uint64_t factor = 1;
+	int r = find_number(s, &number);
+	if (r < 0) {
+		return r;
+	}
+	if ((s->number.len && num_read(s->number, PRODUCT_MAX, &factor) < 0) ||
+	    number * factor > PRODUCT_MAX) {
+		return err_set(s->err, EINVAL, "%s: the product with %u is beyond 2^31", quote(s->what).s,
+			       number);
+	}
+	buf_putu(&s->out, number * factor);
+	return 0;
+}
+
+/** The host at @place in the order of {node-rank}: the master's is first. */
+static struct str host_at(const struct cluster *c, uint32_t place) {
+	uint32_t master = c->master_node;
+	return hosts_at(&c->place.hosts, place == 0 ? master : place <= master ? place - 1 : place);
+}
+
+/** The hosts, or all but the master's, joined by commas. */
+static int put_hosts(struct search *s) {
+	const struct cluster *c = s->cluster;
+	bool workers = s->id == FILL_WORKERS;
+	uint32_t n = s->alone ? 1 : c ? c->place.hosts.n : 0;
+	uint64_t port = 0;
+	if (s->number.len && (num_read(s->number, UINT16_MAX, &port) < 0 || port == 0)) {
+		return err_set(s->err, EINVAL, "%s: a port is 1 to 65535", quote(s->what).s);
+	}
+	if (n <= workers) {
+		return not_known(s, n ? "there is only the master's node" : NO_HOSTS);
+	}
+	if (c) {
+		s->why = c->place.hosts_from ? c->place.hosts_from : SAME_NODE;
+	}
+	for (uint32_t i = workers; i < n; i++) {
+		struct str host = c ? host_at(c, i) : STR(LOOPBACK);
+		buf_puts(&s->out, i > workers ? "," : "");
+		buf_put(&s->out, port ? bracketed(s->out.arena, host) : host);
+		if (port) {
+			buf_putc(&s->out, ':');
+			buf_putu(&s->out, port);
+		}
+	}
+	return 0;
+}
+
+/** This node's own address. */
+static int put_node_addr(struct search *s) {
+	const struct cluster *c = s->cluster;
+	const char **address = &s->fill->node_addr;
+	bool one_node = c && (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size));
+	if (s->alone || one_node) {
+		s->why = one_node ? SAME_NODE : OF_ONE;
+		buf_puts(&s->out, LOOPBACK);
+		return 0;
+	}
+	if (!c || s->job_script || !c->master_addr.len) {
+		return not_known(s, s->job_script ? JOB_SCRIPT : NO_HOSTS);
+	}
+	if (!*address && !interface_find(s->out.arena, c, address, &s->why)) {
+		return not_known(s, s->why);
+	}
+	buf_puts(&s->out, *address);
+	return 0;
+}
+
+/** MASTER_ADDR, as the program gets it. */
+static int find_master_addr(struct search *s, const char **out) {
+	const struct setting *setting = &s->flow->input.master_addr;
+	bool set = env_value(s->flow->env, "MASTER_ADDR");
+	if (!set && s->alone) {
+		*out = setting->value ? setting->value : LOOPBACK;
+		s->why = setting->value ? setting->from : OF_ONE;
+		return 0;
+	}
+	if (!set && (!s->cluster || !s->cluster->master_addr.len)) {
+		return not_known(s, "set MASTER_ADDR, or pass --master-addr or --hosts");
+	}
+	s->why = set ? "MASTER_ADDR" : s->cluster->master_addr_why;
+	return master_host(s->flow, out, s->err);
+}
+
+/** The master's address, or ADDR:PORT. */
+static int put_master(struct search *s) {
+	const char *addr;
+	uint32_t port;
+	int r = find_master_addr(s, &addr);
+	if (r < 0 || s->id == FILL_MASTER_ADDR) {
+		buf_puts(&s->out, r < 0 ? "" : addr);
+		return r;
+	}
+	const char *why = s->why;
+	r = find_master_port(s, &port);
+	s->why = arena_format(s->out.arena, "%s; %s", why, s->why);
+	buf_put(&s->out, bracketed(s->out.arena, str_of(addr)));
+	buf_putf(&s->out, ":%u", port);
+	return r;
+}
+
+static int put_variable(struct search *s, const struct placeholder *p) {
+	const char *value = env_find(s->flow->env, p->name);
+	if (!value) {
+		return placeholder_refuse(p, "the variable is not set", "", s->err);
+	}
+	buf_puts(&s->out, value);
+	s->why = "the program's environment";
+	return 0;
+}
+
+int fill_find_value(struct fill *fill, const struct placeholder *p, const char **value, const char **why,
+		    struct err *err) {
+	struct search s = search_of(fill, err);
+	s.id = p->id;
+	s.what = p->text;
+	s.number = p->number;
+	int r = p->id < FILL_MASTER_ADDR  ? put_number(&s)
+		: p->id <= FILL_MASTER	  ? put_master(&s)
+		: p->id == FILL_NODE_ADDR ? put_node_addr(&s)
+		: p->id == FILL_VARIABLE  ? put_variable(&s, p)
+					  : put_hosts(&s);
+	*value = buf_text(&s.out);
+	*why = s.why;
+	return r;
+}
+
+int fill_find_role(struct fill *fill, enum role *out, struct err *err) {
+	struct search s = search_of(fill, err);
+	bool ranks = fill->flow->input.launcher && (!s.cluster || s.cluster->scope == SCOPE_TASK);
+	uint32_t number = 0;
+	s.what = STR("the role");
+	int r = s.alone ? 0 : ranks ? find_task_number(&s, FILL_RANK, &number) : find_node_rank(&s, &number);
+	*out = number == 0 ? ROLE_MASTER : ROLE_WORKERS;
+	return r;
+}
