@@ -5,7 +5,7 @@
 
 readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev bats python3 python3-jsonschema procps util-linux strace iproute2"
 readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables catatonit tini dumb-init busybox-static iproute2 docker.io charliecloud-runtime podman-compose python3-yaml"
-readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost $PKGS_CONTAINERS"
+readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost python3-distributed $PKGS_CONTAINERS"
 
 # run_tests DIR OPTION...: run the tests. The tally reports failures, from Meson's log. Failed tests
 # run once more, alone, because real engines sometimes time out on a busy machine. The tally names

@@ -158,17 +158,6 @@ wrong() {
 	fills P=er -- --fill --set PATH="$PWD/bin:/bin:/usr/bin" -- 'show{P}' x -- '<x>'
 }
 
-@test "words: vLLM's command line, on the head, on another node, and alone" {
-	local -a vllm=(serve M --tensor-parallel-size=16 --nnodes={nnodes} --node-rank={node-rank} --master-addr={master-addr}
-		--master-port={master-port} :workers: --headless)
-	local all='<serve><M><--tensor-parallel-size=16>'
-	node 0
-	words "${NODE[@]}" -- "${vllm[@]}" -- "$all<--nnodes=3><--node-rank=0><--master-addr=n0><--master-port=29500>"
-	node 2
-	words "${NODE[@]}" -- "${vllm[@]}" -- "$all<--nnodes=3><--node-rank=2><--master-addr=n0><--master-port=29500><--headless>"
-	words -- "${vllm[@]}" -- "$all<--nnodes=1><--node-rank=0><--master-addr=127.0.0.1><--master-port=29500>"
-}
-
 # --- what stays ------------------------------------------------------------------------------------
 
 @test "words: all else comes out byte for byte" {

@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Dask's own programs: a scheduler and two workers, by one command line on three nodes, each with a network of its own.
+
+# shellcheck disable=SC2154 # run sets status and output
+
+load helpers
+
+NODES=(192.0.2.1 192.0.2.2 192.0.2.3)
+COMMAND=(dask :master: scheduler --port=8786 --no-dashboard :workers: worker "tcp://{master-addr}:8786" --nthreads=1 --no-dashboard
+	--no-nanny "--host={node-addr}")
+
+setup() {
+	[[ $EUID -eq 0 ]] || skip "only root can make networks of its own"
+	command -v dask >/dev/null || skip "python3-distributed is not installed"
+	ip netns add "dask$$-0" 2>/dev/null || skip "no network namespaces can be made here"
+	NET=(ip netns exec "dask$$-0")
+	"${NET[@]}" ip link add bridge0 type bridge 2>/dev/null || skip "the kernel makes no bridges for us"
+	"${NET[@]}" ip addr add 192.0.2.1/24 dev bridge0
+	"${NET[@]}" ip link set bridge0 up
+	"${NET[@]}" ip link set lo up
+	for i in 1 2; do
+		ip netns add "dask$$-$i"
+		"${NET[@]}" ip link add "port$i" type veth peer name eth0 netns "dask$$-$i"
+		"${NET[@]}" ip link set "port$i" master bridge0 up
+		ip -n "dask$$-$i" addr add "${NODES[i]}/24" dev eth0
+		ip -n "dask$$-$i" link set eth0 up
+		ip -n "dask$$-$i" link set lo up
+	done
+	PIDS=()
+}
+
+teardown() {
+	[[ -z ${PIDS[*]} ]] || kill -KILL "${PIDS[@]}" || true
+	for i in 0 1 2; do
+		ip netns delete "dask$$-$i" 2>/dev/null || true
+	done
+}
+
+@test "dask: one command line is the scheduler and two workers, and they compute" {
+	local i hosts
+	hosts=$(IFS=,; echo "${NODES[*]}")
+	for i in 0 1 2; do
+		ip netns exec "dask$$-$i" env HOME="$BATS_TEST_TMPDIR" DISTINIT_HOSTS="$hosts" DISTINIT_NODE_RANK="$i" "$DISTINIT" --fill --wait=30s --for=all \
+			-- "${COMMAND[@]}" >"$BATS_TEST_TMPDIR/$i" 2>&1 3>&- &
+		PIDS+=($!)
+	done
+	run ip netns exec "dask$$-0" timeout 60 "$PYTHON" -c '
+import distributed
+client = distributed.Client("tcp://192.0.2.1:8786", timeout=30)
+client.wait_for_workers(2)
+print(sorted(worker["host"] for worker in client.scheduler_info()["workers"].values()))
+print(sum(client.gather(client.map(lambda x: x * x, range(10)))))'
+	cat "$BATS_TEST_TMPDIR"/[012] | tail -n 30
+	[[ $status -eq 0 && ${lines[*]: -2} == "['192.0.2.2', '192.0.2.3'] 285" ]]
+}
