@@ -85,15 +85,21 @@ void derive_master_addr(struct derivation *d, const char *name) {
 }
 
 void derive_endpoint(struct derivation *d, const char *name, const char *why) {
+	derive_address(d, name, "", d->cluster->master_port, why);
+}
+
+void derive_address(struct derivation *d, const char *name, const char *before, uint16_t port,
+		    const char *why) {
 	const struct cluster *c = d->cluster;
 	if (c->master_addr.len == 0) {
 		leave_master_out(d, name);
 		return;
 	}
 	struct buf buf = BUF(d->env->arena);
+	buf_puts(&buf, before);
 	buf_put(&buf, bracketed(d->env->arena, c->master_addr));
 	buf_putc(&buf, ':');
-	buf_putu(&buf, c->master_port);
+	buf_putu(&buf, port);
 	derive(d, name, buf_str(&buf), why);
 }
 

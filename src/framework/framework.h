@@ -131,6 +131,10 @@ void derive_master_addr(struct derivation *d, const char *name);
 /** Derive @name as the rendezvous, "host:port", with an IPv6 address in brackets. */
 void derive_endpoint(struct derivation *d, const char *name, const char *why);
 
+/** The same with @before in front of the address ("tcp://"), and another @port. */
+void derive_address(struct derivation *d, const char *name, const char *before, uint16_t port,
+		    const char *why);
+
 /**
  * Make the text of the host file, in @form. @counted: each line needs its number of ranks.
  * Returns NULL; or why this framework gets no host file, with a warning if the user wants one.

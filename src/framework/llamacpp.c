@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * llama.cpp over several nodes. llama-server and the like, on the master, take the rpc-servers of the other
+ * nodes from LLAMA_ARG_RPC, the variable of --rpc. An rpc-server listens on 50052 unless told, and only on
+ * 127.0.0.1, so it needs --host.
+ *
+ * Reference: common/arg.cpp and struct rpc_server_params in the RPC server of llama.cpp.
+ */
+
+#include "base/buf.h"
+#include "cluster/endpoint.h"
+#include "framework/framework.h"
+
+#define NAME	 "LLAMA_ARG_RPC"
+#define RPC_PORT ":50052"
+
+/** Why this process gets no list, or NULL. */
+static const char *misplaced(const struct derivation *d) {
+	struct counted self;
+	const char *why = process_of(d, "MASTER_ADDR", &self);
+	why = why ? why : starter_misplaced(d->cluster);
+	why = why || self.rank == 0 ? why : "only the master reads it";
+	return why || d->cluster->place.hosts.n ? why : "the hosts are not known";
+}
+
+static void llamacpp_derive(struct derivation *d) {
+	const struct hosts *hosts = &d->cluster->place.hosts;
+	const char *why = misplaced(d);
+	struct buf list = BUF(d->env->arena);
+	if (why) {
+		derive_leaves_out(d, NAME, why);
+		return;
+	}
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		if (i != d->cluster->master_node) {
+			buf_puts(&list, list.len ? "," : "");
+			buf_put(&list, bracketed(list.arena, hosts_at(hosts, i)));
+			buf_puts(&list, RPC_PORT);
+		}
+	}
+	derive(d, NAME, buf_str(&list), "the rpc-servers of the other nodes");
+}
+
+const struct framework framework_llamacpp = {
+	.name = "llamacpp",
+	.about = "llama.cpp, with rpc-server on the other nodes",
+	.sets = NAME,
+	.derive = llamacpp_derive,
+};
