@@ -10,9 +10,10 @@
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
-#include "rollcall/findings.h"
+#include "rollcall/fabric.h"
 
 #include <errno.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXIT_FINDINGS 1
@@ -31,10 +32,25 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 	if (r == -EINTR) {
 		return wait_die(end.signal);
 	}
+	const char *gloo = env_value(&s->env, "GLOO_SOCKET_IFNAME");
+	const char *shown = quote(name).s, *text = NULL;
 	if (r == -ETIMEDOUT) {
-		findings_add(out, false, "name",
-			     arena_format(&s->arena, "this node's name, %s, does not resolve here: %s",
-					  quote(name).s, end.failure.text));
+		text = arena_format(&s->arena, "this node's name, %s, does not resolve here: %s", shown,
+				    end.failure.text);
+	} else if (end.loopback && wait.host[strspn(wait.host, "0123456789.:")]) {
+		text = arena_format(
+			&s->arena,
+			"this node's name, %s, is the loopback here: gloo, and engines that look their "
+			"name up, tell the others an address that they cannot reach; "
+			"add gloo to --frameworks, or mend /etc/hosts",
+			shown);
+	}
+	if (text) {
+		findings_add(out, (struct finding){.about = "name",
+						   .text = text,
+						   .hint = end.loopback && gloo && *gloo,
+						   .have = end.loopback ? "the loopback" : NULL,
+						   .source = "name service"});
 	}
 	return 0;
 }
@@ -45,10 +61,14 @@ static void check_port(struct session *s, uint16_t port, struct findings *out) {
 	if (fd >= 0) {
 		close(fd);
 	} else if (fd == -EADDRINUSE) {
-		findings_add(
-			out, false, "port",
-			arena_format(&s->arena, "port %u is taken%s", port, listen_owner(&s->arena, port)));
+		const char *text =
+			arena_format(&s->arena, "port %u is taken%s", port, listen_owner(&s->arena, port));
+		findings_add(out, (struct finding){.about = "port", .text = text, .source = "MASTER_PORT"});
 	}
+}
+
+static const char *text_of(struct session *s, const struct err *err) {
+	return arena_text(&s->arena, err->text, strlen(err->text));
 }
 
 /** Read the facts, then compare them with what was promised. Returns as check_name(). */
@@ -70,13 +90,14 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 	}
 	if (s->settings.arguments[0] &&
 	    exec_find(&s->arena, s->settings.arguments, env_get(&s->env, "PATH"), &from.file, &ignored)) {
-		findings_add(out, false, "file", arena_text(&s->arena, ignored.text, strlen(ignored.text)));
+		findings_add(out, (struct finding){.about = "file", .text = text_of(s, &ignored), .source = "PATH"});
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);
+	fabric_check(&from, facts, out);
 	struct err err;
 	if (session_fill(s, &err) < 0) {
-		findings_add(out, false, "words", arena_text(&s->arena, err.text, strlen(err.text)));
+		findings_add(out, (struct finding){.about = "words", .text = text_of(s, &err)});
 	}
 	int status = 0;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
@@ -108,9 +129,19 @@ static void put_pair(struct buf *out, const char *before, const char *key, const
 	json_put_text(out, value);
 }
 
-static void put_json(const struct facts *facts, const struct findings *findings, struct buf *out) {
+static void put_json(struct session *s, const struct facts *facts, const struct findings *findings,
+		     struct buf *out) {
 	const char *before = ",\n  \"facts\": [\n    {";
+	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
+	uint32_t rank = c ? (c->task.rank != UNKNOWN ? c->task.rank : c->place.node_rank) : UNKNOWN;
+	struct timespec now = {0};
+	clock_gettime(CLOCK_REALTIME, &now);
 	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
+	buf_puts(out, ",\n  \"time\": \"");
+	report_put_time(out, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	put_pair(out, "\",\n  ", "host", input_hostname(&s->flow.input));
+	buf_puts(out, ",\n ");
+	json_put_number(out, "rank", rank);
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
 		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
@@ -126,6 +157,9 @@ static void put_json(const struct facts *facts, const struct findings *findings,
 		const struct finding *f = &findings->at[i];
 		put_pair(out, i ? ",\n    {" : "\n    {", "name", f->about);
 		put_pair(out, ", ", "text", f->text);
+		put_pair(out, ", ", "have", f->have);
+		put_pair(out, ", ", "expected", f->expected);
+		put_pair(out, ", ", "source", f->source);
 		buf_puts(out, f->hint ? ", \"hint\": true}" : ", \"hint\": false}");
 	}
 	buf_puts(out, "\n  ]\n}\n");
@@ -155,7 +189,11 @@ int command_check(struct session *s) {
 	if (r) {
 		return r;
 	}
-	(format ? put_json : put_text)(&facts, &findings, &out);
+	if (format) {
+		put_json(s, &facts, &findings, &out);
+	} else {
+		put_text(&facts, &findings, &out);
+	}
 	r = say_result(&s->speaker, buf_str(&out));
 	for (uint32_t i = 0; r == 0 && i < findings.n; i++) {
 		r = findings.at[i].hint ? 0 : EXIT_FINDINGS;

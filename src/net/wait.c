@@ -26,8 +26,21 @@ static uint64_t find_seed(uint64_t now) {
 	return seed;
 }
 
+static bool is_loopback(const struct address *address) {
+	return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+						 : IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+}
+
+static bool all_loopback(const struct addresses *addresses) {
+	uint32_t i = 0;
+	while (i < addresses->n && is_loopback(&addresses->at[i])) {
+		i++;
+	}
+	return i == addresses->n;
+}
+
 /** Try until it is up. Returns like wait_until_up(). */
-static int try_on(struct watch *watch) {
+static int try_on(struct watch *watch, bool *loopback) {
 	const struct wait_for *wait = watch->wait;
 	struct backoff backoff = backoff_begin(find_seed(watch->started));
 	struct addresses addresses;
@@ -37,6 +50,7 @@ static int try_on(struct watch *watch) {
 		if (now >= look_up_at) {
 			r = lookup(watch, wait->host, wait->port, &addresses);
 			look_up_at = r < 0 ? 0 : clock_after(now, LOOKUP_AGAIN_MS);
+			*loopback = r == 0 && all_loopback(&addresses);
 		}
 		if (r == 0 && wait->port) {
 			r = connect_any(watch, &addresses);
@@ -61,15 +75,17 @@ static int try_on(struct watch *watch) {
 
 int wait_until_up(const struct wait_for *wait, struct wait_end *end) {
 	struct watch watch;
+	bool loopback = false;
 	int r = watch_begin(&watch, wait);
 	if (r == 0) {
-		r = try_on(&watch);
+		r = try_on(&watch, &loopback);
 		watch_done(&watch);
 	}
 	*end = (struct wait_end){
 		.waited_ms = clock_now_ms() - watch.started,
 		.signal = watch.signal,
 		.failure = watch.failure,
+		.loopback = loopback,
 	};
 	return watch.signal ? -EINTR : r;
 }

@@ -43,6 +43,8 @@ struct wait_end {
 	int signal;
 	/** Why the last attempt failed: a clause; empty if none failed. */
 	struct err failure;
+	/** All addresses that the name has are the loopback's. */
+	bool loopback;
 };
 
 /**

@@ -17,12 +17,17 @@ static const struct {
 	const char *variable;
 	const char *fact;
 } promises[] = {
-	{"SLURM_GPUS_ON_NODE", "gpus"},	 {"SKYPILOT_NUM_GPUS_PER_NODE", "gpus"}, {"SM_NUM_GPUS", "gpus"},
-	{"SLURM_CPUS_PER_TASK", "cpus"}, {"SLURM_MEM_PER_NODE", "memory_mib"},
+	{"SLURM_GPUS_ON_NODE", "gpus"},
+	{"SLURM_GPUS_PER_NODE", "gpus"},
+	{"SLURM_TRES_PER_TASK", "gpus"},
+	{"SKYPILOT_NUM_GPUS_PER_NODE", "gpus"},
+	{"SM_NUM_GPUS", "gpus"},
+	{"SLURM_CPUS_PER_TASK", "cpus"},
+	{"SLURM_MEM_PER_NODE", "memory_mib"},
 };
 
-void findings_add(struct findings *out, bool hint, const char *about, const char *text) {
-	out->at[out->n++] = (struct finding){about, text, hint};
+void findings_add(struct findings *out, struct finding finding) {
+	out->at[out->n++] = finding;
 }
 
 /** The number in @text, or @otherwise. */
@@ -43,13 +48,23 @@ static uint64_t fact(const struct checking *c, const char *name) {
 	return number_in(value ? value : facts_find(&c->facts->list[FACTS_LIMITS], name), UINT64_MAX);
 }
 
-/** Expect at least @n; @why is a clause. */
-static void expect(const struct checking *c, bool hint, const char *name, uint64_t n, const char *why) {
+/** Expect at least @n, as the variable @source says, or NULL; @why is a clause. */
+static void expect(const struct checking *c, bool hint, const char *name, uint64_t n, const char *source,
+		   const char *why) {
 	uint64_t found = fact(c, name);
 	if (found < n) {
-		findings_add(c->out, hint, name,
-			     arena_format(c->out->arena, "%s is %lu, at least %lu expected: %s", name,
-					  (unsigned long)found, (unsigned long)n, why));
+		const char *have = arena_format(c->out->arena, "%lu", (unsigned long)found);
+		const char *expected = arena_format(c->out->arena, "%lu", (unsigned long)n);
+		findings_add(c->out,
+			     (struct finding){
+				     .about = name,
+				     .text = arena_format(c->out->arena, "%s is %s, at least %s expected: %s",
+							  name, have, expected, why),
+				     .hint = hint,
+				     .have = have,
+				     .expected = expected,
+				     .source = source,
+			     });
 	}
 }
 
@@ -58,13 +73,28 @@ static bool has_part(const char *devices) {
 	return devices && strstr(devices, "MIG");
 }
 
+/** The GPUs that @value promises: "8", of Slurm also "a100:8", and as TRES "cpu=8,gres/gpu:a100=2". 0: none. */
+static uint64_t promised(const char *value) {
+	const char *gpus = value ? strstr(value, "gres/gpu") : NULL, *text = gpus ? gpus : value;
+	size_t len = text ? strcspn(text, ",") : 0, start = len;
+	uint64_t n = 0;
+	while (start > 0 && text[start - 1] >= '0' && text[start - 1] <= '9') {
+		start--;
+	}
+	bool alone = start == 0 || text[start - 1] == ':' || text[start - 1] == '=';
+	if (alone && (gpus || !text || !strchr(text, '='))) {
+		num_read((struct str){text + start, len - start}, UINT32_MAX, &n);
+	}
+	return n;
+}
+
 static void expect_promises(const struct checking *c, const struct env *env) {
 	bool parts = has_part(env_value(env, "CUDA_VISIBLE_DEVICES")) ||
 		     has_part(env_value(env, "NVIDIA_VISIBLE_DEVICES"));
 	for (size_t i = 0; i < sizeof(promises) / sizeof(promises[0]); i++) {
 		const char *variable = promises[i].variable;
 		bool part = parts && strcmp(promises[i].fact, "gpus") == 0;
-		expect(c, false, promises[i].fact, part ? 0 : number_in(env_value(env, variable), 0),
+		expect(c, false, promises[i].fact, part ? 0 : promised(env_value(env, variable)), variable,
 		       variable);
 	}
 }
@@ -99,19 +129,20 @@ void findings_of(const struct facts_from *from, const struct facts *facts, struc
 	uint32_t n = count_processes(from->cluster);
 	uint64_t gpus = fact(&c, "gpus");
 	expect_promises(&c, from->env);
-	expect(&c, true, "gpus", gpus ? n : 0, "nproc_per_node");
-	expect(&c, true, "cpus", n, "nproc_per_node");
-	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0,
+	expect(&c, true, "gpus", gpus ? n : 0, NULL, "nproc_per_node");
+	expect(&c, true, "cpus", n, NULL, "nproc_per_node");
+	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0, NULL,
 	       "NCCL and data loaders fill /dev/shm; engines take --shm-size, or a volume in memory");
 	if (fact(&c, "rdma")) {
-		expect(&c, true, "rdma_verbs", 1, "/dev/infiniband is not in this container");
-		expect(&c, true, "rdma_active", 1, "NCCL will use TCP");
+		expect(&c, true, "rdma_verbs", 1, NULL, "/dev/infiniband is not in this container");
+		expect(&c, true, "rdma_active", 1, NULL, "NCCL will use TCP");
 	}
 	if (fact(&c, "rdma_verbs") && !may_lock()) {
-		expect(&c, true, "memlock_kib", MEMLOCK_SMALL_KIB,
+		expect(&c, true, "memlock_kib", MEMLOCK_SMALL_KIB, NULL,
 		       "RDMA locks memory; ulimit -l unlimited, or the capability ipc_lock");
 	}
 	if (findings_is_master(from->cluster)) {
-		expect(&c, false, "nofile", count_ranks(from->cluster), "the master connects to each rank");
+		expect(&c, false, "nofile", count_ranks(from->cluster), NULL,
+		       "the master connects to each rank");
 	}
 }

@@ -9,14 +9,16 @@
 #include "rollcall/facts.h"
 
 /** More than there are checks. */
-#define FINDINGS_MAX 16
+#define FINDINGS_MAX 32
 
 struct finding {
-	/** What it is about: a fact's name, or "name". */
+	/** What it is about: a fact's name, or "name", "port", "interface", "hca", "plugin". */
 	const char *about;
-	/** A sentence: lower case, no full stop. */
+	/** A sentence: no full stop. */
 	const char *text;
 	bool hint;
+	/** What is there, what was expected, and which variable or file says so; each NULL if there is none. */
+	const char *have, *expected, *source;
 };
 
 struct findings {
@@ -25,7 +27,7 @@ struct findings {
 	uint32_t n;
 };
 
-void findings_add(struct findings *out, bool hint, const char *about, const char *text);
+void findings_add(struct findings *out, struct finding finding);
 
 /** Whether this process, or one that it starts, will listen on the master's port. */
 bool findings_is_master(const struct cluster *cluster);

@@ -6,11 +6,14 @@
 #include "base/file.h"
 #include "base/num.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define TEXT_BYTES ((size_t)64 << 10)
+#define TEXT_BYTES  ((size_t)64 << 10)
+#define CACHE_BYTES ((size_t)16 << 20)
 
 /** More CPUs than Linux can have. */
 #define CPUS_MAX 8192
@@ -41,31 +44,82 @@ static uint64_t number_of(const struct machine *m, const char *path) {
 	return number_in(str_of(machine_text(m, path)));
 }
 
-uint64_t machine_count(const struct machine *m, const char *path, const char *text) {
+/** Which of the files that match are counted. */
+struct counting {
+	/** Those that begin with it, or NULL. */
+	const char *text;
+	/** Those that this process may read and write. */
+	bool writable;
+};
+
+static bool counts(const struct machine *m, const char *path, const struct counting *which) {
+	if (which->text) {
+		const char *found = machine_text(m, path);
+		return found && str_starts(str_of(found), str_of(which->text));
+	}
+	return faccessat(AT_FDCWD, under(m, path), which->writable ? R_OK | W_OK : F_OK, AT_EACCESS) == 0;
+}
+
+static int compare_names(const void *a, const void *b) {
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **machine_names(const struct machine *m, const char *path) {
+	uint32_t n = 0, cap = 15;
+	const char **names = arena_array(m->arena, cap + 1, sizeof(*names));
+	struct entries dir;
+	entries_open(&dir, under(m, path));
+	for (const char *found; (found = entries_next(&dir));) {
+		if (n == cap) {
+			const char **more = arena_array(m->arena, 2 * cap + 1, sizeof(*more));
+			memcpy(more, names, cap * sizeof(*names));
+			names = more;
+			cap *= 2;
+		}
+		if (*found != '.') {
+			names[n++] = arena_text(m->arena, found, strlen(found));
+		}
+	}
+	names[n] = NULL;
+	qsort(names, n, sizeof(*names), compare_names);
+	return names;
+}
+
+static uint64_t count(const struct machine *m, const char *path, const struct counting *which) {
 	size_t mark = strcspn(path, "*"), folder = mark;
 	uint64_t n = 0;
 	if (!path[mark]) {
-		const char *found = text ? machine_text(m, path) : NULL;
-		return text ? found && str_starts(str_of(found), str_of(text))
-			    : access(under(m, path), F_OK) == 0;
+		return counts(m, path, which);
 	}
 	while (path[folder - 1] != '/') {
 		folder--;
 	}
-	const char *name = arena_text(m->arena, path, folder);
-	struct entries dir;
-	entries_open(&dir, under(m, name));
-	for (const char *found; (found = entries_next(&dir));) {
-		size_t prefix = mark - folder;
-		bool matches = prefix ? strncmp(found, path + folder, prefix) == 0 &&
-						number_in(str_of(found + prefix)) != NOT_TOLD
-				      : *found != '.';
+	const char *parent = arena_text(m->arena, path, folder);
+	size_t prefix = mark - folder;
+	for (const char **name = machine_names(m, parent); *name; name++) {
+		bool matches = !prefix || (strncmp(*name, path + folder, prefix) == 0 &&
+					   number_in(str_of(*name + prefix)) != NOT_TOLD);
 		if (matches) {
-			const char *next = arena_format(m->arena, "%s%s%s", name, found, path + mark + 1);
-			n += machine_count(m, next, text);
+			n += count(m, arena_format(m->arena, "%s%s%s", parent, *name, path + mark + 1),
+				   which);
 		}
 	}
 	return n;
+}
+
+uint64_t machine_count(const struct machine *m, const char *path, const char *text) {
+	return count(m, path, &(struct counting){.text = text});
+}
+
+uint64_t machine_writable(const struct machine *m, const char *path) {
+	return count(m, path, &(struct counting){.writable = true});
+}
+
+bool machine_mentions(const struct machine *m, const char *path, const char *text) {
+	struct str all;
+	struct err ignored;
+	return file_read(m->arena, "", under(m, path), CACHE_BYTES, &all, &ignored) == 0 &&
+	       memmem(all.p, all.len, text, strlen(text));
 }
 
 uint64_t machine_gpus(const struct machine *m) {

@@ -24,6 +24,15 @@ struct machine {
  */
 uint64_t machine_count(const struct machine *m, const char *path, const char *text);
 
+/** How many files match @path, as there, that this process may read and write. They are not opened. */
+uint64_t machine_writable(const struct machine *m, const char *path);
+
+/** The names in the folder @path, without hidden ones, sorted; NULL behind the last. */
+const char **machine_names(const struct machine *m, const char *path);
+
+/** Whether @text stands anywhere in the file @path, of at most 16 MiB. */
+bool machine_mentions(const struct machine *m, const char *path, const char *text);
+
 /** The file @path without blanks at its end, or NULL. */
 const char *machine_text(const struct machine *m, const char *path);
 

@@ -102,7 +102,17 @@ finds() {
 		grep -x "finding: gpus is 7, at least 8 expected: $variable" <<<"$output"
 		check $variable=7 --
 		[ "$status" -eq 0 ]
-		check $variable=a100:8 --
+	done
+	for promise in SLURM_GPUS_PER_NODE=8 SLURM_GPUS_PER_NODE=a100:8 SLURM_TRES_PER_TASK=cpu=1,gres/gpu:a100=8,mem=1 \
+		SLURM_TRES_PER_TASK=gres/gpu:8; do
+		check "$promise" --
+		[ "$status" -eq 1 ]
+		grep -x "finding: gpus is 7, at least 8 expected: ${promise%%=*}" <<<"$output"
+		check "${promise/8/7}" --
+		[ "$status" -eq 0 ]
+	done
+	for none in SLURM_TRES_PER_TASK=cpu=100 SLURM_GPUS_PER_NODE=a100 SLURM_GPUS_PER_NODE=x9; do
+		check "$none" --
 		[ "$status" -eq 0 ]
 	done
 }
@@ -159,6 +169,7 @@ finds() {
 	open_folder
 	cp -r root "$DISTINIT" "$OPEN_FOLDER"
 	chmod -R go+rX "$OPEN_FOLDER/root"
+	chmod 666 "$OPEN_FOLDER/root/dev/infiniband/uverbs0"
 	ulimit -l 64
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" check --root="$OPEN_FOLDER/root"
 	[ "$status" -eq 0 ]
@@ -242,14 +253,15 @@ sys.stdin.read()' <stop >ready 3>&- &
 	python3 -c '
 import json, sys
 said = json.load(sys.stdin)
-assert set(said) == {"version", "facts", "findings"}
+assert set(said) == {"version", "time", "host", "rank", "facts", "findings"} and said["rank"] == 0
 assert all(set(fact) == {"group", "name", "value"} for fact in said["facts"])
 facts = {(fact["group"], fact["name"]): fact["value"] for fact in said["facts"]}
 assert {group for group, _ in facts} == {"world", "program", "env", "devices", "limits"}
 assert facts["world", "port"] == "1234" and facts["devices", "gpus"] == "2" and facts["env", "NCCL_A"] == "\""
 assert facts["devices", "gpu_driver"] is None
 gpus, shm = said["findings"]
-assert gpus == {"name": "gpus", "hint": False, "text": "gpus is 2, at least 3 expected: SLURM_GPUS_ON_NODE"}
+assert gpus == {"name": "gpus", "hint": False, "text": "gpus is 2, at least 3 expected: SLURM_GPUS_ON_NODE", "have": "2", "expected": "3",
+                "source": "SLURM_GPUS_ON_NODE"}
 assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	check -- --format=json
 	[ "$status" -eq 0 ]

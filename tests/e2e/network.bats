@@ -1,0 +1,280 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# distinit check: what variables say of the network, against the devices of this node.
+
+# shellcheck disable=SC2054 # the commas belong to the values
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	# A machine of its own: what is not in here, it does not have.
+	mkdir -p root/dev root/proc/self root/sys/class/net
+}
+
+teardown() {
+	[[ -z ${NETNS-} ]] || ip netns delete "$NETNS"
+	remove_open_folder
+}
+
+# interface NAME [FLAGS]
+interface() {
+	mkdir -p "root/sys/class/net/$1"
+	echo "${2-0x1003}" >"root/sys/class/net/$1/flags"
+}
+
+# port HCA PORT STATE LAYER [INDEX:GID]...
+port() {
+	local folder=root/sys/class/infiniband/$1/ports/$2 gid
+	mkdir -p "$folder/gids"
+	echo "$3" >"$folder/state"
+	echo "$4" >"$folder/link_layer"
+	for gid in "${@:5}"; do
+		echo "${gid#*:}" >"$folder/gids/${gid%%:*}"
+	done
+}
+
+# A DGX, as its sysfs is: 8 HCAs for training, of which one is down, and two for storage, over Ethernet.
+dgx() {
+	local i
+	for i in 0 1 2 3 4 5 6 7; do
+		port "mlx5_$i" 1 '4: ACTIVE' InfiniBand 0:fe80:0000:0000:0000:b859:9f03:00d6:8c0a
+	done
+	port mlx5_3 1 '1: DOWN' InfiniBand 0:fe80:0000:0000:0000:b859:9f03:00d6:8c0a
+	port mlx5_10 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0b 3:0000:0000:0000:0000:0000:ffff:0a00:0001
+	port mlx5_11 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0c 3:0000:0000:0000:0000:0000:0000:0000:0000
+	mkdir -p root/dev/infiniband
+	touch root/dev/infiniband/uverbs{0,1,2,3,4,5,6,7,8,9}
+	interface eth0
+	interface ib0
+	interface docker0 0x1002
+}
+
+# check VAR=VALUE... -- OPTION...: of that machine.
+check() {
+	local -a variables arguments
+	split "$@"
+	distinit "${variables[@]}" -- check --root=root "${arguments[@]}"
+}
+
+# finds [TEXT]...: these are all findings and hints on the network, in this order.
+finds() {
+	local expected=''
+	(($# == 0)) || expected=$(printf '%s\n' "$@")
+	[[ $(grep -E '^(finding|hint): ' <<<"$output" | grep -v -e ' memlock_kib ' -e 'finding: name ') == "$expected" && -z $stderr ]]
+}
+
+@test "network: NCCL_SOCKET_IFNAME has prefixes, whole names behind '=', and '^' for all but these" {
+	dgx
+	for good in eth eth0 =eth0 eth,nosuch =nosuch,ib0 ^lo,docker ^=lo; do
+		check NCCL_SOCKET_IFNAME="$good" --
+		finds
+	done
+	check NCCL_SOCKET_IFNAME= --
+	finds
+	check NCCL_SOCKET_IFNAME=nosuch --
+	[ "$status" -eq 1 ]
+	finds "finding: NCCL_SOCKET_IFNAME='nosuch' chooses none of this node's interfaces: NCCL ends with an error; there is: docker0 eth0 ib0"
+	check NCCL_SOCKET_IFNAME==eth --
+	finds "finding: NCCL_SOCKET_IFNAME='=eth' chooses none of this node's interfaces: NCCL ends with an error; there is: docker0 eth0 ib0"
+	check NCCL_SOCKET_IFNAME=^eth,ib,docker --
+	[[ $output == *"NCCL_SOCKET_IFNAME='^eth,ib,docker' chooses none of this node's interfaces"* ]]
+	check NCCL_SOCKET_IFNAME=docker --
+	finds "finding: NCCL_SOCKET_IFNAME='docker' chooses docker0, which is down: NCCL ends with an error; there is: docker0 eth0 ib0"
+}
+
+@test "network: GLOO_SOCKET_IFNAME and TP_SOCKET_IFNAME have whole names, and NCCL's syntax is an error" {
+	dgx
+	for variable in GLOO_SOCKET_IFNAME TP_SOCKET_IFNAME; do
+		check $variable=eth0 --
+		finds
+		check $variable=eth --
+		[ "$status" -eq 1 ]
+		[[ $output == *"finding: $variable='eth' chooses none of this node's interfaces: "* ]]
+		check $variable=^lo,docker --
+		finds "finding: $variable='^lo,docker': '^' is NCCL's syntax; here names are whole: eth0,eth1"
+		check $variable==eth0 --
+		finds "finding: $variable='=eth0': '=' is NCCL's syntax; here names are whole: eth0,eth1"
+		check $variable=eth0,eth1 --
+		[[ $output == *"finding: $variable='eth0,eth1' names 'eth1', which is not here: "*'; there is: docker0 eth0 ib0'* ]]
+	done
+}
+
+@test "network: UCX_NET_DEVICES has interfaces, and ports of HCAs" {
+	dgx
+	for good in mlx5_0:1 mlx5_0:1,eth0 all ^mlx5_0:1; do
+		check UCX_NET_DEVICES=$good --
+		finds
+	done
+	check UCX_NET_DEVICES=mlx5_0:2 --
+	[ "$status" -eq 1 ]
+	[[ $output == *"UCX_NET_DEVICES='mlx5_0:2' chooses none of this node's interfaces and HCAs: "* ]]
+}
+
+@test "network: NCCL_IB_HCA has prefixes with ports" {
+	dgx
+	for good in mlx5_0 =mlx5_0:1,mlx5_1:1 ^mlx5_10,mlx5_11 mlx5_1:1; do
+		check NCCL_IB_HCA=$good --
+		finds
+	done
+	check NCCL_IB_HCA=mlx5_9 --
+	[ "$status" -eq 1 ]
+	finds "finding: NCCL_IB_HCA='mlx5_9' chooses none of this node's HCAs: NCCL will use TCP; there is: mlx5_0 mlx5_1 mlx5_10 mlx5_11 mlx5_2 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_7"
+	check NCCL_IB_HCA==mlx5_0:2 --
+	[ "$status" -eq 1 ]
+	check NCCL_IB_HCA==mlx5_3 --
+	[ "$status" -eq 1 ]
+	[[ $output == *"NCCL_IB_HCA='=mlx5_3' chooses mlx5_3:1, which is in state 1: DOWN: NCCL will use TCP"* ]]
+	check NCCL_IB_HCA==mlx5_2,mlx5_3 --
+	[ "$status" -eq 0 ]
+	finds "hint: NCCL_IB_HCA='=mlx5_2,mlx5_3': mlx5_3:1 is in state 1: DOWN"
+	check NCCL_IB_HCA=mlx5_9 NCCL_IB_DISABLE=1 --
+	finds
+	check NVSHMEM_HCA_LIST=mlx5_9:1 --
+	[[ $output == *"NVSHMEM_HCA_LIST='mlx5_9:1' chooses none of this node's HCAs: NVSHMEM finds no device"* ]]
+}
+
+@test "network: where there are no HCAs, NCCL_IB_HCA chooses none" {
+	interface eth0
+	check NCCL_IB_HCA=mlx5 --
+	finds "finding: NCCL_IB_HCA='mlx5' chooses none of this node's HCAs: NCCL will use TCP; there is: none"
+}
+
+@test "network: the GID of NCCL_IB_GID_INDEX has to be there, for RoCE" {
+	dgx
+	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_10 --
+	finds
+	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_11 --
+	[ "$status" -eq 1 ]
+	finds 'finding: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID, nor has another port: NCCL will use TCP; show_gids lists them'
+	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_10,mlx5_11 --
+	[ "$status" -eq 0 ]
+	finds 'hint: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID; show_gids lists them'
+	check NCCL_IB_GID_INDEX=5 NCCL_IB_HCA==mlx5_10 --
+	[ "$status" -eq 1 ]
+	# InfiniBand has no need of it. Without NCCL_IB_HCA, all count.
+	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_0 --
+	finds
+	check NCCL_IB_GID_INDEX=3 --
+	finds 'hint: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID; show_gids lists them'
+	check NVSHMEM_IB_GID_INDEX=3 NVSHMEM_HCA_LIST=mlx5_11:1 --
+	[[ $output == *'finding: NVSHMEM_IB_GID_INDEX=3: mlx5_11:1 has no such GID'* ]]
+}
+
+@test "network: devices of RDMA that this user may not open" {
+	dgx
+	open_folder
+	cp -r root "$DISTINIT" "$OPEN_FOLDER"
+	chmod -R go+rX "$OPEN_FOLDER/root"
+	chmod 660 "$OPEN_FOLDER"/root/dev/infiniband/*
+	invoke as_nobody env -i "$OPEN_FOLDER/distinit" check --root="$OPEN_FOLDER/root"
+	if [[ $EUID -eq 0 ]]; then
+		[ "$status" -eq 1 ]
+		finds 'finding: none of /dev/infiniband/uverbs* can be opened: NCCL will use TCP; let this user, or its groups, write to them'
+	fi
+	chmod 666 "$OPEN_FOLDER"/root/dev/infiniband/uverbs7
+	invoke as_nobody env -i "$OPEN_FOLDER/distinit" check --root="$OPEN_FOLDER/root"
+	finds
+}
+
+@test "network: a plugin of NCCL has to be where the loader looks" {
+	mkdir -p root/opt/plugin root/etc root/usr/lib
+	for set in NCCL_NET=gIB "NCCL_NET=AWS Libfabric" NCCL_NET_PLUGIN=aws-ofi NCCL_NET_PLUGIN=/opt/x.so; do
+		check "$set" LD_LIBRARY_PATH=/usr/local/lib:/opt/plugin --
+		[ "$status" -eq 1 ]
+	done
+	finds "finding: NCCL_NET_PLUGIN='/opt/x.so' needs /opt/x.so, which is in no folder of LD_LIBRARY_PATH, nor where the loader looks by itself"
+	for good in NCCL_NET=IB NCCL_NET=Socket NCCL_NET=socket NCCL_NET= NCCL_NET_PLUGIN=none NCCL_NET_PLUGIN=; do
+		check "$good" --
+		finds
+	done
+	touch root/opt/plugin/libnccl-net.so root/opt/plugin/libnccl-net-aws-ofi.so root/opt/x.so
+	for set in NCCL_NET=gIB NCCL_NET_PLUGIN=aws-ofi NCCL_NET_PLUGIN=/opt/x.so; do
+		check "$set" LD_LIBRARY_PATH=/usr/local/lib:/opt/plugin --
+		finds
+	done
+	check NCCL_NET=gIB --
+	[ "$status" -eq 1 ]
+	printf 'ld.so-1.7.0\0glibc-ld.so.cache1.1libnccl-net.so\0/opt/amazon/lib/libnccl-net.so\0' >root/etc/ld.so.cache
+	check NCCL_NET=gIB --
+	finds
+}
+
+@test "network: Google's plugin is there, and its variables are not set" {
+	mkdir -p root/usr/local/gib/scripts
+	touch root/usr/local/gib/scripts/set_nccl_env.sh
+	check --
+	[ "$status" -eq 1 ]
+	finds 'finding: /usr/local/gib is here, but NCCL_NET is not set: NCCL will use TCP; source /usr/local/gib/scripts/set_nccl_env.sh, or set what it sets'
+	check NCCL_NET=IB --
+	finds
+}
+
+@test "network: a rank that sees fewer GPUs than its local rank needs is a hint" {
+	local step=(OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=4)
+	check "${step[@]}" CUDA_VISIBLE_DEVICES=0 --
+	[ "$status" -eq 0 ]
+	finds "hint: this rank's local rank is 3, and GPUs that it sees: 1; a program that takes the GPU of its local rank fails: let it take 0, or give each task all GPUs of the node"
+	check "${step[@]}" CUDA_VISIBLE_DEVICES=0,1,2,3 --
+	finds
+}
+
+@test "network: the kernel's interfaces: without an address, down, or the loopback, where others have to come" {
+	[[ $EUID -eq 0 ]] || skip "only root can make a network namespace"
+	requires ip
+	NETNS=distinit-$$
+	ip netns add "$NETNS" 2>/dev/null || { NETNS='' && skip "no network namespace can be made here"; }
+	ip -n "$NETNS" link set lo up
+	ip -n "$NETNS" link add veth0 type veth peer name veth1
+	ip -n "$NETNS" link set veth0 up
+	ip -n "$NETNS" link set veth1 up
+	ip -n "$NETNS" -6 addr flush dev veth1
+	local cluster=(--hosts=10.9.0.1,10.9.0.2 --node-rank=1)
+	inside() {
+		invoke ip netns exec "$NETNS" env -i "$@" "$DISTINIT" check "${cluster[@]}"
+	}
+	inside GLOO_SOCKET_IFNAME=veth1
+	finds "finding: GLOO_SOCKET_IFNAME='veth1' chooses veth1, which has no address: gloo ends with an error; there is: lo veth1 veth0"
+	ip -n "$NETNS" addr add 10.9.0.2/24 dev veth1
+	inside GLOO_SOCKET_IFNAME=veth1
+	finds
+	ip -n "$NETNS" link set veth1 down
+	inside NCCL_SOCKET_IFNAME=veth1
+	finds "finding: NCCL_SOCKET_IFNAME='veth1' chooses veth1, which is down: NCCL ends with an error; there is: lo veth1 veth0"
+	inside GLOO_SOCKET_IFNAME=lo
+	finds "finding: GLOO_SOCKET_IFNAME='lo' chooses lo, which is the loopback, which other nodes cannot reach: gloo ends with an error; there is: lo veth1 veth0"
+	cluster=()
+	inside GLOO_SOCKET_IFNAME=lo
+	finds
+}
+
+@test "network: a node whose own name is the loopback" {
+	check -- --hosts=localhost,b.invalid --node-rank=0 --master-port=0
+	[ "$status" -eq 125 ]
+	check MASTER_PORT=29876 -- --hosts=localhost,b.invalid --node-rank=0
+	[ "$status" -eq 1 ]
+	finds "finding: this node's name, 'localhost', is the loopback here: gloo, and engines that look their name up, tell the others an address that they cannot reach; add gloo to --frameworks, or mend /etc/hosts"
+	interface eth0
+	check MASTER_PORT=29876 GLOO_SOCKET_IFNAME=eth0 -- --hosts=localhost,b.invalid --node-rank=0
+	[ "$status" -eq 0 ]
+	[[ $output == *"hint: this node's name, 'localhost', is the loopback here: "* ]]
+}
+
+@test "network: json has what is there, what was expected, and who says so" {
+	requires python3
+	dgx
+	check NCCL_IB_HCA=mlx5_9 SLURM_TRES_PER_TASK=cpu=1,gres/gpu:a100=8 -- --format=json
+	[ "$status" -eq 1 ]
+	python3 -c '
+import datetime, json, socket, sys
+said = json.load(sys.stdin)
+assert said["host"] == socket.gethostname() and said["rank"] is None, said
+datetime.datetime.strptime(said["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
+gpus, hca = said["findings"][0], said["findings"][-1]
+assert gpus == {"name": "gpus", "text": "gpus is 0, at least 8 expected: SLURM_TRES_PER_TASK", "have": "0", "expected": "8",
+                "source": "SLURM_TRES_PER_TASK", "hint": False}, gpus
+assert (hca["name"], hca["expected"], hca["source"], hca["hint"]) == ("hca", "mlx5_9", "NCCL_IB_HCA", False), hca
+assert hca["have"].startswith("mlx5_0 mlx5_1 "), hca' <<<"$output"
+}
