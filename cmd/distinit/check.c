@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** `check`: the facts of this node, and what was promised to it against what is there. */
+/** `check` and --check: the facts of this node, and what was promised to it against what is there. */
 
 #include "distinit/commands.h"
 
@@ -105,6 +105,42 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 		check_port(s, from.port, out);
 	}
 	return status;
+}
+
+int check_options(struct session *s, struct err *err) {
+	static const char *const levels[] = {"findings", "hints", NULL};
+	const char *value = s->settings.value[OPT_CHECK];
+	if (!settings_on(&s->settings, OPT_CHECK)) {
+		return 0;
+	}
+	int level = *value ? settings_choose(&s->settings, OPT_CHECK, levels, err) : 0;
+	s->check = level == 1 ? CHECK_HINTS : CHECK_FINDINGS;
+	return level < 0 ? level : 0;
+}
+
+int session_check(struct session *s) {
+	struct facts facts;
+	struct findings findings = {.arena = &s->arena};
+	struct err err, first = {0};
+	if (!s->check) {
+		return 0;
+	}
+	// The facts are read below --root, and along PATH.
+	if (access_become(&s->flow.access, &err) < 0) {
+		return wait_fail(s, &err, EXIT_OURS);
+	}
+	int status = check(s, &facts, &findings);
+	for (const struct finding *f = findings.at; f < findings.at + findings.n; f++) {
+		err_set(&err, EINVAL, "%s (%s)", f->text, session_label(s, OPT_CHECK));
+		if (f->hint && s->check < CHECK_HINTS) {
+			say_line(&s->speaker, LOG_WARN, err.text);
+			continue;
+		}
+		session_fail(s, &err);
+		log_termination(s, &err);
+		first = first.text[0] ? first : err;
+	}
+	return first.text[0] ? report_failed(s, EXIT_OURS, &first) : status;
 }
 
 static void put_text(const struct facts *facts, const struct findings *findings, struct buf *out) {

@@ -53,6 +53,15 @@ int command_version(struct session *s);
  */
 int session_wait(struct session *s);
 
+/** --check (check.c). Read its level. Returns 0; -EINVAL. */
+int check_options(struct session *s, struct err *err);
+
+/**
+ * Check this node, if --check is given: print each finding, also to the termination log. Call it after
+ * privileges_drop(). Returns 0 to go on; otherwise the exit status.
+ */
+int session_check(struct session *s);
+
 /**
  * The roll call (rollcall.c). Prepare it after session_derive(), with our own rights: read its
  * options and the secret. Returns 0; -EINVAL, or the error of a file.
@@ -91,6 +100,9 @@ const char *shown_word(struct session *s, char **argv, size_t i);
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);
 
+/** wait.c: write @err to the termination log, if there is one. Kubernetes shows it with the container's state. */
+void log_termination(struct session *s, const struct err *err);
+
 /** wait.c: die of @signal, which ended a wait. Returns the exit status if that is not possible. */
 int wait_die(int signal);
 
@@ -100,8 +112,11 @@ int check_env_format(struct session *s, struct err *err);
 /** env.c: write the variables to --output or stdout, in --format. Returns the exit status. */
 int write_env(struct session *s);
 
+/** Read --map-exit into @plan, which is preset. It holds for our own statuses, too. Returns 0; -EINVAL. */
+int read_map_exit(struct session *s, struct init_plan *plan, struct err *err);
+
 /**
- * Make the plan of --init from the settings. *@wanted: whether to stay as the parent. The options
+ * Make the plan of --init from the settings; @plan is preset. *@wanted: whether to stay as the parent. The options
  * are checked in both cases. Returns 0; -EINVAL.
  */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);

@@ -11,9 +11,9 @@
 #include <errno.h>
 
 /** The options of --init. They need --init, except the last three, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_MAP_EXIT,  OPT_GRACE,
-					 OPT_LEFTOVERS,	 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_INIT,
-					 OPT_TIME_LIMIT, OPT_TOGETHER};
+static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT_GRACE, OPT_LEFTOVERS,
+					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_INIT,  OPT_TIME_LIMIT,
+					 OPT_TOGETHER};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 3)
@@ -92,6 +92,11 @@ static bool any_is_on(const struct session *s) {
 	return false;
 }
 
+int read_map_exit(struct session *s, struct init_plan *plan, struct err *err) {
+	const char *value = s->settings.value[OPT_MAP_EXIT];
+	return value ? init_plan_statuses(plan, session_label(s, OPT_MAP_EXIT), value, err) : 0;
+}
+
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err) {
 	bool together = settings_on(&s->settings, OPT_TOGETHER);
 	*wanted = false;
@@ -101,7 +106,6 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	if (!any_is_on(s)) {
 		return 0;
 	}
-	init_plan_preset(plan);
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
 	r = r < 0 ? r : check_init(s, OPT_TOGETHER, err);
@@ -111,9 +115,6 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && value[OPT_SIGNAL]) {
 		r = init_plan_signals(plan, session_label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
-	}
-	if (r == 0 && value[OPT_MAP_EXIT]) {
-		r = init_plan_statuses(plan, session_label(s, OPT_MAP_EXIT), value[OPT_MAP_EXIT], err);
 	}
 	if (r == 0 && value[OPT_PDEATHSIG]) {
 		r = init_plan_pdeathsig(plan, session_label(s, OPT_PDEATHSIG), value[OPT_PDEATHSIG], err);

@@ -125,7 +125,13 @@ int main(int argc, char **argv) {
 	}
 
 	struct err err;
-	if (elevated_check(&s.arena, &err) < 0 || session_options(&s, sub->command, options_at, &err) < 0) {
+	if (elevated_check(&s.arena, &err) < 0) {
+		return session_fail(&s, &err);
+	}
+	if (session_options(&s, sub->command, options_at, &err) < 0) {
+		if (sub->command == CMD_RUN) {
+			log_termination(&s, &err);
+		}
 		return session_fail(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {

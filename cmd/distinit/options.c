@@ -98,6 +98,9 @@ static const struct option options[] = {
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "WHAT",
 	 "wait until the master's port answers (tcp, default), its name resolves (dns, default of 'distinit "
 	 "wait'), or all are there and agree (all, the roll call)"},
+	{"check", 0, OPT_CHECK, TAKES_OPTIONAL, CMD_RUN, true, "LEVEL",
+	 "before COMMAND, compare this node with what was promised to it, as 'distinit check' does; findings "
+	 "(default), or hints too, end it with 125"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
 	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
@@ -120,7 +123,7 @@ static const struct option options[] = {
 	{"signal", 0, OPT_SIGNAL, TAKES_LIST, CMD_RUN, true, "FROM:TO",
 	 "forward one signal as another (TERM:INT), or drop it (TERM:0); join pairs by ','"},
 	{"map-exit", 0, OPT_MAP_EXIT, TAKES_LIST, CMD_RUN, true, "FROM:TO",
-	 "if the command exits with status FROM, exit with TO (143:0); join pairs by ','"},
+	 "exit with TO in place of FROM (143:0), for distinit's own statuses without --init, too; join pairs by ','"},
 	{"grace", 0, OPT_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "kill the command this long after the first TERM, or never (default: never; after --time-limit: "
 	 "30s)"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** In place of rollcall.c where the build leaves the roll call out. */
+/** In place of rollcall.c, together.c and check.c where the build leaves the roll call out. */
 
 #include "distinit/commands.h"
 
@@ -23,5 +23,16 @@ void together_join(struct session *s, struct init_plan *plan) {
 
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	(void)s, (void)timeout_ms, (void)longer;
+	return 0;
+}
+
+int check_options(struct session *s, struct err *err) {
+	return settings_on(&s->settings, OPT_CHECK)
+		       ? err_set(err, ENOSYS, "--check: this distinit is built without the roll call")
+		       : 0;
+}
+
+int session_check(struct session *s) {
+	(void)s;
 	return 0;
 }

@@ -29,6 +29,7 @@ static int refuse_command_line(struct session *s) {
 	} else {
 		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(words[0])).s);
 	}
+	log_termination(s, &err);
 	return session_fail(s, &err);
 }
 
@@ -120,6 +121,7 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 		memcpy(end.text, err->text, sizeof(end.text) - 1);
 		plan->beside->ended(plan->beside, &end);
 	}
+	s->ran = !err->text[0];
 	return status;
 }
 
@@ -129,8 +131,9 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	if (plan && init_hold_signals(plan, err) < 0) {
 		return EXIT_OURS;
 	}
-	if (session_derive(s, err) < 0 || flow_write_hostfile(&s->flow, err) < 0 ||
-	    session_fill_check(s, err) < 0 || rollcall_prepare(s, err) < 0) {
+	if (check_options(s, err) < 0 || session_derive(s, err) < 0 ||
+	    flow_write_hostfile(&s->flow, err) < 0 || session_fill_check(s, err) < 0 ||
+	    rollcall_prepare(s, err) < 0) {
 		return EXIT_OURS;
 	}
 	say_notes(&s->speaker, &s->notes);
@@ -145,7 +148,8 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	}
 	report_derived(s);
 	err->text[0] = '\0';
-	int status = session_wait(s);
+	int status = session_check(s);
+	status = status ? status : session_wait(s);
 	return status ? status : start_workload_of(s, plan, err);
 }
 
@@ -175,18 +179,19 @@ int command_run(struct session *s) {
 	}
 	session_report_open(s);
 	session_fill_forgotten(s);
-	struct init_plan plan = {0};
+	struct init_plan plan;
 	bool stay;
 	int status = EXIT_OURS;
-	if (session_plan(s, &err) == 0 && read_init_plan(s, &plan, &stay, &err) == 0) {
+	init_plan_preset(&plan);
+	if (read_map_exit(s, &plan, &err) == 0 && session_plan(s, &err) == 0 &&
+	    read_init_plan(s, &plan, &stay, &err) == 0) {
 		status = run_workload(s, stay ? &plan : NULL, &err);
 	}
 	if (err.text[0]) {
 		if (status == EXIT_NOT_FOUND) {
 			explain_subcommand(s, &err);
 		}
-		session_fail(s, &err);
-		report_failed(s, status, &err);
+		wait_fail(s, &err, status);
 	}
-	return status;
+	return s->ran ? status : plan.status_as[status];
 }

@@ -26,6 +26,10 @@ struct session {
 	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
 	struct env before;
 	struct rolling *rolling;
+	/** The workload has run, and its status is mapped (--map-exit). */
+	bool ran;
+	/** --check: from which level on a finding ends this. */
+	enum check_level { CHECK_OFF, CHECK_FINDINGS, CHECK_HINTS } check;
 	/** --together; NULL: it is not wanted. */
 	struct together *together;
 	/** The descriptor that holds the port of a roll call (net/listen.h); not above 0: none. */

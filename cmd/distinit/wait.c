@@ -104,11 +104,7 @@ static void say_failed(void *context, const char *failure) {
 		 arena_format(&w->session->arena, "waiting for %s: %s", w->name, failure));
 }
 
-/**
- * Write @err to the termination log, if there is one. Kubernetes shows it with the container's
- * state.
- */
-static void log_termination(struct session *s, const struct err *err) {
+void log_termination(struct session *s, const struct err *err) {
 	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
 	struct buf line = BUF(&s->arena);
 	buf_puts(&line, "distinit: error: ");

@@ -92,6 +92,12 @@ enum append {
  */
 int access_append(struct access *access, const struct setting *file, enum append how, struct err *err);
 
+/**
+ * The same for @path, a constant of this program that nobody told, with our own rights: only a regular
+ * file that exists, and is no symlink.
+ */
+int access_append_constant(const char *path);
+
 /** Open the folder @folder, in which we write. Returns the descriptor; a negative errno without a message. */
 int access_folder(const struct setting *folder);
 

@@ -249,3 +249,7 @@ int access_append(struct access *a, const struct setting *file, enum append how,
 	}
 	return r;
 }
+
+int access_append_constant(const char *path) {
+	return append_path(path, APPEND_EXISTING);
+}

@@ -113,7 +113,7 @@ struct supervisor {
 INLINE int workload_status(const struct supervisor *in) {
 	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
 	int other = in->plan.beside ? in->plan.beside->status : 0;
-	return in->limited ? EXIT_TIME_LIMIT : in->plan.status_as[other ? other : status];
+	return in->plan.status_as[in->limited ? EXIT_TIME_LIMIT : other ? other : status];
 }
 
 // beside.c

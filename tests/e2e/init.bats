@@ -149,15 +149,35 @@ children_of() {
 	succeeds_with main1
 }
 
-@test "init: --map-exit maps the command's status, the last pair counts, and distinit's own statuses stay" {
+@test "init: --map-exit maps the command's status, and the last pair counts" {
 	distinit -- --init --map-exit=143:0,7:1 -- /bin/sh -c 'kill -TERM $$'
 	succeeds_with ''
 	distinit -- --init --map-exit=7:1 --map-exit=7:2,1:5 -- /bin/sh -c 'exit 7'
 	[ "$status" -eq 2 ]
 	distinit DISTINIT_MAP_EXIT=7:0 -- --init -- /bin/sh -c 'exit 7'
 	succeeds_with ''
-	distinit -- --init --map-exit=127:0 -- /no/such
-	[ "$status" -eq 127 ]
+}
+
+@test "--map-exit maps distinit's own statuses, with and without --init" {
+	for init in --init=0 --init; do
+		distinit -- $init --map-exit=127:0 -- /no/such
+		[ "$status" -eq 0 ]
+		distinit -- $init --map-exit=126:9 -- /dev/null
+		[ "$status" -eq 9 ]
+		distinit -- $init --map-exit=125:78,78:1 --hosts='a[' -- true
+		[ "$status" -eq 78 ]
+		distinit DISTINIT_MAP_EXIT=125:78 -- $init --user=no-such-user -- true
+		[ "$status" -eq 78 ]
+		distinit -- $init --map-exit=124:75 --wait=100ms --hosts=127.0.0.1,127.0.0.2 --node-rank=1 --master-port=1 -- true
+		[ "$status" -eq 75 ]
+	done
+	distinit -- --map-exit=124:75 --time-limit=50ms -- sleep 5
+	[ "$status" -eq 75 ]
+	# A program that has started has its own.
+	distinit -- --map-exit=7:0 -- sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	distinit -- --map-exit=7 -- true
+	refuses_with "--map-exit: '7': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
 }
 
 # --- inheritance ----------------------------------------------------------------------------------
@@ -966,7 +986,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 }
 
 @test "init: its options without --init are refused, and their variables are ignored" {
-	for option in --kill-group --signal=TERM:INT --map-exit=143:0 --grace=1s --leftovers=end --leftovers-grace=1s --pdeathsig=TERM; do
+	for option in --kill-group --signal=TERM:INT --grace=1s --leftovers=end --leftovers-grace=1s --pdeathsig=TERM; do
 		distinit -- "$option" -- /bin/true
 		refuses_with "${option%%=*} needs --init"
 	done

@@ -141,3 +141,54 @@ told() {
 	wait "$pid"
 	[ "$(sort got | xargs)" = 'PIPE USR1 XFSZ' ]
 }
+
+@test "termination log: whatever ends distinit before the command is there" {
+	mkdir -p root/dev
+	# ended STATUS PATTERN ARG...
+	ended() {
+		: >root/dev/termination-log
+		distinit PATH=/usr/bin:/bin -- --root="$PWD/root" "${@:3}"
+		# shellcheck disable=SC2053 # a pattern is meant
+		[[ $status -eq $1 && $(<root/dev/termination-log) == "distinit: error: "$2 && $(<root/dev/termination-log) == "$stderr" ]]
+	}
+	for init in --init=0 --init; do
+		ended 127 "'nosuch' was not found in PATH='/usr/bin:/bin'" $init -- nosuch
+		ended 126 "'/dev/null' cannot be started: *" $init -- /dev/null
+		ended 125 "--hosts='a[', *" $init --hosts='a[' -- true
+		ended 125 "--check='x': expected one of findings, hints" $init --check=x -- true
+	done
+	ended 125 "--grace='x' *" --init --grace=x -- true
+	# Whose rights would open the file is not known.
+	: >root/dev/termination-log
+	distinit -- --root=root --user=no-such-user -- true
+	[[ $status -eq 125 && -z $(<root/dev/termination-log) ]]
+	distinit -- --root=root --no-such-option -- true
+	[[ $status -eq 125 && -z $(<root/dev/termination-log) ]]
+}
+
+@test "termination log: Kubernetes' own is written to for a bad option, too" {
+	[[ $EUID -eq 0 ]] || skip "only root can have another /dev"
+	requires unshare
+	mkdir dev
+	mknod dev/null c 1 3
+	: >dev/termination-log
+	# as_pod ARG...
+	as_pod() {
+		# shellcheck disable=SC2016 # for the shell that is started
+		invoke unshare --mount bash -c 'mount --bind dev /dev && exec env -i "$@"' - "$DISTINIT" "$@"
+	}
+	as_pod --no-such-option -- true
+	[[ $status -eq 125 && -n $stderr && $(<dev/termination-log) == "$stderr" ]]
+	: >dev/termination-log
+	as_pod
+	[[ $status -eq 125 && $(<dev/termination-log) == *"no command"* ]]
+	: >dev/termination-log
+	as_pod --user=no-such-user -- true
+	[[ $status -eq 125 && $(<dev/termination-log) == *no-such-user* ]]
+	# What is no regular file, or a link, is left alone.
+	rm dev/termination-log
+	: >secret
+	ln -s "$PWD/secret" dev/termination-log
+	as_pod --no-such-option -- true
+	[[ $status -eq 125 && ! -s secret ]]
+}
