@@ -74,10 +74,14 @@ static const char *master_text(struct reading *r) {
 	return address ? master : arena_text(r->arena, master, strcspn(master, "."));
 }
 
+/** "8 x 100,4": 8 tasks on each of 100 nodes, and 4 on the last. */
 static const char *tasks_text(struct reading *r, const struct placement *place) {
 	struct buf list = BUF(r->arena);
-	for (uint32_t i = 0; place->tasks_per_node && i < place->hosts.n; i++) {
-		buf_putf(&list, i ? ",%u" : "%u", place->tasks_per_node[i]);
+	const uint32_t *tasks = place->tasks_per_node;
+	for (uint32_t i = 0, n; tasks && i < place->hosts.n; i += n) {
+		for (n = 1; i + n < place->hosts.n && tasks[i + n] == tasks[i]; n++) {
+		}
+		buf_putf(&list, n > 1 ? "%s%u x %u" : "%s%u", i ? "," : "", tasks[i], n);
 	}
 	return list.len ? shortened(r->arena, buf_text(&list)) : NULL;
 }
@@ -219,12 +223,21 @@ static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_
 	}
 }
 
+/** "2", "1.5", "0.25". */
+static const char *cpus_text(struct reading *r, uint64_t hundredths) {
+	unsigned long whole = hundredths / 100, rest = hundredths % 100;
+	return hundredths == NOT_TOLD ? NULL
+	       : !rest		      ? arena_format(r->arena, "%lu", whole)
+	       : rest % 10	      ? arena_format(r->arena, "%lu.%02lu", whole, rest)
+				      : arena_format(r->arena, "%lu.%lu", whole, rest / 10);
+}
+
 static void read_limits(struct reading *r) {
 	const struct machine *m = &r->machine;
 	struct rlimit memlock = {0}, nofile = {0};
 	prlimit(0, RLIMIT_MEMLOCK, NULL, &memlock);
 	prlimit(0, RLIMIT_NOFILE, NULL, &nofile);
-	add_number(r, "cpus", machine_cpus(m));
+	add(r, "cpus", cpus_text(r, machine_cpus(m)));
 	add_limit(r, "memlock_kib", memlock.rlim_cur, 1024);
 	add_number(r, "memory_mib", machine_memory(m));
 	add_limit(r, "nofile", nofile.rlim_cur, 1);

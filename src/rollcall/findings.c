@@ -30,22 +30,25 @@ void findings_add(struct findings *out, struct finding finding) {
 	out->at[out->n++] = finding;
 }
 
-/** The number in @text, or @otherwise. */
-static uint64_t number_in(const char *text, uint64_t otherwise) {
-	num_read(str_of(text), UINT64_MAX - 1, &otherwise);
-	return otherwise;
-}
-
 /** What the facts are held against. */
 struct checking {
 	const struct facts *facts;
 	struct findings *out;
 };
 
-/** A device or limit as a number. One that is not known, or unlimited, is large enough for everything. */
-static uint64_t fact(const struct checking *c, const char *name) {
+/** A device or a limit, or NULL. */
+static const char *fact_text(const struct checking *c, const char *name) {
 	const char *value = facts_find(&c->facts->list[FACTS_DEVICES], name);
-	return number_in(value ? value : facts_find(&c->facts->list[FACTS_LIMITS], name), UINT64_MAX);
+	return value ? value : facts_find(&c->facts->list[FACTS_LIMITS], name);
+}
+
+/** The same as a number. One that is not known, or unlimited, is large enough for everything. */
+static uint64_t fact(const struct checking *c, const char *name) {
+	const char *value = fact_text(c, name);
+	uint64_t number = UINT64_MAX;
+	// 1.5 CPUs are not two.
+	num_read((struct str){value, value ? strcspn(value, ".") : 0}, UINT64_MAX - 1, &number);
+	return number;
 }
 
 /** Expect at least @n, as the variable @source says, or NULL; @why is a clause. */
@@ -53,7 +56,7 @@ static void expect(const struct checking *c, bool hint, const char *name, uint64
 		   const char *why) {
 	uint64_t found = fact(c, name);
 	if (found < n) {
-		const char *have = arena_format(c->out->arena, "%lu", (unsigned long)found);
+		const char *have = fact_text(c, name);
 		const char *expected = arena_format(c->out->arena, "%lu", (unsigned long)n);
 		findings_add(c->out,
 			     (struct finding){
@@ -130,7 +133,7 @@ void findings_of(const struct facts_from *from, const struct facts *facts, struc
 	uint64_t gpus = fact(&c, "gpus");
 	expect_promises(&c, from->env);
 	expect(&c, true, "gpus", gpus ? n : 0, NULL, "nproc_per_node");
-	expect(&c, true, "cpus", n, NULL, "nproc_per_node");
+	expect(&c, true, "cpus", n > 1 ? n : 0, NULL, "nproc_per_node");
 	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0, NULL,
 	       "NCCL and data loaders fill /dev/shm; engines take --shm-size, or a volume in memory");
 	if (fact(&c, "rdma")) {

@@ -172,6 +172,8 @@ struct limit {
 	const char *top, *file;
 	/** The file with the number that the first is divided by; NULL: it is in the first, or is 1. */
 	const char *period;
+	/** The limit is returned in parts of one: 100 are one CPU. */
+	uint64_t parts;
 };
 
 static uint64_t limit_in(const struct machine *m, const struct limit *limit, const char *folder) {
@@ -183,7 +185,7 @@ static uint64_t limit_in(const struct machine *m, const struct limit *limit, con
 		period = number_of(m, arena_format(m->arena, "%s/%s", folder, limit->period));
 	}
 	bool known = number != NOT_TOLD && period != NOT_TOLD && period != 0;
-	return known ? (number + period - 1) / period : NOT_TOLD;
+	return known ? (number * limit->parts + period - 1) / period : NOT_TOLD;
 }
 
 /**
@@ -216,13 +218,13 @@ static uint64_t count_cpus(void) {
 			n++;
 		}
 	}
-	return n ? n : NOT_TOLD;
+	return n ? 100 * n : NOT_TOLD;
 }
 
 uint64_t machine_cpus(const struct machine *m) {
 	static const struct limit limits[] = {
-		{"0::", "/sys/fs/cgroup", "cpu.max", NULL},
-		{":cpu,cpuacct:", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us"},
+		{"0::", "/sys/fs/cgroup", "cpu.max", NULL, 100},
+		{":cpu,cpuacct:", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us", 100},
 	};
 	return least_limit(m, &limits[1], least_limit(m, &limits[0], count_cpus()));
 }
@@ -238,8 +240,8 @@ static uint64_t rounded(uint64_t bytes) {
 
 uint64_t machine_memory(const struct machine *m) {
 	static const struct limit limits[] = {
-		{"0::", "/sys/fs/cgroup", "memory.max", NULL},
-		{":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL},
+		{"0::", "/sys/fs/cgroup", "memory.max", NULL, 1},
+		{":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL, 1},
 	};
 	struct str text = str_of(machine_text(m, "/proc/meminfo")), word;
 	uint64_t total = NOT_TOLD;

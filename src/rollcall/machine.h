@@ -45,7 +45,7 @@ const char *machine_gpu_driver(const struct machine *m);
 /** MTU of @interface; NULL: that of IPv4's default route. */
 uint64_t machine_mtu(const struct machine *m, const char *interface);
 
-/** CPUs that this process may use: the smaller of its affinity and the quotas of its cgroups. */
+/** Hundredths of CPUs that this process may use: the smaller of its affinity and the quotas of its cgroups. */
 uint64_t machine_cpus(const struct machine *m);
 
 /**

@@ -86,6 +86,26 @@ finds() {
 	fact limits memory_mib 1024
 }
 
+@test "check: a part of a CPU is shown as it is, and is less than a whole one" {
+	mkdir -p root/sys/fs/cgroup
+	for quota in 50000:0.5 25000:0.25 100000:1; do
+		echo "${quota%:*} 100000" >root/sys/fs/cgroup/cpu.max
+		check --
+		fact limits cpus "${quota#*:}"
+	done
+	echo 50000 100000 >root/sys/fs/cgroup/cpu.max
+	check SLURM_CPUS_PER_TASK=1 --
+	finds 'finding: cpus is 0.5, at least 1 expected: SLURM_CPUS_PER_TASK'
+}
+
+@test "check: tasks on each node, of many nodes, in a few words" {
+	local step=(SLURM_JOB_ID=1 SLURM_JOB_NUM_NODES=101 SLURM_JOB_NODELIST='n[1-101]' SLURM_TASKS_PER_NODE='8(x100),4' SLURM_NTASKS=804
+		SLURM_PROCID=0 SLURM_NODEID=0 SLURM_LOCALID=0 SLURM_STEP_ID=0 SLURM_STEP_NODELIST='n[1-101]' SLURM_STEP_NUM_NODES=101
+		SLURM_STEP_NUM_TASKS=804 SLURM_STEP_TASKS_PER_NODE='8(x100),4' SLURMD_NODENAME=n1)
+	check "${step[@]}" --
+	fact world tasks_per_node '8 x 100,4'
+}
+
 @test "check: without /proc/meminfo the memory is unknown, also if the limit is a number that means none" {
 	mkdir -p root/sys/fs/cgroup/memory
 	echo ':memory:/' >root/proc/self/cgroup

@@ -195,7 +195,7 @@ static void test_world(void) {
 	check_text(
 		world_facts(&c, "localhost", 1),
 		"hosts=N1.example.org,n2,10.0.0.3|manager=slurm|master=?|nodes=3|port=1|scope=task|tasks=20|"
-		"tasks_per_node=8,8,4|together=no",
+		"tasks_per_node=8 x 2,4|together=no",
 		"in scope task; the loopback is no name");
 	c = cluster_of("", SCOPE_NODE);
 	c.source = NULL;

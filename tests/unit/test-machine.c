@@ -96,10 +96,10 @@ static void test_mtu(void) {
 	tree_remove(m.root);
 }
 
-/** With these files, there are @cpus and @memory MiB. */
+/** With these files, there are @cpus hundredths of a CPU, and @memory MiB. */
 static void check_limits(const char *files, uint64_t cpus, uint64_t memory) {
 	struct machine m = machine_of(files);
-	check_count(machine_cpus(&m), cpus, arena_format(&arena, "CPUs of %s", files));
+	check_count(machine_cpus(&m), cpus, arena_format(&arena, "hundredths of CPUs of %s", files));
 	check_count(machine_memory(&m), memory, arena_format(&arena, "memory of %s", files));
 	tree_remove(m.root);
 }
@@ -119,7 +119,7 @@ static void test_limits(uint64_t all) {
 	// cgroup v2: in a container, the top is its own.
 	check_limits(MEMINFO "/proc/self/cgroup=0::/\n|/sys/fs/cgroup/memory.max=" GIB "\n|"
 			     "/sys/fs/cgroup/cpu.max=50000 100000\n",
-		     1, 1024);
+		     50, 1024);
 	check_limits(MEMINFO "/proc/self/cgroup=0::/\n|/sys/fs/cgroup/memory.max=max\n|"
 			     "/sys/fs/cgroup/cpu.max=max 100000\n",
 		     all, 16384);
@@ -127,7 +127,7 @@ static void test_limits(uint64_t all) {
 	check_limits(MEMINFO V2 "/sys/fs/cgroup/a/memory.max=" GIB "\n|"
 				"/sys/fs/cgroup/a/b/memory.max=2147483648\n|"
 				"/sys/fs/cgroup/a/b/cpu.max=10000 100000\n",
-		     1, 1024);
+		     10, 1024);
 	// The path is the host's, which is not there.
 	check_limits(MEMINFO V2 "/sys/fs/cgroup/memory.max=" GIB "\n", all, 1024);
 	check_limits(MEMINFO "/proc/self/cgroup=0::/../../x\n|/sys/fs/cgroup/memory.max=" GIB "\n", all,
@@ -138,7 +138,8 @@ static void test_limits(uint64_t all) {
 	check_limits(MEMINFO V1 "/sys/fs/cgroup/memory/memory.limit_in_bytes=" GIB "\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_quota_us=100000\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_period_us=100000\n",
-		     1, 1024);
+		     100, 1024);
+	check_limits("/sys/fs/cgroup/cpu.max=133333 100000\n", all < 200 ? all : 134, NOT_TOLD);
 	check_limits(MEMINFO V1 "/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes=2147483648\n|"
 				"/sys/fs/cgroup/memory/memory.limit_in_bytes=9223372036854771712\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_quota_us=-1\n|"
@@ -156,7 +157,7 @@ int main(void) {
 	test_count();
 	test_mtu();
 	sched_getaffinity(0, sizeof(set), &set);
-	test_limits((uint64_t)CPU_COUNT(&set));
+	test_limits((uint64_t)CPU_COUNT(&set) * 100);
 	arena_done(&arena);
 	return check_done();
 }
