@@ -278,3 +278,63 @@ assert gpus == {"name": "gpus", "text": "gpus is 0, at least 8 expected: SLURM_T
 assert (hca["name"], hca["expected"], hca["source"], hca["hint"]) == ("hca", "mlx5_9", "NCCL_IB_HCA", False), hca
 assert hca["have"].startswith("mlx5_0 mlx5_1 "), hca' <<<"$output"
 }
+
+@test "--check: a finding ends the entrypoint before the command, with each finding on a line, also in the termination log" {
+	dgx
+	: >root/dev/termination-log
+	for how in --check --check=findings; do
+		: >root/dev/termination-log
+		distinit NCCL_IB_HCA=mlx5_9 GLOO_SOCKET_IFNAME=eth9 PATH="$PATH" -- --root=root $how -- echo ran
+		[[ $status -eq 125 && -z $output && $(grep -c '^distinit: error: ' <<<"$stderr") -eq 2 ]]
+		grep -x "distinit: error: NCCL_IB_HCA='mlx5_9' chooses none of this node's HCAs: .* (--check)" <<<"$stderr"
+		[ "$(<root/dev/termination-log)" = "$(grep error: <<<"$stderr")" ]
+	done
+	distinit NCCL_IB_HCA=mlx5_9 DISTINIT_CHECK=1 PATH="$PATH" -- --root=root --init -- echo ran
+	[[ $status -eq 125 && -z $output ]]
+	distinit NCCL_IB_HCA=mlx5_0 DISTINIT_CHECK=1 PATH="$PATH" -- --root=root -- echo ran
+	[[ $status -eq 0 && $output == ran ]]
+}
+
+@test "--check: hints are warnings, unless --check=hints" {
+	dgx
+	local down=(NCCL_IB_HCA==mlx5_2,mlx5_3 PATH="$PATH")
+	distinit "${down[@]}" -- --root=root --check -- echo ran
+	[[ $status -eq 0 && $output == ran && $stderr == *"distinit: warning: NCCL_IB_HCA='=mlx5_2,mlx5_3': mlx5_3:1 is in state 1: DOWN (--check)"* ]]
+	distinit "${down[@]}" -- --root=root --check=hints -- echo ran
+	[[ $status -eq 125 && -z $output ]]
+	distinit "${down[@]}" DISTINIT_CHECK=0 -- --root=root -- echo ran
+	[[ $status -eq 0 && -z $stderr ]]
+	distinit -- --check=warnings -- true
+	refuses_with "--check='warnings': expected one of findings, hints"
+}
+
+@test "--check: looks at the environment that the command gets, with the command's rights" {
+	dgx
+	distinit NCCL_IB_HCA=mlx5_9 PATH="$PATH" -- --root=root --check --set NCCL_IB_HCA=mlx5_0 -- echo ran
+	[[ $status -eq 0 && $output == ran ]]
+	distinit PATH="$PATH" -- --root=root --check --set NCCL_IB_HCA=mlx5_9 -- echo ran
+	[ "$status" -eq 125 ]
+	if [[ $EUID -eq 0 ]]; then
+		open_folder
+		cp -r root "$OPEN_FOLDER"
+		chmod -R go+rX "$OPEN_FOLDER/root"
+		chmod 660 "$OPEN_FOLDER"/root/dev/infiniband/*
+		distinit PATH="$PATH" -- --root="$OPEN_FOLDER/root" --user=65534:65534 --check -- echo ran
+		[[ $status -eq 125 && $stderr == *'none of /dev/infiniband/uverbs* can be opened'* ]]
+		distinit PATH="$PATH" -- --root="$OPEN_FOLDER/root" --check -- echo ran
+		[ "$status" -eq 0 ]
+	fi
+}
+
+@test "network: the pod of examples/kubernetes/rdma.yaml runs as uid 1000 with one capability" {
+	[[ $EUID -eq 0 ]] || skip "only root has the capabilities of such a pod"
+	requires setpriv
+	local pod=$BATS_TEST_DIRNAME/../../examples/kubernetes/rdma.yaml caps
+	local -a variables
+	mapfile -t variables < <(sed -n 's/^ *- name: DISTINIT_/DISTINIT_/p; s/^ *value: /=/p' "$pod" | paste -d '' - - | tr -d '"')
+	caps=$(sed -n 's/^ *add: \[\(.*\)\]$/\1/p' "$pod" | tr -d ' ' | tr '[:upper:]' '[:lower:]' | sed 's/^/+/; s/,/,+/g')
+	[ ${#variables[@]} -eq 3 ]
+	invoke setpriv --bounding-set=-all,"$caps" --inh-caps=-all env -i "${variables[@]}" PATH="$PATH" "$DISTINIT" --root="$PWD/root" -- \
+		grep -E '^(Uid|CapEff|CapAmb):' /proc/self/status
+	[[ $status -eq 0 && $output == $'Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000004000\nCapAmb:\t0000000000004000' ]]
+}
