@@ -940,7 +940,7 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 }
 
 @test "time limit: 124 whatever the command does at TERM" {
-	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=124:0 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=0:9 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
 	[ "$status" -eq 124 ]
 }
 
