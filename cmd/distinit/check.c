@@ -90,7 +90,8 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 	}
 	if (s->settings.arguments[0] &&
 	    exec_find(&s->arena, s->settings.arguments, env_get(&s->env, "PATH"), &from.file, &ignored)) {
-		findings_add(out, (struct finding){.about = "file", .text = text_of(s, &ignored), .source = "PATH"});
+		findings_add(out, (struct finding){
+					  .about = "file", .text = text_of(s, &ignored), .source = "PATH"});
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);

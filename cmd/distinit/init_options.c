@@ -11,9 +11,9 @@
 #include <errno.h>
 
 /** The options of --init. They need --init, except the last three, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT_GRACE, OPT_LEFTOVERS,
-					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_INIT,  OPT_TIME_LIMIT,
-					 OPT_TOGETHER};
+static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_GRACE,
+					 OPT_LEFTOVERS,	 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG,
+					 OPT_INIT,	 OPT_TIME_LIMIT,      OPT_TOGETHER};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 3)
