@@ -143,3 +143,32 @@ const char *interface_find(struct arena *arena, const struct cluster *c, const c
 	*why = way.name ? "the names of the nodes resolve to the loopback" : way.why;
 	return NULL;
 }
+
+uint32_t interfaces_list(struct arena *arena, struct own_interface **out) {
+	struct ifaddrs *all;
+	uint32_t n = 0, most = 0;
+	if (getifaddrs(&all) < 0) {
+		return 0;
+	}
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		most++;
+	}
+	*out = arena_array(arena, most + 1, sizeof(**out));
+	// Each is there once for itself, and once for each of its addresses.
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		struct own_interface *own = *out;
+		while (own < *out + n && strcmp(own->name, i->ifa_name) != 0) {
+			own++;
+		}
+		if (own == *out + n) {
+			*own = (struct own_interface){
+				.name = arena_text(arena, i->ifa_name, strlen(i->ifa_name)),
+				.up = i->ifa_flags & IFF_UP,
+				.loopback = i->ifa_flags & IFF_LOOPBACK};
+			n++;
+		}
+		own->addressed = own->addressed || (i->ifa_addr && bytes_of(i->ifa_addr).len);
+	}
+	freeifaddrs(all);
+	return n;
+}

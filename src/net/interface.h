@@ -16,3 +16,14 @@
  */
 const char *interface_find(struct arena *arena, const struct cluster *cluster, const char **address,
 			   const char **why);
+
+/** An interface of this machine, as the kernel has it. */
+struct own_interface {
+	const char *name;
+	bool up, loopback;
+	/** It has an address of IPv4 or IPv6. */
+	bool addressed;
+};
+
+/** List all interfaces into *@out. Returns how many there are; 0 if they cannot be read. */
+uint32_t interfaces_list(struct arena *arena, struct own_interface **out);

@@ -10,13 +10,14 @@
 #include "rollcall/fabric.h"
 
 #include "base/num.h"
+#include "net/interface.h"
 #include "rollcall/machine.h"
 
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <strings.h>
+
+/** IFF_UP, in the file "flags" of an interface in sysfs. */
+#define FLAG_UP 1
 
 /** The variables that list network devices. */
 static const struct device_list {
@@ -80,39 +81,18 @@ static struct device *add_device(struct fabric *f, struct devices *all, const ch
 	return &all->at[all->n++];
 }
 
-/** The interface @name, which getifaddrs() has once for itself and once for each address. */
-static struct device *interface_named(struct fabric *f, const char *name) {
-	for (uint32_t i = 0; i < f->interfaces.n; i++) {
-		if (strcmp(f->interfaces.at[i].name, name) == 0) {
-			return &f->interfaces.at[i];
-		}
-	}
-	return add_device(f, &f->interfaces, arena_text(f->arena, name, strlen(name)));
-}
-
 static void list_kernels_interfaces(struct fabric *f) {
 	const struct cluster *c = f->from->cluster;
-	const char *loopback =
-		c && !cluster_is_single(c) ? "is the loopback, which other nodes cannot reach" : NULL;
-	struct ifaddrs *all;
-	if (getifaddrs(&all) < 0) {
-		return;
+	bool alone = !c || cluster_is_single(c);
+	struct own_interface *all;
+	uint32_t n = interfaces_list(f->arena, &all);
+	for (const struct own_interface *i = all; n; i++, n--) {
+		add_device(f, &f->interfaces, i->name)->fault =
+			!i->up			? "is down"
+			: i->loopback && !alone ? "is the loopback, which other nodes cannot reach"
+			: i->addressed		? NULL
+						: "has no address";
 	}
-	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-		interface_named(f, i->ifa_name)->fault = "has no address";
-	}
-	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-		int family = i->ifa_addr ? i->ifa_addr->sa_family : AF_UNSPEC;
-		struct device *interface = interface_named(f, i->ifa_name);
-		if (!(i->ifa_flags & IFF_UP)) {
-			interface->fault = "is down";
-		} else if (i->ifa_flags & IFF_LOOPBACK) {
-			interface->fault = loopback;
-		} else if (family == AF_INET || family == AF_INET6) {
-			interface->fault = NULL;
-		}
-	}
-	freeifaddrs(all);
 }
 
 /** From a folder that stands for "/": their addresses are not there. */
@@ -121,7 +101,7 @@ static void list_files_interfaces(struct fabric *f) {
 		const char *flags =
 			machine_text(&f->machine, arena_format(f->arena, "/sys/class/net/%s/flags", *name));
 		struct device *interface = add_device(f, &f->interfaces, *name);
-		if (flags && !(strtoul(flags, NULL, 16) & IFF_UP)) {
+		if (flags && !(strtoul(flags, NULL, 16) & FLAG_UP)) {
 			interface->fault = "is down";
 		}
 	}
