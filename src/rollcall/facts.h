@@ -63,8 +63,8 @@ struct fact_list {
 struct facts {
 	struct fact_list list[N_FACT_GROUPS];
 	/**
-	 * What is sent, the payload of FACTS. Without a key, that has digests of most values. u8 group; u16 n; n x { u8 length, name; u16 length, value }. All
-	 * numbers are little-endian.
+	 * What is sent, the payload of FACTS. Without a key, that has digests of most values.
+	 * u8 group; u16 n; n x { u8 length, name; u16 length, value }. All numbers are little-endian.
 	 */
 	struct str payload[N_FACT_GROUPS];
 	/** The first 8 bytes of the SHA-256 of the payload, little-endian. */

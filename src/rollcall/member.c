@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -33,9 +32,6 @@
 
 /** The news are shown at most once in this time. */
 #define NEWS_MS 10000
-
-/** The longest text of them. */
-#define NEWS_MAX 500
 
 /** All members do not come at the same moment: this much for each, in microseconds, and at most. */
 #define SPREAD_US     50
@@ -74,9 +70,7 @@ struct member {
 	/** Our own deadline: the coordinator may move it while it is there. */
 	uint64_t own_deadline;
 	struct watch watch;
-	/** What the coordinator said last of who is absent; empty before that. */
-	char news[NEWS_MAX];
-	/** The same for the report; NULL: none came. */
+	/** What the coordinator said last of who is absent; NULL: nothing. */
 	struct kept_news *kept;
 	/** Why the first port failed, or one where the coordinator was. */
 	struct err why;
@@ -89,17 +83,37 @@ static int failed(struct member *m, const char *why) {
 	return err_set(&m->watch.failure, EAGAIN, "%s", why);
 }
 
+/** Keep @payload for the report. Returns what it says, or NULL. */
+static const struct wait_news *keep_news(struct member *m, struct str payload) {
+	struct kept_news *kept = m->kept ? m->kept : arena_alloc(m->call->arena, sizeof(*kept));
+	m->kept = kept;
+	payload.p = memcpy(kept->bytes, payload.p, payload.len);
+	m->end->news = wait_decode(payload, &kept->news) == 0 ? &kept->news : NULL;
+	return m->end->news;
+}
+
+/** "h0 counts 2 of 3 nodes after 12 s; absent: h2", or "". */
+static const char *news_text(const struct member *m) {
+	const struct wait_news *news = m->end->news;
+	struct buf text = BUF(m->call->arena);
+	if (!news) {
+		return "";
+	}
+	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
+		 m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000));
+	roll_put_absent(&text, news);
+	return buf_text(&text);
+}
+
 /** Show on a terminal what is waited for. */
 static void show_status(struct member *m, uint64_t waited_ms, const char *failure) {
 	const struct roll_call *call = m->call;
 	const struct arena before = *call->arena;
 	bool there = m->heard == HEARD_COORDINATOR;
+	const char *more = there ? news_text(m) : failure;
 	roll_say(call, ROLL_STATUS, "roll call: waiting for %s%s:%u, %s%s%s", there ? "the others at " : "",
-		 call->master, call->port, roll_seconds(call, waited_ms / 1000 * 1000),
-		 there	    ? *m->news ? ": " : ""
-		 : *failure ? ": "
-			    : "",
-		 there ? m->news : failure);
+		 call->master, call->port, roll_seconds(call, waited_ms / 1000 * 1000), *more ? ": " : "",
+		 more);
 	arena_back(call->arena, &before);
 }
 
@@ -118,32 +132,14 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 		 failure);
 }
 
-/** Keep @payload for the report. Returns what it says, or NULL. */
-static const struct wait_news *keep_news(struct member *m, struct str payload) {
-	struct kept_news *kept = m->kept ? m->kept : arena_alloc(m->call->arena, sizeof(*kept));
-	m->kept = kept;
-	payload.p = memcpy(kept->bytes, payload.p, payload.len);
-	m->end->news = wait_decode(payload, &kept->news) == 0 ? &kept->news : NULL;
-	return m->end->news;
-}
-
-/** The text of @news: "h0 counts 2 of 3 nodes after 12 s; absent: h2". */
-static void put_news(struct member *m, const struct wait_news *news) {
-	const struct arena before = *m->call->arena;
-	struct buf text = BUF(m->call->arena);
-	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
-		 m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000));
-	roll_put_absent(&text, news);
-	snprintf(m->news, sizeof(m->news), "%s", buf_text(&text));
-	arena_back(m->call->arena, &before);
-}
-
 /** Show what the coordinator said, first after a minute: there may be thousands of members. */
 static void say_news(struct member *m) {
 	uint64_t now = clock_now_ms();
 	if (now >= m->news_at) {
 		m->news_at = now + (m->call->verbose ? NEWS_MS : now - m->watch.started);
-		roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING, "roll call: %s", m->news);
+		const struct arena before = *m->call->arena;
+		roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING, "roll call: %s", news_text(m));
+		arena_back(m->call->arena, &before);
 	}
 }
 
@@ -334,7 +330,6 @@ static int take_frame(struct member *m, const struct frame *frame) {
 	const struct wait_news *news = frame->type == FRAME_WAIT ? keep_news(m, payload) : NULL;
 	if (news) {
 		move_deadline(m, news->left_ms == UINT32_MAX ? UINT64_MAX : news->left_ms);
-		put_news(m, news);
 		m->end->took_ms = news->since_ms;
 		say_news(m);
 		return 1;
@@ -511,7 +506,8 @@ static const char *suspicion(struct member *m) {
 /** The deadline passed without a word of the coordinator. */
 static int give_up(struct member *m) {
 	const struct roll_call *call = m->call;
-	const char *why = m->watch.failure.text, *time = roll_seconds(call, call->timeout_ms);
+	const char *why = m->watch.failure.text, *news = news_text(m),
+		   *time = roll_seconds(call, call->timeout_ms);
 	m->end->result = ROLL_ABSENT;
 	if (m->foreign) {
 		return err_set(
@@ -524,7 +520,7 @@ static int give_up(struct member *m) {
 		return err_set(&m->end->error, ETIMEDOUT,
 			       "roll call: %s:%u called the roll, but gave no result within %s%s%s; is it "
 			       "running? %s=DURATION waits longer",
-			       call->master, call->port, time, *m->news ? ": " : "", m->news, call->longer);
+			       call->master, call->port, time, *news ? ": " : "", news, call->longer);
 	}
 	if (m->went_at) {
 		return err_set(&m->end->error, ETIMEDOUT,
