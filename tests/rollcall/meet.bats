@@ -146,7 +146,7 @@ for e in all:
 }
 
 @test "roll call: a master that is not where its name leads says so" {
-	WAIT=4s HOSTS=far,h1
+	WAIT=3s HOSTS=far,h1
 	echo 10.9.9.9 far >>etc/hosts
 	member 0 -- true
 	ended 124 0
@@ -161,7 +161,7 @@ for e in all:
 @test "roll call: in a pod without a name, the setting that publishes it is named" {
 	name_server "no such name"
 	local hint='a service publishes the names of pods that are not ready only with publishNotReadyAddresses: true'
-	WAIT=4s HOSTS=elsewhere,nowhere
+	WAIT=3s HOSTS=elsewhere,nowhere
 	VARIABLES=(KUBERNETES_SERVICE_HOST=10.0.0.1)
 	member 0 -- true
 	member 1 -- true
@@ -169,6 +169,7 @@ for e in all:
 	said 0 "distinit: warning: roll call: elsewhere is the master, but the name does not resolve here: $hint"
 	[[ $(<1.err) == *"the name does not resolve; is it running, and why has this pod, nowhere, no name: $hint? --wait=DURATION waits longer" ]]
 	# A pod that has one, or no pod.
+	WAIT=500ms
 	HOSTS=elsewhere,h1
 	member 1 -- true
 	ended 124 1
