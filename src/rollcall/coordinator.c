@@ -13,7 +13,7 @@
 #define SPARE_FDS 32
 #define OWN_FDS	  16
 
-/** How many more than twice the members may have proved themselves. */
+/** How many more than the members may have proved themselves. */
 #define SPARE_MEMBERS 64
 
 /** How many more than the members may not have proved themselves, and how many at least. */
@@ -46,18 +46,20 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
 }
 
 /**
- * How many may have proved themselves: each member, and each once more, as its older connection may
- * seem open after a failure of the network.
+ * Share @room descriptors. All members may come at once, and have not proved themselves then; after a
+ * failure of the network all may come again, while their older connections still seem open.
  */
-static uint64_t most_members(const struct coordinator *co) {
-	return 2 * (uint64_t)co->size + SPARE_MEMBERS;
+static void share_room(struct coordinator *co, uint64_t room) {
+	uint64_t members = clock_earlier(room - UNPROVED_MIN, (uint64_t)co->size + SPARE_MEMBERS);
+	co->max_unproved = (uint32_t)clock_earlier(room - members, (uint64_t)co->size + SPARE_UNPROVED);
+	co->max_members = (uint32_t)clock_earlier(room - co->max_unproved, members + co->size);
 }
 
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	uint64_t most = most_members(co) + co->size + SPARE_UNPROVED + OWN_FDS;
+	uint64_t most = 3 * (uint64_t)co->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS;
 	uint64_t room = count_free(was->rlim_max, most);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
@@ -67,9 +69,7 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 			       (unsigned long)was->rlim_max);
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
-	room -= OWN_FDS;
-	co->max_members = (uint32_t)clock_earlier(room - UNPROVED_MIN, most_members(co));
-	co->max_unproved = (uint32_t)(room - co->max_members);
+	share_room(co, room - OWN_FDS);
 	return 0;
 }
 
