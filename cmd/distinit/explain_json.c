@@ -107,8 +107,7 @@ static void put_command(struct session *s, struct buf *out) {
 	buf_putc(out, '[');
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
 		buf_puts(out, v == s->fill.values ? "{" : "}, {");
-		json_put_key(out, "placeholder");
-		json_put_string(out, v->placeholder);
+		json_put_member(out, "placeholder", v->placeholder);
 		json_put_member(out, "value", v->value);
 		json_put_member(out, "why", v->why);
 	}

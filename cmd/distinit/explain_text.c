@@ -198,7 +198,7 @@ static void put_command(struct session *s, struct buf *out) {
 		buf_putf(out, "%s\n", role_name(s->fill.role));
 	}
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
-		put_label(out, arena_text(&s->arena, v->placeholder.p, v->placeholder.len));
+		put_label(out, v->placeholder);
 		put_plain(out, v->value);
 		buf_puts(out, " (");
 		put_plain(out, v->why);

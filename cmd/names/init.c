@@ -131,8 +131,8 @@ static int pause_until_signal(void) {
 
 /** Say in the program's words that the command cannot be started. Returns the status to exit with. */
 static int refuse_exec(const struct guise *g, int status, const struct err *err) {
-	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, g->command[0], g->as->exec_after,
-		  strerror(err->code));
+	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, g->session->settings.arguments[0],
+		  g->as->exec_after, strerror(err->code));
 	return g->as->exec_status ? g->as->exec_status : status;
 }
 

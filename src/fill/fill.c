@@ -11,13 +11,13 @@
 /** The value of @p, found now or before. */
 static int find_value(struct fill *f, const struct placeholder *p, const char **out, struct err *err) {
 	for (const struct fill_value *v = f->values; v; v = v->next) {
-		if (str_eq(v->placeholder, p->text)) {
+		if (str_is(p->text, v->placeholder)) {
 			*out = v->value;
 			return 0;
 		}
 	}
 	struct fill_value *new = arena_alloc(f->arena, sizeof(*new));
-	*new = (struct fill_value){.placeholder = p->text};
+	*new = (struct fill_value){.placeholder = arena_text(f->arena, p->text.p, p->text.len)};
 	int r = fill_find_value(f, p, &new->value, &new->why, err);
 	if (r < 0) {
 		return r;
@@ -51,13 +51,12 @@ static int put_value(struct fill *f, const struct placeholder *p, struct buf *ou
 
 /** Fill @word into *@out. @ours: it is for this role; else it is only checked. */
 static int fill_word(struct fill *f, const char *word, bool ours, const char **out, struct err *err) {
-	struct str text = str_of(word);
 	struct buf filled = BUF(f->arena);
 	size_t from = 0, at;
 	struct placeholder p;
 	bool escaped;
 	int r;
-	while ((r = placeholder_find(text, from, &at, &escaped, &p, err)) > 0) {
+	while ((r = placeholder_find(word, from, &at, &escaped, &p, err)) > 0) {
 		buf_put(&filled, (struct str){word + from, at - from - escaped});
 		if (escaped) {
 			buf_put(&filled, p.text);
@@ -66,7 +65,7 @@ static int fill_word(struct fill *f, const char *word, bool ours, const char **o
 		}
 		from = at + p.text.len;
 	}
-	buf_put(&filled, str_from(text, from));
+	buf_puts(&filled, word + from);
 	*out = from ? buf_text(&filled) : word;
 	return r;
 }
@@ -76,20 +75,16 @@ int fill_words(struct fill *f, char *const words[], char ***out, struct err *err
 	enum role role = ROLE_ALL;
 	bool any[ROLE_WORKERS + 1] = {false};
 	for (size_t i = 0; words[i]; i++) {
-		int r = role_mark_read(words[i], &role, err);
-		if (r > 0 && f->role == ROLE_ALL) {
-			r = fill_find_role(f, &f->role, err) < 0 ? -EINVAL : 1;
-		}
-		if (r != 0) {
-			if (r < 0) {
-				return r;
+		if (role_mark_read(words[i], &role)) {
+			if (f->role == ROLE_ALL && fill_find_role(f, &f->role, err) < 0) {
+				return -EINVAL;
 			}
 			continue;
 		}
 		bool ours = role == ROLE_ALL || role == f->role;
 		const char *word;
 		any[role] = true;
-		r = fill_word(f, words[i], ours, &word, err);
+		int r = fill_word(f, words[i], ours, &word, err);
 		if (r < 0) {
 			return r;
 		}
@@ -108,7 +103,7 @@ int fill_words(struct fill *f, char *const words[], char ***out, struct err *err
 }
 
 /** Whether @word has a placeholder that nobody writes by accident. */
-static bool has_hyphened(struct str word) {
+static bool has_hyphened(const char *word) {
 	struct placeholder p;
 	struct err err;
 	bool escaped;
@@ -125,8 +120,7 @@ static bool has_hyphened(struct str word) {
 const char *fill_forgotten(char *const words[]) {
 	for (size_t i = 0; words[i]; i++) {
 		enum role role;
-		struct err err;
-		if (role_mark_read(words[i], &role, &err) > 0 || has_hyphened(str_of(words[i]))) {
+		if (role_mark_read(words[i], &role) || has_hyphened(words[i])) {
 			return words[i];
 		}
 	}

@@ -12,7 +12,7 @@
 
 /** What a placeholder stands for here; for `explain`. */
 struct fill_value {
-	struct str placeholder;
+	const char *placeholder;
 	const char *value;
 	/** Where it is from: a clause. */
 	const char *why;

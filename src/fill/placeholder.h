@@ -40,13 +40,13 @@ struct placeholder {
 };
 
 /**
- * Find the first placeholder in @word at or after @from. *@at is where it begins, or the end of @word.
+ * Find the first placeholder in @word at or after @from. *@at is where it begins.
  * *@escaped: there is a backslash before it, so it is text, and the backslash is to go.
  *
  * Returns 1 with *@out set; 0 if there is none; -EINVAL for a name that is not known but nearly, and
  * for a number that is wrong.
  */
-int placeholder_find(struct str word, size_t from, size_t *at, bool *escaped, struct placeholder *out,
+int placeholder_find(const char *word, size_t from, size_t *at, bool *escaped, struct placeholder *out,
 		     struct err *err);
 
 /** Refuse @p, because of @why and @more, and name the way out. Returns -EINVAL. */
@@ -60,11 +60,8 @@ enum role {
 	ROLE_WORKERS,
 };
 
-/**
- * Whether @word is a mark: ":master:", ":workers:" or ":all:".
- * Returns 1 with *@out set; 0 if not; -EINVAL for one that is not known but nearly.
- */
-int role_mark_read(const char *word, enum role *out, struct err *err);
+/** Whether @word is a mark, ":master:", ":workers:" or ":all:"; then *@out is set. */
+bool role_mark_read(const char *word, enum role *out);
 
 /** "master" or "workers". */
 const char *role_name(enum role role);

@@ -75,9 +75,7 @@ static int find_nnodes(struct search *s, uint32_t *out) {
 		return not_known(s, "pass --hosts or --nnodes");
 	}
 	*out = c->nnodes;
-	s->why = c->place.hosts_from	? c->place.hosts_from
-		 : c->place.nnodes_from ? c->place.nnodes_from
-					: SAME_NODE;
+	s->why = c->place.hosts_from ? c->place.hosts_from : "the cluster";
 	return 0;
 }
 
@@ -91,9 +89,7 @@ static int find_node_rank(struct search *s, uint32_t *out) {
 		return not_known(s, "pass --node-rank");
 	}
 	*out = c->nnodes == 1 ? 0 : cluster_rendezvous_rank(c);
-	s->why = c->nnodes == 1		   ? SAME_NODE
-		 : c->place.node_rank_from ? c->place.node_rank_from
-					   : "this host among the hosts";
+	s->why = c->place.node_rank_from ? c->place.node_rank_from : "this host among the hosts";
 	return 0;
 }
 
@@ -116,7 +112,7 @@ static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *
 		r = not_known(s, arena_format(s->out.arena, "%s does not tell it", l->name));
 	}
 	*out = number;
-	s->why = variable ? variable : l->name;
+	s->why = variable;
 	return r;
 }
 
@@ -209,7 +205,7 @@ static int put_node_addr(struct search *s) {
 	const char **address = &s->fill->node_addr;
 	bool one_node = c && (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size));
 	if (s->alone || one_node) {
-		s->why = one_node ? SAME_NODE : OF_ONE;
+		s->why = SAME_NODE;
 		buf_puts(&s->out, LOOPBACK);
 		return 0;
 	}
@@ -228,8 +224,11 @@ static int find_master_addr(struct search *s, const char **out) {
 	const struct setting *setting = &s->flow->input.master_addr;
 	bool set = env_value(s->flow->env, "MASTER_ADDR");
 	if (!set && s->alone) {
-		*out = setting->value ? setting->value : LOOPBACK;
-		s->why = setting->value ? setting->from : OF_ONE;
+		*out = LOOPBACK;
+		if (setting->value) {
+			*out = setting->value;
+			s->why = setting->from;
+		}
 		return 0;
 	}
 	if (!set && (!s->cluster || !s->cluster->master_addr.len)) {

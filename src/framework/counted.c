@@ -49,6 +49,21 @@ const char *process_of(const struct derivation *d, const char *master, struct co
 	return NULL;
 }
 
+void derive_process(struct derivation *d, const char *master, const char *size, const char *rank) {
+	struct counted self;
+	const char *why = process_of(d, master, &self);
+	if (size && why) {
+		derive_leaves_out(d, size, why);
+	} else if (size) {
+		derive_number(d, size, self.size, "the number of processes");
+	}
+	if (why) {
+		derive_leaves_out(d, rank, why);
+		return;
+	}
+	derive_number(d, rank, self.rank, "this process's number; the master's is 0");
+}
+
 const char *starter_misplaced(const struct cluster *c) {
 	bool shared = c->task.local_size != UNKNOWN && c->task.local_size > 1;
 	if (c->scope == SCOPE_TASK && (shared || c->task.world_size != c->nnodes)) {

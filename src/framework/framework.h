@@ -166,6 +166,12 @@ uint32_t master_node_of(const struct derivation *d, const char *name);
 const char *process_of(const struct derivation *d, const char *master, struct counted *out);
 
 /**
+ * Derive @size (NULL: none) and @rank, the number of processes and this one's, as process_of() counts
+ * them; or leave both out.
+ */
+void derive_process(struct derivation *d, const char *master, const char *size, const char *rank);
+
+/**
  * Why a program that starts the ranks of its node (torchrun and similar) or of all nodes (mpirun)
  * is wrong here: the ranks are already running, or the program would run several times. NULL: it is
  * right.

@@ -12,16 +12,8 @@
 #include "framework/framework.h"
 
 static void jax_derive(struct derivation *d) {
-	struct counted self;
 	derive_endpoint(d, "JAX_COORDINATOR_ADDRESS", "the host of process 0, and the rendezvous port");
-	const char *why = process_of(d, "JAX_COORDINATOR_ADDRESS", &self);
-	if (why) {
-		derive_leaves_out(d, "JAX_NUM_PROCESSES", why);
-		derive_leaves_out(d, "JAX_PROCESS_ID", why);
-		return;
-	}
-	derive_number(d, "JAX_NUM_PROCESSES", self.size, "the number of processes");
-	derive_number(d, "JAX_PROCESS_ID", self.rank, "this process's number; the master's is 0");
+	derive_process(d, "JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID");
 }
 
 const struct framework framework_jax = {

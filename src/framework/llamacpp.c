@@ -15,19 +15,14 @@
 #define NAME	 "LLAMA_ARG_RPC"
 #define RPC_PORT ":50052"
 
-/** Why this process gets no list, or NULL. */
-static const char *misplaced(const struct derivation *d) {
-	struct counted self;
-	const char *why = process_of(d, "MASTER_ADDR", &self);
-	why = why ? why : starter_misplaced(d->cluster);
-	why = why || self.rank == 0 ? why : "only the master reads it";
-	return why || d->cluster->place.hosts.n ? why : "the hosts are not known";
-}
-
 static void llamacpp_derive(struct derivation *d) {
 	const struct hosts *hosts = &d->cluster->place.hosts;
-	const char *why = misplaced(d);
 	struct buf list = BUF(d->env->arena);
+	struct counted self;
+	const char *why = process_of(d, "MASTER_ADDR", &self);
+	if (!why && (self.rank != 0 || hosts->n == 0)) {
+		why = hosts->n ? "only the master reads it" : "the hosts are not known";
+	}
 	if (why) {
 		derive_leaves_out(d, NAME, why);
 		return;

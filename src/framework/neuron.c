@@ -14,23 +14,17 @@
 
 #include "framework/framework.h"
 
-static const char root[] = "NEURON_RT_ROOT_COMM_ID", rank[] = "NEURON_PJRT_PROCESS_INDEX";
+static const char root[] = "NEURON_RT_ROOT_COMM_ID";
 
 static void neuron_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	struct counted self;
 	if (c->master_port == UINT16_MAX) {
 		derive_leaves_out(d, root, "there is no next port");
 	} else {
 		derive_address(d, root, "", (uint16_t)(c->master_port + 1),
 			       "the host of process 0, and the next port");
 	}
-	const char *why = process_of(d, root, &self);
-	if (why) {
-		derive_leaves_out(d, rank, why);
-		return;
-	}
-	derive_number(d, rank, self.rank, "this process's number; the master's is 0");
+	derive_process(d, root, NULL, "NEURON_PJRT_PROCESS_INDEX");
 }
 
 const struct framework framework_neuron = {

@@ -15,17 +15,9 @@
 
 static void xgboost_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	struct counted self;
 	derive_master_addr(d, "DMLC_TRACKER_URI");
 	derive_number(d, "DMLC_TRACKER_PORT", c->master_port, c->master_port_why);
-	const char *why = process_of(d, "DMLC_TRACKER_URI", &self);
-	if (why) {
-		derive_leaves_out(d, "DMLC_NUM_WORKER", why);
-		derive_leaves_out(d, "DMLC_TASK_ID", why);
-		return;
-	}
-	derive_number(d, "DMLC_NUM_WORKER", self.size, "the number of workers");
-	derive_number(d, "DMLC_TASK_ID", self.rank, "this worker's number; the master's is 0");
+	derive_process(d, "DMLC_TRACKER_URI", "DMLC_NUM_WORKER", "DMLC_TASK_ID");
 }
 
 const struct framework framework_xgboost = {

@@ -17,7 +17,7 @@ static void check_find(const char *word, size_t from, const char *want) {
 	struct err err = {"", 0};
 	size_t at = 7;
 	bool escaped = false;
-	int r = placeholder_find(str_of(word), from, &at, &escaped, &p, &err);
+	int r = placeholder_find(word, from, &at, &escaped, &p, &err);
 	const char *got = r < 0 ? "refused" : "none";
 	if (r > 0) {
 		got = arena_format(&arena, "%zu %.*s %.*s%s", at, (int)p.name.len, p.name.p,
@@ -25,16 +25,12 @@ static void check_find(const char *word, size_t from, const char *want) {
 	}
 	check_text(got, want, "the first placeholder of '%s' from %zu", word, from);
 	checkf((r < 0) == (err.text[0] != '\0'), "'%s': says '%s'", word, err.text);
-	checkf(r != 0 || at == strlen(word), "'%s': without one, the end is %zu", word, at);
 }
 
 static void check_mark(const char *word, int want) {
 	enum role role = ROLE_ALL;
-	struct err err = {"", 0};
-	int r = role_mark_read(word, &role, &err);
-	int got = r < 0 ? -1 : r == 0 ? 0 : 1 + (int)role;
+	int got = role_mark_read(word, &role) ? 1 + (int)role : 0;
 	checkf(got == want, "'%s': got %d", word, got);
-	checkf((r < 0) == (err.text[0] != '\0'), "'%s': says '%s'", word, err.text);
 }
 
 static void check_syntax(void) {
@@ -70,8 +66,8 @@ static void check_syntax(void) {
 	check_mark(":all:", 1);
 	check_mark(":master:", 2);
 	check_mark(":workers:", 3);
-	check_mark(":worker:", -1);
-	check_mark(":masters:", -1);
+	check_mark(":worker:", 0);
+	check_mark(":masters:", 0);
 	check_mark("master", 0);
 	check_mark(":8000:", 0);
 	check_mark("::", 0);
