@@ -264,9 +264,11 @@ class Trial:
 
     def judge(self, line: dict[str, object]) -> list[str]:
         """What is wrong."""
-        # Without "workers" it is torchrun's own.
-        killed = self.case.what in (("killed", "memory", "agent") if self.case.mode == "--together=workers" else ("agent",))
+        killed = self.case.what in ("killed", "memory", "agent")
         status = 128 + signal.SIGKILL if killed else 1
+        if self.case.mode == "--together" and self.processes[self.node].returncode == 1:
+            # Its torchrun has ended before it was known that its worker was the first: the status is torchrun's own.
+            status = status if self.case.what == "agent" else 1
         statuses = [status if i == self.node else ENDED_BY_ANOTHER for i in range(NODES)]
         named = [self.node] * NODES
         if self.case.loses:
