@@ -143,7 +143,9 @@ static int read_settings(struct guise *g, struct err *err) {
 	char *words[] = {init, NULL};
 	bool stay;
 	s->engine = g->as->engine && strcmp(g->called, g->as->engine) == 0;
+	init_plan_preset(&g->plan);
 	int r = session_options(s, CMD_RUN, words, err);
+	r = r < 0 ? r : read_map_exit(s, &g->plan, err);
 	return r < 0 ? r : read_init_plan(s, &g->plan, &stay, err);
 }
 
