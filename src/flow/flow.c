@@ -121,8 +121,8 @@ static int run_frameworks(struct flow *f, struct err *err) {
 			  f->wants.hostfile_output.from);
 	}
 	if (frameworks_want_interface(set, f->env)) {
-		const char *address;
-		d->interface.name = interface_find(f->arena, &f->cluster, &address, &d->interface.why);
+		d->interface.name =
+			interface_find(f->arena, &f->cluster, &d->interface.address, &d->interface.why);
 	}
 	return frameworks_derive(set, d, err);
 }

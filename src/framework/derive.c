@@ -103,15 +103,24 @@ void derive_address(struct derivation *d, const char *name, const char *before, 
 	derive(d, name, buf_str(&buf), why);
 }
 
-void derive_interface(struct derivation *d, const char *name, const char *before) {
+/** Derive @name as @value, of the network interface, with @before in front; NULL: it is not known. */
+static void derive_way(struct derivation *d, const char *name, const char *before, const char *value) {
 	if (derive_keeps(d, name)) {
 		return;
 	}
-	const struct interface *way = &d->interface;
-	if (!way->name) {
-		notes_add(d->notes, "%s is left out: %s", name, way->why);
-		derive_leaves_out(d, name, way->why);
+	const char *why = d->interface.why;
+	if (!value) {
+		notes_add(d->notes, "%s is left out: %s", name, why);
+		derive_leaves_out(d, name, why);
 		return;
 	}
-	derive(d, name, str_of(arena_format(d->env->arena, "%s%s", before, way->name)), way->why);
+	derive(d, name, str_of(arena_format(d->env->arena, "%s%s", before, value)), why);
+}
+
+void derive_interface(struct derivation *d, const char *name, const char *before) {
+	derive_way(d, name, before, d->interface.name);
+}
+
+void derive_own_address(struct derivation *d, const char *name) {
+	derive_way(d, name, "", d->interface.name ? d->interface.address : NULL);
 }

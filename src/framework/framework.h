@@ -38,6 +38,8 @@ struct framework;
 struct interface {
 	/** The kernel's name for it; NULL: it is not known. */
 	const char *name;
+	/** This node's address on it; set where name is. */
+	const char *address;
 	/** Where it leads, or why it is not known: a clause. */
 	const char *why;
 };
@@ -86,7 +88,7 @@ struct framework {
 	bool standard;
 	/** It needs a host file. */
 	bool hostfile;
-	/** The variable for the network interface; NULL: it needs none. */
+	/** The variable for the network interface, or for the address on it; NULL: it needs none. */
 	const char *interface;
 	/**
 	 * Checks the user's settings for it before it derives anything; NULL: there are none.
@@ -124,6 +126,9 @@ void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 
 /** Derive variable @name from the network interface, with @before in front of its name. */
 void derive_interface(struct derivation *d, const char *name, const char *before);
+
+/** Derive @name as this node's address on the network interface. */
+void derive_own_address(struct derivation *d, const char *name);
 
 /** Derive @name as the host of the rendezvous, without brackets around an IPv6 address. */
 void derive_master_addr(struct derivation *d, const char *name);

@@ -102,6 +102,18 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 	succeeds_with $'NCCL_SOCKET_IFNAME=\'=eth9\'\nGLOO_SOCKET_IFNAME=\'eth9\''
 }
 
+@test "the same interface for TensorPipe and NVSHMEM, and the address on it for vLLM and SGLang" {
+	requires_network
+	in_network "$DISTINIT" env --frameworks=tensorpipe,nvshmem,vllm,sglang --hosts=far,self --node-rank=1
+	succeeds_with $'TP_SOCKET_IFNAME=\'eth9\'\nNVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME=\'=eth9\'\nVLLM_HOST_IP=\'10.8.0.2\'\nSGLANG_HOST_IP=\'10.8.0.2\''
+	in_network "$DISTINIT" env --frameworks=vllm --hosts=self,near --node-rank=0
+	succeeds_with "VLLM_HOST_IP='10.9.0.2'"
+	in_network VLLM_HOST_IP=10.1.1.1 "$DISTINIT" env --frameworks=vllm --hosts=far,self --node-rank=1
+	succeeds_with ''
+	in_network "$DISTINIT" env --frameworks=vllm --hosts=10.7.0.1,self --node-rank=1
+	warns_with "VLLM_HOST_IP is left out: there is no route to '10.7.0.1'"
+}
+
 @test "no interface is guessed if a name does not resolve or is the loopback's, or without a route" {
 	requires_network
 	in_network "$DISTINIT" "${INTERFACES[@]}" --frameworks=gloo --hosts=self,localhost --node-rank=0
