@@ -141,7 +141,10 @@ int session_check(struct session *s) {
 		log_termination(s, &err);
 		first = first.text[0] ? first : err;
 	}
-	return first.text[0] ? report_failed(s, EXIT_OURS, &first) : status;
+	if (!first.text[0] || rollcall_tell(s, &first)) {
+		return status;
+	}
+	return report_failed(s, EXIT_OURS, &first);
 }
 
 static void put_text(const struct facts *facts, const struct findings *findings, struct buf *out) {

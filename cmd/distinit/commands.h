@@ -58,7 +58,8 @@ int check_options(struct session *s, struct err *err);
 
 /**
  * Check this node, if --check is given: print each finding, also to the termination log. Call it after
- * privileges_drop(). Returns 0 to go on; otherwise the exit status.
+ * privileges_drop() and rollcall_prepare(), as a roll call ends then for all. Returns 0 to go on;
+ * otherwise the exit status.
  */
 int session_check(struct session *s);
 
@@ -67,6 +68,12 @@ int session_check(struct session *s);
  * options and the secret. Returns 0; -EINVAL, or the error of a file.
  */
 int rollcall_prepare(struct session *s, struct err *err);
+
+/**
+ * This node cannot start, because of @why, which is printed: tell the others in the roll call. Returns false if
+ * there is none to come.
+ */
+bool rollcall_tell(struct session *s, const struct err *why);
 
 /** Call it, and derive again if the port was moved. Returns as session_wait(). */
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);

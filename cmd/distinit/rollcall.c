@@ -33,6 +33,8 @@ struct rolling {
 	/** If the program cannot be started: the exit status for that, and why. */
 	int unable;
 	struct err unable_why;
+	/** That has been printed. */
+	bool unable_said;
 };
 
 // --- options
@@ -284,10 +286,25 @@ int rollcall_prepare(struct session *s, struct err *err) {
 static void find_program(struct session *s, struct rolling *rolling, struct facts_from *from) {
 	if (s->command == CMD_RUN) {
 		from->argv = s->settings.arguments;
-		rolling->unable = exec_find(&s->arena, from->argv, env_get(&s->env, "PATH"), &from->file,
-					    &rolling->unable_why);
+		struct err why;
+		int status = exec_find(&s->arena, from->argv, env_get(&s->env, "PATH"), &from->file, &why);
+		if (status && !rolling->unable) {
+			rolling->unable = status;
+			rolling->unable_why = why;
+		}
 		rolling->call.unable = rolling->unable ? rolling->unable_why.text : NULL;
 	}
+}
+
+bool rollcall_tell(struct session *s, const struct err *why) {
+	struct rolling *rolling = s->rolling;
+	if (!session_calls_roll(s) || rolling->why_not) {
+		return false;
+	}
+	rolling->unable = EXIT_OURS;
+	rolling->unable_why = *why;
+	rolling->unable_said = true;
+	return true;
 }
 
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */
@@ -348,6 +365,9 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 		return wait_die(end->signal);
 	}
 	const struct rolling *rolling = s->rolling;
+	if (rolling->unable_said) {
+		return report_failed(s, rolling->unable, &rolling->unable_why);
+	}
 	return rolling->unable ? wait_fail(s, &rolling->unable_why, rolling->unable)
 			       : wait_fail(s, &end->error, roll_status(end));
 }

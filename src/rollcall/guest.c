@@ -309,8 +309,14 @@ static int take_bye(struct coordinator *co, const struct guest *guest, struct st
 	if (bye_decode(payload, &bye) < 0) {
 		return -EPROTO;
 	}
-	if (bye.why == BYE_UNABLE && !co->refuse_at) {
-		struct str name = guest_name(guest);
+	if (bye.why != BYE_UNABLE) {
+		return 0;
+	}
+	struct str name = guest_name(guest);
+	if (co->refuse_at) {
+		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) cannot start, either: %.*s",
+			 (int)name.len, name.p, guest->rank, (int)bye.text.len, bye.text.p);
+	} else {
 		err_set(&co->end->error, ENOEXEC,
 			"roll call: %.*s (rank %u) cannot start: %.*s; nothing was started", (int)name.len,
 			name.p, guest->rank, (int)bye.text.len, bye.text.p);

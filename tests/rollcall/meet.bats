@@ -299,6 +299,23 @@ for e in all:
 	[[ $(<1.err) == "distinit: error: './programs/train' cannot be started: Permission denied" ]]
 }
 
+@test "roll call: with --check nobody starts if a node has a finding, and the master names each such node" {
+	HOSTS=h0,h1,h2,h3
+	VARIABLES=(PATH="$PATH" NCCL_NET_PLUGIN=nosuch)
+	member 1 --check -- true
+	member 3 --check -- true
+	VARIABLES=(PATH="$PATH")
+	member 2 --check -- echo started
+	member 0 --check -- echo started
+	ended 125 0 1 2 3
+	local finding="NCCL_NET_PLUGIN='nosuch' needs libnccl-net-nosuch.so, which is in no folder of LD_LIBRARY_PATH, nor where the loader looks by itself (--check)"
+	[[ $(grep -c "distinit: error: NCCL_NET_PLUGIN='nosuch' needs" 1.err) -eq 1 && $(<1.err) == *"$finding"* ]]
+	[[ $(<3.err) == *"$finding"* && ! -s 2.out && ! -s 0.out ]]
+	# One is the error, the other a warning.
+	[[ $(<0.err) == *"(rank 1) cannot start"*"$finding"* && $(<0.err) == *"(rank 3) cannot start"*"$finding"* ]]
+	[[ ! -s 2.out ]]
+}
+
 @test "roll call: two processes of one rank, on two hosts or on one, end all" {
 	HOSTS=h0,h1,h2,h3 WAIT=8s
 	member 0 -- true
