@@ -38,10 +38,10 @@ struct framework;
 struct interface {
 	/** The kernel's name for it; NULL: it is not known. */
 	const char *name;
-	/** This node's address on it; set where name is. */
-	const char *address;
 	/** Where it leads, or why it is not known: a clause. */
 	const char *why;
+	/** This node's address on it; set where name is. */
+	const char *address;
 };
 
 /** The form of the lines in a host file. */
