@@ -163,6 +163,28 @@ finds() {
 	[[ $output == *'finding: NVSHMEM_IB_GID_INDEX=3: mlx5_11:1 has no such GID'* ]]
 }
 
+# efa: a p5 of AWS, as its sysfs is: the ports of EFA are neither InfiniBand nor Ethernet, and have one GID.
+efa() {
+	local i
+	for i in 80 81 82 83; do
+		port "rdmap${i}s0" 1 '4: ACTIVE' Unspecified 0:fe80:0000:0000:0000:0cff:94ff:fe2d:d3$i
+	done
+	mkdir -p root/dev/infiniband root/opt/amazon/ofi-nccl/lib
+	touch root/dev/infiniband/uverbs{0,1,2,3} root/opt/amazon/ofi-nccl/lib/libnccl-net-ofi.so
+	interface enp71s0
+}
+
+@test "network: EFA needs its plugin, and no GID of RoCE" {
+	efa
+	check NCCL_NET_PLUGIN=ofi FI_PROVIDER=efa NCCL_SOCKET_IFNAME=^docker,lo NCCL_IB_GID_INDEX=3 --
+	[ "$status" -eq 1 ]
+	finds "finding: NCCL_NET_PLUGIN='ofi' needs libnccl-net-ofi.so, which is in no folder of LD_LIBRARY_PATH, nor where the loader looks by itself"
+	check NCCL_NET_PLUGIN=ofi FI_PROVIDER=efa NCCL_SOCKET_IFNAME=^docker,lo NCCL_IB_GID_INDEX=3 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
+	finds
+	check NCCL_IB_HCA=mlx5 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
+	finds "finding: NCCL_IB_HCA='mlx5' chooses none of this node's HCAs: NCCL will use TCP; there is: rdmap80s0 rdmap81s0 rdmap82s0 rdmap83s0"
+}
+
 @test "network: devices of RDMA that this user may not open" {
 	dgx
 	open_folder

@@ -37,6 +37,7 @@ make_images() {
 		RUN ["/bin/busybox", "touch", "train.py", "file"]
 		RUN ["/bin/busybox", "chown", "1000", "file"]
 	END
+	"$PROGRAMS/podman-private" debian "$ENGINE"
 	made_of localhost/train "$BATS_FILE_TMPDIR/distinit" <<-'END'
 		FROM localhost/pytorch
 		COPY distinit /distinit
@@ -55,14 +56,14 @@ setup() {
 }
 
 # play MANIFEST [MANIFEST OF THE SPEC]: the pods of a job, the last one first, from their start to their end. What each
-# says is in $output, in the order of ranks.
+# says is in $output, in the order of ranks. With MOUNT, that folder of this machine is in their containers.
 play() {
 	local dir=$BATS_TEST_TMPDIR/pods name i
 	local -a names pids=()
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train --image registry.example/distinit=localhost/distinit \
-		--image pytorch/pytorch=localhost/pytorch ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
+		--image pytorch/pytorch=localhost/pytorch ${MOUNT:+--mount "$MOUNT"} ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
 	mapfile -t names <"$dir/names"
 	for ((i = ${#names[@]} - 1; i >= 0; i--)); do
 		run_pod "$dir" "${names[i]}" >"$dir/${names[i]}.log" 2>&1 3>&- &
@@ -280,6 +281,32 @@ play_rendered() {
 	sed -i 's/^    Master:/    Other:/' "$plain"
 	ended rendered "$plain"
 	[[ $status -ne 0 && $output == *"add operation does not apply"* ]] || fail "it is taken"
+}
+
+# --- engines that take flags ------------------------------------------------------------------------
+
+@test "kube: Dask's scheduler and two workers by one template of a LeaderWorkerSet, and they compute" {
+	command -v dask >/dev/null || skip "python3-distributed is not installed"
+	local manifest=$BATS_TEST_TMPDIR/dask.yaml client
+	"$PYTHON" - "$EXAMPLES/vllm-lws.yaml" >"$manifest" <<-'END'
+		import sys, yaml
+		document = yaml.safe_load(open(sys.argv[1]))
+		template = document["spec"]["leaderWorkerTemplate"]
+		template["size"] = 3
+		container, = template["workerTemplate"]["spec"]["containers"]
+		container |= {"name": "pytorch", "image": "localhost/debian", "workingDir": "/tmp", "env": [{"name": "HOME", "value": "/tmp"}]}
+		container["command"] = ["/tools/distinit", "--fill", "--wait=60s", "--for=all", "--"]
+		container["args"] = ["dask", ":master:", "scheduler", "--port=8786", "--no-dashboard", ":workers:", "worker",
+		                     "tcp://{master-addr}:8786", "--nthreads=1", "--no-dashboard", "--no-nanny", "--name={node-rank}"]
+		del container["resources"]
+		yaml.safe_dump(document, sys.stdout)
+	END
+	pod run --rm --name client --network cluster --volume /usr:/usr:ro --volume "$(realpath "$PROGRAMS"):/programs:ro" --env HOME=/tmp \
+		localhost/debian /usr/bin/python3 /programs/dask-client vllm-0.vllm.default:8786 2 >"$BATS_TEST_TMPDIR/client" 2>&1 3>&- &
+	client=$!
+	MOUNT=/usr EXAMPLES=/ play "$manifest"
+	wait "$client" || fail "the client: $(<"$BATS_TEST_TMPDIR/client")"
+	same "what the client says" "1 2: 285" "$(tail -n 1 "$BATS_TEST_TMPDIR/client")"
 }
 
 # --- what goes wrong --------------------------------------------------------------------------------

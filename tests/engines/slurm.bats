@@ -541,3 +541,18 @@ random_lists() {
 	cluster_down
 	same "what is left" "" "$(remains)"
 }
+
+# --- engines that take flags ------------------------------------------------------------------------
+
+@test "slurm: Dask's scheduler and two workers by one command line, and they compute" {
+	command -v dask >/dev/null || skip "python3-distributed is not installed"
+	run batch --nodes=3 --ntasks-per-node=1 <<-END
+		export HOME=$BATS_TEST_TMPDIR
+		srun $DISTINIT --fill --wait=60s --for=all -- dask :master: scheduler --port=8786 --no-dashboard \
+			:workers: worker 'tcp://{master-addr}:8786' --nthreads=1 --no-dashboard --no-nanny --name={node-rank} >dask.log 2>&1 &
+		$PYTHON $PROGRAMS/dask-client n1:8786 2 || cat dask.log
+		wait
+	END
+	same "the exit status" 0 "$status"
+	same "what the client says" "1 2: 285" "${lines[-1]}"
+}
