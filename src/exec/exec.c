@@ -120,7 +120,7 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 		}
 		buf_puts(&file, argv[0]);
 		int code = found ? look_at(buf_text(&file)) : try_file(arena, buf_text(&file), argv, envp);
-		if (code == 0) {
+		if (found && code == 0) {
 			*found = file.p;
 			return 0;
 		}
@@ -152,7 +152,7 @@ static int find(struct arena *arena, char *const argv[], char *const envp[], con
 		return search(arena, argv, envp, path ? path : PATH_DEFAULT, found, err);
 	}
 	int code = found ? look_at(argv[0]) : try_file(arena, argv[0], argv, envp);
-	if (code == 0) {
+	if (found && code == 0) {
 		*found = argv[0];
 		return 0;
 	}
@@ -169,5 +169,6 @@ int exec_program(struct arena *arena, char *const argv[], char *const envp[], co
 }
 
 int exec_find(struct arena *arena, char *const argv[], const char *path, const char **file, struct err *err) {
-	return find(arena, argv, NULL, path, file, err);
+	char *const no_env[] = {NULL};
+	return find(arena, argv, no_env, path, file, err);
 }

@@ -151,7 +151,7 @@ static int find_number(struct search *s, uint32_t *out) {
 
 /** A number, times its factor. */
 static int put_number(struct search *s) {
-	uint32_t number;
+	uint32_t number = 0;
 	uint64_t factor = 1;
 	int r = find_number(s, &number);
 	if (r < 0) {
@@ -240,19 +240,25 @@ static int find_master_addr(struct search *s, const char **out) {
 
 /** The master's address, or ADDR:PORT. */
 static int put_master(struct search *s) {
-	const char *addr;
-	uint32_t port;
+	const char *addr = NULL;
+	uint32_t port = 0;
 	int r = find_master_addr(s, &addr);
-	if (r < 0 || s->id == FILL_MASTER_ADDR) {
-		buf_puts(&s->out, r < 0 ? "" : addr);
+	if (r < 0) {
 		return r;
+	}
+	if (s->id == FILL_MASTER_ADDR) {
+		buf_puts(&s->out, addr);
+		return 0;
 	}
 	const char *why = s->why;
 	r = find_master_port(s, &port);
+	if (r < 0) {
+		return r;
+	}
 	s->why = arena_format(s->out.arena, "%s; %s", why, s->why);
 	buf_put(&s->out, bracketed(s->out.arena, str_of(addr)));
 	buf_putf(&s->out, ":%u", port);
-	return r;
+	return 0;
 }
 
 static int put_variable(struct search *s, const struct placeholder *p) {

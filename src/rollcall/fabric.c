@@ -239,7 +239,10 @@ static void check_listing(struct fabric *f, const struct listing *l) {
 	const char *kinds = !l->list->hcas	  ? "this node's interfaces"
 			    : l->list->interfaces ? "this node's interfaces and HCAs"
 						  : "this node's HCAs";
-	struct str unknown = l->list->prefixes ? (struct str){0} : unknown_name(f, l);
+	struct str unknown = {0};
+	if (!l->list->prefixes) {
+		unknown = unknown_name(f, l);
+	}
 	if (!choice.chosen) {
 		text = arena_format(f->arena, "%s chooses none of %s: %s; there is: %s", set, kinds,
 				    l->list->otherwise, there);
@@ -379,7 +382,8 @@ static void check_plugin(struct fabric *f) {
 	const struct env *env = f->from->env;
 	const char *net = env_value(env, "NCCL_NET"), *plugin = env_value(env, "NCCL_NET_PLUGIN");
 	bool named = plugin && *plugin && strcmp(plugin, "none") != 0;
-	bool needed = named || (!plugin && net && *net && strcasecmp(net, "IB") && strcasecmp(net, "Socket"));
+	bool needed = named || (!plugin && net && *net && strcasecmp(net, "IB") != 0 &&
+				strcasecmp(net, "Socket") != 0);
 	const char *file = !named		 ? "libnccl-net.so"
 			   : strchr(plugin, '/') ? plugin
 						 : arena_format(f->arena, "libnccl-net-%s.so", plugin);

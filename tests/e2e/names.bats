@@ -270,7 +270,7 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	local settings=(DISTINIT_ENV='append A[:]=1' DISTINIT_USER=no-such-user DISTINIT_REPORT="$PWD/report" DISTINIT_LOG=debug
 		DISTINIT_SECRET=0123456789abcdef DISTINIT_GRACE=x DISTINIT_KEEP_CONFIG=1 DISTINIT_UNKNOWN=1 DISTINIT_WAIT=1h DISTINIT_INIT=x)
 	for name in docker-init podman-init; do
-		as $name TINI_VERBOSITY=0 "${settings[@]}" DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 DISTINIT_FRAMEWORKS=torch -- env
+		as "$name" TINI_VERBOSITY=0 "${settings[@]}" DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 DISTINIT_FRAMEWORKS=torch -- env
 		succeeds_with "$(printf '%s\n' PATH="$PATH" TINI_VERBOSITY=0 "${settings[@]}" DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 DISTINIT_FRAMEWORKS=torch \
 			MASTER_ADDR=n1 MASTER_PORT=29500)"
 		[ ! -e report ]
@@ -284,18 +284,18 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 @test "names: DISTINIT_REPORT and DISTINIT_WHY work under the names of inits" {
 	for name in tini catatonit dumb-init; do
 		rm -f report
-		as $name TINI_VERBOSITY=0 DISTINIT_REPORT="$PWD/report" -- sh -c 'exit 3'
+		as "$name" TINI_VERBOSITY=0 DISTINIT_REPORT="$PWD/report" -- sh -c 'exit 3'
 		[[ $status -eq 3 && -z $stderr && $(wc -l <report) -eq 3 ]]
 		rm -f report
-		as $name DISTINIT_REPORT="$PWD/report" -- /no/such
+		as "$name" DISTINIT_REPORT="$PWD/report" -- /no/such
 		[[ $(<report) == *'"failed"'* ]]
 	done
 	mkdir -p root/dev
 	for name in "${INITS[@]}"; do
 		: >root/dev/termination-log
-		as $name TINI_VERBOSITY=0 DISTINIT_WHY=1 DISTINIT_ROOT="$PWD/root" -- sh -c 'exit 3'
+		as "$name" TINI_VERBOSITY=0 DISTINIT_WHY=1 DISTINIT_ROOT="$PWD/root" -- sh -c 'exit 3'
 		[[ $status -eq 3 && $stderr == 'distinit: warning: sh ended after '*'s: exit status 3' && $(<root/dev/termination-log) == "$stderr" ]]
-		as $name TINI_VERBOSITY=0 -- sh -c 'exit 3'
+		as "$name" TINI_VERBOSITY=0 -- sh -c 'exit 3'
 		[[ $status -eq 3 && -z $stderr ]]
 	done
 }

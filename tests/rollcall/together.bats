@@ -266,10 +266,10 @@ limited() {
 	if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then
 		CGROUP=/sys/fs/cgroup/distinit-$$ max=memory.max
 	fi
-	mkdir "$CGROUP" && echo 100000000 >"$CGROUP/$max" || {
+	if ! mkdir "$CGROUP" || ! echo 100000000 >"$CGROUP/$max"; then
 		CGROUP=''
 		skip 'no cgroup with a memory limit can be made here'
-	}
+	fi
 	local self=$BASHPID
 	echo "$self" >"$CGROUP/cgroup.procs"
 	"$@"
