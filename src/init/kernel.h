@@ -54,11 +54,11 @@ INLINE signal_set pending_signals(void) {
 
 /**
  * Take the next signal of @set. @timeout: NULL waits forever.
- * Returns its number; 0 at the timeout; -1 if the wait was interrupted.
+ * Returns its number; 0 at the timeout; a negative errno: -EINTR if the wait was interrupted.
  */
 INLINE int take_signal(signal_set set, siginfo_t *info, const struct timespec *timeout) {
 	long r = kernel(SYS_rt_sigtimedwait, (long)&set, (long)info, (long)timeout, sizeof(set));
-	return r > 0 ? (int)r : r == -EAGAIN ? 0 : -1;
+	return r == -EAGAIN ? 0 : (int)r;
 }
 
 /**

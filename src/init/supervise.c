@@ -75,7 +75,8 @@ static void supervise(struct supervisor *in) {
 static int check_loop(struct err *err) {
 	siginfo_t info;
 	struct timespec now;
-	if (take_signal(0, &info, &(struct timespec){0}) < 0) {
+	int r = take_signal(0, &info, &(struct timespec){0});
+	if (r < 0 && r != -EINTR) {
 		return err_set(
 			err, EPERM,
 			"staying as the command's parent needs the system call rt_sigtimedwait, which a "

@@ -125,9 +125,10 @@ kill_worker() {
 	OPTIONS=(--together=workers --root="$PWD/root")
 	cat >launcher.py <<-'END'
 		import subprocess, time
-		subprocess.Popen(["sh", "-c", "exit 0"])
+		# Kept: Python waits for one that nobody keeps.
+		first = subprocess.Popen(["sh", "-c", "exit 0"])
 		time.sleep(1.5)
-		subprocess.Popen(["sh", "-c", "exit 3"])
+		second = subprocess.Popen(["sh", "-c", "exit 3"])
 		time.sleep(100)
 	END
 	member 0 -- sleep 100
