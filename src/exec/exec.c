@@ -48,18 +48,6 @@ static int try_file(struct arena *arena, const char *file, char *const argv[], c
 	return code;
 }
 
-/** Whether @file can be executed, without a look into it. Returns 0, or the errno. */
-static int look_at(const char *file) {
-	struct stat info;
-	if (stat(file, &info) < 0) {
-		return errno;
-	}
-	if (!S_ISREG(info.st_mode)) {
-		return EACCES;
-	}
-	return access(file, X_OK) < 0 ? errno : 0;
-}
-
 /**
  * The largest string of @list, which is the usual cause of E2BIG. Adds the size of all to *@total.
  */
@@ -104,6 +92,17 @@ static int refuse(const char *file, int code, char *const argv[], char *const en
 static bool is_elsewhere(int code) {
 	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP ||
 	       code == ESTALE || code == ENODEV || code == ETIMEDOUT;
+}
+
+/** Whether @file can be executed, as far as one sees from outside. Returns 0, or the errno. */
+static int look_at(const char *file) {
+	struct stat info = {.st_mode = S_IFREG};
+	int code = stat(file, &info) < 0 || access(file, X_OK) < 0 ? errno : 0;
+	if (code == 0 && !S_ISREG(info.st_mode)) {
+		return EACCES;
+	}
+	// Of anything else execve() has the last word.
+	return is_elsewhere(code) ? code : 0;
 }
 
 /** Look for @argv[0] in each directory of @path. With @found, it is not executed. */
