@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every cluster, tried on generated ones of every manager and launcher; prints TAP.
 
-    run.sh BINARY
+    run.sh BINARY [NAME]...
+
+With NAMEs, of these managers and launchers alone.
 
 A maker knows a cluster from outside: its hosts, where each of its processes runs, and which is the first; it
 writes what its manager tells each of them. distinit is then asked in each process (of a large cluster, in
@@ -359,15 +361,16 @@ def try_makers(binary, kind, name, makers, known, tap):
 
 
 def main():
-    binary = os.path.abspath(sys.argv[1])
+    binary, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
     managers, launchers = listed_names(binary)
+    asked_for = names.__contains__ if names else None
     tap = Tap()
     if not managers or not launchers:
         print("Bail out! 'distinit managers' lists nothing that can be read")
         return 1
-    for name in managers:
+    for name in filter(asked_for, managers):
         try_makers(binary, "manager", name, MANAGERS.get(name), managers, tap)
-    for name in launchers:
+    for name in filter(asked_for, launchers):
         try_makers(binary, "launcher", name, LAUNCHERS.get(name), managers, tap)
     print(f"1..{tap.n}")
     return 1 if tap.failed else 0
