@@ -40,8 +40,8 @@ word_test() {
 		shift
 	done
 
-	local -a selection=(--no-suite=engines) strict=()
-	[[ -z $all ]] || selection=()
+	local -a selection=(--no-suite=engines --no-suite=kubernetes) strict=()
+	[[ -z $all ]] || selection=(--no-suite=kubernetes)
 	((${#suites[@]} == 0)) || selection=("${suites[@]}")
 	[[ -z $all || -z ${REQUIRE_ENGINES:-} ]] || strict=(--strict=engines --strict=dev)
 

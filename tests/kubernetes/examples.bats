@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# The manifests of examples/kubernetes in a real cluster: their pods as their controllers render them (rendered, which names
+# these), with services, name server, volumes and restrictions as they are.
+#
+# shellcheck disable=SC2154 # play() sets names, statuses and output
+
+load helpers
+
+# meet MASTER SCRIPT: two pods met there, and each is as narrow as its manifest says.
+meet() {
+	local rank
+	same "their statuses" "0 0" "$statuses"
+	for rank in 0 1; do
+		says "torchrun $2: node $rank of 2, master $1, user 1000, CapPrm= NoNewPrivs=1"
+	done
+	same "how many met, on a read-only root" "2 2" "$(grep -c '^met all 2$' <<<"$output") $(grep -c '^read-only$' <<<"$output")"
+}
+
+@test "examples: indexed-job.yaml, with distinit in the image" {
+	play "$EXAMPLES/indexed-job.yaml"
+	meet "train-0.train.$NAMESPACE.svc.cluster.local:29500" train.py
+}
+
+@test "examples: jobset.yaml, with an initContainer that waits" {
+	play "$EXAMPLES/jobset.yaml"
+	meet "train-node-0-0.train.$NAMESPACE.svc.cluster.local:29500" train.py
+}
+
+@test "examples: leaderworkerset.yaml, with an initContainer that writes the variables down" {
+	play "$EXAMPLES/leaderworkerset.yaml"
+	meet "train-0.train.$NAMESPACE:29500" /app/train.py
+}
+
+@test "examples: pytorchjob.yaml, with an initContainer that installs, and a wait before the command" {
+	play "$EXAMPLES/pytorchjob.yaml"
+	meet train-master-0:23456 /app/train.py
+}
+
+@test "examples: failure-policy.yaml" {
+	play "$EXAMPLES/failure-policy.yaml"
+	meet "train-0.train.$NAMESPACE.svc.cluster.local:29500" "--max-restarts=0 train.py"
+}
+
+@test "examples: the component adds distinit to a job that knows nothing of it" {
+	"$TREE/tests/programs/kustomize-stand-in" "$EXAMPLES/overlay" >"$BATS_TEST_TMPDIR/job.yaml"
+	play "$BATS_TEST_TMPDIR/job.yaml"
+	meet "train-0.train.$NAMESPACE.svc.cluster.local:29500" /app/train.py
+}
+
+@test "examples: roll-call.yaml, with its secret" {
+	kubectl create secret generic train --from-literal=roll-call="$(openssl rand -hex 16)" >/dev/null
+	play "$EXAMPLES/roll-call.yaml"
+	same "their statuses" "0 0 0 0" "$statuses"
+	same "how many met" 4 "$(grep -c '^met all 4$' <<<"$output")"
+}
+
+@test "examples: a master that never comes ends the wait of an initContainer, and the main container does not start" {
+	sed 's/timeout=10m/timeout=2s/' "$EXAMPLES/jobset.yaml" >"$BATS_TEST_TMPDIR/jobset.yaml"
+	"$TREE/tests/kubernetes/rendered" "$BATS_TEST_TMPDIR/jobset.yaml" "$NAMESPACE" "$BATS_TEST_TMPDIR/objects.json" >"$BATS_TEST_TMPDIR/names"
+	mapfile -t names <"$BATS_TEST_TMPDIR/names"
+	/usr/bin/python3 - "$BATS_TEST_TMPDIR/objects.json" <<-'END'
+		import json, sys
+		objects = json.load(open(sys.argv[1]))
+		objects["items"] = [each for each in objects["items"] if not each["metadata"]["name"].startswith("train-node-0-0")]
+		json.dump(objects, open(sys.argv[1], "w"))
+	END
+	create "$BATS_TEST_TMPDIR/objects.json"
+	pods ended "${names[1]}"
+	output=$(kubectl get pod "${names[1]}" --output=jsonpath='{.status.initContainerStatuses[0].state.terminated}{.status.containerStatuses[0].state}')
+	says '"exitCode":124' 'distinit: error: ' 'could not be reached within 2 s' PodInitializing
+}

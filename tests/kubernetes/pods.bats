@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# What only a kubelet makes of a pod: restrictions, volumes, its termination log, its end, and the namespaces that it shares.
+#
+# shellcheck disable=SC2016,SC2154 # for shells in pods; bats and helpers set some
+
+load helpers
+
+# alone NAME [FIELDS] <<CONTAINER: a pod, until it ended. What it said is in $output, its status in $statuses.
+alone() {
+	pod "$@"
+	statuses=$(pods ended "$1" | cut -d ' ' -f 2)
+	output=$(kubectl logs "$1")
+}
+
+# --- restrictions and volumes -----------------------------------------------------------------------
+
+@test "pods: install into a volume with all restrictions: not root, read-only, no capabilities, the runtime's seccomp" {
+	alone install '
+securityContext: {runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, seccompProfile: {type: RuntimeDefault}}
+volumes: [{name: tools, emptyDir: {}}]
+initContainers:
+- name: distinit
+  image: registry.example/distinit
+  imagePullPolicy: Never
+  args: [install, /tools]
+  securityContext: &narrow {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+  resources: {limits: {cpu: 50m, memory: 20Mi}}
+  volumeMounts: [{name: tools, mountPath: /tools}]' <<-'END'
+		command: [/tools/distinit, --init, --, sh, -c, 'ls -ln /tools; grep -E "^(Seccomp|NoNewPrivs|CapBnd):" /proc/self/status | xargs']
+		securityContext: *narrow
+		volumeMounts: [{name: tools, mountPath: /tools, readOnly: true}]
+	END
+	same "its status" 0 "$statuses"
+	says "-r-xr-xr-x    1 1000 " "CapBnd: 0000000000000000 NoNewPrivs: 1 Seccomp: 2"
+}
+
+@test "pods: an initContainer that ran before runs again, into the same volume" {
+	alone again '
+volumes: [{name: tools, emptyDir: {}}]
+initContainers:
+- &install {name: first, image: registry.example/distinit, imagePullPolicy: Never, args: [install, /tools], volumeMounts: [{name: tools, mountPath: /tools}]}
+- {<<: *install, name: second}' <<-'END'
+		command: [/tools/distinit, --version]
+		volumeMounts: [{name: tools, mountPath: /tools}]
+	END
+	same "what it says" "$("$DISTINIT" --version)" "$output"
+}
+
+@test "pods: a directive file of a ConfigMap, and a secret of a Secret, which are links in their volumes" {
+	kubectl create configmap settings --from-literal=train.env='set TRAINED=yes' >/dev/null
+	kubectl create secret generic key --from-literal=word='a secret of 26 characters.' >/dev/null
+	alone mounted '
+securityContext: {runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000}
+volumes: [{name: settings, configMap: {name: settings}}, {name: key, secret: {secretName: key, defaultMode: 0440}}]' <<-'END'
+		args: [sh, -c, 'echo "$TRAINED, ${DISTINIT_SECRET_FILE-hidden}"']
+		env:
+		- {name: DISTINIT_ENV_FILE, value: /settings/train.env}
+		- {name: DISTINIT_SECRET_FILE, value: /key/word}
+		- {name: DISTINIT_HOSTS, value: "127.0.0.1,127.0.0.1"}
+		- {name: DISTINIT_NODE_RANK, value: "0"}
+		- {name: DISTINIT_CLUSTER, value: none}
+		volumeMounts: [{name: settings, mountPath: /settings}, {name: key, mountPath: /key}]
+	END
+	says "yes, hidden"
+	same "its status" 0 "$statuses"
+}
+
+# --- last words -------------------------------------------------------------------------------------
+
+# last_words POD STATUS PATTERN: they are in the pod's state.
+last_words() {
+	pods ended "$1" >/dev/null
+	output=$(status_of "$1" message)
+	same "the status of $1" "$2" "$(status_of "$1")"
+	says "$3"
+}
+
+@test "pods: the termination log says why it ended with 124, 125, 126, 127 or the program's own status" {
+	pod s124 <<<'args: [torchrun]
+env: [{name: DISTINIT_WAIT, value: 1s}, {name: DISTINIT_HOSTS, value: "10.77.0.1,10.77.0.2"}, {name: DISTINIT_NODE_RANK, value: "1"}]'
+	pod s125 <<<'args: [torchrun]
+env: [{name: DISTINIT_HOSTS, value: "a,a"}]'
+	pod option <<<'command: [/distinit, --no-such-option, --, true]'
+	pod contradiction <<<'command: [/distinit, --grace=1s, --, "true"]'
+	pod s126 <<<'args: [/app/train.py]'
+	pod s127 <<<'args: [no-such-program]'
+	pod s7 <<<'command: [/distinit, --init, --, sh, -c, exit 7]'
+	last_words s124 124 "distinit: error: 10.77.0.1:29500 could not be reached within 1 s"
+	last_words s125 125 "distinit: error: DISTINIT_HOSTS"
+	last_words option 125 "distinit: error: unknown option '--no-such-option'"
+	last_words contradiction 125 "distinit: error: --grace"
+	last_words s126 126 "distinit: error: '/app/train.py'"
+	last_words s127 127 "distinit: error: 'no-such-program' was not found"
+	last_words s7 7 "distinit: warning: sh ended after"
+}
+
+@test "pods: FallbackToLogsOnError shows the same, with another terminationMessagePath too" {
+	pod fallback <<<'args: [no-such-program]
+terminationMessagePolicy: FallbackToLogsOnError
+terminationMessagePath: /tmp/last-words'
+	last_words fallback 127 "distinit: error: 'no-such-program' was not found"
+}
+
+@test "pods: a terminationMessagePath of its own gets what DISTINIT_REPORT writes, or nothing" {
+	pod elsewhere <<<'args: [no-such-program]
+terminationMessagePath: /tmp/last-words'
+	pods ended elsewhere
+	same "the last words" "" "$(status_of elsewhere message)"
+}
+
+@test "pods: a program that the kernel kills for lack of memory: OOMKilled, or a sentence" {
+	pod memory <<<'command: [/distinit, --init, --, sh, -c, "head -c 300m /dev/zero | tail -n 1 >/dev/null; exit 3"]
+resources: {limits: {memory: 60Mi}}'
+	pods ended memory
+	output=$(status_of memory reason)$(status_of memory message)
+	says "OOMKilled"
+	says "processes that the kernel killed for lack of memory: 1"
+}
+
+# --- its end ----------------------------------------------------------------------------------------
+
+# seconds_to_end POD: how long its deletion took, by the kubelet's own clock, in whole seconds.
+deletion() {
+	local began=$EPOCHREALTIME
+	kubectl delete pod "$1" --timeout="${LIMIT}s" >/dev/null
+	took=$((${EPOCHREALTIME/[.,]/} - ${began/[.,]/}))
+}
+
+@test "pods: deletion waits the whole grace for a plain sleep as PID 1, and not for one under --init" {
+	pod plain <<<'args: [sleep, "1000"]'
+	pod init <<<'command: [/distinit, --init, --, sleep, "1000"]'
+	pods run plain init
+	deletion init
+	((took < 9000000)) || fail "under --init it took $took us"
+	deletion plain
+	((took >= 10000000)) || fail "without it took $took us only"
+}
+
+@test "pods: a program that saves at TERM has the whole grace, and its status is kept" {
+	pod saves <<<'command: [/distinit, --init, --, sh, -c, "trap \"sleep 3; echo saved; exit 0\" TERM; echo up; while :; do sleep 0.1; done"]'
+	pods run saves
+	until_true grep -q up <(kubectl logs saves)
+	kubectl logs --follow saves >"$BATS_TEST_TMPDIR/log" 3>&- &
+	deletion saves
+	wait $!
+	output=$(cat "$BATS_TEST_TMPDIR/log")
+	says saved "exit status 0, 3." "after SIGTERM from outside"
+	((took < 10000000)) || fail "it took $took us"
+}
+
+# --- shared namespaces ------------------------------------------------------------------------------
+
+@test "pods: shareProcessNamespace: leftovers of the program are asked to end, those of other containers stay" {
+	pod shared 'shareProcessNamespace: true' <<-'END'
+		command: [/distinit, --init, --, sh, -c, 'for i in 1; do (trap "echo asked; exit" TERM; while :; do sleep 0.1; done) & done; sleep 1; exit 4']
+	  - name: other
+	    image: registry.example/train
+	    imagePullPolicy: Never
+	    command: [/distinit, --init, --, sleep, "6"]
+	END
+	pods ended shared
+	output=$(kubectl logs shared --container=main)
+	says asked "exit status 4"
+	same "the other's status" 0 "$(kubectl get pod shared --output=jsonpath='{.status.containerStatuses[?(@.name=="other")].state.terminated.exitCode}')"
+}
+
+@test "pods: hostPID: it is told to end, from outside or from a process of the machine" {
+	pod host 'hostPID: true' <<<'command: [/distinit, --init, --, sleep, "1000"]'
+	pods run host
+	kubectl logs --follow host >"$BATS_TEST_TMPDIR/log" 3>&- &
+	deletion host
+	wait $!
+	output=$(cat "$BATS_TEST_TMPDIR/log")
+	says "killed by SIGTERM from "
+	((took < 9000000)) || fail "it took $took us"
+}
+
+# --- names ------------------------------------------------------------------------------------------
+
+# indexed [FIELDS]: what distinit tells pod 1 of an Indexed Job of two, in $output.
+indexed() {
+	alone one "hostname: train-1
+subdomain: train
+$1" <<-'END'
+		args: [sh, -c, 'echo "MASTER_ADDR=$MASTER_ADDR"']
+		env: [{name: JOB_COMPLETION_INDEX, value: "1"}, {name: DISTINIT_NNODES, value: "2"}, {name: DISTINIT_LOG, value: error}]
+	END
+}
+
+headless() {
+	kubectl create --filename=- >/dev/null <<-'END'
+		{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "train"},
+		 "spec": {"clusterIP": "None", "publishNotReadyAddresses": true, "selector": {"app": "test"}}}
+	END
+}
+
+@test "pods: setHostnameAsFQDN, and dnsPolicy None, change nothing for an Indexed Job" {
+	headless
+	indexed 'setHostnameAsFQDN: true'
+	same "what it is told" "MASTER_ADDR=train-0.train.$NAMESPACE.svc.cluster.local" "$output"
+	kubectl delete pod one >/dev/null
+	indexed '{dnsPolicy: None, dnsConfig: {nameservers: [10.77.0.1]}}'
+	same "what it is told" "MASTER_ADDR=train-0.train.$NAMESPACE.svc.cluster.local" "$output"
+}
+
+@test "pods: hostNetwork: an Indexed Job needs DISTINIT_MASTER_ADDR, and the wait says so" {
+	headless
+	indexed 'hostNetwork: true'
+	same "what it is told" "MASTER_ADDR=" "$output"
+	pod waits "hostNetwork: true
+hostname: train-1
+subdomain: train" <<-'END'
+		command: [/distinit, wait]
+		env: [{name: JOB_COMPLETION_INDEX, value: "1"}, {name: DISTINIT_NNODES, value: "2"}]
+	END
+	last_words waits 125 "DISTINIT_MASTER_ADDR"
+}
+
+@test "pods: services called distinit, distinit-x and pet-master change nothing, and one called master is replaced" {
+	local name
+	for name in distinit distinit-master distinit-x pet-master master; do
+		kubectl create service clusterip "$name" --tcp=80:80 >/dev/null
+	done
+	headless
+	indexed 'dnsPolicy: ClusterFirst'
+	same "what it is told" "MASTER_ADDR=train-0.train.$NAMESPACE.svc.cluster.local" "$output"
+	alone links 'hostname: train-1
+subdomain: train' <<-'END'
+		args: [sh, -c, 'echo "ports: $MASTER_PORT $PET_MASTER_PORT; $DISTINIT_X_PORT_80_TCP_PROTO"']
+		env: [{name: JOB_COMPLETION_INDEX, value: "1"}, {name: DISTINIT_NNODES, value: "2"}]
+	END
+	says "ports: 29500 29500; tcp" "warning: MASTER_PORT" "warning: PET_MASTER_PORT"
+	same "how many warnings" 2 "$(grep -c warning <<<"$output")"
+}
