@@ -36,7 +36,10 @@ struct access;
 
 /** What to do with processes that remain when the workload has ended. */
 enum leftovers {
-	/** LEFTOVERS_END as PID 1, where they would die with us anyway; else LEFTOVERS_LEAVE. */
+	/**
+	 * LEFTOVERS_END as PID 1, where they would die with us anyway, and where our parent is outside of our
+	 * PID namespace; else LEFTOVERS_LEAVE.
+	 */
 	LEFTOVERS_AUTO,
 	/** They see end of file on what they read from us, are asked to end, and are killed. */
 	LEFTOVERS_END,

@@ -145,7 +145,8 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	in.self = getpid();
 	in.terminal = terminal_look(plan);
 	if (in.plan.leftovers == LEFTOVERS_AUTO) {
-		in.plan.leftovers = in.self == 1 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
+		// The first process of a container that shares somebody's PID namespace has no parent there.
+		in.plan.leftovers = in.self == 1 || getppid() == 0 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
 	}
 	become_subreaper(&in);
 	shut_out_others(&in);

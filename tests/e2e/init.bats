@@ -679,6 +679,19 @@ readonly LEAVES='bash -c "trap \"touch asked\" TERM; touch ready; while :; do sl
 	gone "$(cat left)"
 }
 
+@test "init: the first process of a container that shares its PID namespace ends leftovers, as PID 1 does" {
+	requires_pidns
+	unshare --pid --fork --mount-proc sh -c 'touch up; exec sleep 1000' 3>&- &
+	STARTED+=("$!")
+	until_true test -e up
+	STARTED+=("$(children_of "$!")")
+	# Its parent has no number there, as an engine has none.
+	invoke env -i PATH="$PATH" nsenter --target "${STARTED[1]}" --pid --mount --wd="$PWD" "$DISTINIT" --init --leftovers-grace=60s -- \
+		sh -c 'sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
+	ends_saying 4 'exit status 4'
+	[ "$(<told)" = $'told\nfinished' ]
+}
+
 @test "init: --leftovers=leave, as PID 1: leftovers get no signal, and there is no wait" {
 	requires_pidns
 	as_pid1 --init --leftovers=leave --leftovers-grace=1h -- sh -c 'sh slow & until [ -e ready ]; do sleep 0.02; done; exit 4'
