@@ -158,7 +158,7 @@ for e in all:
 	[[ $(wc -l <0.err) -eq 1 ]]
 }
 
-@test "roll call: in a pod without a name, the setting that publishes it is named" {
+@test "roll call: in a pod, if the master has no name, the setting that publishes it is named" {
 	name_server "no such name"
 	local hint='a service publishes the names of pods that are not ready only with publishNotReadyAddresses: true'
 	WAIT=3s HOSTS=elsewhere,nowhere
@@ -167,13 +167,14 @@ for e in all:
 	member 1 -- true
 	ended 124 0 1
 	said 0 "distinit: warning: roll call: elsewhere is the master, but the name does not resolve here: $hint"
-	[[ $(<1.err) == *"the name does not resolve; is it running, and why has this pod, nowhere, no name: $hint? --wait=DURATION waits longer" ]]
-	# A pod that has one, or no pod.
+	[[ $(<1.err) == *"the name does not resolve; is it running, and is it ready: $hint? --wait=DURATION waits longer" ]]
+	# The kubelet writes a pod's own name into /etc/hosts, so it resolves.
 	WAIT=500ms
 	HOSTS=elsewhere,h1
 	member 1 -- true
 	ended 124 1
-	[[ $(<1.err) == *'the name does not resolve; is it running? --wait=DURATION waits longer' ]]
+	[[ $(<1.err) == *"is it running, and is it ready: $hint? --wait=DURATION waits longer" ]]
+	# No pod.
 	HOSTS=elsewhere,nowhere
 	VARIABLES=()
 	member 1 -- true
