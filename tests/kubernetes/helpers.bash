@@ -12,7 +12,7 @@ EXAMPLES=$TREE/examples/kubernetes
 CLUSTER=$TREE/tests/kubernetes/cluster
 # Seconds that pods may take. The machine may be busy, and begin forty at once.
 LIMIT=${LIMIT:-240}
-export BATS_TEST_TIMEOUT=600
+export BATS_TEST_TIMEOUT=$((LIMIT + 60))
 
 setup() {
 	[[ -n ${KUBE-} ]] || skip "no cluster: ./dev kube starts one"
@@ -47,12 +47,11 @@ same() {
 	[[ $2 == "$3" ]] || fail "$1 is '$3', and should be '$2'"
 }
 
-# says PATTERN...: $output has lines like these.
+# says TEXT...: $output has these.
 says() {
-	local pattern
-	for pattern; do
-		# shellcheck disable=SC2053 # a pattern is meant
-		[[ $output == *$pattern* ]] || fail "nothing is like '$pattern'"
+	local text
+	for text; do
+		[[ $output == *"$text"* ]] || fail "it does not say '$text'"
 	done
 }
 
@@ -103,7 +102,8 @@ play() {
 	output=$(logs "${names[@]}")
 }
 
-# pod NAME [FIELDS] <<CONTAINER: a pod of one container, in YAML of one line or more; FIELDS are fields of the spec.
+# pod NAME [FIELDS [CONTAINERS]] <<CONTAINER: a pod, whose first container has these lines of YAML. FIELDS are fields of its
+# spec, CONTAINERS the items of more containers.
 pod() {
 	{
 		printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: %s, labels: {app: test}}\nspec:\n' "$1"
@@ -111,6 +111,7 @@ pod() {
 		[[ -z ${2-} ]] || printf '%s\n' "$2" | sed 's/^/  /'
 		printf '  containers:\n  - name: main\n    image: registry.example/train\n    imagePullPolicy: Never\n'
 		sed 's/^/    /'
+		[[ -z ${3-} ]] || printf '%s\n' "$3" | sed 's/^/  /'
 	} >"$BATS_TEST_TMPDIR/$1.yaml"
 	create "$BATS_TEST_TMPDIR/$1.yaml"
 }
