@@ -71,3 +71,15 @@ meet() {
 	output=$(kubectl get pod "${names[1]}" --output=jsonpath='{.status.initContainerStatuses[0].state.terminated}{.status.containerStatuses[0].state}')
 	says '"exitCode":124' 'distinit: error: ' 'could not be reached within 2 s' PodInitializing
 }
+
+@test "examples: file-key.yaml, which 1.20 cannot run: each variable that it names is in the file, in the form that a kubelet reads" {
+	local key
+	local -a keys
+	env -i LWS_LEADER_ADDRESS=train-0.train.default LWS_GROUP_SIZE=2 LWS_WORKER_INDEX=1 "$DISTINIT" env --output="$BATS_TEST_TMPDIR/env"
+	output=$(cat "$BATS_TEST_TMPDIR/env")
+	mapfile -t keys < <(sed -n 's/.*fileKeyRef:.*key: \(.*\)}/\1/p' "$EXAMPLES/file-key.yaml")
+	for key in "${keys[@]}"; do
+		grep -qE "^$key='[^']*'\$" "$BATS_TEST_TMPDIR/env" || fail "$key is not there"
+	done
+	same "how many it names" 4 "${#keys[@]}"
+}

@@ -159,24 +159,38 @@ has_said() {
 
 # --- shared namespaces ------------------------------------------------------------------------------
 
+# A program that leaves one behind, which says so if it gets TERM, and ends with 4.
+LEAVES='- --
+- sh
+- -c
+- (trap "echo asked; exit" TERM; echo up >/tmp/up; while :; do sleep 0.1; done) & until test -e /tmp/up; do sleep 0.1; done; exit 4'
+
+# leaves [OPTION]...: the container of such a program, under --init.
+leaves() {
+	printf 'command:\n'
+	printf -- '- %s\n' /distinit --init "$@"
+	printf '%s\n' "$LEAVES"
+}
+
 @test "pods: shareProcessNamespace: leftovers of the program are asked to end, those of other containers stay" {
 	pod shared 'shareProcessNamespace: true' '
 - name: other
   image: registry.example/train
   imagePullPolicy: Never
-  command: [/distinit, --init, --, sleep, "5"]' <<-'END'
-		command:
-		- /distinit
-		- --init
-		- --
-		- sh
-		- -c
-		- (trap "echo asked; exit" TERM; echo up >/tmp/up; while :; do sleep 0.1; done) & until test -e /tmp/up; do sleep 0.1; done; exit 4
-	END
+  command: [/distinit, --init, --, sleep, "5"]' < <(leaves)
 	pods ended shared
 	output=$(kubectl logs shared --container=main)
 	says asked "exit status 4"
 	same "the other's status" 0 "$(kubectl get pod shared --output=jsonpath='{.status.containerStatuses[?(@.name=="other")].state.terminated.exitCode}')"
+}
+
+@test "pods: hostPID: leftovers are left, unless --leftovers=end says otherwise" {
+	alone left 'hostPID: true' < <(leaves)
+	same "its status" 4 "$statuses"
+	[[ $output != *asked* ]] || fail "they were asked"
+	alone ended 'hostPID: true' < <(leaves --leftovers=end)
+	same "its status" 4 "$statuses"
+	says asked
 }
 
 @test "pods: hostPID: it is told to end by a process of the machine, and ends at once" {
@@ -226,6 +240,14 @@ subdomain: train" <<-'END'
 		env: [{name: JOB_COMPLETION_INDEX, value: "1"}, {name: DISTINIT_NNODES, value: "2"}]
 	END
 	last_words waits 125 "its address is not known: set MASTER_ADDR, or pass --master-addr"
+	alone told "hostNetwork: true
+dnsPolicy: ClusterFirstWithHostNet
+hostname: train-0
+subdomain: train" <<-'END'
+		command: [/distinit, wait, --timeout=1m]
+		env: [{name: JOB_COMPLETION_INDEX, value: "0"}, {name: DISTINIT_NNODES, value: "2"}, {name: DISTINIT_MASTER_ADDR, value: train-0.train}]
+	END
+	same "its status, told the address" 0 "$statuses"
 }
 
 @test "pods: services called distinit, distinit-x and pet-master change nothing, and one called master is replaced" {
