@@ -56,6 +56,23 @@ meet() {
 	same "how many met" 4 "$(grep -c '^met all 4$' <<<"$output")"
 }
 
+@test "examples: vllm-lws.yaml: leader and worker get their flags" {
+	local words="vllm serve Qwen/Qwen3-32B --tensor-parallel-size=16 --nnodes=2"
+	local master="--master-addr=vllm-0.vllm.$NAMESPACE --master-port=29500"
+	play "$EXAMPLES/vllm-lws.yaml"
+	same "their statuses" "0 0" "$statuses"
+	same "their words" "$words --node-rank=0 $master
+$words --node-rank=1 $master --headless" "$output"
+}
+
+@test "examples: rdma.yaml: a user other than root, who may lock memory" {
+	sed 's/args: .*/args: [sh, -c, "id -u; grep -E ^Cap.*: \/proc\/self\/status"]/; /DISTINIT_CHECK/,+1d' \
+		"$EXAMPLES/rdma.yaml" >"$BATS_TEST_TMPDIR/rdma.yaml"
+	play "$BATS_TEST_TMPDIR/rdma.yaml"
+	same "its status" 0 "$statuses"
+	says 1000 $'CapEff:\t0000000000004000'
+}
+
 @test "examples: a master that never comes ends the wait of an initContainer, and the main container does not start" {
 	sed 's/timeout=10m/timeout=2s/' "$EXAMPLES/jobset.yaml" >"$BATS_TEST_TMPDIR/jobset.yaml"
 	"$TREE/tests/kubernetes/rendered" "$BATS_TEST_TMPDIR/jobset.yaml" "$NAMESPACE" "$BATS_TEST_TMPDIR/objects.json" >"$BATS_TEST_TMPDIR/names"
