@@ -11,7 +11,7 @@ kube_build() {
 	local archive
 	[[ ! -x $KUBE_PROGRAMS/kube-all || ! -x $KUBE_PROGRAMS/kubectl ]] || return 0
 	need "dpkg-dev xz-utils"
-	archive=$(debian_archives | cut -d ' ' -f 1 | head -n 1)
+	archive=$(debian_archives | cut -d ' ' -f 1 | grep -v security | head -n 1)
 	say "compiling Kubernetes, once: ten minutes of a processor, or more (see $LOGS/kubernetes.log)"
 	step kubernetes "Is the network up? Do /etc/apt's sources name Debian?" \
 		nice -n 15 tests/kubernetes/cluster/build "$KUBE_PROGRAMS" "$archive"

@@ -184,6 +184,15 @@ leaves() {
 	same "the other's status" 0 "$(kubectl get pod shared --output=jsonpath='{.status.containerStatuses[?(@.name=="other")].state.terminated.exitCode}')"
 }
 
+@test "pods: kubectl exec: leftovers of what it starts are asked to end, and the pod's program stays" {
+	pod open <<<'command: [/distinit, --init, --, sleep, "1004"]'
+	pods run open
+	run kubectl exec open -- /distinit --init -- \
+		sh -c '(trap "echo asked >/tmp/asked; exit" TERM; echo up >/tmp/up; while :; do sleep 0.1; done) & until test -e /tmp/up; do sleep 0.1; done; exit 4'
+	same "its status" 4 "$status"
+	same "what the leftover said" asked "$(kubectl exec open -- cat /tmp/asked)"
+}
+
 @test "pods: hostPID: leftovers are left, unless --leftovers=end says otherwise" {
 	alone left 'hostPID: true' < <(leaves)
 	same "its status" 4 "$statuses"
