@@ -115,11 +115,15 @@ static bool on_event(void *watcher, enum init_event event, int a, int b) {
 }
 
 /** catatonit -P: reap, and do nothing else, until TERM or INT. */
-static int pause_until_signal(void) {
+static int pause_until_signal(struct guise *g) {
 	const signal_set ends = signal_bit(SIGTERM) | signal_bit(SIGINT);
 	siginfo_t info;
+	struct err err;
 	int signal = 0;
-	block_signals(ALL_SIGNALS, NULL);
+	if (init_hold_signals(&g->plan, &err) < 0) {
+		session_fail(g->session, &err);
+		return 1;
+	}
 	leave_places(&(struct init_plan){0});
 	while (signal <= 0 || !(signal_bit(signal) & ends)) {
 		signal = take_signal(ALL_SIGNALS, &info, NULL);
@@ -193,7 +197,7 @@ int guise_run_init(struct guise *g, char **argv) {
 		return 1;
 	}
 	if (guise_has(g, 'P')) {
-		return pause_until_signal();
+		return pause_until_signal(g);
 	}
 	say_notes(&s->speaker, &s->notes);
 	session_report_open(s);

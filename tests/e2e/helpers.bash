@@ -110,6 +110,24 @@ sys.exit("cannot run " + repr(argv))
 ' "$@"
 }
 
+# filtered NUMBER,... COMMAND...: run it where a sandbox refuses these system calls of x86-64.
+filtered() {
+	[[ $(uname -m) == x86_64 ]] || skip 'the filter knows the numbers of x86-64'
+	# 38 is PR_SET_NO_NEW_PRIVS, 22 PR_SET_SECCOMP.
+	cat >refuse.py <<-'END'
+		import ctypes, os, struct, sys
+		refused = [int(number) for number in sys.argv[1].split(",")]
+		steps = [(0x20, 0, 0, 0), *((0x15, len(refused) - i, 0, number) for i, number in enumerate(refused)),
+		         (6, 0, 0, 0x7FFF0000), (6, 0, 0, 0x50001)]
+		code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+		program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+		libc = ctypes.CDLL(None)
+		assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+		os.execvp(sys.argv[2], sys.argv[2:])
+	END
+	invoke python3 refuse.py "$@"
+}
+
 # gone PID: whether that process has ended.
 gone() {
 	local stat=''

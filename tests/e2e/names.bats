@@ -662,6 +662,11 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 	ends_with 0
 }
 
+@test "names: catatonit -P says what a sandbox refuses, and does not spin" {
+	filtered 128 timeout -s KILL 5 ./catatonit -P
+	fails_like 1 "staying as the command's parent needs the system call rt_sigtimedwait, which a filter (seccomp) refuses"
+}
+
 start_pause_pid1() {
 	env -i PATH="$PATH" unshare --pid --fork --mount-proc ./catatonit -P >out 2>err 3>&- &
 	pid=$!
