@@ -5,8 +5,9 @@
  * A time limit that several runs share: a file that records how long they have run.
  *
  * Time counts while at least one run is active: two runs at the same time count once, and time
- * without a run does not count. When it begins, every second, and when it ends, a run adds the time
- * since the last entry. So if a run is killed, all but its last second is counted.
+ * without a run does not count. Every second and when it ends, a run adds the time since the last
+ * entry of any run, but not more than since its own. So if a run is killed, all but its last second
+ * is counted.
  *
  * The file is locked while it is read and written, and replaced as a whole. Its lines:
  *
@@ -14,10 +15,6 @@
  *     limit 5000                 milliseconds; from the last run that set a limit
  *     used 1234                  milliseconds
  *     at 1795291200123           the time of the last entry, in milliseconds since 1970
- *     run PLACE PID START AT     one line per run, see below
- *
- * PLACE is the machine and PID namespace. PID and START are the process and its start time, which
- * distinguishes it from a later process with the same PID. AT is the run's last entry.
  */
 
 #include "base/arena.h"
@@ -38,9 +35,7 @@ struct budget {
 	uint64_t used_ms;
 	/** The time used by others before this run began. */
 	uint64_t used_before_ms;
-	/** This run, as in its line: "PLACE PID START". */
-	const char *run;
-	/** Whether this run is in the file. */
+	/** This run has begun, so its time counts. */
 	bool joined;
 	/**
 	 * The time of its last entry on the monotonic clock, and the time used by then. Both in
@@ -76,7 +71,7 @@ int budget_join(struct budget *budget, struct err *err);
 void budget_beat(struct budget *budget);
 
 /**
- * This run has ended. Returns 0; or the negative errno of what failed: then the run counts for a
- * while longer.
+ * This run has ended. Returns 0; or the negative errno of what failed: then the time since the last
+ * entry is not counted.
  */
 int budget_leave(struct budget *budget, struct err *err);

@@ -356,7 +356,7 @@ used() {
 	[[ $status -eq 124 && $stderr == 'distrun: error: the time limit of 1s is reached ('*"by this run; the budget is '$PWD/budget'): the command "* ]]
 	distrun -- surrogate --job-time-budget=budget -- touch started
 	says_error 124 "the time limit of 1s is used up (* used by earlier runs; the budget is '$PWD/budget'): nothing is started"
-	[[ ! -e started && $(grep -c ^run budget) == 0 ]]
+	[ ! -e started ]
 	distrun -- surrogate --job-time-sec=1h --job-time-budget=budget -- touch started
 	[[ $status -eq 0 && -e started ]]
 }
@@ -369,13 +369,11 @@ used() {
 		pids+=($!)
 	done
 	until [[ -e started.1 && -e started.2 && -e started.3 && -e started.4 ]]; do sleep 0.05; done
-	[[ $(grep -c ^run budget) == 4 ]]
 	before=$(used budget)
 	touch go
 	sleep 0.4
 	kill -KILL "${pids[0]}"
 	wait "${pids[@]:1}"
-	[[ $(grep -c ^run budget) == 0 ]]
 	# Four seconds of runs, and little more than one by the clock.
 	(($(used budget) - before >= 1000 && $(used budget) - before < 3000)) || { cat budget && return 1; }
 	# A run that is killed alone.
@@ -385,7 +383,7 @@ used() {
 	kill -KILL $!
 	sleep 1
 	distrun -- surrogate --job-time-budget=budget -- true
-	[[ $status -eq 0 && $(grep -c ^run budget) == 0 ]]
+	[ "$status" -eq 0 ]
 	(($(used budget) >= before + 2000 && $(used budget) < before + 30000))
 }
 
@@ -398,9 +396,6 @@ used() {
 	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used -5' 'at 7' >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
 	says_error 125 "$PWD/budget:3: *"
-	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used 5' 'at 7' 'run a b' >budget
-	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
-	says_error 125 "$PWD/budget:5: *"
 	distrun -- surrogate --job-time-sec=1 --job-time-budget="$PWD" -- touch started
 	says_error 125 "the budget file '$PWD' cannot be opened: Is a directory"
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=no/such -- touch started
