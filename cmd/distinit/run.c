@@ -108,11 +108,10 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	plan->argv = argv;
 	plan->envp = envp;
 	plan->path = path;
-	plan->report = &s->report;
 	if (s->report.path) {
+		plan->report = &s->report;
 		report_reserve(&s->report, &s->arena, argv[0]);
 	}
-	plan->tell = s->report.path ? &init_report : NULL;
 	together_join(s, plan);
 	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
 	if (err->text[0] && plan->beside) {

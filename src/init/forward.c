@@ -79,9 +79,7 @@ void say_dropped(const struct supervisor *in, int signal) {
 
 void forward(struct supervisor *in, siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
-	if (in->plan.tell) {
-		in->plan.tell->signal(in, info, as);
-	}
+	tell_signal(in, info, as);
 	if (as == 0) {
 		say_dropped(in, signal);
 		report(&in->plan, EVENT_FORWARDED, signal, 0);

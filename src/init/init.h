@@ -98,9 +98,8 @@ struct init_plan {
 	const char *termination_log;
 	/** Whose rights open it. */
 	struct access *access;
-	/** The report, and &init_report, which writes it; NULL: none. */
+	/** Each event is a line of it; NULL: no report. */
 	struct report *report;
-	const struct init_report *tell;
 	/** The folder that stands for "/" where the kernel's files are read; NULL: "/". */
 	const char *root;
 	/** A descriptor, close-on-exec, that stays open while the workload runs; 0: none. */
@@ -122,8 +121,6 @@ struct init_plan {
 	/** The exit status that each exit status of the workload becomes. */
 	uint8_t status_as[256];
 };
-
-extern const struct init_report init_report;
 
 /** The exit status if the time limit ended the workload. */
 #define EXIT_TIME_LIMIT 124

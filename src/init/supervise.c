@@ -160,9 +160,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	in.limit_at = plan->time_limit_ms ? in.started_at + plan->time_limit_ms : 0;
 	leave_places(plan);
 	report(plan, EVENT_STARTED, in.child, 0);
-	if (plan->tell) {
-		plan->tell->started(&in);
-	}
+	tell_started(&in);
 	if (plan->beside) {
 		beside_begin(&in);
 	}

@@ -173,13 +173,11 @@ uint32_t why_oom_kills(const struct supervisor *in);
 
 // tell.c: the lines of the report
 
-/** Only with a report. A program without one does not contain this code. */
-struct init_report {
-	void (*started)(struct supervisor *in);
-	/** The signal of @info came, and is forwarded as @as; 0: it is dropped. */
-	void (*signal)(struct supervisor *in, const siginfo_t *info, int as);
-	void (*ended)(struct supervisor *in);
-};
+/** Without a report they do nothing. */
+void tell_started(const struct supervisor *in);
+/** The signal of @info came, and is forwarded as @as; 0: it is dropped. */
+void tell_signal(const struct supervisor *in, const siginfo_t *info, int as);
+void tell_ended(const struct supervisor *in);
 
 // start.c
 

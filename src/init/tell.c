@@ -19,14 +19,19 @@ static void warn(const struct supervisor *in, int r, const struct err *err) {
 	}
 }
 
-static void tell_started(struct supervisor *in) {
+void tell_started(const struct supervisor *in) {
 	struct err err;
-	warn(in, report_started(in->plan.report, in->name, (uint32_t)in->child, true, &err), &err);
+	if (in->plan.report) {
+		warn(in, report_started(in->plan.report, in->name, (uint32_t)in->child, true, &err), &err);
+	}
 }
 
-static void tell_signal(struct supervisor *in, const siginfo_t *info, int as) {
+void tell_signal(const struct supervisor *in, const siginfo_t *info, int as) {
 	struct report_line line;
 	struct err err;
+	if (!in->plan.report) {
+		return;
+	}
 	struct buf *out = report_begin(in->plan.report, &line, "signal");
 	put_signal(out, "signal", info->si_signo);
 	put_signal(out, "as", as);
@@ -35,10 +40,13 @@ static void tell_signal(struct supervisor *in, const siginfo_t *info, int as) {
 	warn(in, report_end(in->plan.report, &line, &err), &err);
 }
 
-static void tell_ended(struct supervisor *in) {
+void tell_ended(const struct supervisor *in) {
 	const struct workload_end *end = &in->end;
 	struct report_line line;
 	struct err err;
+	if (!in->plan.report) {
+		return;
+	}
 	struct buf *out = report_begin(in->plan.report, &line, "ended");
 	json_put_number(out, "status", (uint64_t)end->status);
 	json_put_number(out, "exit_status", end->killed_by ? UINT32_MAX : (uint64_t)end->exit_status);
@@ -50,9 +58,3 @@ static void tell_ended(struct supervisor *in) {
 	json_put_member(out, "text", end->text);
 	warn(in, report_end(in->plan.report, &line, &err), &err);
 }
-
-const struct init_report init_report = {
-	.started = tell_started,
-	.signal = tell_signal,
-	.ended = tell_ended,
-};

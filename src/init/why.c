@@ -153,7 +153,5 @@ void why_ended(struct supervisor *in) {
 	    spoken(end->ran_ms).s, end->text);
 	in->explained = in->last_words;
 	in->last_words = false;
-	if (in->plan.tell) {
-		in->plan.tell->ended(in);
-	}
+	tell_ended(in);
 }
