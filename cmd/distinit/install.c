@@ -34,7 +34,7 @@ int command_install(struct session *s) {
 	}
 	const char *name;
 	r = r < 0 ? r : read_name(s, &name, &err);
-	r = r < 0 ? r : install_self(folder, name, &s->notes, &err);
+	r = r < 0 ? r : install_self(&s->arena, folder, name, &s->notes, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}

@@ -37,7 +37,8 @@ static char *reserve_next(struct buf *buf, size_t n) {
 /** Read all of @fd into @buf, at most @max bytes. Returns 0 or a negative errno. */
 static int read_all(int fd, size_t max, struct buf *buf) {
 	for (;;) {
-		ssize_t n = read(fd, reserve_next(buf, 4096), 4096);
+		size_t piece = buf->len > 4096 ? buf->len : 4096;
+		ssize_t n = read(fd, reserve_next(buf, piece), piece);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}

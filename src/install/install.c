@@ -12,6 +12,7 @@
 #include "install/install.h"
 
 #include "access/access.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,9 @@
 
 #define INSTALL_MODE 0555
 
+/** More than any build of this program has. */
+#define PROGRAM_MAX (64U << 20)
+
 /** The timeout for the lock. A run needs it for milliseconds only. */
 #define LOCK_TRIES    1000
 #define LOCK_PAUSE_MS 10
@@ -33,9 +37,9 @@
 struct install {
 	const char *folder;
 	int folder_fd;
-	/** This program's own file. */
-	int self_fd;
-	size_t size;
+	/** This program. */
+	struct arena *arena;
+	struct str self;
 	/** The name of the file, and that of the new one until it is complete. */
 	const char *name;
 	char new[INSTALL_NAME_MAX + sizeof("..new.01234567")];
@@ -48,16 +52,18 @@ static int refuse(const struct install *in, int code, const char *way_out) {
 		       quote(str_of(in->folder)).s, strerror(code), way_out);
 }
 
-static int open_self(struct install *in) {
-	struct stat info;
-	in->self_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	if (in->self_fd < 0 || fstat(in->self_fd, &info) < 0) {
-		return err_set(in->err, errno,
+static int read_self(struct install *in) {
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : file_read_fd(in->arena, fd, PROGRAM_MAX, &in->self);
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (r < 0) {
+		return err_set(in->err, -r,
 			       "this program cannot read itself from /proc/self/exe: %s; mount /proc, or "
 			       "copy the file when the image is built",
-			       strerror(errno));
+			       strerror(-r));
 	}
-	in->size = (size_t)info.st_size;
 	return 0;
 }
 
@@ -77,24 +83,13 @@ static int open_folder(struct install *in) {
 		       is_file ? in->name : "");
 }
 
-/**
- * Set the name of the new file. @random: with 8 random digits, so that no other run has the same.
- */
+/** Set the name of the new file. @random: with 8 random digits, so that no other run has the same. */
 static void name_new(struct install *in, bool random) {
-	static const char hex[] = "0123456789abcdef";
-	const unsigned char *bytes = (const unsigned char *)getauxval(AT_RANDOM);
-	size_t len = strlen(in->name);
-	char *at = in->new;
-	*at++ = '.';
-	memcpy(at, in->name, len);
-	memcpy(at + len, ".new", 5);
+	const uint32_t *number = (const uint32_t *)getauxval(AT_RANDOM);
+	int n = snprintf(in->new, sizeof(in->new), ".%s.new", in->name);
 	if (random) {
-		at += len + 4;
-		*at++ = '.';
-		for (int i = 0; i < 8; i++) {
-			*at++ = hex[bytes ? bytes[i] & 15 : (unsigned)getpid() >> 4 * i & 15];
-		}
-		*at = '\0';
+		snprintf(in->new + n, sizeof(in->new) - (size_t)n, ".%08x",
+			 number ? *number : (uint32_t)getpid());
 	}
 }
 
@@ -115,20 +110,6 @@ static bool lock_folder(const struct install *in) {
 	return true;
 }
 
-/** Whether the first @size bytes of @a and @b are the same. Returns false on a read error, too. */
-static bool is_same(int a, int b, size_t size) {
-	char at_a[4096], at_b[sizeof(at_a)];
-	for (size_t at = 0; at < size;) {
-		ssize_t n = pread(a, at_a, sizeof(at_a), (off_t)at);
-		if (n <= 0 || pread(b, at_b, (size_t)n, (off_t)at) != n ||
-		    memcmp(at_a, at_b, (size_t)n) != 0) {
-			return false;
-		}
-		at += (size_t)n;
-	}
-	return true;
-}
-
 /**
  * Whether another user, @owner, may change the installed file: in a sticky folder such as /tmp,
  * files belong to those who made them.
@@ -142,59 +123,16 @@ static bool is_foreign(const struct install *in, uid_t owner) {
 /** Whether the file is installed already, with the right contents, mode and owner. */
 static bool is_installed(const struct install *in) {
 	struct stat info;
+	struct str there;
 	int fd = openat(in->folder_fd, in->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool same = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
 		    (info.st_mode & 07777) == INSTALL_MODE && !is_foreign(in, info.st_uid) &&
-		    (size_t)info.st_size == in->size && is_same(fd, in->self_fd, in->size);
+		    (size_t)info.st_size == in->self.len &&
+		    file_read_fd(in->arena, fd, in->self.len, &there) == 0 && str_eq(there, in->self);
 	if (fd >= 0) {
 		close(fd);
 	}
 	return same;
-}
-
-/** Write all of the @len bytes at @text. Returns 0 or a negative errno. */
-static int put(int fd, const char *text, size_t len) {
-	while (len) {
-		ssize_t n = write(fd, text, len);
-		if (n < 0 && errno != EINTR) {
-			return -errno;
-		}
-		text += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/** Copy the rest of @from with read() and write(). */
-static int copy_by_hand(int from, int to) {
-	char buf[4096];
-	for (;;) {
-		ssize_t n = read(from, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		int r = n < 0 ? -errno : put(to, buf, (size_t)n);
-		if (n == 0 || r < 0) {
-			return r;
-		}
-	}
-}
-
-/**
- * Copy this program to @to, in the kernel where the file systems support it. Returns 0 or a
- * negative errno.
- */
-static int copy(const struct install *in, int to) {
-	ssize_t n;
-	do {
-		n = copy_file_range(in->self_fd, NULL, to, NULL, in->size, 0);
-	} while (n > 0);
-	if (n < 0 && errno == ENOSPC) {
-		return -ENOSPC;
-	}
-	// After any other failure, read() and write() continue where it stopped, and report their
-	// own errors.
-	return copy_by_hand(in->self_fd, to);
 }
 
 /**
@@ -202,13 +140,10 @@ static int copy(const struct install *in, int to) {
  * or a negative errno.
  */
 static int fill(const struct install *in, int fd) {
-	struct stat info;
-	int r = copy(in, fd);
+	int r = write_all(fd, in->self);
 	r = r == 0 && fchmod(fd, INSTALL_MODE) < 0 ? -errno : r;
 	// Some file systems do not support fsync().
-	r = r == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : r;
-	r = r == 0 && fstat(fd, &info) < 0 ? -errno : r;
-	return r == 0 && (size_t)info.st_size != in->size ? -EIO : r;
+	return r == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : r;
 }
 
 /**
@@ -265,19 +200,17 @@ static void note_noexec(const struct install *in, struct notes *notes) {
 	}
 }
 
-int install_self(const char *folder, const char *name, struct notes *notes, struct err *err) {
-	struct install in = {.folder = folder, .name = name, .folder_fd = -1, .self_fd = -1, .err = err};
+int install_self(struct arena *arena, const char *folder, const char *name, struct notes *notes,
+		 struct err *err) {
+	struct install in = {.folder = folder, .name = name, .folder_fd = -1, .arena = arena, .err = err};
 	int r = open_folder(&in);
-	r = r < 0 ? r : open_self(&in);
+	r = r < 0 ? r : read_self(&in);
 	if (r == 0) {
 		name_new(&in, !lock_folder(&in));
 		r = is_installed(&in) ? 0 : replace(&in);
 	}
 	if (r >= 0) {
 		note_noexec(&in, notes);
-	}
-	if (in.self_fd >= 0) {
-		close(in.self_fd);
 	}
 	if (in.folder_fd >= 0) {
 		close(in.folder_fd);

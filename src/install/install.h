@@ -25,4 +25,5 @@
  * Returns 1 if it was written; 0 if it was there already; the negative errno of the failure, with
  * the way out in @err.
  */
-int install_self(const char *folder, const char *name, struct notes *notes, struct err *err);
+int install_self(struct arena *arena, const char *folder, const char *name, struct notes *notes,
+		 struct err *err);
