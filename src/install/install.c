@@ -139,7 +139,7 @@ static bool is_installed(const struct install *in) {
  * Fill the new file @fd and flush it to disk: a full disk may report its error only then. Returns 0
  * or a negative errno.
  */
-static int fill(const struct install *in, int fd) {
+static int write_new(const struct install *in, int fd) {
 	int r = write_all(fd, in->self);
 	r = r == 0 && fchmod(fd, INSTALL_MODE) < 0 ? -errno : r;
 	// Some file systems do not support fsync().
@@ -167,7 +167,7 @@ static int make(struct install *in) {
 	if (fd < 0) {
 		return fd;
 	}
-	int r = fill(in, fd);
+	int r = write_new(in, fd);
 	// Close before the rename: a file that is open for writing cannot be executed (ETXTBSY).
 	r = close(fd) < 0 && r == 0 ? -errno : r;
 	if (r == 0 && renameat(in->folder_fd, in->new, in->folder_fd, in->name) < 0) {

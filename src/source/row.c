@@ -203,8 +203,8 @@ static void put_value(const struct input *in, struct str name, uint32_t i, struc
 }
 
 /** Append *@rest, up to @end, with the values of what is in braces. */
-static void fill(const struct input *in, struct str *rest, char end, uint32_t i, struct buf *out,
-		 struct row_value *text) {
+static void expand(const struct input *in, struct str *rest, char end, uint32_t i, struct buf *out,
+		   struct row_value *text) {
 	for (; text->value && rest->len && rest->p[0] != end; *rest = str_from(*rest, rest->len > 0)) {
 		if (rest->p[0] != '{') {
 			buf_putc(out, rest->p[0]);
@@ -213,7 +213,7 @@ static void fill(const struct input *in, struct str *rest, char end, uint32_t i,
 		struct buf name = BUF(in->arena);
 		struct row_value inner = {.value = ""};
 		*rest = str_from(*rest, 1);
-		fill(in, rest, '}', i, &name, &inner);
+		expand(in, rest, '}', i, &name, &inner);
 		if (inner.value) {
 			put_value(in, buf_str(&name), i, out, text);
 			text->numbered |= inner.numbered;
@@ -233,7 +233,7 @@ struct row_value row_value(const struct input *in, struct str variables, uint32_
 	struct buf text = BUF(in->arena);
 	struct row_value out = {.value = ""};
 	struct str rest = variables;
-	fill(in, &rest, '\0', i, &text, &out);
+	expand(in, &rest, '\0', i, &text, &out);
 	out.name = out.name ? out.name : arena_text(in->arena, variables.p, variables.len);
 	out.value = out.value ? buf_text(&text) : NULL;
 	return out;

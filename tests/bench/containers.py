@@ -18,8 +18,8 @@ import time
 from measure import ROOT, Failed
 from report import number, table, times
 
-PRIVATE = ROOT / "tests" / "tools" / "podman-private"
-ROOM = ROOT / "tests" / "tools" / "private-room"
+PRIVATE = ROOT / "tests" / "programs" / "podman-private"
+ROOM = ROOT / "tests" / "programs" / "private-room"
 DISTINIT = ROOT / "build" / "distinit"
 LIMIT_S = 60
 

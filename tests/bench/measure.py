@@ -41,6 +41,15 @@ class Failed(Exception):
     """Something could not be measured; says what."""
 
 
+def private(pid: int) -> int:
+    """The memory that process @pid has written to, in KiB; 0: it is not there."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return int(re.search(r"Private_Dirty: +(\d+)", text)[1])
+
+
 class Case:
     def __init__(self, argv, env):
         self.argv = [str(word) for word in argv]
@@ -67,7 +76,7 @@ def output_of(argv, what, **options):
 
 def build_tools():
     BUILD.mkdir(parents=True, exist_ok=True)
-    newest = max(path.stat().st_mtime for path in [*HERE.glob("*.[ch]"), *ROOT.glob("src/wait/backoff.[ch]"), HERE / "measure.py"])
+    newest = max(path.stat().st_mtime for path in [*HERE.glob("*.[ch]"), *ROOT.glob("src/net/backoff.[ch]"), HERE / "measure.py"])
     for name, (compiler, *rest) in TOOLS.items():
         if (BUILD / name).exists() and (BUILD / name).stat().st_mtime > newest:
             continue

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from measure import ROOT, Failed
+from measure import ROOT, Failed, private
 from report import number, table
 
 DISTINIT = ROOT / "build" / "distinit"
@@ -109,16 +109,6 @@ def call(n: int) -> dict[str, float]:
         raise Failed(f"a roll call of {n} failed: {told}{said.decode()}")
     figures = {key: float(value) for key, value in re.findall(r"(\w+)=([\d.]+)", told)}
     return {**figures, "coordinator_ms": (used.ru_utime + used.ru_stime) * 1e3, "rss_kib": rss}
-
-
-def private(pid: int) -> int:
-    """Its private memory, in KiB; 0 before distinit and after it."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-            text = file.read()
-    except OSError:
-        return 0
-    return sum(int(kib) for kib in re.findall(r"Private_\w+: +(\d+)", text))
 
 
 def fail(n: int) -> dict[str, float]:
