@@ -115,7 +115,7 @@ static int take_link(struct walk *w, int fd, const struct stat *link) {
 }
 
 /** Go into the folder @name, or behind a link to one. Returns 0 or a negative errno. */
-static int step(struct walk *w, const char *name) {
+static int walk_step(struct walk *w, const char *name) {
 	struct stat info;
 	int fd = open_part(w, name);
 	if (fd < 0) {
@@ -170,7 +170,7 @@ static int walk(struct walk *w, const char *path, bool follow, struct place *pla
 			return n;
 		}
 		if (!last || !place) {
-			r = step(w, name);
+			r = walk_step(w, name);
 			continue;
 		}
 		r = follow && n ? step_last(w, name, &place->magic) : 1;

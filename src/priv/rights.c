@@ -28,8 +28,8 @@ static int set_ids(const struct credentials *from, const struct credentials *to)
  * Change from the ids and groups of @from to those of @to. @have: our capabilities, in either
  * state.
  */
-static int change(const struct credentials *have, const struct credentials *from,
-		  const struct credentials *to, struct err *err) {
+static int change_ids(const struct credentials *have, const struct credentials *from,
+		      const struct credentials *to, struct err *err) {
 	uint64_t permitted = have->caps.permitted, inheritable = have->caps.inheritable;
 	// Make them effective: changing ids needs it.
 	int r = caps_write(permitted, permitted, inheritable);
@@ -41,9 +41,9 @@ static int change(const struct credentials *have, const struct credentials *from
 }
 
 int rights_lower(const struct credentials *now, const struct credentials *to, struct err *err) {
-	return change(now, now, to, err);
+	return change_ids(now, now, to, err);
 }
 
 int rights_restore(const struct credentials *now, const struct credentials *to, struct err *err) {
-	return change(now, to, now, err);
+	return change_ids(now, to, now, err);
 }

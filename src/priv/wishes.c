@@ -15,7 +15,7 @@
 #define FILE_BYTES ((size_t)8 << 20)
 
 /** The state while the options are read. */
-struct reading {
+struct wish_reading {
 	struct arena *arena;
 	const struct priv_options *options;
 	struct notes *notes;
@@ -29,8 +29,8 @@ struct reading {
 };
 
 /** Read @path. If it does not exist, *@out is empty. */
-static int read_file(struct reading *in, const char *path, const char **where, bool *there, struct str *out,
-		     struct err *err) {
+static int read_file(struct wish_reading *in, const char *path, const char **where, bool *there,
+		     struct str *out, struct err *err) {
 	*where = file_under_root(in->arena, in->options->root, path);
 	int r = file_read(in->arena, "the file", *where, FILE_BYTES, out, err);
 	*there = r == 0;
@@ -41,23 +41,23 @@ static int read_file(struct reading *in, const char *path, const char **where, b
 	return r;
 }
 
-static int read_files(struct reading *in, struct err *err) {
+static int read_files(struct wish_reading *in, struct err *err) {
 	int r = read_file(in, "/etc/passwd", &in->passwd_path, &in->has_passwd, &in->passwd, err);
 	return r < 0 ? r : read_file(in, "/etc/group", &in->groups_path, &in->has_groups, &in->groups, err);
 }
 
-static const char *copy(struct reading *in, struct str text) {
+static const char *copy(struct wish_reading *in, struct str text) {
 	return arena_text(in->arena, text.p, text.len);
 }
 
-static int refuse_id(struct reading *in, struct str word, const char *what, struct err *err) {
+static int refuse_id(struct wish_reading *in, struct str word, const char *what, struct err *err) {
 	return err_set(err, ERANGE, "%s=%s: %s is not a %s; the range is 0 to 4294967294",
 		       in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s, what);
 }
 
 /** Report that @file has no line for @word, with the nearest name. */
-static int refuse_name(struct reading *in, struct str word, const char *what, const char *path, bool there,
-		       struct str file, struct err *err) {
+static int refuse_name(struct wish_reading *in, struct str word, const char *what, const char *path,
+		       bool there, struct str file, struct err *err) {
 	struct nearest best = {.word = word};
 	users_nearest(in->arena, file, &best);
 	const char *from = in->options->user.from, *value = in->options->user.value;
@@ -72,7 +72,8 @@ static int refuse_name(struct reading *in, struct str word, const char *what, co
 }
 
 /** Read the user in --user. *@found: whether it has a line in /etc/passwd. */
-static int read_user(struct reading *in, struct str word, struct user *user, bool *found, struct err *err) {
+static int read_user(struct wish_reading *in, struct str word, struct user *user, bool *found,
+		     struct err *err) {
 	uint32_t uid;
 	struct user namesake;
 	int r = num_read_u32(word, &uid);
@@ -96,7 +97,7 @@ static int read_user(struct reading *in, struct str word, struct user *user, boo
 	return 0;
 }
 
-static int read_group(struct reading *in, struct str word, uint32_t *gid, struct err *err) {
+static int read_group(struct wish_reading *in, struct str word, uint32_t *gid, struct err *err) {
 	int r = num_read_u32(word, gid);
 	struct group group;
 	if (r == -ERANGE) {
@@ -113,7 +114,7 @@ static int read_group(struct reading *in, struct str word, uint32_t *gid, struct
 }
 
 /** Read --user. *@has_group: whether it names a group. */
-static int read_ids(struct reading *in, struct wishes *out, bool *has_group, struct err *err) {
+static int read_ids(struct wish_reading *in, struct wishes *out, bool *has_group, struct err *err) {
 	struct str group = str_of(in->options->user.value), name;
 	struct user user = {.home = STR("")};
 	bool found = false;
@@ -170,8 +171,8 @@ static int read_how(const struct setting *groups, enum groups_how *out, struct e
 }
 
 /** Decide on the supplementary groups. */
-static int read_groups(struct reading *in, const struct credentials *now, bool has_group, struct wishes *out,
-		       struct err *err) {
+static int read_groups(struct wish_reading *in, const struct credentials *now, bool has_group,
+		       struct wishes *out, struct err *err) {
 	enum groups_how how;
 	int r = read_how(&in->options->groups, &how, err);
 	if (r < 0) {
@@ -227,7 +228,7 @@ static int read_caps(const struct priv_options *options, struct wishes *out, str
 }
 
 /** Read the name and home of the current user. The environment may still have them. */
-static void read_now(struct reading *in, const struct credentials *now, struct wishes *out) {
+static void read_now(struct wish_reading *in, const struct credentials *now, struct wishes *out) {
 	struct user user;
 	if (user_by_uid(in->passwd, now->uid[ID_REAL], &user)) {
 		out->name_now = copy(in, user.name);
@@ -237,7 +238,7 @@ static void read_now(struct reading *in, const struct credentials *now, struct w
 
 int wishes_read(struct arena *arena, const struct priv_options *options, const struct credentials *now,
 		struct notes *notes, struct wishes *out, struct err *err) {
-	struct reading in = {.arena = arena, .options = options, .notes = notes};
+	struct wish_reading in = {.arena = arena, .options = options, .notes = notes};
 	struct wishes wishes = {
 		.any = options->user.value || options->groups.value || options->cap_drop.value ||
 		       options->cap_keep.value || options->no_new_privs,

@@ -24,7 +24,7 @@ const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA
 #define TEXT_MAX 255
 
 /** A group that is being read. */
-struct reading {
+struct facts_reading {
 	const struct facts_from *from;
 	struct arena *arena;
 	struct machine machine;
@@ -32,15 +32,15 @@ struct reading {
 };
 
 /** Add a fact; NULL: it is not known. The list has room for it. Names are added in their order. */
-static void add(struct reading *r, const char *name, const char *value) {
+static void add(struct facts_reading *r, const char *name, const char *value) {
 	r->list.at[r->list.n++] = (struct fact){name, value ? value : FACT_UNKNOWN};
 }
 
-static void add_number(struct reading *r, const char *name, uint64_t number) {
+static void add_number(struct facts_reading *r, const char *name, uint64_t number) {
 	add(r, name, number == NOT_TOLD ? NULL : arena_format(r->arena, "%lu", (unsigned long)number));
 }
 
-static void add_u32(struct reading *r, const char *name, uint32_t number) {
+static void add_u32(struct facts_reading *r, const char *name, uint32_t number) {
 	add_number(r, name, number == UNKNOWN ? NOT_TOLD : number);
 }
 
@@ -55,7 +55,7 @@ static const char *shortened(struct arena *arena, const char *value) {
 // --- world ----------------------------------------------------------------------------------------------
 
 /** As a host list. All nodes get the same names from the manager. */
-static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
+static const char *hosts_text(struct facts_reading *r, const struct hosts *hosts) {
 	struct buf list = BUF(r->arena);
 	hostlist_compress(hosts, &list);
 	return hosts->n ? shortened(r->arena, buf_text(&list)) : NULL;
@@ -65,7 +65,7 @@ static const char *hosts_text(struct reading *r, const struct hosts *hosts) {
  * The short name of the master, as some nodes may know the long one; or its address. NULL if it is
  * the loopback, as some managers write on the master only.
  */
-static const char *master_text(struct reading *r) {
+static const char *master_text(struct facts_reading *r) {
 	const char *master = r->from->master;
 	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
 		return NULL;
@@ -75,7 +75,7 @@ static const char *master_text(struct reading *r) {
 }
 
 /** "8 x 100,4": 8 tasks on each of 100 nodes, and 4 on the last. */
-static const char *tasks_text(struct reading *r, const struct placement *place) {
+static const char *tasks_text(struct facts_reading *r, const struct placement *place) {
 	struct buf list = BUF(r->arena);
 	const uint32_t *tasks = place->tasks_per_node;
 	for (uint32_t i = 0, n; tasks && i < place->hosts.n; i += n) {
@@ -86,7 +86,7 @@ static const char *tasks_text(struct reading *r, const struct placement *place) 
 	return list.len ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
-static void read_world(struct reading *r) {
+static void read_world(struct facts_reading *r) {
 	const struct cluster *c = r->from->cluster;
 	if (!c) {
 		return;
@@ -107,7 +107,7 @@ static void read_world(struct reading *r) {
 // --- program, env ---------------------------------------------------------------------------------------
 
 /** What stands for a word that nobody knows to be open. With a key, nobody else can try guesses. */
-static const char *word_digest(struct reading *r, const char *word) {
+static const char *word_digest(struct facts_reading *r, const char *word) {
 	unsigned char digest[SHA256_BYTES];
 	if (!r->from->key) {
 		return digest_text(r->arena, str_of(word));
@@ -117,7 +117,7 @@ static const char *word_digest(struct reading *r, const char *word) {
 }
 
 /** What the others may know of @word, without a blank in it. @before is the word before it, or NULL. */
-static const char *shown_word(struct reading *r, const char *before, const char *word) {
+static const char *shown_word(struct facts_reading *r, const char *before, const char *word) {
 	switch (secret_judge_word(before, word)) {
 	case SECRET_WORD_OPEN:
 		return secret_mask_word(r->arena, word);
@@ -129,7 +129,7 @@ static const char *shown_word(struct reading *r, const char *before, const char 
 }
 
 /** The command's words, without secrets. */
-static const char *argv_text(struct reading *r) {
+static const char *argv_text(struct facts_reading *r) {
 	struct buf words = BUF(r->arena);
 	char *const *argv = r->from->argv;
 	for (uint32_t i = 0; argv[i]; i++) {
@@ -139,7 +139,7 @@ static const char *argv_text(struct reading *r) {
 	return shortened(r->arena, buf_text(&words));
 }
 
-static void read_program(struct reading *r) {
+static void read_program(struct facts_reading *r) {
 	char *const *argv = r->from->argv;
 	bool any = argv && argv[0];
 	add(r, "argv", any ? argv_text(r) : NULL);
@@ -164,7 +164,7 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 }
 
 /** What stands for the secret @value. */
-static const char *masked(struct reading *r, const char *value) {
+static const char *masked(struct facts_reading *r, const char *value) {
 	unsigned char digest[SHA256_BYTES];
 	if (!r->from->key) {
 		return FACT_MASKED;
@@ -182,7 +182,7 @@ static int compare_names(const void *a, const void *b) {
 	return strcmp(((const struct fact *)a)->name, ((const struct fact *)b)->name);
 }
 
-static void read_env(struct reading *r) {
+static void read_env(struct facts_reading *r) {
 	const struct env *env = r->from->env;
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
@@ -200,7 +200,7 @@ static void read_env(struct reading *r) {
 
 // --- devices, limits ------------------------------------------------------------------------------------
 
-static void read_devices(struct reading *r) {
+static void read_devices(struct facts_reading *r) {
 	const struct cluster *c = r->from->cluster;
 	const struct machine *m = &r->machine;
 	add(r, "gpu_driver", machine_gpu_driver(m));
@@ -215,7 +215,7 @@ static void read_devices(struct reading *r) {
 }
 
 /** A limit of the kernel in units of @unit. */
-static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_t unit) {
+static void add_limit(struct facts_reading *r, const char *name, rlim_t limit, uint64_t unit) {
 	if (limit == RLIM_INFINITY) {
 		add(r, name, "unlimited");
 	} else {
@@ -224,7 +224,7 @@ static void add_limit(struct reading *r, const char *name, rlim_t limit, uint64_
 }
 
 /** "2", "1.5", "0.25". */
-static const char *cpus_text(struct reading *r, uint64_t hundredths) {
+static const char *cpus_text(struct facts_reading *r, uint64_t hundredths) {
 	unsigned long whole = hundredths / 100, rest = hundredths % 100;
 	return hundredths == NOT_TOLD ? NULL
 	       : !rest		      ? arena_format(r->arena, "%lu", whole)
@@ -232,7 +232,7 @@ static const char *cpus_text(struct reading *r, uint64_t hundredths) {
 				      : arena_format(r->arena, "%lu.%lu", whole, rest / 10);
 }
 
-static void read_limits(struct reading *r) {
+static void read_limits(struct facts_reading *r) {
 	const struct machine *m = &r->machine;
 	struct rlimit memlock = {0}, nofile = {0};
 	prlimit(0, RLIMIT_MEMLOCK, NULL, &memlock);
@@ -272,7 +272,7 @@ static bool is_open(enum fact_group group, const struct fact *fact) {
 }
 
 /** What is sent of @fact. Without the job's secret, others see no more than digests of what users wrote. */
-static const char *sent_value(struct reading *r, enum fact_group group, const struct fact *fact) {
+static const char *sent_value(struct facts_reading *r, enum fact_group group, const struct fact *fact) {
 	struct buf words = BUF(r->arena);
 	struct str rest = str_of(fact->value), word;
 	if (r->from->key || is_open(group, fact)) {
@@ -291,7 +291,7 @@ static const char *sent_value(struct reading *r, enum fact_group group, const st
 }
 
 /** Encode @list. One that is too long becomes a single fact, its digest. */
-static struct str encode(struct reading *r, enum fact_group group, const struct fact_list *list) {
+static struct str encode(struct facts_reading *r, enum fact_group group, const struct fact_list *list) {
 	struct buf out = BUF(r->arena);
 	append_number(&out, group, 1);
 	append_number(&out, list->n, 2);
@@ -306,12 +306,13 @@ static struct str encode(struct reading *r, enum fact_group group, const struct 
 	return buf_str(&out);
 }
 
-static void (*const readers[N_FACT_GROUPS])(struct reading *) = {read_world, read_program, read_env,
-								 read_devices, read_limits};
+static void (*const readers[N_FACT_GROUPS])(struct facts_reading *) = {read_world, read_program, read_env,
+								       read_devices, read_limits};
 
 void facts_read(const struct facts_from *from, struct facts *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
-		struct reading r = {.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
+		struct facts_reading r = {
+			.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
 		// No other group has more than 9.
 		r.list.at = arena_array(r.arena, from->env->n + 9, sizeof(*r.list.at));
 		readers[group](&r);
