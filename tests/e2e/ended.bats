@@ -19,17 +19,6 @@ teardown() {
 	[[ -z $cgroup ]] || rmdir "$cgroup"
 }
 
-until_true() {
-	local i
-	for ((i = 0; i < 1500; i++)); do
-		if "$@" 2>/dev/null; then
-			return
-		fi
-		sleep 0.02
-	done
-	return 1
-}
-
 # start ARG...: start distinit in the background, until the command has made the file "ready".
 start() {
 	rm -f ready

@@ -128,6 +128,19 @@ filtered() {
 	invoke python3 refuse.py "$@"
 }
 
+# until_true COMMAND...: wait until it succeeds, for at most 30 s.
+until_true() {
+	local i
+	for ((i = 0; i < 1500; i++)); do
+		if "$@" 2>/dev/null; then
+			return
+		fi
+		sleep 0.02
+	done
+	echo "30 s went by without: $*"
+	return 1
+}
+
 # gone PID: whether that process has ended.
 gone() {
 	local stat=''
@@ -163,4 +176,9 @@ requires() {
 	for program; do
 		command -v "$program" >/dev/null || skip "$program is not installed"
 	done
+}
+
+requires_pidns() {
+	requires unshare
+	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
 }

@@ -30,19 +30,6 @@ teardown() {
 	done
 }
 
-# until_true COMMAND...: wait until it succeeds, for at most 30 s.
-until_true() {
-	local i
-	for ((i = 0; i < 1500; i++)); do
-		if "$@" 2>/dev/null; then
-			return
-		fi
-		sleep 0.02
-	done
-	echo "30 s went by without: $*"
-	return 1
-}
-
 # start ARG...: start distinit in the background, with its pid in $pid and its output in the files
 # out and err. (A shell starts background processes with INT and QUIT ignored.)
 start() {
@@ -60,11 +47,6 @@ ends_with() {
 	leave_out_of err
 	echo "status $code, out: $(<out), err: $(<err)"
 	[ "$code" -eq "$1" ]
-}
-
-requires_pidns() {
-	requires unshare
-	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
 }
 
 # as_pid1 ARG...: run distinit as PID 1 of a new namespace.
@@ -741,8 +723,7 @@ readonly LEAVES='bash -c "trap \"touch asked\" TERM; touch ready; while :; do sl
 
 @test "init: as PID 1, readers of the output see its end and may write their data" {
 	requires_pidns
-	local i
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		invoke unshare --pid --fork --mount-proc bash -c 'exec > >(gzip >o.gz) 2>&1; exec "$@"' - "$DISTINIT" --init -- seq 1 1000
 		[ "$status" -eq 0 ]
 		[ "$(gzip -cd o.gz | tail -n 1)" = 1000 ]

@@ -39,18 +39,6 @@ as() {
 	invoke env -i PATH="$PATH" "${variables[@]}" "./$name" "${arguments[@]}"
 }
 
-until_true() {
-	local i
-	for ((i = 0; i < 1000; i++)); do
-		if "$@" 2>/dev/null; then
-			return
-		fi
-		sleep 0.02
-	done
-	echo "20 s went by without: $*"
-	return 1
-}
-
 # start NAME ARG...: start it in the background, with its pid in $pid and its output in the files out and err.
 start() {
 	rm -f out # of an earlier one, which could seem to be ready
@@ -79,11 +67,6 @@ is_stopped() {
 
 runs() {
 	[[ $(state "$1") == [RS] ]]
-}
-
-requires_pidns() {
-	requires unshare
-	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
 }
 
 # pid1 NAME ARG...: invoke it as PID 1.
