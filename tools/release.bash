@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev release: tarballs, packages and SBOMs for each processor, SHA256SUMS and its signature. The same commit gives the same files, in any
+# ./dev release: tarballs, packages, wheels and SBOMs for each processor, SHA256SUMS and its signature. The same commit gives the same files, in any
 # folder, by any user, at any time, in any locale: all times are those of the commit.
 
 readonly RELEASE_ARCHES="amd64 arm64"
 readonly PKGS_RELEASE="git tar gzip xz-utils dpkg-dev rpm python3"
 # shellcheck disable=SC2034 # for the tests (tools/test.bash)
-readonly PKGS_PACKAGING="$PKGS_RELEASE cpio lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish"
+readonly PKGS_PACKAGING="$PKGS_RELEASE cpio lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish python3-pip python3-venv python3-wheel twine"
 readonly RELEASE_PUBLIC_KEY=minisign.pub # the maintainers' public key, which users verify with
-# The project's home page, https://..., for the packages and SBOMs. Empty: they name none. It stands here and not in an option, nor is
+# The project's home page, https://..., for the packages, wheels and SBOMs. Empty: they name none. It stands here and not in an option, nor is
 # it Git's remote: each machine that makes a release of this commit makes the same files.
 readonly RELEASE_URL=''
 readonly RELEASE_USAGE="./dev release [--out=FOLDER] [--key=FILE]"
@@ -86,6 +86,7 @@ release_one() {
 	release_tarball "$arch" "$build" "$stage" "$epoch" >"$tarball"
 	release_deb "$arch" "$build" "$stage" "$epoch" "$out"
 	release_rpm "$arch" "$build" "$stage" "$epoch" "$out"
+	release_wheel "$arch" "$build" "$stage" "$epoch" "$out"
 	release_sbom "$arch" "$epoch" "$tarball" >"${tarball%.tar.gz}.spdx.json"
 }
 
@@ -150,6 +151,12 @@ release_sbom() {
 	mapfile -t musl < <(release_musl "$1")
 	tools/sbom --arch="$1" --version="$(release_version)" --epoch="$2" --tarball="$3" --musl-version="${musl[0]}" \
 		--musl-library="${musl[1]}" ${RELEASE_URL:+--url="$RELEASE_URL"}
+}
+
+# release_wheel ARCH BUILD STAGE EPOCH OUT: distinit for pip.
+release_wheel() {
+	tools/wheel --arch="$1" --version="$(release_version)" --epoch="$4" ${RELEASE_URL:+--url="$RELEASE_URL"} \
+		--program="$2/distinit" --licence=LICENSE --licence="$3/THIRD-PARTY-LICENSES" "$5"
 }
 
 # release_files BUILD STAGE ROOT: what both packages install in the same places.

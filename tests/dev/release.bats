@@ -57,7 +57,7 @@ missing() {
 		umask 077
 		TZ=Asia/Tokyo LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 HOME=/nowhere packed "$BATS_TEST_TMPDIR/a/much longer/path"
 	)
-	[ "$(find "$ONE/out" -type f | wc -l)" -eq 4 ]
+	[ "$(find "$ONE/out" -type f | wc -l)" -eq 5 ]
 	diff -r "$ONE/out" "a/much longer/path/out"
 	# And where the files are older than the commit.
 	find a -exec touch --date=2001-02-03 {} +
@@ -170,16 +170,73 @@ version() {
 	[[ $status -eq 1 && $output == "6: spdxVersion is 'SPDX-9'" ]]
 }
 
+# The archive's own checks: names, hashes and sizes in RECORD, and what an index asks of the metadata.
+@test "release: the wheel is whole: 'wheel unpack' and 'twine check' say so, and its tags are those of its name" {
+	local wheel cpu name
+	wheel=$(echo "$ONE"/out/*.whl)
+	cpu=$(uname -m)
+	name=distinit-$(version)
+	[ "${wheel##*/}" = "$name-py3-none-manylinux_2_17_$cpu.manylinux2014_$cpu.musllinux_1_1_$cpu.whl" ]
+	missing twine
+	twine check --strict "$wheel"
+	# Debian's python3 has it.
+	/usr/bin/python3 -c 'import wheel' || skip "python3-wheel is not installed"
+	/usr/bin/python3 -m wheel unpack --dest unpacked "$wheel"
+	cd "unpacked/$name"
+	same_lines "$(find . -type f -printf '%P\n' | LC_ALL=C sort)" "$(printf '%s\n' "$name.data/scripts/distinit" \
+		"$name.dist-info/"{LICENSE,METADATA,RECORD,THIRD-PARTY-LICENSES,WHEEL} distinit/{__init__.py,environment.py,py.typed})"
+	[ "$(sed -n 's/^Tag: //p' "$name.dist-info/WHEEL" | tr '\n' ' ')" = \
+		"py3-none-manylinux_2_17_$cpu py3-none-manylinux2014_$cpu py3-none-musllinux_1_1_$cpu " ]
+	[ "$(python3 -m zipfile --list "$wheel" | grep -c ' 2023-11-14 22:13:20 ')" -eq 9 ]
+	# The check can fail.
+	cd ../..
+	python3 -m zipfile --extract "$wheel" broken
+	echo x >>broken/distinit/__init__.py
+	(cd broken && python3 -m zipfile --create "../${wheel##*/}" ./*)
+	run /usr/bin/python3 -m wheel unpack --dest again "${wheel##*/}"
+	[[ $status -ne 0 && $output == *"distinit/__init__.py"* ]]
+}
+
+# same_lines FOUND EXPECTED
+same_lines() {
+	diff <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+@test "release: pip installs the wheel without a network: the program is on PATH, with a module of the same version; and removes it" {
+	python3 -c 'import ensurepip, venv' 2>/dev/null || skip "python3-venv is not installed"
+	python3 -m venv venv
+	find venv -type f -not -name '*.pyc' | LC_ALL=C sort >before
+	venv/bin/pip install --no-index --quiet --disable-pip-version-check "$ONE"/out/*.whl
+	venv/bin/pip check
+	cmp venv/bin/distinit "$DISTINIT"
+	[ "$(stat -c %a venv/bin/distinit)" = 755 ]
+	PATH=$PWD/venv/bin:$PATH
+	[ "$(distinit --hosts=n1,n2 --node-rank=1 -- sh -c 'echo $MASTER_ADDR')" = n1 ]
+	[ "$(distinit --version)" = "distinit $(version)" ]
+	[ "$(python -c 'import distinit.environment, importlib.metadata as m; print(m.version("distinit"))')" = "$(version)" ]
+	# One for another processor is not for this machine.
+	local other=aarch64 wheel
+	[[ $(uname -m) == x86_64 ]] || other=x86_64
+	wheel=$(echo "$ONE"/out/*.whl)
+	wheel=${wheel##*/}
+	cp "$ONE/out/$wheel" "${wheel//$(uname -m)/$other}"
+	run pip install --no-index --disable-pip-version-check --force-reinstall "./${wheel//$(uname -m)/$other}"
+	[[ $status -eq 1 && $output == *'not a supported wheel on this platform'* ]]
+	pip uninstall --yes --quiet distinit
+	find venv -type f -not -name '*.pyc' | LC_ALL=C sort | diff before -
+}
+
 # homes FOLDER: the home page, as each file of a release in FOLDER names it.
 homes() {
 	dpkg-deb --show --showformat="\${Homepage}\n" "$1"/*.deb
 	rpm --query --queryformat '%{URL}\n' --package "$1"/*.rpm
+	python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(next(z.read(n).decode() for n in z.namelist() if n.endswith("METADATA")))' "$1"/*.whl | sed -n 's/^Home-page: //p'
 	python3 -c 'import json, sys; print([p.get("homepage") for p in json.load(open(sys.argv[1]))["packages"]])' "$1"/*.spdx.json
 }
 
-@test "release: packages and SBOM name the home page, if RELEASE_URL has one" {
+@test "release: packages, wheel and SBOM name the home page, if RELEASE_URL has one" {
 	packed "$PWD/homed" "$(version)" https://distinit.example/a~b
-	[ "$(homes homed/out)" = $'https://distinit.example/a~b\nhttps://distinit.example/a~b\n'"['https://distinit.example/a~b', None, None, None, None]" ]
+	[ "$(homes homed/out)" = $'https://distinit.example/a~b\nhttps://distinit.example/a~b\nhttps://distinit.example/a~b\n'"['https://distinit.example/a~b', None, None, None, None]" ]
 	"$TREE/tests/programs/check-spdx" homed/out/*.spdx.json
 	packed "$PWD/homeless" "$(version)" ''
 	[ "$(homes homeless/out)" = $'\n(none)\n[None, None, None, None, None]' ]

@@ -65,17 +65,28 @@ setup() {
 		distinit-$version-linux-amd64.tar.gz
 		distinit-$version-linux-arm64.spdx.json
 		distinit-$version-linux-arm64.tar.gz
+		distinit-$version-py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64.whl
+		distinit-$version-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64.whl
 		distinit_$version-1_amd64.deb
 		distinit_$version-1_arm64.deb
 	END
 	)" "$(LC_ALL=C ls)"
 	sha256sum --check --quiet SHA256SUMS
-	same "the number of sums" 8 "$(wc -l <SHA256SUMS)"
+	same "the number of sums" 10 "$(wc -l <SHA256SUMS)"
 	for arch in amd64 arm64; do
 		same "the processor of the package" $arch "$(dpkg-deb --field distinit_*_$arch.deb Architecture)"
 		"$PROGRAMS/check-spdx" distinit-*-$arch.spdx.json
+		# What pip puts on PATH is what the package has.
+		cmp <(tar -xOzf distinit-*-$arch.tar.gz "distinit-$version-linux-$arch/distinit") \
+			<(python3 -c 'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))' \
+				distinit-*"$(cpu_of $arch)".whl "distinit-$version.data/scripts/distinit")
 	done
 	same "the RPM's processors" $'aarch64\nx86_64' "$(rpm --query --queryformat '%{ARCH}\n' --package ./*.rpm)"
+}
+
+# cpu_of ARCH: the kernel's word for it.
+cpu_of() {
+	[[ $1 == amd64 ]] && echo x86_64 || echo aarch64
 }
 
 @test "release: the same in another folder, by another user, at another time, in another locale: diffoscope is silent" {
@@ -122,4 +133,23 @@ setup() {
 		files | diff /tmp/before -
 		echo "no trace"'
 	[[ $status -eq 0 && $output == *"installed $version"*'rank 1'*'no trace' ]] || fail "not so"
+}
+
+@test "release: in a fresh Debian with python3 and pip alone, pip installs the wheel without a network" {
+	local version
+	version=$(sed -n "s/^\tversion: '\(.*\)',/\1/p" "$TREE/meson.build")
+	[[ ! -e $PLACE/no-root ]] || skip "no bare Debian can be made here: $(tail -n 1 "$PLACE/root.log")"
+	"$TREE/tools/fresh-root" run "$PLACE/root" 'apt-get update && apt-get install -y --no-install-recommends python3-venv' >"$PLACE/pip.log" 2>&1 ||
+		skip "Debian's packages cannot be had: $(tail -n 1 "$PLACE/pip.log")"
+	cp "$PLACE"/one/*.whl "$PLACE/root/root/"
+	run unshare --net "$TREE/tools/fresh-root" run "$PLACE/root" '
+		set -e
+		python3 -m venv /tmp/venv
+		. /tmp/venv/bin/activate
+		pip install --no-index --find-links=/root distinit
+		pip check
+		distinit --version
+		DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=1 distinit explain
+		python -c "import distinit.environment"'
+	[[ $status -eq 0 && $output == *"distinit $version"*MASTER_ADDR*n1* ]] || fail "not so"
 }
