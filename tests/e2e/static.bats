@@ -55,6 +55,22 @@ requires_strace() {
 	[ -z "$output" ]
 }
 
+@test "each program has the package's name and version in a note, as systemd's ELF_PACKAGE_METADATA has it" {
+	requires_static
+	requires python3
+	local program
+	for program in "$DISTINIT" "$DISTRUN"; do
+		readelf --notes --wide "$program" | tee notes | grep -q '^ *FDO .*FDO_PACKAGING_METADATA'
+		sed -n 's/.*Packaging Metadata: //p' notes >note.json
+		python3 - "$("$program" --version)" <<-'PYTHON'
+			import json, sys
+			assert json.load(open("note.json")) == {"type": "generic", "name": "distinit", "version": sys.argv[1].split()[1]}
+		PYTHON
+		# A scanner without the section's name finds it by the segment.
+		readelf --program-headers --wide "$program" | grep -q '^ *NOTE '
+	done
+}
+
 # docs/decisions.md, Size, has what is measured.
 # The releases are made with this one. Others make the same program larger: gcc 14 by 2 in 100.
 requires_planned_compiler() {
