@@ -63,7 +63,8 @@ play() {
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	"$PROGRAMS/pods-of" --image registry.example/train=localhost/train --image registry.example/distinit=localhost/distinit \
-		--image pytorch/pytorch=localhost/pytorch ${MOUNT:+--mount "$MOUNT"} ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
+		--image pytorch/pytorch=localhost/pytorch ${VOLUME:+--image-volume "registry.example/distinit=$VOLUME"} \
+		${MOUNT:+--mount "$MOUNT"} ${2:+--spec-of "$EXAMPLES/$2"} "$EXAMPLES/$1" "$dir" >"$dir/names"
 	mapfile -t names <"$dir/names"
 	for ((i = ${#names[@]} - 1; i >= 0; i--)); do
 		run_pod "$dir" "${names[i]}" >"$dir/${names[i]}.log" 2>&1 3>&- &
@@ -130,6 +131,15 @@ PYTORCHJOB=train-master-0:23456
 @test "kube: pytorchjob.yaml, with an initContainer that installs, and a wait before the command" {
 	play pytorchjob.yaml
 	meet $PYTORCHJOB /app/train.py
+}
+
+@test "kube: image-volume.yaml, with distinit's image as a volume" {
+	VOLUME=$(pod image mount localhost/distinit)
+	VOLUME=$VOLUME play image-volume.yaml
+	meet $INDEXED /app/train.py
+	# Another kind of job takes the same pods; only the size has to be told.
+	VOLUME=$VOLUME play leaderworkerset.yaml image-volume.yaml
+	meet $LWS /app/train.py
 }
 
 # --- each way with each kind --------------------------------------------------------------------------
