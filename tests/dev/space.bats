@@ -13,7 +13,7 @@ setup() {
 
 @test "space: ./dev sets up the static build, and compiles a file of it" {
 	[[ -e $TREE/subprojects/packagecache ]] || skip "the libraries' tarballs are not there (./dev build)"
-	(cd "$TREE" && cp --parents -r cmd cross dev meson* src subprojects/{packagecache,packagefiles,*.wrap} tests tools "$BATS_TEST_TMPDIR/a b/")
+	(cd "$TREE" && cp --parents -r LICENSE cmd cross dev meson* src subprojects/{packagecache,packagefiles,*.wrap} tests tools "$BATS_TEST_TMPDIR/a b/")
 	cd 'a b'
 	run bash -euc '
 		ROOT=$PWD
