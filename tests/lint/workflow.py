@@ -1,0 +1,69 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+
+"""Checks .github/workflows/*.yml, which cannot run here. Prints TAP, a test for each file.
+
+    workflow.py TREE
+
+Each job says where it runs and has steps; a step runs something or uses an action of a fixed version; what a job needs is a job;
+what a matrix gives is used, and the other way round; a script of the tree that is run is there.
+"""
+
+import pathlib
+import re
+import sys
+
+try:
+    import yaml
+except ImportError:
+    print("1..0 # SKIP python3-yaml is not installed")
+    sys.exit()
+
+
+def bad_steps(tree: pathlib.Path, steps: list) -> list[str]:
+    bad = []
+    for step in steps:
+        if not isinstance(step, dict) or len({"run", "uses"} & step.keys()) != 1:
+            bad.append(f"a step has either 'run' or 'uses': {step}")
+        elif not re.fullmatch(r"[\w./-]+@v\d+", step.get("uses", "any/action@v1")):
+            bad.append(f"no version: {step['uses']}")
+        else:
+            scripts = re.findall(r"^(\.[\w./]+)", step.get("run", ""), re.MULTILINE)
+            bad += [f"{name} is not there" for name in scripts if not (tree / name).is_file()]
+    return bad
+
+
+def bad_matrix(job: dict) -> list[str]:
+    rows = job.get("strategy", {}).get("matrix", {}).get("include", [])
+    given = {name for row in rows for name in row}
+    used = set(re.findall(r"matrix\.(\w+)", str(job)))
+    return [f"of the matrix, given or used alone: {name}" for name in sorted(given ^ used)]
+
+
+def bad_jobs(tree: pathlib.Path, flow: dict) -> list[str]:
+    # YAML 1.1 reads "on" as true.
+    bad = [] if {"name", True, "jobs"} <= flow.keys() else ["'name', 'on' and 'jobs' are expected"]
+    jobs = flow.get("jobs", {})
+    for name, job in jobs.items():
+        needs = job.get("needs", [])
+        bad += [f"{name} needs {other}, which is no job" for other in ([needs] if isinstance(needs, str) else needs) if other not in jobs]
+        bad += [] if job.get("runs-on") and job.get("steps") else [f"{name} has no 'runs-on', or no 'steps'"]
+        bad += [f"{name}: {text}" for text in bad_steps(tree, job.get("steps", [])) + bad_matrix(job)]
+    return bad
+
+
+def main() -> int:
+    tree = pathlib.Path(sys.argv[1])
+    files = sorted((tree / ".github/workflows").glob("*.yml"))
+    failed = 0
+    for number, path in enumerate(files, 1):
+        bad = bad_jobs(tree, yaml.safe_load(path.read_text(encoding="utf-8")))
+        failed += bool(bad)
+        print(f"{'not ok' if bad else 'ok'} {number} {path.name}")
+        print("".join(f"# {text}\n" for text in bad), end="")
+    print(f"1..{len(files)}")
+    return 1 if failed or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
