@@ -1,0 +1,19 @@
+# For Nix: nix-build -E '(import <nixpkgs> { }).callPackage ./package.nix { }'
+{ lib, stdenv, meson, ninja, pkg-config, python3, libcap, cjson, bearssl }:
+
+stdenv.mkDerivation {
+  pname = "distinit";
+  version = "0.2.0";
+  src = ../..;
+
+  # python3 makes the completions, and its first line is found in PATH.
+  nativeBuildInputs = [ meson ninja pkg-config python3 ];
+  buildInputs = [ libcap cjson bearssl ];
+
+  meta = {
+    description = "Container entrypoint for distributed training";
+    license = lib.licenses.asl20;
+    platforms = lib.platforms.linux;
+    mainProgram = "distinit";
+  };
+}
