@@ -4,7 +4,10 @@
 # The tree in a folder whose name a shell, a compiler or sed would read otherwise: ./dev sets up its builds there.
 
 setup() {
-	command -v musl-gcc meson >/dev/null || skip "musl-gcc or meson is not installed (./dev build)"
+	local name
+	for name in musl-gcc meson; do
+		command -v "$name" >/dev/null || skip "$name is not installed (./dev build)"
+	done
 	TREE=$BATS_TEST_DIRNAME/../..
 	CPU=$(uname -m)
 	cd "$BATS_TEST_TMPDIR" || return

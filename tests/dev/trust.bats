@@ -242,6 +242,7 @@ assert Told("run", Options("", "", "all", "", False), other, False, (0, 0, 0)).d
 }
 
 @test "undone: each patch still applies, and names words of ./dev that look for it" {
+	command -v patch >/dev/null || skip "patch is not installed"
 	cd "$TESTS/.."
 	local patch words
 	for patch in tests/undone/*.patch; do

@@ -203,7 +203,8 @@ null() {
 @test "--output: what cannot be looked at is not replaced" {
 	ln -s loop loop
 	distinit -- env --set A=1 -o loop
-	refuses_with "--output: 'loop' cannot be written: Symbolic link loop"
+	# "Symbolic link loop" are musl's words, "Too many levels of symbolic links" those of glibc, which packagers have.
+	fails_like 125 "--output: 'loop' cannot be written: *[Ss]ymbolic link*"
 	[[ -L loop && $(ls) == loop ]]
 }
 
