@@ -208,7 +208,7 @@ static void count(struct budget *b, struct book *book) {
 
 /** Make an entry. The first only says the limit: the time of others is theirs to count. */
 static int enter(struct budget *b, uint64_t wait_ms, struct err *err) {
-	struct book book;
+	struct book book = {0};
 	int fd = open_locked(b, wait_ms, err);
 	if (fd < 0) {
 		return fd;
@@ -231,7 +231,7 @@ static int enter(struct budget *b, uint64_t wait_ms, struct err *err) {
 
 /** Read how much was used, and change nothing. */
 static int look(struct budget *b, struct err *err) {
-	struct book book;
+	struct book book = {0};
 	if (access(b->path, F_OK) < 0 && errno == ENOENT) {
 		return 0;
 	}
