@@ -535,13 +535,6 @@ random_lists() {
 	(($(grep -vc ^= "$BATS_TEST_TMPDIR/after") > 500)) || fail "there are too few hosts for the test to mean much"
 }
 
-# --- last -------------------------------------------------------------------------------------------
-
-@test "slurm: nothing of the cluster is left running" {
-	cluster_down
-	same "what is left" "" "$(remains)"
-}
-
 # --- engines that take flags ------------------------------------------------------------------------
 
 @test "slurm: Dask's scheduler and two workers by one command line, and they compute" {
@@ -555,4 +548,11 @@ random_lists() {
 	END
 	same "the exit status" 0 "$status"
 	same "what the client says" "1 2: 285" "${lines[-1]}"
+}
+
+# --- last -------------------------------------------------------------------------------------------
+
+@test "slurm: nothing of the cluster is left running" {
+	cluster_down
+	same "what is left" "" "$(remains)"
 }
