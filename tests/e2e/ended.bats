@@ -37,9 +37,12 @@ finish() {
 	echo "status $status, err: $stderr"
 }
 
+requires_jsonschema() {
+	python3 -c 'import jsonschema' 2>/dev/null || skip 'python3-jsonschema is not installed'
+}
+
 # reported [EXPRESSION]: the events of the file "report", or what a Python expression makes of them.
 reported() {
-	python3 -c 'import jsonschema' 2>/dev/null || skip 'python3-jsonschema is not installed'
 	"$BATS_TEST_DIRNAME/../programs/check-report" report ${1:+"print(($1))"}
 }
 
@@ -220,12 +223,14 @@ in_cgroup() {
 readonly EATS='x = bytearray(300 << 20)'
 
 @test "ended: really killed at a memory limit" {
+	requires_jsonschema
 	in_cgroup 60 --init --report=report -- python3 -c "$EATS"
 	ends_saying 137 'killed by SIGKILL; processes that the kernel killed for lack of memory: 1'
 	[ "$(reported 'all[-1]["ended"]["oom_kills"], all[-1]["ended"]["signal"]')" = "(1, 'KILL')" ]
 }
 
 @test "ended: a child is really killed at a memory limit, and the command exits with 1" {
+	requires_jsonschema
 	in_cgroup 60 --init --report=report -- python3 -c "
 import subprocess, sys
 sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
@@ -272,6 +277,7 @@ sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
 # --- the report -----------------------------------------------------------------------------------
 
 @test "ended: the report has the start, each signal, and the end" {
+	requires_jsonschema
 	start --init --report=report --signal=USR1:USR2,HUP:0 "${SESSION[@]/#/--set=}" -- \
 		sh -c "trap : USR2; trap 'exit 9' TERM; $WAITS"
 	kill -USR1 "$pid"
@@ -293,6 +299,7 @@ sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
 }
 
 @test "ended: the report of a command that a signal killed, mapped, at its time limit, or without a counter" {
+	requires_jsonschema
 	distinit PATH="$PATH" -- --time-limit=100ms --map-exit=143:0 --report=report -- sleep 60
 	[ "$(reported '[all[-1]["ended"][k] for k in ("status", "exit_status", "signal", "time_limit")]')" = "[124, None, 'TERM', True]" ]
 	rm report
