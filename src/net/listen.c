@@ -104,7 +104,11 @@ int listen_accept(int listener, struct address *peer) {
 
 int stream_send(int fd, const void *bytes, size_t n) {
 	ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL);
-	return sent < 0 ? -errno : (size_t)sent < n ? -EAGAIN : 0;
+	int r = sent < 0 ? -errno : (size_t)sent < n ? -EAGAIN : 0;
+	if (r < 0) {
+		shutdown(fd, SHUT_RDWR);
+	}
+	return r;
 }
 
 void stream_keep(int fd) {

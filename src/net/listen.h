@@ -36,8 +36,8 @@ bool listener_begins(uint16_t port, const void *begin, size_t n);
 const char *listen_owner(struct arena *arena, uint16_t port);
 
 /**
- * Send the @n bytes, all or nothing, without SIGPIPE. Returns 0; a negative errno: the connection
- * is of no use any more.
+ * Send the @n bytes, all or nothing, without SIGPIPE. Returns 0; a negative errno: the connection is
+ * shut down, as nothing can follow half a frame, so both sides read its end.
  */
 int stream_send(int fd, const void *bytes, size_t n);
 

@@ -316,6 +316,23 @@ static void test_apart(const struct roll_call *call) {
 	check(co->present == 3 && co->n_members == 2 && co->n_unproved == 0);
 }
 
+/** Nothing can follow half a frame: who does not read what one member is told is gone, and comes again. */
+static void test_half_a_frame(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	static const char rest[4096];
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	check(co->present == 2);
+	while (write(guest->line.fd, rest, sizeof(rest)) > 0) {
+	}
+	news_send(co, guest);
+	guest_read(co, guest, false);
+	check(co->present == 1);
+	close(member.fd);
+}
+
 int main(void) {
 	static struct cluster cluster;
 	static struct facts facts;
@@ -337,5 +354,6 @@ int main(void) {
 	test_wrong_proof(&call);
 	test_places(&call);
 	test_apart(&call);
+	test_half_a_frame(&call);
 	return check_done();
 }
