@@ -33,6 +33,13 @@ pod() {
 	timeout --kill-after=5 "$LIMIT" "$PROGRAMS/podman-private" on "$ENGINE" "$@"
 }
 
+# pod_network NAME: a network of containers, with its name server, which somebody keeps: podman 4.3 starts it with the first
+# container, and two at once start two, of which one answers nothing.
+pod_network() {
+	pod network create --internal "$1" 3>&-
+	pod run --detach --name "keeps-$1" --network "$1" localhost/busybox busybox sleep 1000000 3>&-
+}
+
 # made_of TAG FILE... <<CONTAINERFILE: build an image of these files.
 made_of() {
 	local tag=$1 context

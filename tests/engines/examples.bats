@@ -22,7 +22,7 @@ setup_file() {
 	made_of localhost/distinit "$BATS_FILE_TMPDIR/distinit" <<<$'FROM scratch\nCOPY distinit /distinit'
 	pod build --quiet --network none --tag localhost/train --build-arg PYTORCH=localhost/debian \
 		--build-arg DISTINIT=localhost/distinit --file "$EXAMPLES/pytorch/Dockerfile" "$EXAMPLES/pytorch" 3>&-
-	pod network create --internal session 3>&-
+	pod_network session
 }
 
 teardown_file() {

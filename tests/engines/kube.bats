@@ -18,7 +18,7 @@ setup_file() {
 	podman_up
 	[[ -z $NO_PODMAN ]] || return 0
 	make_images >/dev/null
-	pod network create --internal cluster 3>&-
+	pod_network cluster
 }
 
 make_images() {
