@@ -7,6 +7,7 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -109,6 +110,8 @@ static void test_duplicate(const struct roll_call *call) {
 
 static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
 	static const char facts[] = {FACTS_PROGRAM, 0, 0};
+	unsigned char asked[FRAME_MAX];
+	check(read(member->fd, asked, sizeof(asked)) > 0 || errno == EAGAIN);
 	check(line_send(member, FRAME_FACTS, facts, sizeof(facts)) == 0);
 	guest_read(co, guest, false);
 }
