@@ -15,7 +15,7 @@ run_tests() {
 	shift
 	rm -f "$dir"/meson-logs/{testlog,again}.json
 	# More than there are processors: many tests wait most of their time.
-	meson test -C "$dir" --num-processes=$(($(nproc) + 2)) "$@" >"$log" 2>&1 </dev/null && return
+	meson test -C "$dir" --num-processes=$((3 * $(nproc))) "$@" >"$log" 2>&1 </dev/null && return
 	if [[ ! -f $dir/meson-logs/testlog.json ]]; then
 		tail -n 20 "$log" >&2
 		return

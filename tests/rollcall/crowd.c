@@ -355,6 +355,7 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 	inet_pton(AF_INET, address, &from.sin_addr);
 	inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
 	from.sin_port = 0;
+	const double until = now_ms() + 60000;
 	for (;;) {
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0) {
@@ -374,7 +375,7 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 			break;
 		}
 		close(fd);
-		if (errno != ECONNREFUSED || !again) {
+		if (errno != ECONNREFUSED || !again || now_ms() > until) {
 			die("connect");
 		}
 		usleep(200);

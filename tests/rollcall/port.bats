@@ -133,8 +133,8 @@ teardown() {
 		number = int.from_bytes(hashlib.sha256(job + struct.pack("<HB", $PORT, 1)).digest()[:8], "little")
 		port = 20000 + (number & 0xffffff) % 9400
 		line, hello = roll.desk(roll.listen(port), roll.job_key(job), port)
-		line.send(roll.GO, struct.pack("<HHIIQ", port, 0, 0, 0, 0))
 		open("told", "w").close()
+		line.send(roll.GO, struct.pack("<HHIIQ", port, 0, 0, 0, 0))
 		line.connection.recv(1)
 	END
 	server go.py

@@ -43,13 +43,15 @@ enter_room() {
 	VARIABLES=()
 }
 
-# leave_room: nobody stays in it.
+# leave_room: nobody stays in it, nor those whom they start meanwhile.
 leave_room() {
-	local room process
+	local room found process
 	room=$(readlink "/proc/${ROOM-}/ns/net") || return 0
-	while IFS=/ read -r _ _ process _; do
-		kill -KILL "$process" 2>/dev/null || true
-	done < <(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " $room")
+	while found=$(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " $room"); do
+		while IFS=/ read -r _ _ process _; do
+			kill -KILL "$process" 2>/dev/null || true
+		done <<<"$found"
+	done
 }
 
 in_room() {
