@@ -469,7 +469,7 @@ os.execv("./tini", ["./tini", "-s", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/st
 }
 
 @test "names: dumb-init -c: signals go to the command alone, and what it leaves behind lives on" {
-	start dumb-init -c bash -c '(trap "touch told" TERM USR1; echo $$ >/dev/null; touch ready; sleep 60) & echo $! >child; trap "exit 8" TERM; while :; do sleep 0.02; done'
+	start dumb-init -c bash -c 'trap "exit 8" TERM; (trap "touch told" TERM USR1; echo "$BASHPID" >child; touch ready; sleep 60) & while :; do sleep 0.02; done'
 	until_true test -e ready
 	kill -TERM "$pid"
 	ends_with 8

@@ -255,11 +255,11 @@ swapped() {
 		    except OSError:
 		        pass
 	PYTHON
-	local swapper=$! i
-	for ((i = 0; i < 300; i++)); do
-		timeout 5 "$@" >/dev/null 2>&1 || [[ $? -ne 124 ]] || { kill "$swapper"; return 1; }
-	done
+	local swapper=$! status=0
+	until [ -d vol/real ]; do sleep 0.01; done
+	timeout 60 bash -c 'for i in {1..300}; do "$@" >/dev/null 2>&1; done; :' - "$@" || status=$?
 	kill "$swapper"
+	[ "$status" -eq 0 ]
 	wait "$swapper" || true
 	[[ $(<mine/file) == before && $(stat -c %u:%g:%a mine/file) == 0:0:600 && $(ls mine) == file ]]
 }

@@ -48,7 +48,7 @@ MIXED = ("conflict", "override", "hostlist", "frameworks", "manual", "hostfile")
 OPEN = ("plain", "vessl", "brainpp", "tione")
 FROM_MASTER = ("gpurecipes",)
 COPIED = "a host name that is not the pod's"
-CPU_SECONDS, TRIAL = 40, 20
+CPU_SECONDS, TRIAL = 20, 20
 
 
 class Other:
@@ -214,7 +214,7 @@ def main():
     cases, plainest = read_vectors(folder)
     tried = {name: [] for name in cases}
     leaked = read_leaked(pathlib.Path(__file__).with_name("leaked.txt"))
-    most = min(int(os.environ.get("MIXED_RUNS", "9000")), affordable(binary, plainest["backendai"]))
+    most = min(int(os.environ.get("MIXED_RUNS", "6000")), affordable(binary, plainest["backendai"]))
     for name, case, other in pairs(cases, plainest, leaked, make_others(), most):
         tried[name].append((case, other))
     mixer, failed = Mixer(binary), False

@@ -344,7 +344,7 @@ def try_makers(binary, kind, name, makers, known, tap):
         tap.result(f"{kind} {name}: somebody makes clusters of it",
                    [f"no maker: write one beside those of tests/properties/makers_*.py, with @{kind}(\"{name}\")"])
         return
-    runs, seed = int(os.environ.get("PROPERTIES_RUNS", "4")), os.environ.get("PROPERTIES_SEED", "1")
+    runs, seed = int(os.environ.get("PROPERTIES_RUNS", "2")), os.environ.get("PROPERTIES_SEED", "1")
     for make in makers:
         rng = random.Random(f"{seed} {name} {make.__qualname__}")
         complaints, n = [], 0

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2034 # the helpers use these
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
 
-load room
+load ../rollcall/room
 
 TORCHRUN=/usr/bin/torchrun
 
