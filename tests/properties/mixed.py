@@ -48,7 +48,7 @@ MIXED = ("conflict", "override", "hostlist", "frameworks", "manual", "hostfile")
 OPEN = ("plain", "vessl", "brainpp", "tione")
 FROM_MASTER = ("gpurecipes",)
 COPIED = "a host name that is not the pod's"
-CPU_SECONDS, TRIAL = 20, 20
+CPU_SECONDS, TRIAL = 12, 20
 
 
 class Other:
