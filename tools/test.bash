@@ -29,12 +29,13 @@ run_tests() {
 }
 
 word_test() {
-	local all=''
+	local all='' native=''
 	local -a suites=()
 	while (($#)); do
 		case $1 in
 		--all) all=yes ;;
-		-*) die "test: unknown option '$1'" "./dev test [--all] [SUITE]..." ;;
+		--native) native=yes ;;
+		-*) die "test: unknown option '$1'" "./dev test [--all] [--native] [SUITE]..." ;;
 		*) suites+=("--suite=$1") ;;
 		esac
 		shift
@@ -55,12 +56,18 @@ word_test() {
 		python3 tools/tally.py build
 		return
 	fi
-	configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
+	local -a builds=(build)
 	compile build meson-test-prereq
-	compile build-asan meson-test-prereq
+	if [[ -z $native ]]; then
+		builds+=(build-asan)
+		configure build-asan -Db_sanitize=address,undefined -Doptimization=1 -Ddebug=true --wrap-mode=nofallback
+		compile build-asan meson-test-prereq
+	fi
 	say "testing build/ (static)${all:+, with real engines}"
 	run_tests build "${selection[@]}"
-	say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
-	run_tests build-asan --suite=unit --suite=replay
-	python3 tools/tally.py "${strict[@]}" build build-asan
+	if [[ -z $native ]]; then
+		say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
+		run_tests build-asan --suite=unit --suite=replay
+	fi
+	python3 tools/tally.py "${strict[@]}" "${builds[@]}"
 }
