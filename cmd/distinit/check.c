@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "cluster/self.h"
 #include "exec/exec.h"
@@ -174,11 +175,9 @@ static void put_json(struct session *s, const struct facts *facts, const struct 
 	const char *before = ",\n  \"facts\": [\n    {";
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	uint32_t rank = c ? (c->task.rank != UNKNOWN ? c->task.rank : c->place.node_rank) : UNKNOWN;
-	struct timespec now = {0};
-	clock_gettime(CLOCK_REALTIME, &now);
 	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  \"time\": \"");
-	report_put_time(out, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	report_put_time(out, clock_wall_ms());
 	put_pair(out, "\",\n  ", "host", input_hostname(&s->flow.input));
 	buf_puts(out, ",\n ");
 	json_put_number(out, "rank", rank);

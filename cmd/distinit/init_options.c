@@ -57,7 +57,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 /** Read --grace, which also applies to a time limit. */
 static int read_grace(struct session *s, struct init_plan *plan, struct err *err) {
 	const char *value = s->settings.value[OPT_GRACE];
-	uint64_t ms = GRACE_NEVER;
+	uint64_t ms = CLOCK_NEVER;
 	if (!value) {
 		return 0;
 	}
@@ -129,6 +129,6 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log;
 	plan->colour = terminal_colours();
-	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms || together;
+	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms != CLOCK_NEVER || together;
 	return *wanted ? 0 : check_unused(s, err);
 }

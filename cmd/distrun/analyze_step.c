@@ -7,6 +7,7 @@
 
 #include "distrun/analyze.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/words.h"
 #include "slurm/tool.h"
@@ -42,7 +43,7 @@ struct trial {
 	uint32_t finished;
 	/** The worker that failed; UINT32_MAX: none. */
 	uint32_t failed;
-	/** When "go" was sent, and the deadline for everything; 0: not set. */
+	/** When "go" was sent, and the deadline for everything, or CLOCK_NEVER. */
 	uint64_t go_ms;
 	uint64_t deadline_ms;
 	uint64_t report_ms;
@@ -52,12 +53,6 @@ struct trial {
 	char tail[TAIL];
 	size_t tail_len;
 };
-
-static uint64_t clock_ms(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static uint32_t workers_of(const struct trial *trial) {
 	return trial->row->candidate.workers;
@@ -107,13 +102,13 @@ static void close_stdin(struct trial *trial) {
 static void cancel(struct trial *trial) {
 	close_stdin(trial);
 	kill(trial->tool.pid, SIGTERM);
-	trial->deadline_ms = clock_ms() + END_MS;
+	trial->deadline_ms = clock_now_ms() + END_MS;
 }
 
 static void send_go(struct trial *trial) {
 	const struct analysis *a = trial->a;
 	ssize_t n = write(trial->tool.in, "go\n", 3);
-	trial->go_ms = clock_ms();
+	trial->go_ms = clock_now_ms();
 	trial->deadline_ms = trial->go_ms + a->warmup_ms + a->measure_ms + SLACK_MS;
 	trial->report_ms = trial->go_ms + REPORT_MS;
 	analyze_progress(a, trial->row, n == 3 ? "measuring" : "srun is gone");
@@ -138,7 +133,7 @@ static void take_result(struct trial *trial, uint32_t rank, const struct message
 	if (bad || trial->finished == workers_of(trial)) {
 		// We need nothing more from the others. Their stderr is still read.
 		close_stdin(trial);
-		trial->deadline_ms = clock_ms() + END_MS;
+		trial->deadline_ms = clock_now_ms() + END_MS;
 	}
 }
 
@@ -213,7 +208,7 @@ static void close_at_end(int *fd, bool more) {
 static void report_progress(struct trial *trial, uint64_t now) {
 	struct arena *arena = &trial->a->s->arena;
 	trial->report_ms = now + REPORT_MS;
-	if (!trial->go_ms) {
+	if (trial->go_ms == CLOCK_NEVER) {
 		analyze_progress(trial->a, trial->row, "waiting for a node");
 		return;
 	}
@@ -231,7 +226,7 @@ static void report_progress(struct trial *trial, uint64_t now) {
 /** Handle srun's output until srun has ended. Returns 0; or the signal that came. */
 static int listen_to(struct trial *trial) {
 	int came = 0;
-	trial->report_ms = clock_ms() + REPORT_MS;
+	trial->report_ms = clock_now_ms() + REPORT_MS;
 	while (trial->tool.out >= 0 || trial->tool.err >= 0) {
 		struct pollfd fds[] = {{.fd = trial->tool.out, .events = POLLIN},
 				       {.fd = trial->tool.err, .events = POLLIN},
@@ -248,8 +243,8 @@ static int listen_to(struct trial *trial) {
 			came = (int)info.ssi_signo;
 			cancel(trial);
 		}
-		uint64_t now = clock_ms();
-		if (trial->deadline_ms && now >= trial->deadline_ms) {
+		uint64_t now = clock_now_ms();
+		if (now >= trial->deadline_ms) {
 			if (trial->late) {
 				break;
 			}
@@ -328,6 +323,7 @@ int analyze_step(struct analysis *a, struct analysis_row *row, struct err *err) 
 	struct arena *arena = &a->s->arena;
 	uint32_t n = row->candidate.workers;
 	struct trial trial = {.a = a, .row = row, .failed = UINT32_MAX, .line = BUF(arena)};
+	trial.go_ms = trial.deadline_ms = CLOCK_NEVER;
 	trial.results = arena_array(arena, n, sizeof(*trial.results));
 	trial.has_result = arena_array(arena, n, sizeof(*trial.has_result));
 	trial.counts = arena_array(arena, n, sizeof(*trial.counts));

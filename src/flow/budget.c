@@ -2,6 +2,7 @@
 
 #include "flow/budget.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
 
@@ -31,12 +32,6 @@ struct book {
 	uint64_t at_ms;
 };
 
-static uint64_t clock_of(clockid_t id) {
-	struct timespec now;
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static int refuse(const struct budget *b, unsigned line, const char *expected, struct err *err) {
 	return err_set(err, EINVAL,
 		       "%s:%u: %s is expected; it is not a budget file of distrun, or it is damaged: remove "
@@ -55,7 +50,7 @@ static bool read_entry(struct str line, struct str word, uint64_t *out) {
  */
 static int read_book(const struct budget *b, struct str text, struct book *out, struct err *err) {
 	struct str line;
-	*out = (struct book){.at_ms = clock_of(CLOCK_REALTIME)};
+	*out = (struct book){.at_ms = clock_wall_ms()};
 	if (text.len == 0) {
 		return 0;
 	}
@@ -79,7 +74,7 @@ static int read_book(const struct budget *b, struct str text, struct book *out, 
  * the file descriptor of the file that is at the path now; a negative errno.
  */
 static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err) {
-	uint64_t until = clock_of(CLOCK_MONOTONIC) + wait_ms;
+	uint64_t until = clock_now_ms() + wait_ms;
 	for (;;) {
 		int fd = open(b->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
 		struct stat opened, there;
@@ -106,7 +101,7 @@ static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err
 				       quote(str_of(b->path)).s);
 		}
 		close(fd);
-		if (clock_of(CLOCK_MONOTONIC) >= until) {
+		if (clock_now_ms() >= until) {
 			return err_set(err, ETIMEDOUT, "the budget file %s is locked by another process",
 				       quote(str_of(b->path)).s);
 		}
@@ -199,8 +194,8 @@ static int read_locked(struct budget *b, int fd, struct book *book, struct err *
  * had not begun, or had counted already; and a clock that was set, or another machine's, does no harm.
  */
 static void count(struct budget *b, struct book *book) {
-	uint64_t now = clock_of(CLOCK_REALTIME), passed = now > book->at_ms ? now - book->at_ms : 0;
-	uint64_t mine = clock_of(CLOCK_MONOTONIC) - b->entered_at;
+	uint64_t now = clock_wall_ms(), passed = now > book->at_ms ? now - book->at_ms : 0;
+	uint64_t mine = clock_now_ms() - b->entered_at;
 	book->used_ms += passed < mine ? passed : mine;
 	book->at_ms = now;
 	b->used_ms = book->used_ms;
@@ -222,7 +217,7 @@ static int enter(struct budget *b, uint64_t wait_ms, struct err *err) {
 		r = replace(b, &book, err);
 	}
 	if (r == 0) {
-		b->entered_at = clock_of(CLOCK_MONOTONIC);
+		b->entered_at = clock_now_ms();
 		b->entered_ms = b->used_ms;
 	}
 	close(fd);
@@ -270,7 +265,7 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 }
 
 int budget_join(struct budget *budget, struct err *err) {
-	budget->entered_at = clock_of(CLOCK_MONOTONIC);
+	budget->entered_at = clock_now_ms();
 	int r = budget->path ? enter(budget, LOCK_MS, err) : 0;
 	budget->joined = r == 0 && !budget_is_used_up(budget);
 	budget->used_before_ms = r == 0 ? budget->used_ms : 0;
@@ -280,7 +275,7 @@ int budget_join(struct budget *budget, struct err *err) {
 void budget_beat(struct budget *budget) {
 	struct err err;
 	if (!budget->path || enter(budget, BEAT_LOCK_MS, &err) < 0) {
-		budget->used_ms = budget->entered_ms + clock_of(CLOCK_MONOTONIC) - budget->entered_at;
+		budget->used_ms = budget->entered_ms + clock_now_ms() - budget->entered_at;
 	}
 }
 

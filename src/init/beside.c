@@ -38,11 +38,10 @@ bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
 	struct pollfd fds[1 + BESIDE_FDS] = {{.fd = in->signal_fd, .events = POLLIN}};
 	memcpy(fds + 1, beside->fds, sizeof(beside->fds));
 	// While we wait for what is beside, leftovers have to wait.
-	at = in->ended && beside->busy ? beside->due_at : earliest(at, beside->due_at);
-	uint64_t now = now_ms();
-	uint64_t ms = at == 0 ? INT32_MAX : at > now ? at - now : 0;
+	at = in->ended && beside->busy ? beside->due_at : clock_earlier(at, beside->due_at);
+	uint64_t ms = clock_left(clock_now_ms(), at);
 	ms = in->signal_fd < 0 && ms > LOOK_MS ? LOOK_MS : ms;
-	struct timespec timeout = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+	struct timespec timeout = clock_timespec(ms);
 	kernel(SYS_ppoll, (long)fds, 1 + BESIDE_FDS, (long)&timeout, 0);
 	memcpy(beside->fds, fds + 1, sizeof(beside->fds));
 	return take_signal(ALL_SIGNALS, info, &(struct timespec){0}) > 0;

@@ -48,7 +48,7 @@ struct beside {
 	 * highest of these stay open: they are ours. Inherited descriptors are not close-on-exec.
 	 */
 	int kept;
-	/** When to call wake() even if nothing has happened, on now_ms()'s clock; 0: never. */
+	/** When to call wake() even if nothing has happened, on clock_now_ms()'s clock, or CLOCK_NEVER. */
 	uint64_t due_at;
 
 	/** The workload has started. */

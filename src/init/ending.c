@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-/** @now plus @ms; 0 for GRACE_NEVER. */
-static uint64_t after(uint64_t now, uint64_t ms) {
-	return ms == GRACE_NEVER ? 0 : now + ms;
-}
-
 /** Ask the workload to end. */
 static void ask_workload(struct supervisor *in) {
 	int as = in->plan.signal_as[SIGTERM];
@@ -23,9 +18,9 @@ static void ask_workload(struct supervisor *in) {
 
 /** Begin a grace period of @grace_ms. A second one can only shorten the first. */
 static void begin_grace(struct supervisor *in, uint64_t grace_ms) {
-	uint64_t kill_at = after(now_ms(), grace_ms);
+	uint64_t kill_at = clock_after(clock_now_ms(), grace_ms);
 	in->phase = PHASE_ENDING;
-	if (kill_at && (!in->kill_at || kill_at < in->kill_at)) {
+	if (kill_at < in->kill_at) {
 		in->kill_at = kill_at;
 		in->grace_ms = grace_ms;
 	}
@@ -38,10 +33,10 @@ void ending_begin(struct supervisor *in) {
 }
 
 void ending_by_limit(struct supervisor *in) {
-	in->limit_at = 0;
+	in->limit_at = CLOCK_NEVER;
 	if (!in->plan.beside || !in->plan.beside->status) {
 		in->limited = true;
-		in->told = (struct told_to_end){.at = now_ms()};
+		in->told = (struct told_to_end){.at = clock_now_ms()};
 	}
 	ask_workload(in);
 	begin_grace(in, in->plan.limit_grace_ms);
@@ -49,7 +44,7 @@ void ending_by_limit(struct supervisor *in) {
 
 static void end_by_limit(struct supervisor *in) {
 	uint64_t grace_ms = in->plan.limit_grace_ms;
-	bool never = grace_ms == GRACE_NEVER;
+	bool never = grace_ms == CLOCK_NEVER;
 	say(in, LOG_WARN, "%s has reached the time limit of %s: it is asked to end%s%s%s", in->name,
 	    spoken(in->plan.time_limit_ms).s, never ? "" : ", and killed ", never ? "" : spoken(grace_ms).s,
 	    never ? "" : " later");
@@ -61,7 +56,7 @@ static void end_by_limit(struct supervisor *in) {
  * it. As PID 1 we can still end it, by exiting.
  */
 static void kill_workload(struct supervisor *in) {
-	in->kill_at = 0;
+	in->kill_at = CLOCK_NEVER;
 	int r = send_to_workload(in, SIGKILL);
 	bool out_of_reach = r < 0 && r != -ESRCH;
 	if (out_of_reach && in->self != 1) {
@@ -73,7 +68,7 @@ static void kill_workload(struct supervisor *in) {
 	    spoken(in->grace_ms).s);
 	if (out_of_reach) {
 		in->ended = true;
-		in->look_at = 1; // no signal will wake us: look at once
+		in->look_at = 0; // no signal will wake us: look at once
 		in->status = SIGKILL;
 		in->plan.leftovers = LEFTOVERS_LEAVE;
 		why_ended(in);
@@ -84,18 +79,16 @@ bool ending_step(struct supervisor *in) {
 	if (in->ended) {
 		return leftovers_step(in);
 	}
-	if (in->limit_at || in->kill_at) {
-		uint64_t now = now_ms();
-		if (in->limit_at && now >= in->limit_at) {
-			end_by_limit(in);
-		}
-		if (in->kill_at && now >= in->kill_at) {
-			kill_workload(in);
-		}
+	uint64_t now = clock_now_ms();
+	if (now >= in->limit_at) {
+		end_by_limit(in);
+	}
+	if (now >= in->kill_at) {
+		kill_workload(in);
 	}
 	return false;
 }
 
 uint64_t ending_next(const struct supervisor *in) {
-	return in->ended ? earliest(in->look_at, in->kill_at) : earliest(in->limit_at, in->kill_at);
+	return clock_earlier(in->kill_at, in->ended ? in->look_at : in->limit_at);
 }

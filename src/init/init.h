@@ -20,6 +20,7 @@
  */
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/signals.h"
@@ -30,9 +31,6 @@
 struct beside;
 struct report;
 struct access;
-
-/** A grace period that never ends. */
-#define GRACE_NEVER UINT64_MAX
 
 /** What to do with processes that remain when the workload has ended. */
 enum leftovers {
@@ -69,7 +67,7 @@ struct init_plan {
 	char **envp;
 	const char *path;
 	/**
-	 * Time from the first TERM until the workload is killed, in milliseconds; or GRACE_NEVER.
+	 * Time from the first TERM until the workload is killed, in milliseconds; or CLOCK_NEVER.
 	 */
 	uint64_t grace_ms;
 	/** The same, from the time limit. */
@@ -77,7 +75,7 @@ struct init_plan {
 	enum leftovers leftovers;
 	/** Time from TERM until leftover processes are killed, in milliseconds. */
 	uint64_t leftovers_grace_ms;
-	/** Time limit of the workload, in milliseconds. 0: none. */
+	/** Time limit of the workload, in milliseconds; CLOCK_NEVER: none. */
 	uint64_t time_limit_ms;
 	/** Forward signals to the workload's process group, not to the workload alone. */
 	bool kill_group;

@@ -61,16 +61,6 @@ INLINE int take_signal(signal_set set, siginfo_t *info, const struct timespec *t
 	return r == -EAGAIN ? 0 : (int)r;
 }
 
-/**
- * Milliseconds of the monotonic clock. The C library reads it from the vDSO, and so without a system
- * call, which a sandbox may refuse.
- */
-INLINE uint64_t now_ms(void) {
-	struct timespec now = {0};
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /** kill(), waitpid(), and poll() of one descriptor: each returns a negative errno on failure. */
 INLINE int send_signal(pid_t to, int signal) {
 	return (int)kernel(SYS_kill, to, signal, 0, 0);
@@ -86,6 +76,6 @@ INLINE pid_t reap_child(pid_t pid, int *status, int options) {
  */
 INLINE int poll_one(int fd, int events, int ms) {
 	struct pollfd one = {.fd = fd, .events = (short)events};
-	struct timespec timeout = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+	struct timespec timeout = clock_timespec((uint64_t)ms);
 	return kernel(SYS_ppoll, (long)&one, 1, (long)&timeout, 0) > 0 ? one.revents : 0;
 }

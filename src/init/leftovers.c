@@ -156,7 +156,7 @@ static void begin(struct supervisor *in, uint64_t now) {
 	begin_phase(in, PHASE_MOMENT, now);
 }
 
-/** When the phase ends, on now_ms()'s clock. */
+/** When the phase ends, on clock_now_ms()'s clock. */
 static uint64_t phase_end(const struct supervisor *in) {
 	bool ours = has_children();
 	if (in->hurry && in->phase != PHASE_KILLED) {
@@ -235,7 +235,7 @@ bool leftovers_step(struct supervisor *in) {
 	if (in->plan.leftovers == LEFTOVERS_LEAVE || !anybody_left(in)) {
 		return true;
 	}
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 	if (in->phase < PHASE_MOMENT) {
 		begin(in, now);
 	}

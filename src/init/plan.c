@@ -9,7 +9,8 @@
 
 void init_plan_preset(struct init_plan *plan) {
 	*plan = (struct init_plan){
-		.grace_ms = GRACE_NEVER,
+		.grace_ms = CLOCK_NEVER,
+		.time_limit_ms = CLOCK_NEVER,
 		.limit_grace_ms = 30 * 1000,
 		.leftovers_grace_ms = 2 * 1000,
 		.log = LOG_WARN,

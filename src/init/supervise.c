@@ -45,11 +45,10 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 
 /** Sleep until a signal comes or the time @at. Returns whether a signal came. */
 static bool sleep_until(uint64_t at, siginfo_t *info) {
-	if (!at) {
+	if (at == CLOCK_NEVER) {
 		return take_signal(ALL_SIGNALS, info, NULL) > 0;
 	}
-	uint64_t now = now_ms(), ms = at > now ? at - now : 0;
-	struct timespec timeout = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+	struct timespec timeout = clock_timespec(clock_left(clock_now_ms(), at));
 	return take_signal(ALL_SIGNALS, info, &timeout) > 0;
 }
 
@@ -137,6 +136,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	struct supervisor in;
 	memset(&in, 0, offsetof(struct supervisor, asked));
 	in.plan = *plan;
+	in.kill_at = in.look_at = in.told.at = CLOCK_NEVER;
 	int r = init_hold_signals(&in.plan, err);
 	if (r < 0) {
 		return EXIT_OURS;
@@ -157,7 +157,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	if (in.child < 0) {
 		return status;
 	}
-	in.limit_at = plan->time_limit_ms ? in.started_at + plan->time_limit_ms : 0;
+	in.limit_at = clock_after(in.started_at, plan->time_limit_ms);
 	leave_places(plan);
 	report(plan, EVENT_STARTED, in.child, 0);
 	tell_started(&in);

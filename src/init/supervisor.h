@@ -3,7 +3,7 @@
 
 /** What the parts of init/ share while the workload runs. None of it is on the heap. */
 
-#include "base/earliest.h"
+#include "base/clock.h"
 #include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
@@ -51,7 +51,7 @@ struct told_to_end {
 	int as;
 	/** The sender; 0: outside of our PID namespace, or FROM_TERMINAL. */
 	pid_t from;
-	/** When, on now_ms()'s clock; 0: never. */
+	/** When, on clock_now_ms()'s clock, or CLOCK_NEVER. */
 	uint64_t at;
 };
 
@@ -71,7 +71,7 @@ struct supervisor {
 	/** The kernel's counter of processes killed for memory: its file, and what it was at the start. */
 	const char *kills_file;
 	uint32_t kills;
-	/** When the workload started, on now_ms()'s clock. */
+	/** When the workload started, on clock_now_ms()'s clock. */
 	uint64_t started_at;
 	struct told_to_end told;
 	/** How the workload ended. While that is said, it also goes to the termination log. */
@@ -82,8 +82,8 @@ struct supervisor {
 
 	enum phase phase;
 	/**
-	 * Times on now_ms()'s clock; 0: not set. When the time limit is reached, when to kill, when
-	 * to look again, when the phase began.
+	 * Times on clock_now_ms()'s clock, or CLOCK_NEVER: when the time limit is reached, when to kill,
+	 * when to look again, when the phase began.
 	 */
 	uint64_t limit_at;
 	uint64_t kill_at;
@@ -125,7 +125,7 @@ unsigned beside_kept_from(const struct beside *beside, unsigned from);
 void beside_begin(struct supervisor *in);
 
 /**
- * Sleep until a signal comes, something happens beside the workload, or the time @at (0: never).
+ * Sleep until a signal comes, something happens beside the workload, or the time @at.
  * Returns whether a signal came.
  */
 bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info);
@@ -239,7 +239,7 @@ void ending_begin(struct supervisor *in);
 /** Handle what is due: time limit, grace period, leftovers. Returns whether everything is over. */
 bool ending_step(struct supervisor *in);
 
-/** When something is due, on now_ms()'s clock; 0: only when a signal comes. */
+/** When something is due, on clock_now_ms()'s clock; CLOCK_NEVER: only when a signal comes. */
 uint64_t ending_next(const struct supervisor *in);
 
 // leftovers.c

@@ -66,7 +66,7 @@ void why_begin(struct supervisor *in, struct arena *arena) {
 				     tries ? 0 : (int)path.len, path.p, v1 ? "oom_control" : "events");
 		in->kills = read_kills(in->kills_file);
 	}
-	in->started_at = now_ms();
+	in->started_at = clock_now_ms();
 }
 
 void why_told(struct supervisor *in, const siginfo_t *info) {
@@ -78,7 +78,7 @@ void why_told(struct supervisor *in, const siginfo_t *info) {
 			.as = as,
 			// The kernel sends these for a terminal: Ctrl-C, or its hangup.
 			.from = info->si_code == SI_KERNEL ? FROM_TERMINAL : info->si_pid,
-			.at = now_ms(),
+			.at = clock_now_ms(),
 		};
 	}
 }
@@ -96,7 +96,7 @@ static void put_told(struct workload_end *end, const struct told_to_end *told, u
 	// A program that handled such a signal, and then died of another one, did not die of the first.
 	bool handled = told->signal && (signal_bit(told->as) & ITS_OWN) && end->killed_by &&
 		       end->killed_by != told->as;
-	if (!told->at || handled) {
+	if (told->at == CLOCK_NEVER || handled) {
 		return;
 	}
 	if (!told->signal || told->signal != end->killed_by) {
@@ -140,7 +140,7 @@ static bool put_kills(struct workload_end *end, const struct supervisor *in) {
 
 void why_ended(struct supervisor *in) {
 	struct workload_end *end = &in->end;
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 	end->status = workload_status(in);
 	end->ran_ms = now - in->started_at;
 	put_status(end, in->status);

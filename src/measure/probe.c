@@ -2,6 +2,7 @@
 
 #include "measure/probe.h"
 
+#include "base/clock.h"
 #include "measure/usage.h"
 
 #include <errno.h>
@@ -64,12 +65,6 @@ struct probe {
 	char *piece;
 };
 
-static uint64_t clock_ms(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static int send_message(struct probe *p, enum message_kind kind, struct message *m) {
 	m->kind = kind;
 	m->node = str_of(p->host.nodename);
@@ -119,7 +114,7 @@ static int start(struct probe *p) {
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawnattr_setflags(&attributes,
 				 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	p->window.start_ms = p->base_at_ms = clock_ms();
+	p->window.start_ms = p->base_at_ms = clock_now_ms();
 	int code =
 		posix_spawnp(&p->pid, p->plan->argv[0], &actions, &attributes, p->plan->argv, p->plan->envp);
 	posix_spawnattr_destroy(&attributes);
@@ -141,7 +136,7 @@ static bool take(struct probe *p) {
 	}
 	ssize_t n = read(p->pipe, p->piece, PIECE);
 	if (n > 0) {
-		records_take(&p->records, (struct str){p->piece, (size_t)n}, clock_ms());
+		records_take(&p->records, (struct str){p->piece, (size_t)n}, clock_now_ms());
 		return true;
 	}
 	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -205,7 +200,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 
 /** Sleep until something happens, at most until @until. */
 static void sleep_until(struct probe *p, uint64_t until) {
-	uint64_t now = clock_ms();
+	uint64_t now = clock_now_ms();
 	struct pollfd fds[] = {{.fd = p->plan->in, .events = POLLIN},
 			       {.fd = p->pipe, .events = POLLIN},
 			       {.fd = p->signals, .events = POLLIN}};
@@ -226,7 +221,7 @@ static void sleep_until(struct probe *p, uint64_t until) {
 static void measure(struct probe *p) {
 	uint64_t end = p->window.start_ms + p->plan->warmup_ms + p->plan->measure_ms;
 	while (!p->ended && !p->dismissed) {
-		uint64_t now = clock_ms();
+		uint64_t now = clock_now_ms();
 		do_due(p, now);
 		if (now >= end) {
 			break;
@@ -239,7 +234,7 @@ static void measure(struct probe *p) {
 	}
 	while (p->ended && take(p)) {
 	}
-	p->window.end_ms = clock_ms();
+	p->window.end_ms = clock_now_ms();
 	if (p->ended) {
 		records_end(&p->records, p->window.end_ms);
 	}
@@ -264,11 +259,11 @@ static void signal_tree(const struct probe *p, int signal) {
 static void end_tree(struct probe *p) {
 	bool ended = p->ended;
 	uint32_t status = p->status;
-	uint64_t now = clock_ms(), term_until = now + p->plan->grace_ms, give_up = term_until + KILL_MS;
+	uint64_t now = clock_now_ms(), term_until = now + p->plan->grace_ms, give_up = term_until + KILL_MS;
 	if (reap(p)) {
 		signal_tree(p, SIGTERM);
 	}
-	while (reap(p) && (now = clock_ms()) < give_up) {
+	while (reap(p) && (now = clock_now_ms()) < give_up) {
 		if (now >= term_until) {
 			signal_tree(p, SIGKILL);
 		}
@@ -278,10 +273,10 @@ static void end_tree(struct probe *p) {
 	}
 	while (take(p)) {
 	}
-	records_end(&p->records, clock_ms());
+	records_end(&p->records, clock_now_ms());
 	if (p->records.now.has_samples) {
 		p->window.end = p->records.now;
-		p->window.end_ms = clock_ms();
+		p->window.end_ms = clock_now_ms();
 	}
 	// A status from our own signals is not a result of the pipeline.
 	p->ended = ended;

@@ -2,7 +2,7 @@
 
 #include "net/connect.h"
 
-#include "net/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,6 +2,7 @@
 
 #include "net/lookup.h"
 
+#include "base/clock.h"
 #include "net/confine.h"
 
 #include <errno.h>
@@ -160,7 +161,7 @@ static int ask_child(struct watch *watch, const char *host, uint16_t port, struc
 	if (r < 0) {
 		return err_set(&watch->failure, EAGAIN, "cannot start the look-up process: %s", strerror(-r));
 	}
-	r = watch_poll(watch, lookups.fd, POLLIN, UINT64_MAX);
+	r = watch_poll(watch, lookups.fd, POLLIN, CLOCK_NEVER);
 	if (r == 0) {
 		r = watch_cut_short(watch, "no name server answers");
 	} else if (r > 0) {

@@ -2,8 +2,8 @@
 
 #include "net/wait.h"
 
+#include "base/clock.h"
 #include "net/backoff.h"
-#include "net/clock.h"
 #include "net/connect.h"
 
 #include <errno.h>

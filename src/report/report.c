@@ -2,6 +2,7 @@
 
 #include "report/report.h"
 
+#include "base/clock.h"
 #include "base/json_write.h"
 
 #include <errno.h>
@@ -49,16 +50,14 @@ void report_reserve(struct report *report, struct arena *arena, const char *prog
 
 struct buf *report_begin(const struct report *report, struct report_line *line, const char *event) {
 	struct utsname host = {.nodename = ""};
-	struct timespec now = {0};
 	uname(&host);
-	clock_gettime(CLOCK_REALTIME, &now);
 	bool own = !report->memory;
 	arena_init(&line->arena, own ? line->memory : report->memory,
 		   own ? sizeof(line->memory) : report->size, report->full);
 	line->text = BUF(&line->arena);
 	struct buf *out = &line->text;
 	buf_puts(out, "\n{\"version\": " VERSION ", \"time\": \"");
-	report_put_time(out, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	report_put_time(out, clock_wall_ms());
 	buf_putc(out, '"');
 	json_put_member(out, "host", host.nodename);
 	json_put_number(out, "pid", (uint64_t)getpid());

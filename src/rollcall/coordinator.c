@@ -373,7 +373,7 @@ static int step(struct coordinator *co) {
 	const struct arena before = *co->arena;
 	if (co->now >= co->look_up) {
 		absent_look_up(co);
-		co->look_up = UINT64_MAX;
+		co->look_up = CLOCK_NEVER;
 		if (!co->knows_itself) {
 			co->knows_itself = true;
 			plan_look_up(co);
@@ -403,7 +403,7 @@ static int call_all(struct coordinator *co) {
 	int r = 0;
 	co->now = co->watch.started;
 	co->progress = co->now + WAIT_PROGRESS_MS;
-	co->status = co->call->rewrites ? co->now + STATUS_FIRST_MS : UINT64_MAX;
+	co->status = co->call->rewrites ? co->now + STATUS_FIRST_MS : CLOCK_NEVER;
 	plan_look_up(co);
 	// With little time, there is only one for the absent.
 	co->knows_itself = co->look_up < co->now + OWN_NAME_MS;
@@ -439,7 +439,7 @@ static int await_ends(struct coordinator *co, uint64_t ms) {
 	co->now = clock_now_ms();
 	co->watch.deadline = co->now + ms;
 	while (r == 0 && co->n_members && co->now < co->watch.deadline) {
-		r = handle_events(co, UINT64_MAX);
+		r = handle_events(co, CLOCK_NEVER);
 	}
 	return r;
 }
@@ -488,7 +488,7 @@ static void release(struct coordinator *co) {
 		.port = co->port,
 		.flags = (uint16_t)((co->moved ? GO_MOVED : 0) | (co->call->stay ? GO_STAY : 0)),
 		.took_ms = (uint32_t)co->end->took_ms,
-		.clock_ms = roll_clock_ms(),
+		.clock_ms = clock_wall_ms(),
 	};
 	close_listener(co);
 	report_start(co);

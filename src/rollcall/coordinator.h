@@ -5,7 +5,7 @@
 
 #include "rollcall/rollcall.h"
 
-#include "net/clock.h"
+#include "base/clock.h"
 #include "net/listen.h"
 
 /**

@@ -165,7 +165,7 @@ static uint64_t expire(struct coordinator *co, const struct guest_list *list, ui
 	while (list->first && co->now >= list->first->since + ms) {
 		turn_away(co, list->first, STRANGER_SILENT);
 	}
-	return list->first ? list->first->since + ms : UINT64_MAX;
+	return list->first ? list->first->since + ms : CLOCK_NEVER;
 }
 
 uint64_t guests_expire(struct coordinator *co) {
@@ -246,7 +246,7 @@ static void describe(struct coordinator *co, struct guest *guest, const struct h
 	guest->size = hello->size;
 	guest->incarnation = hello->incarnation;
 	memcpy(guest->digest, hello->digest, sizeof(guest->digest));
-	guest->clock_ms = (int64_t)(hello->clock_ms - roll_clock_ms());
+	guest->clock_ms = (int64_t)(hello->clock_ms - clock_wall_ms());
 	// Most say the name that the list has: it is not copied.
 	guest->host = str_eq(hello->host, listed) ? listed : keep_text(co, &guest->rooms[0], hello->host);
 	guest->node =

@@ -4,8 +4,8 @@
 
 #include "rollcall/rollcall.h"
 
+#include "base/clock.h"
 #include "net/backoff.h"
-#include "net/clock.h"
 #include "net/connect.h"
 #include "net/listen.h"
 
@@ -250,7 +250,7 @@ static int send_hello(struct member *m) {
 		.rank = call->rank,
 		.size = call->size,
 		.incarnation = m->random[0],
-		.clock_ms = roll_clock_ms(),
+		.clock_ms = clock_wall_ms(),
 		.port = call->port,
 		.scope = call->cluster->scope,
 		.flags = (uint8_t)((call->wait_only ? HELLO_WAIT_ONLY : 0) | (call->stay ? HELLO_STAYS : 0) |
@@ -326,7 +326,7 @@ static int take_frame(struct member *m, const struct frame *frame) {
 	}
 	const struct wait_news *news = frame->type == FRAME_WAIT ? keep_news(m, payload) : NULL;
 	if (news) {
-		move_deadline(m, news->left_ms == UINT32_MAX ? UINT64_MAX : news->left_ms);
+		move_deadline(m, news->left_ms == UINT32_MAX ? CLOCK_NEVER : news->left_ms);
 		m->end->took_ms = news->since_ms;
 		say_news(m);
 		return 1;
@@ -349,7 +349,7 @@ static int listen_to(struct member *m) {
 		if (length < 0) {
 			r = failed(m, "it sends what is not a frame");
 		} else if (length == 0 || (size_t)length > m->n) {
-			r = read_more(m, m->line.fd, length ? (size_t)length : 2, UINT64_MAX,
+			r = read_more(m, m->line.fd, length ? (size_t)length : 2, CLOCK_NEVER,
 				      "the coordinator was there, and went");
 			r = r < 0 ? r : 1;
 		} else if (line_receive(&m->line, m->bytes, (size_t)length, &frame) < 0) {
@@ -379,7 +379,7 @@ static int meet(struct member *m, int fd) {
 	}
 	m->heard = HEARD_COORDINATOR;
 	m->end->reached = true;
-	move_deadline(m, seconds == UINT32_MAX ? UINT64_MAX : (uint64_t)seconds * 1000);
+	move_deadline(m, seconds == UINT32_MAX ? CLOCK_NEVER : (uint64_t)seconds * 1000);
 	r = listen_to(m);
 	if (r == -EINTR) {
 		send_bye(m, BYE_SIGNAL, STR(""));

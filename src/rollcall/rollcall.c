@@ -82,12 +82,6 @@ struct str roll_host(const struct roll_call *call, uint32_t rank) {
 const char roll_not_ready[] = "a service publishes the names of pods that are not ready only with "
 			      "publishNotReadyAddresses: true";
 
-uint64_t roll_clock_ms(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 uint64_t roll_clock_off(int64_t ms) {
 	return ms < 0 ? -(uint64_t)ms : (uint64_t)ms;
 }

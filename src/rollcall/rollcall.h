@@ -211,9 +211,6 @@ struct str roll_host(const struct roll_call *call, uint32_t rank);
 /** Why the name of a pod may not resolve: a clause. */
 extern const char roll_not_ready[];
 
-/** Milliseconds since 1970. */
-uint64_t roll_clock_ms(void);
-
 /** How far a clock is off that is @ms ahead, or behind if that is negative. INT64_MIN has no int64_t. */
 uint64_t roll_clock_off(int64_t ms);
 

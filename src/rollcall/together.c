@@ -2,11 +2,9 @@
 
 #include "rollcall/together.h"
 
+#include "base/clock.h"
 #include "base/json_write.h"
-
-#include "base/earliest.h"
 #include "base/signals.h"
-#include "net/clock.h"
 #include "net/listen.h"
 
 #include <errno.h>
@@ -34,7 +32,7 @@
 
 /** The first of a program's processes that failed. */
 struct death {
-	/** On our clock; 0: none did. */
+	/** On our clock; CLOCK_NEVER: none did. */
 	uint64_t at;
 	uint8_t status;
 	char text[DIED_TEXT_MAX + 1];
@@ -102,7 +100,7 @@ static void know(struct together *t, const struct ended *first) {
 	t->known = true;
 	t->first = sentence(t, first);
 	t->first_at = clock_now_ms();
-	t->leave_at = t->settle_at = 0;
+	t->leave_at = t->settle_at = CLOCK_NEVER;
 	workers_end(&t->workers);
 	if (call->rank == 0) {
 		send_all(t, FRAME_END, first);
@@ -127,7 +125,7 @@ static struct kept_line *find_deaths(const struct together *t, struct kept_line 
 	struct kept_line *first = NULL;
 	*next = NULL;
 	for (struct kept_line *kept = t->lines; kept < t->lines + t->n; kept++) {
-		if (!kept->death || !kept->death->at) {
+		if (!kept->death || kept->death->at == CLOCK_NEVER) {
 			continue;
 		}
 		if (!first || kept->death->at < first->death->at) {
@@ -144,7 +142,7 @@ static struct kept_line *find_deaths(const struct together *t, struct kept_line 
 static void settle(struct together *t) {
 	struct kept_line *next, *kept = find_deaths(t, &next);
 	struct ended first = t->failed;
-	t->settle_at = 0;
+	t->settle_at = CLOCK_NEVER;
 	if (!kept && !t->n_failed) {
 		// Its launcher has started others meanwhile.
 		return;
@@ -173,7 +171,7 @@ static void settle(struct together *t) {
 
 /** Wait a moment for what died before, and is still on its way. */
 static void begin_to_settle(struct together *t) {
-	if (!t->known && !t->settle_at) {
+	if (!t->known && t->settle_at == CLOCK_NEVER) {
 		t->settle_at = clock_after(clock_now_ms(), SETTLE_MS);
 	}
 }
@@ -186,7 +184,7 @@ static void judge(struct together *t, const struct ended *what) {
 	}
 	if (what->why != END_FAILED) {
 		// While it settles, who goes or is told to end follows from the failure.
-		if (!t->settle_at) {
+		if (t->settle_at == CLOCK_NEVER) {
 			know(t, what);
 		}
 		return;
@@ -206,11 +204,11 @@ static void judge(struct together *t, const struct ended *what) {
 static void note_death(struct together *t, struct kept_line *kept, const struct died *died) {
 	if (!kept->death) {
 		kept->death = arena_alloc(t->call->arena, sizeof(*kept->death));
-		kept->death->at = 0;
+		kept->death->at = CLOCK_NEVER;
 	}
 	if (!died->status) {
-		kept->death->at = 0;
-	} else if (!kept->death->at) {
+		kept->death->at = CLOCK_NEVER;
+	} else if (kept->death->at == CLOCK_NEVER) {
 		kept->death->at = clock_now_ms() - died->ago_ms;
 		kept->death->status = died->status;
 		snprintf(kept->death->text, sizeof(kept->death->text), "%.*s", (int)died->text.len,
@@ -388,11 +386,11 @@ static uint64_t patience(const struct together *t) {
 /** Set what the loop waits for. */
 static void set_waits(struct together *t) {
 	struct beside *beside = &t->beside;
-	beside->busy = t->end && (t->open || t->settle_at);
-	if (beside->busy && !t->leave_at) {
+	beside->busy = t->end && (t->open || t->settle_at != CLOCK_NEVER);
+	if (beside->busy && t->leave_at == CLOCK_NEVER) {
 		t->leave_at = clock_after(clock_now_ms(), patience(t));
 	}
-	beside->due_at = earliest(t->leave_at, earliest(t->settle_at, t->workers.scan_at));
+	beside->due_at = clock_earlier(t->leave_at, clock_earlier(t->settle_at, t->workers.scan_at));
 }
 
 static void ended(struct beside *beside, const struct workload_end *end) {
@@ -433,13 +431,13 @@ static void wake(struct beside *beside) {
 	if (!t->end) {
 		watch_workers(t);
 	}
-	bool leaves = t->leave_at && clock_now_ms() >= t->leave_at;
+	uint64_t now = clock_now_ms();
 	// Who leaves tells the others first what it knows.
-	if (t->settle_at && (leaves || clock_now_ms() >= t->settle_at)) {
+	if (t->settle_at != CLOCK_NEVER && now >= clock_earlier(t->settle_at, t->leave_at)) {
 		settle(t);
 	}
-	if (t->leave_at && clock_now_ms() >= t->leave_at) {
-		t->leave_at = 0;
+	if (now >= t->leave_at) {
+		t->leave_at = CLOCK_NEVER;
 		if (t->known || t->call->rank) {
 			hang_up_all(t);
 		} else {
@@ -488,7 +486,7 @@ bool together_event(void *watcher, enum init_event event, int a, int b) {
 			tell(t, END_TOLD, 0, "SIGTERM");
 		}
 	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
-		t->leave_at = 1;
+		t->leave_at = 0;
 		set_waits(t);
 	}
 	return t->event && t->event(t->watcher, event, a, b);
@@ -509,7 +507,7 @@ static int watch_line(struct together *t, uint32_t i) {
 	if (fd < 0) {
 		t->open--;
 		lose(t, &t->lines[i], i, "it did not hear the start");
-		beside->due_at = t->leave_at = 1;
+		beside->due_at = t->leave_at = 0;
 		return 0;
 	}
 	stream_keep(fd);
@@ -522,6 +520,7 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	static const struct beside plain = {
 		.fds = {{.events = POLLIN}, {.fd = -1}},
 		.kept = -1,
+		.due_at = CLOCK_NEVER,
 		.started = started,
 		.reaped = reaped,
 		.ended = ended,
@@ -533,6 +532,7 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	t->n = first ? call->size : 1;
 	t->open = t->n - first;
 	t->beside = plain;
+	t->settle_at = t->leave_at = t->workers.scan_at = CLOCK_NEVER;
 	raise_limit(t);
 	int r = epoll_create1(EPOLL_CLOEXEC);
 	t->beside.fds[0].fd = r;

@@ -65,12 +65,12 @@ struct together {
 	bool known;
 	const char *first;
 	uint64_t first_at;
-	/** The coordinator's: when it names who was first; 0: it has nothing to name. */
+	/** The coordinator's: when it names who was first; CLOCK_NEVER: it has nothing to name. */
 	uint64_t settle_at;
 	/** The first program that failed, and how many have. */
 	struct ended failed;
 	uint32_t n_failed;
-	/** When we leave the others; 0: not yet. */
+	/** When we leave the others; CLOCK_NEVER: not yet. */
 	uint64_t leave_at;
 	/** The program's own processes, and whether the failure of one was told. */
 	struct workers workers;

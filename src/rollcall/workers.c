@@ -2,9 +2,9 @@
 
 #include "rollcall/workers.h"
 
+#include "base/clock.h"
 #include "base/entries.h"
 #include "base/num.h"
-#include "net/clock.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -210,7 +210,7 @@ static bool watch_worker(struct workers *w, pid_t pid) {
 	if (!place) {
 		return false;
 	}
-	*place = (struct worker){.pid = pid, .start = stat.start};
+	*place = (struct worker){.pid = pid, .start = stat.start, .ended_at = CLOCK_NEVER};
 	place->visible = stat.state != 'Z' && stat.start_code != 1;
 	snprintf(place->name, sizeof(place->name), "%s", stat.name);
 	place->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
@@ -238,14 +238,14 @@ void workers_end(struct workers *w) {
 		}
 	}
 	w->program = 0;
-	w->scan_at = 0;
+	w->scan_at = CLOCK_NEVER;
 	w->n = 0;
 }
 
 bool workers_scan(struct workers *w, uint64_t now) {
 	struct pids found;
 	bool any = false;
-	if (!w->program || !w->scan_at || now < w->scan_at) {
+	if (now < w->scan_at) {
 		return false;
 	}
 	find_workers(w->program, &found);
@@ -282,7 +282,7 @@ static bool read_end(const struct worker *one, int *status) {
 
 bool workers_next(struct workers *w, struct worker_end *out) {
 	for (struct worker *one = w->at; one < w->at + w->n; one++) {
-		if (one->pidfd < 0 || !one->ended_at) {
+		if (one->pidfd < 0 || one->ended_at == CLOCK_NEVER) {
 			continue;
 		}
 		bool known = read_end(one, &out->status);

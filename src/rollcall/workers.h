@@ -25,7 +25,7 @@ struct worker {
 	int pidfd;
 	/** Its exit status can be read from /proc once it has ended. */
 	bool visible;
-	/** When it ended, and how often its status was looked for; 0: it runs. */
+	/** When it ended, or CLOCK_NEVER, and how often its status was looked for. */
 	uint64_t ended_at;
 	unsigned tries;
 	char name[16];
@@ -36,7 +36,7 @@ struct workers {
 	pid_t program;
 	int epoll;
 	uint64_t begun;
-	/** When to look again; 0: never. */
+	/** When to look again, on clock_now_ms()'s clock. */
 	uint64_t scan_at;
 	uint32_t n;
 	struct worker at[WORKERS_MAX];

@@ -10,7 +10,6 @@
 
 #include "slurm/surrogate.h"
 
-#include "base/earliest.h"
 #include "exec/exec.h"
 #include "init/beside.h"
 #include "init/kernel.h"
@@ -43,7 +42,7 @@ struct surrogate {
 	struct step step;
 	/** The workload's status; -1: it has not ended. */
 	int status;
-	/** When to stop waiting for Slurm, on now_ms()'s clock; 0: not set. */
+	/** When to stop waiting for Slurm, on clock_now_ms()'s clock, or CLOCK_NEVER. */
 	uint64_t give_up_at;
 	/** srun was killed because it took too long. */
 	bool killed;
@@ -167,10 +166,10 @@ static void take_answer(struct surrogate *s, int status) {
 
 static void set_limit(struct surrogate *s) {
 	const struct budget *b = s->plan->budget;
-	uint64_t now = now_ms();
+	uint64_t now = clock_now_ms();
 	uint64_t left = b->used_ms < b->limit_ms ? b->limit_ms - b->used_ms : 0;
-	s->limit_at = s->limited ? 0 : now + left;
-	s->beat_at = b->path ? now + BUDGET_BEAT_MS : 0;
+	s->limit_at = s->limited ? CLOCK_NEVER : now + left;
+	s->beat_at = b->path ? now + BUDGET_BEAT_MS : CLOCK_NEVER;
 }
 
 static void say_limit(struct surrogate *s) {
@@ -188,9 +187,7 @@ static void say_limit(struct surrogate *s) {
 }
 
 static void check_limit(struct surrogate *s) {
-	uint64_t now = now_ms();
-	bool due = (s->limit_at && now >= s->limit_at) || (s->beat_at && now >= s->beat_at);
-	if (!due || s->status >= 0) {
+	if (clock_now_ms() < clock_earlier(s->limit_at, s->beat_at) || s->status >= 0) {
 		return;
 	}
 	budget_beat(s->plan->budget);
@@ -220,8 +217,8 @@ static void set_waits(struct surrogate *s) {
 	}
 	b->kept = s->step.srun.in;
 	bool ended = s->status >= 0;
-	b->due_at = ended ? s->give_up_at : earliest(s->beat_at, s->limit_at);
-	b->busy = ended && s->give_up_at && (s->ask.pid || s->step.srun.pid);
+	b->due_at = ended ? s->give_up_at : clock_earlier(s->beat_at, s->limit_at);
+	b->busy = ended && s->give_up_at != CLOCK_NEVER && (s->ask.pid || s->step.srun.pid);
 }
 
 static void started(struct beside *beside) {
@@ -254,7 +251,7 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 	struct surrogate *s = of(beside);
 	struct err err;
 	s->status = end->status;
-	s->give_up_at = now_ms() + END_MS;
+	s->give_up_at = clock_now_ms() + END_MS;
 	step_send_status(&s->step, end->status);
 	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
 		report(s, LOG_WARN, err.text);
@@ -265,11 +262,11 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 /** Slurm took too long: kill what runs. If that takes too long, too, stop waiting. */
 static void give_up(struct surrogate *s) {
 	if (s->killed) {
-		s->give_up_at = 0;
+		s->give_up_at = CLOCK_NEVER;
 		return;
 	}
 	s->killed = true;
-	s->give_up_at = now_ms() + KILLED_MS;
+	s->give_up_at = clock_now_ms() + KILLED_MS;
 	struct str line = tool_last_line((struct str){s->step.errors, s->step.errors_len});
 	report(s, LOG_WARN,
 	       arena_format(s->arena,
@@ -297,7 +294,7 @@ static void wake(struct beside *beside) {
 		take_signals(s);
 	}
 	check_limit(s);
-	if (s->give_up_at && now_ms() >= s->give_up_at) {
+	if (clock_now_ms() >= s->give_up_at) {
 		give_up(s);
 	}
 	set_waits(s);
@@ -307,12 +304,12 @@ static void wake(struct beside *beside) {
 
 /** Wait until the step is up. Returns true if it is; else it is over. */
 static bool await_step(struct step *step) {
-	uint64_t until = now_ms() + REQUIRED_MS;
+	uint64_t until = clock_now_ms() + REQUIRED_MS;
 	while (step->state == STEP_STARTING) {
 		struct pollfd fds[2];
 		int status;
 		step_fds(step, fds);
-		uint64_t now = now_ms();
+		uint64_t now = clock_now_ms();
 		if (now >= until) {
 			tool_end(&step->srun);
 			step->state = STEP_OVER;
@@ -392,6 +389,9 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 		.ask = TOOL_NONE,
 		.step = {.srun = TOOL_NONE},
 		.status = -1,
+		.give_up_at = CLOCK_NEVER,
+		.beat_at = CLOCK_NEVER,
+		.limit_at = CLOCK_NEVER,
 	};
 	int status = begin_budget(plan, arena, false, err);
 	if (status) {

@@ -2,6 +2,8 @@
 
 #include "slurm/tool.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -137,12 +139,6 @@ struct str tool_last_line(struct str text) {
 	return str_starts(last, STR("error: ")) ? str_from(last, 7) : last;
 }
 
-static uint64_t clock_ms(void) {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /** Append what is available from *@fd to @to; close it at end of file. Returns 0; -EFBIG. */
 static int take(int *fd, struct buf *to) {
 	ssize_t n = read(*fd, buf_reserve(to, 4096), 4096);
@@ -159,7 +155,7 @@ static int take(int *fd, struct buf *to) {
 /** Read both streams until end of file. Returns 0; -ETIMEDOUT; -EFBIG. */
 static int read_streams(struct tool *tool, uint64_t until, struct buf *out, struct buf *errors) {
 	while (tool->out >= 0 || tool->err >= 0) {
-		uint64_t now = clock_ms();
+		uint64_t now = clock_now_ms();
 		struct pollfd fds[2] = {{.fd = tool->out, .events = POLLIN},
 					{.fd = tool->err, .events = POLLIN}};
 		if (now >= until || poll(fds, 2, (int)(until - now)) == 0) {
@@ -183,7 +179,7 @@ int tool_output(struct arena *arena, char *const argv[], char *const envp[], uin
 	}
 	close_end(&tool.in);
 	struct buf out = BUF(arena), errors = BUF(arena);
-	r = read_streams(&tool, clock_ms() + timeout_ms, &out, &errors);
+	r = read_streams(&tool, clock_now_ms() + timeout_ms, &out, &errors);
 	if (r < 0) {
 		tool_end(&tool);
 		return r == -ETIMEDOUT ? err_set(err, ETIMEDOUT, "%s did not answer within %lu ms", argv[0],

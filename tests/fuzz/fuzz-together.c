@@ -31,14 +31,14 @@ static void check_state(const struct together *t) {
 		open += t->lines[i].line.fd >= 0;
 	}
 	HOLDS(open == t->open);
-	HOLDS(t->beside.busy == (t->end && (t->open || t->settle_at)));
-	HOLDS(!t->settle_at || (t->call->rank == 0 && !t->known));
+	HOLDS(t->beside.busy == (t->end && (t->open || t->settle_at != CLOCK_NEVER)));
+	HOLDS(t->settle_at == CLOCK_NEVER || (t->call->rank == 0 && !t->known));
 	HOLDS(n_reports == (t->first != NULL));
 	HOLDS(t->known || !t->first);
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
 	HOLDS(!t->known || t->call->rank == 0 || !open);
 	HOLDS(!t->beside.status || t->known);
-	HOLDS(!t->beside.busy || t->beside.due_at);
+	HOLDS(!t->beside.busy || t->beside.due_at != CLOCK_NEVER);
 }
 
 /** The other side of each connection signs as this. */

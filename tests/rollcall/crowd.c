@@ -27,7 +27,7 @@
  *                       first fails that long after the last GO; prints how long until all knew
  */
 
-#include "net/clock.h"
+#include "base/clock.h"
 #include "rollcall/rollcall.h"
 
 #include <arpa/inet.h>
@@ -174,7 +174,7 @@ static size_t make_hello(struct caller *c, uint32_t i, unsigned char *out) {
 	struct hello hello = {
 		.rank = rank,
 		.size = options.size,
-		.clock_ms = (uint64_t)((int64_t)roll_clock_ms() + options.clock),
+		.clock_ms = (uint64_t)((int64_t)clock_wall_ms() + options.clock),
 		.port = options.port,
 		.left_ms = UINT32_MAX,
 		.host = named(options.host, rank, host, sizeof(host)),

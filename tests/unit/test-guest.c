@@ -80,7 +80,7 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 	const struct hello hello = {.rank = rank,
 				    .size = SIZE,
 				    .incarnation = incarnation,
-				    .clock_ms = roll_clock_ms(),
+				    .clock_ms = clock_wall_ms(),
 				    .left_ms = 1000,
 				    .digest = {[FACTS_PROGRAM] = 7},
 				    .host = STR("n1"),

@@ -80,6 +80,7 @@ static void check_beside(void) {
 	struct beside beside = {
 		.fds = {{.fd = -1}, {.fd = -1}},
 		.kept = -1,
+		.due_at = CLOCK_NEVER,
 		.started = ignore,
 		.reaped = ignore_reaped,
 		.ended = see_end,

@@ -109,7 +109,7 @@ int main(void) {
 	struct init_plan plan;
 	struct err err;
 	init_plan_preset(&plan);
-	check(plan.grace_ms == GRACE_NEVER && plan.limit_grace_ms == 30000 &&
+	check(plan.grace_ms == CLOCK_NEVER && plan.limit_grace_ms == 30000 &&
 	      plan.leftovers_grace_ms == 2000 && plan.leftovers == LEFTOVERS_AUTO &&
 	      plan.signal_as[64] == 64 && plan.status_as[255] == 255);
 	check(init_plan_statuses(&plan, "--map-exit", "143:0,0:3", &err) == 0);

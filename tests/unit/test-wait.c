@@ -2,8 +2,8 @@
 
 /** Tests waiting: pauses, deadline, addresses, and that a wait restores the process's state. */
 
+#include "base/clock.h"
 #include "net/backoff.h"
-#include "net/clock.h"
 #include "net/connect.h"
 #include "net/wait.h"
 
