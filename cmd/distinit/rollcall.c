@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/duration.h"
 #include "base/signals.h"
 #include "cluster/launcher.h"
 #include "cluster/source.h"
@@ -360,7 +361,7 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 	if (end->signal) {
 		struct err err;
 		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
-			roll_seconds(call, end->waited_ms));
+			duration_text(end->waited_ms).s);
 		wait_fail(s, &err, 128 + end->signal);
 		return wait_die(end->signal);
 	}

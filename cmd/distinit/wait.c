@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/signals.h"
 #include "common/terminal.h"
@@ -78,23 +79,16 @@ static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	return 0;
 }
 
-/** A time in seconds, for messages: "300 s", "0.5 s". */
-static const char *seconds(struct session *s, uint64_t ms) {
-	uint64_t tenths = ms / 100 % 10;
-	return tenths ? arena_format(&s->arena, "%lu.%lu s", (unsigned long)(ms / 1000),
-				     (unsigned long)tenths)
-		      : arena_format(&s->arena, "%lu s", (unsigned long)(ms / 1000));
-}
-
 static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
 	const struct waiting *w = context;
 	struct session *s = w->session;
-	const char *waited = seconds(s, waited_ms / 1000 * 1000), *before = *failure ? ": " : "";
-	if (!say_status(&s->speaker, arena_format(&s->arena, "waiting for %s, %s%s%s", w->name, waited,
+	struct duration_text waited = duration_text(waited_ms / 1000 * 1000);
+	const char *before = *failure ? ": " : "";
+	if (!say_status(&s->speaker, arena_format(&s->arena, "waiting for %s, %s%s%s", w->name, waited.s,
 						  before, failure))) {
 		say_line(&s->speaker, LOG_WARN,
-			 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name, waited, before,
-				      failure));
+			 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name, waited.s,
+				      before, failure));
 	}
 }
 
@@ -142,23 +136,23 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct err err;
 	const char *failure = end->failure.text;
 	const char *before = *failure ? ": " : "";
-	const char *waited = seconds(s, end->waited_ms);
+	struct duration_text waited = duration_text(end->waited_ms);
 	say_status_end(&s->speaker);
 	if (r == 0) {
 		say_line(&s->speaker, LOG_INFO,
-			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited));
+			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited.s));
 		return 0;
 	}
 	if (r == -EINTR) {
 		err_set(&err, EINTR, "SIG%s ended the wait for %s after %s%s%s", signal_name(end->signal).s,
-			w->name, waited, before, failure);
+			w->name, waited.s, before, failure);
 		wait_fail(s, &err, 128 + end->signal);
 		return wait_die(end->signal);
 	}
 	if (r == -ETIMEDOUT) {
 		err_set(&err, ETIMEDOUT,
 			"%s could not be reached within %s%s%s; is it running? %s=DURATION waits longer",
-			w->name, seconds(s, w->wait.timeout_ms), before, failure, w->longer);
+			w->name, duration_text(w->wait.timeout_ms).s, before, failure, w->longer);
 		return wait_fail(s, &err, EXIT_TIME_LIMIT);
 	}
 	err_set(&err, -r, "%s cannot be waited for: %s", w->name, failure);

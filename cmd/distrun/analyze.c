@@ -8,6 +8,7 @@
 
 #include "distrun/analyze.h"
 
+#include "base/duration.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/words.h"
@@ -50,9 +51,9 @@ static int read_duration(struct distrun_session *s, unsigned id, uint64_t least,
 			 struct err *err) {
 	int r = settings_duration(&s->settings, id, ms, err);
 	if (r == 0 && *ms < least) {
-		return err_set(err, EINVAL, "%s=%s is too short; the minimum is %lu ms",
+		return err_set(err, EINVAL, "%s=%s is too short; the minimum is %s",
 			       settings_label(&s->settings, id), quote(str_of(s->settings.value[id])).s,
-			       (unsigned long)least);
+			       duration_text(least).s);
 	}
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include "distrun/analyze.h"
 
+#include "base/duration.h"
 #include "base/words.h"
 
 /** Columns of the longest bar. */
@@ -171,10 +172,9 @@ static void put_remarks(struct buf *out, const struct analysis *a) {
 static void put_head(struct buf *out, const struct analysis *a, const struct analysis_row *best) {
 	buf_puts(out, "input pipeline: ");
 	words_put(out, a->command);
-	buf_putf(out, "\nmeasured: %s for %lu.%lu s, after %lu.%lu s of warm-up",
-		 records_unit_words[best ? best->unit : a->unit], (unsigned long)(a->measure_ms / 1000),
-		 (unsigned long)(a->measure_ms % 1000 / 100), (unsigned long)(a->warmup_ms / 1000),
-		 (unsigned long)(a->warmup_ms % 1000 / 100));
+	buf_putf(out, "\nmeasured: %s for %s, after %s of warm-up",
+		 records_unit_words[best ? best->unit : a->unit], duration_text(a->measure_ms).s,
+		 duration_text(a->warmup_ms).s);
 	if (best) {
 		buf_puts(out, "; on ");
 		buf_put_plain(out, best->node);

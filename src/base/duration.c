@@ -2,8 +2,6 @@
 
 #include "base/duration.h"
 
-#include "base/num.h"
-
 #include <errno.h>
 
 struct unit {
@@ -65,4 +63,18 @@ int duration_read(struct str text, uint64_t *out) {
 	}
 	*out = sum;
 	return 0;
+}
+
+struct duration_text duration_text(uint64_t ms) {
+	struct duration_text out = {""};
+	size_t n = num_write(out.s, ms / 1000);
+	unsigned rest = (unsigned)(ms < 1000 ? ms : ms % 1000 / 100 * 100);
+	if (rest) {
+		out.s[n++] = '.';
+		for (unsigned digit = 100; rest; rest %= digit, digit /= 10) {
+			out.s[n++] = (char)('0' + rest / digit);
+		}
+	}
+	out.s[n] = 's';
+	return out;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Durations as people write them: "90" and "90s", "500ms", "5m", "1h30m", "2d". */
+/** Durations as people write them: "90" and "90s", "500ms", "5m", "1h30m", "2d"; and as messages have them. */
 
-#include "base/str.h"
+#include "base/num.h"
 
 #include <stdint.h>
 
@@ -25,3 +25,10 @@
  * untouched.
  */
 int duration_read(struct str text, uint64_t *out);
+
+struct duration_text {
+	char s[NUM_DIGITS + 6];
+};
+
+/** @ms in seconds: "90s", "1.5s", "0.25s". From a second on, what is less than a tenth of one is cut off. */
+struct duration_text duration_text(uint64_t ms);

@@ -46,8 +46,8 @@ static void end_by_limit(struct supervisor *in) {
 	uint64_t grace_ms = in->plan.limit_grace_ms;
 	bool never = grace_ms == CLOCK_NEVER;
 	say(in, LOG_WARN, "%s has reached the time limit of %s: it is asked to end%s%s%s", in->name,
-	    spoken(in->plan.time_limit_ms).s, never ? "" : ", and killed ", never ? "" : spoken(grace_ms).s,
-	    never ? "" : " later");
+	    duration_text(in->plan.time_limit_ms).s, never ? "" : ", and killed ",
+	    never ? "" : duration_text(grace_ms).s, never ? "" : " later");
 	ending_by_limit(in);
 }
 
@@ -61,11 +61,11 @@ static void kill_workload(struct supervisor *in) {
 	bool out_of_reach = r < 0 && r != -ESRCH;
 	if (out_of_reach && in->self != 1) {
 		say(in, LOG_WARN, "%s did not end within the grace period of %s, and cannot be killed: %s",
-		    in->name, spoken(in->grace_ms).s, strerror(-r));
+		    in->name, duration_text(in->grace_ms).s, strerror(-r));
 		return;
 	}
 	say(in, LOG_WARN, "%s did not end within the grace period of %s: it is killed", in->name,
-	    spoken(in->grace_ms).s);
+	    duration_text(in->grace_ms).s);
 	if (out_of_reach) {
 		in->ended = true;
 		in->look_at = 0; // no signal will wake us: look at once

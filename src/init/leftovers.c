@@ -180,7 +180,7 @@ static void say_killed(const struct supervisor *in) {
 		    in->name, signal_name(in->hurry).s);
 	} else {
 		say(in, LOG_WARN, "processes that %s left behind have not ended in %s: they are killed",
-		    in->name, spoken(in->plan.leftovers_grace_ms).s);
+		    in->name, duration_text(in->plan.leftovers_grace_ms).s);
 	}
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "base/num.h"
 #include "init/supervisor.h"
 #include "report/termination.h"
 
@@ -64,18 +63,4 @@ void say(const struct supervisor *in, enum log_level level, const char *format, 
 		va_end(args);
 		termination_log(in->plan.access, also, (struct str){line.text, line.len}, !in->explained);
 	}
-}
-
-struct spoken spoken(uint64_t ms) {
-	struct spoken out = {""};
-	size_t n = num_write(out.s, ms / 1000);
-	unsigned rest = (unsigned)(ms % 1000);
-	if (rest) {
-		out.s[n++] = '.';
-		for (unsigned digit = 100; rest; rest %= digit, digit /= 10) {
-			out.s[n++] = (char)('0' + rest / digit);
-		}
-	}
-	out.s[n] = 's';
-	return out;
 }

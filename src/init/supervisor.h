@@ -3,7 +3,7 @@
 
 /** What the parts of init/ share while the workload runs. None of it is on the heap. */
 
-#include "base/clock.h"
+#include "base/duration.h"
 #include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
@@ -149,13 +149,6 @@ void handle_signal(struct supervisor *in, siginfo_t *info);
  */
 void say(const struct supervisor *in, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/** A duration as text: "90s", "1.5s". */
-struct spoken {
-	char s[28];
-};
-
-struct spoken spoken(uint64_t ms);
 
 // why.c
 

@@ -100,7 +100,7 @@ static void put_told(struct workload_end *end, const struct told_to_end *told, u
 		return;
 	}
 	if (!told->signal || told->signal != end->killed_by) {
-		put(end, ", %s after %s%s", spoken(now > told->at ? now - told->at : 1).s,
+		put(end, ", %s after %s%s", duration_text(now > told->at ? now - told->at : 1).s,
 		    told->signal ? "SIG" : "its time limit", told->signal ? signal_name(told->signal).s : "");
 	}
 	if (told->from > 0) {
@@ -150,7 +150,7 @@ void why_ended(struct supervisor *in) {
 	plain = plain || (in->plan.beside && in->plan.beside->status);
 	in->last_words = in->plan.explains && !plain;
 	say(in, in->last_words ? LOG_WARN : LOG_INFO, "%s ended after %s: %s", in->name,
-	    spoken(end->ran_ms).s, end->text);
+	    duration_text(end->ran_ms).s, end->text);
 	in->explained = in->last_words;
 	in->last_words = false;
 	tell_ended(in);

@@ -4,6 +4,7 @@
 
 #include "rollcall/coordinator.h"
 
+#include "base/duration.h"
 #include "net/own.h"
 
 #include <sys/epoll.h>
@@ -116,7 +117,7 @@ static const char *reason(const struct coordinator *co, uint32_t rank) {
 	char text[ADDRESS_TEXT];
 	if (gone) {
 		return arena_format(co->arena, "was here, gone for %s",
-				    roll_seconds(co->call, (co->now - gone) / 1000 * 1000));
+				    duration_text((co->now - gone) / 1000 * 1000).s);
 	}
 	if (!answer || why_not) {
 		bool name = why_not && strncmp(why_not, "the name", 8) == 0;

@@ -4,6 +4,8 @@
 
 #include "rollcall/coordinator.h"
 
+#include "base/duration.h"
+
 #include <errno.h>
 
 /** A look-up of the master may take so long. */
@@ -201,9 +203,9 @@ static void find_clocks(struct coordinator *co) {
 		}
 	}
 	if (worst > CLOCK_MS) {
-		roll_say(co->call, ROLL_WARNING, "roll call: %.*s's clock is %lu s %s %s's", (int)name.len,
-			 name.p, (unsigned long)(worst / 1000), co->end->clock_ms < 0 ? "behind" : "ahead of",
-			 co->call->master);
+		roll_say(co->call, ROLL_WARNING, "roll call: %.*s's clock is %s %s %s's", (int)name.len,
+			 name.p, duration_text(worst / 1000 * 1000).s,
+			 co->end->clock_ms < 0 ? "behind" : "ahead of", co->call->master);
 	}
 }
 

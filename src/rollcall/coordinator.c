@@ -2,6 +2,8 @@
 
 #include "rollcall/coordinator.h"
 
+#include "base/duration.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -261,7 +263,7 @@ static void show_status(struct coordinator *co) {
 	struct buf absent = BUF(co->arena);
 	roll_put_absent(&absent, &news);
 	roll_say(co->call, ROLL_STATUS, "roll call: %u of %u %s are here, %s%s", news.present, news.size,
-		 co->call->noun, roll_seconds(co->call, news.since_ms / 1000 * 1000), buf_text(&absent));
+		 co->call->noun, duration_text(news.since_ms / 1000 * 1000).s, buf_text(&absent));
 	co->status = co->now + STATUS_MS;
 }
 
@@ -269,7 +271,7 @@ static void show_status(struct coordinator *co) {
 static void report_progress(struct coordinator *co) {
 	uint64_t passed = co->now - co->watch.started;
 	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
-		 co->size, co->call->noun, roll_seconds(co->call, passed / 1000 * 1000), absent_text(co));
+		 co->size, co->call->noun, duration_text(passed / 1000 * 1000).s, absent_text(co));
 	news_send(co, NULL);
 	co->reported = true;
 	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
@@ -316,8 +318,8 @@ static int fail_absent(struct coordinator *co) {
 		&co->end->error, ETIMEDOUT,
 		"roll call: %u of %u %s did not come within %s: %s; nothing was started; %s=DURATION waits "
 		"longer",
-		co->size - co->present, co->size, co->call->noun,
-		roll_seconds(co->call, co->call->timeout_ms), absent_text(co), co->call->longer);
+		co->size - co->present, co->size, co->call->noun, duration_text(co->call->timeout_ms).s,
+		absent_text(co), co->call->longer);
 }
 
 /** Compare until it is concluded. Returns 1 to go on calling; 0 to start; a negative errno. */
@@ -462,7 +464,7 @@ static void report_start(struct coordinator *co) {
 	// Whoever was told who is absent is told that they came.
 	roll_say(co->call, co->reported ? ROLL_WARNING : ROLL_INFO,
 		 "roll call: all %u %s are here, after %s (the last: %.*s); %s", co->size, co->call->noun,
-		 roll_seconds(co->call, co->end->took_ms), (int)last.len, last.p,
+		 duration_text(co->end->took_ms).s, (int)last.len, last.p,
 		 co->call->secret ? "authenticated" : "not authenticated");
 }
 

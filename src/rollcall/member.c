@@ -5,6 +5,7 @@
 #include "rollcall/rollcall.h"
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "net/backoff.h"
 #include "net/connect.h"
 #include "net/listen.h"
@@ -97,7 +98,7 @@ static const char *news_text(const struct member *m) {
 		return "";
 	}
 	buf_putf(&text, "%s counts %u of %u %s after %s", m->call->master, news->present, news->size,
-		 m->call->noun, roll_seconds(m->call, news->since_ms / 1000 * 1000));
+		 m->call->noun, duration_text(news->since_ms / 1000 * 1000).s);
 	roll_put_absent(&text, news);
 	return buf_text(&text);
 }
@@ -109,8 +110,7 @@ static void show_status(struct member *m, uint64_t waited_ms, const char *failur
 	bool there = m->heard == HEARD_COORDINATOR;
 	const char *more = there ? news_text(m) : failure;
 	roll_say(call, ROLL_STATUS, "roll call: waiting for %s%s:%u, %s%s%s", there ? "the others at " : "",
-		 call->master, call->port, roll_seconds(call, waited_ms / 1000 * 1000), *more ? ": " : "",
-		 more);
+		 call->master, call->port, duration_text(waited_ms / 1000 * 1000).s, *more ? ": " : "", more);
 	arena_back(call->arena, &before);
 }
 
@@ -125,8 +125,7 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 		return;
 	}
 	roll_say(m->call, ROLL_WARNING, "roll call: still waiting for %s:%u after %s%s%s", m->call->master,
-		 m->call->port, roll_seconds(m->call, waited_ms / 1000 * 1000), *failure ? ": " : "",
-		 failure);
+		 m->call->port, duration_text(waited_ms / 1000 * 1000).s, *failure ? ": " : "", failure);
 }
 
 /** Show what the coordinator said, first after a minute: there may be thousands of members. */
@@ -495,34 +494,34 @@ static const char *suspicion(const struct member *m) {
 /** The deadline passed without a word of the coordinator. */
 static int give_up(struct member *m) {
 	const struct roll_call *call = m->call;
-	const char *why = m->watch.failure.text, *news = news_text(m),
-		   *time = roll_seconds(call, call->timeout_ms);
+	const char *why = m->watch.failure.text, *news = news_text(m);
+	const struct duration_text time = duration_text(call->timeout_ms);
 	m->end->result = ROLL_ABSENT;
 	if (m->foreign) {
 		return err_set(
 			&m->end->error, ETIMEDOUT,
 			"roll call: %s:%u answers, but not as a roll call, for %s: the job has started "
 			"without this node, or %s was started without --for=all",
-			call->master, call->port, time, call->master);
+			call->master, call->port, time.s, call->master);
 	}
 	if (m->heard == HEARD_NO_RESULT) {
 		return err_set(&m->end->error, ETIMEDOUT,
 			       "roll call: %s:%u called the roll, but gave no result within %s%s%s; is it "
 			       "running? %s=DURATION waits longer",
-			       call->master, call->port, time, *news ? ": " : "", news, call->longer);
+			       call->master, call->port, time.s, *news ? ": " : "", news, call->longer);
 	}
 	if (m->went_at) {
 		return err_set(&m->end->error, ETIMEDOUT,
 			       "roll call: %s:%u was there, and went after %s%s%s; is it running? "
 			       "%s=DURATION waits longer",
-			       call->master, call->port, roll_seconds(call, m->went_at - m->watch.started),
+			       call->master, call->port, duration_text(m->went_at - m->watch.started).s,
 			       *why ? ": " : "", why, call->longer);
 	}
 	return err_set(
 		&m->end->error, ETIMEDOUT,
 		"roll call: %s:%u could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
 		"longer",
-		call->master, call->port, time, *why ? ": " : "", why, suspicion(m), call->longer);
+		call->master, call->port, time.s, *why ? ": " : "", why, suspicion(m), call->longer);
 }
 
 int member_run(const struct roll_call *call, struct roll_end *end) {

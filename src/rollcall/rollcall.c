@@ -86,12 +86,6 @@ uint64_t roll_clock_off(int64_t ms) {
 	return ms < 0 ? -(uint64_t)ms : (uint64_t)ms;
 }
 
-const char *roll_seconds(const struct roll_call *call, uint64_t ms) {
-	uint64_t s = ms / 1000, tenths = ms / 100 % 10;
-	return tenths ? arena_format(call->arena, "%lu.%lu s", (unsigned long)s, (unsigned long)tenths)
-		      : arena_format(call->arena, "%lu s", (unsigned long)s);
-}
-
 void roll_put_more(struct buf *out, uint32_t n) {
 	if (n) {
 		buf_putf(out, " and %u more", n);

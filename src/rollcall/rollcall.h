@@ -214,9 +214,6 @@ extern const char roll_not_ready[];
 /** How far a clock is off that is @ms ahead, or behind if that is negative. INT64_MIN has no int64_t. */
 uint64_t roll_clock_off(int64_t ms);
 
-/** A time for people: "12.3 s". */
-const char *roll_seconds(const struct roll_call *call, uint64_t ms);
-
 /** Append the member "host" of a JSON object: @host, or null if it is empty. */
 void roll_put_host(struct buf *out, struct str host);
 

@@ -3,6 +3,7 @@
 #include "rollcall/together.h"
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/json_write.h"
 #include "base/signals.h"
 #include "net/listen.h"
@@ -151,9 +152,9 @@ static void settle(struct together *t) {
 		struct buf text = BUF(t->call->arena);
 		buf_putf(&text, "its %s", kept->death->text);
 		if (next && next->death->at < kept->death->at + SAME_MS) {
-			buf_putf(&text, ", and that of %.*s (rank %u) within %lu ms: %s", (int)next->host.len,
+			buf_putf(&text, ", and that of %.*s (rank %u) within %s: %s", (int)next->host.len,
 				 next->host.p, (uint32_t)(next - t->lines),
-				 (unsigned long)(next->death->at - kept->death->at), next->death->text);
+				 duration_text(next->death->at - kept->death->at).s, next->death->text);
 		}
 		if (t->n_failed) {
 			buf_putf(&text, "; then the program ended on %u %s: %.*s", t->n_failed,
@@ -404,7 +405,7 @@ static void ended(struct beside *beside, const struct workload_end *end) {
 	int status = by_term ? 0 : end->status;
 	if (beside->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,
-			 roll_seconds(t->call, clock_now_ms() - t->first_at));
+			 duration_text(clock_now_ms() - t->first_at).s);
 		beside->words = buf_text(&text);
 		beside->last_words = true;
 	} else if (!t->known && (t->call->rank || status)) {

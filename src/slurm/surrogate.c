@@ -10,6 +10,7 @@
 
 #include "slurm/surrogate.h"
 
+#include "base/duration.h"
 #include "exec/exec.h"
 #include "init/beside.h"
 #include "init/kernel.h"
@@ -55,14 +56,6 @@ struct surrogate {
 
 static void report(const struct surrogate *s, enum log_level level, const char *text) {
 	s->plan->say(s->plan->context, level, text);
-}
-
-/** A duration as text, in tenths of seconds. */
-static const char *spoken_time(struct arena *arena, uint64_t ms) {
-	uint64_t tenths = (ms + 50) / 100;
-	return tenths % 10 ? arena_format(arena, "%lu.%lus", (unsigned long)(tenths / 10),
-					  (unsigned long)(tenths % 10))
-			   : arena_format(arena, "%lus", (unsigned long)(tenths / 10));
 }
 
 // --- the step
@@ -175,15 +168,15 @@ static void set_limit(struct surrogate *s) {
 static void say_limit(struct surrogate *s) {
 	const struct budget *b = s->plan->budget;
 	const char *share = b->path ? arena_format(s->arena, ", %s of it by this run; the budget is %s",
-						   spoken_time(s->arena, b->used_ms - b->used_before_ms),
+						   duration_text(b->used_ms - b->used_before_ms).s,
 						   quote(str_of(b->path)).s)
 				    : "";
 	report(s, LOG_ERROR,
 	       arena_format(s->arena,
 			    "the time limit of %s is reached (%s used%s): the command is asked to end, and "
 			    "killed %s later",
-			    spoken_time(s->arena, b->limit_ms), spoken_time(s->arena, b->used_ms), share,
-			    spoken_time(s->arena, s->plan->init.limit_grace_ms)));
+			    duration_text(b->limit_ms).s, duration_text(b->used_ms).s, share,
+			    duration_text(s->plan->init.limit_grace_ms).s));
 }
 
 static void check_limit(struct surrogate *s) {
@@ -272,8 +265,8 @@ static void give_up(struct surrogate *s) {
 	       arena_format(s->arena,
 			    "Slurm has not ended the surrogate step of job %s within %s: distrun stops "
 			    "waiting for it%s%s",
-			    s->plan->where->job_id, spoken_time(s->arena, END_MS),
-			    line.len ? "; srun said: " : "", line.len ? quote(line).s : ""));
+			    s->plan->where->job_id, duration_text(END_MS).s, line.len ? "; srun said: " : "",
+			    line.len ? quote(line).s : ""));
 	step_kill(&s->step);
 	if (s->ask.pid) {
 		send_signal(s->ask.pid, SIGKILL);
@@ -313,8 +306,8 @@ static bool await_step(struct step *step) {
 		if (now >= until) {
 			tool_end(&step->srun);
 			step->state = STEP_OVER;
-			err_set(&step->why, ETIMEDOUT, "srun has not started a step within %d s",
-				REQUIRED_MS / 1000);
+			err_set(&step->why, ETIMEDOUT, "srun has not started a step within %s",
+				duration_text(REQUIRED_MS).s);
 			return false;
 		}
 		// Its output wakes us at once; its exit closes the pipes.
@@ -356,7 +349,7 @@ static int require_step(struct surrogate *s, struct err *err) {
 }
 
 /** Check or join the budget before the workload starts. Returns 0; else the status to exit with. */
-static int begin_budget(const struct surrogate_plan *plan, struct arena *arena, bool join, struct err *err) {
+static int begin_budget(const struct surrogate_plan *plan, bool join, struct err *err) {
 	struct budget *b = plan->budget;
 	if (!b) {
 		return 0;
@@ -368,8 +361,7 @@ static int begin_budget(const struct surrogate_plan *plan, struct arena *arena, 
 		err_set(err, ETIME,
 			"the time limit of %s is used up (%s used by earlier runs; the budget is %s): "
 			"nothing is started",
-			spoken_time(arena, b->limit_ms), spoken_time(arena, b->used_ms),
-			quote(str_of(b->path)).s);
+			duration_text(b->limit_ms).s, duration_text(b->used_ms).s, quote(str_of(b->path)).s);
 		return EXIT_TIME_LIMIT;
 	}
 	return 0;
@@ -393,14 +385,14 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 		.beat_at = CLOCK_NEVER,
 		.limit_at = CLOCK_NEVER,
 	};
-	int status = begin_budget(plan, arena, false, err);
+	int status = begin_budget(plan, false, err);
 	if (status) {
 		return status;
 	}
 	if (plan->require && require_step(&s, err) < 0) {
 		return EXIT_OURS;
 	}
-	status = begin_budget(plan, arena, true, err);
+	status = begin_budget(plan, true, err);
 	if (status == 0) {
 		set_waits(&s);
 		struct init_plan init = plan->init;

@@ -3,6 +3,7 @@
 #include "slurm/tool.h"
 
 #include "base/clock.h"
+#include "base/duration.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,8 +183,8 @@ int tool_output(struct arena *arena, char *const argv[], char *const envp[], uin
 	r = read_streams(&tool, clock_now_ms() + timeout_ms, &out, &errors);
 	if (r < 0) {
 		tool_end(&tool);
-		return r == -ETIMEDOUT ? err_set(err, ETIMEDOUT, "%s did not answer within %lu ms", argv[0],
-						 (unsigned long)timeout_ms)
+		return r == -ETIMEDOUT ? err_set(err, ETIMEDOUT, "%s did not answer within %s", argv[0],
+						 duration_text(timeout_ms).s)
 				       : err_set(err, EFBIG, "%s printed more than a megabyte", argv[0]);
 	}
 	waitpid(tool.pid, &status, 0);

@@ -160,7 +160,7 @@ refuses() {
 	analyze -- --seconds=ten x
 	refuses 125 "--seconds='ten' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
 	analyze -- --seconds=99ms x
-	refuses 125 "--seconds='99ms' is too short; the minimum is 100 ms"
+	refuses 125 "--seconds='99ms' is too short; the minimum is 0.1s"
 	analyze -- --report=yaml x
 	refuses 125 "--report='yaml': expected one of text, json"
 	analyze -- --threads=4,x x
@@ -250,7 +250,7 @@ TOLD=(
 	[[ $status -eq 0 ]]
 	diff - <(printf '%s\n' "$output") <<-'END'
 		input pipeline: read_data
-		measured: lines for 10.0 s, after 5.0 s of warm-up; on n1, 40 CPUs, 10.0 GiB
+		measured: lines for 10s, after 5s of warm-up; on n1, 40 CPUs, 10.0 GiB
 
 		  threads workers     a worker      a node    est. 5 nodes    CPU      memory         read  limit
 		       12       3         20.0        60.0             300    90%     1.0 MiB        0 B/s  cpu
@@ -464,7 +464,7 @@ begin() {
 @test "analyze: the report has tenths of seconds" {
 	srun_tells
 	analyze "${TOLD[@]}" -- --threads=12 --seconds=1900ms --warmup=900ms read_data
-	prints 'measured: lines for 1.9 s, after 0.9 s of warm-up'
+	prints 'measured: lines for 1.9s, after 0.9s of warm-up'
 }
 
 @test "analyze: a probe whose client goes ends before its time, with what it started" {

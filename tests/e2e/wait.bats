@@ -83,13 +83,13 @@ fails_at_last() {
 
 @test "wait: a port that always refuses: status 124, with the reason" {
 	scene --port=closed -- "${WORKER[@]}" -- --wait=500ms -- echo ran
-	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: Connection refused; is it running? --wait=DURATION waits longer'
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5s: 127.0.0.1: Connection refused; is it running? --wait=DURATION waits longer'
 	[[ $stderr != *$'\n'* ]]
 }
 
 @test "wait: a port that drops packets: the same, without delay" {
 	scene --port=full -- "${WORKER[@]}" -- --wait=500ms -- echo ran
-	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5 s: 127.0.0.1: no answer; *'
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5s: 127.0.0.1: no answer; *'
 }
 
 @test "wait: IPv6" {
@@ -138,7 +138,7 @@ fails_at_last() {
 @test "wait: a name that never resolves" {
 	own_network
 	scene --dns=unknown -- "${SESSION[@]}" -- --wait=3s -- echo ran
-	fails_at_last 124 'main1:29500 could not be reached within 3 s: the name does not resolve; *'
+	fails_at_last 124 'main1:29500 could not be reached within 3s: the name does not resolve; *'
 }
 
 @test "wait: a name server that does not answer does not delay the deadline" {
@@ -146,7 +146,7 @@ fails_at_last() {
 	patient_resolver
 	SECONDS=0
 	scene --dns=silent -- "${SESSION[@]}" -- --wait=300ms -- echo ran
-	fails_at_last 124 'main1:29500 could not be reached within 0.3 s: no name server answers; *'
+	fails_at_last 124 'main1:29500 could not be reached within 0.3s: no name server answers; *'
 	[ "$SECONDS" -lt 50 ]
 }
 
@@ -155,7 +155,7 @@ fails_at_last() {
 	patient_resolver
 	SECONDS=0
 	scene --dns=silent --signal=TERM -- "${SESSION[@]}" -- --wait -- echo ran
-	fails_at_last 143 'SIGTERM ended the wait for main1:29500 after * s'
+	fails_at_last 143 'SIGTERM ended the wait for main1:29500 after *s'
 	[ "$SECONDS" -lt 50 ]
 }
 
@@ -163,7 +163,7 @@ fails_at_last() {
 	local name
 	for name in TERM:143 INT:130 HUP:129; do
 		scene --signal="${name%:*}" -- "${WORKER[@]}" -- -vv --wait -- echo ran
-		fails_at_last "${name#*:}" "SIG${name%:*} ended the wait for 127.0.0.1:* after * s: 127.0.0.1: Connection refused"
+		fails_at_last "${name#*:}" "SIG${name%:*} ended the wait for 127.0.0.1:* after *s: 127.0.0.1: Connection refused"
 	done
 	scene --signal=TERM -- "${WORKER[@]}" -- wait -vv --for=tcp
 	fails_at_last 143 'SIGTERM ended the wait *'
@@ -201,8 +201,8 @@ fails_at_last() {
 @test "wait: after two seconds, and then every ten, a message shows what it waits for" {
 	scene --when='after 1' --signal=TERM -- "${WORKER[@]}" -- --wait -- echo ran
 	fails_at_last 143 'SIGTERM ended the wait *'
-	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 2 s: 127.0.0.1: Connection refused"$'\n'* ]]
-	[[ $stderr == *$'\n'"distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]" s: 127.0.0.1: Connection refused"$'\n'* ]]
+	[[ $stderr == "distinit: warning: still waiting for 127.0.0.1:"*" after 2s: 127.0.0.1: Connection refused"$'\n'* ]]
+	[[ $stderr == *$'\n'"distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]"s: 127.0.0.1: Connection refused"$'\n'* ]]
 }
 
 # waits_typed VAR=VALUE... STEP...: wait in vain on a terminal, for a port that nobody has open.
@@ -219,18 +219,18 @@ waits_typed() {
 
 @test "wait: on a terminal, one line is rewritten, and gone before the next message" {
 	local shown=$'\r\e[Kdistinit: waiting for 127.0.0.1:1, '
-	waits_typed TERM=xterm see="${shown}2 s: 127.0.0.1: Connection refused" see="${shown}3 s: " type=^C ends=130
+	waits_typed TERM=xterm see="${shown}2s: 127.0.0.1: Connection refused" see="${shown}3s: " type=^C ends=130
 	[[ $output == *$'\r\e[Kdistinit: \e[1;31merror\e[m: SIGINT ended the wait for 127.0.0.1:1 '* ]]
 	[[ $output != *'still waiting'* ]]
 	# It does not wrap, and with --log=error it is not there.
 	waits_typed TERM=xterm columns=25 see="${shown:0:27}" type=^C ends=130
 	[[ $output != *"${shown:0:29}"* ]]
 	waits_typed TERM=xterm DISTINIT_LOG=error DISTINIT_WAIT=3s ends=124
-	[[ $output != *'waiting for'* && $output == *'could not be reached within 3 s'* ]]
+	[[ $output != *'waiting for'* && $output == *'could not be reached within 3s'* ]]
 }
 
 @test "wait: a dumb terminal gets lines" {
-	waits_typed TERM=dumb see='distinit: warning: still waiting for 127.0.0.1:1 after 2 s: ' type=^C ends=130
+	waits_typed TERM=dumb see='distinit: warning: still waiting for 127.0.0.1:1 after 2s: ' type=^C ends=130
 	[[ $output != *$'\e'* ]]
 }
 
@@ -239,12 +239,12 @@ waits_typed() {
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	scene --port=closed -- "${WORKER[@]}" -- wait --for=tcp --timeout=200ms
-	fails_at_last 124 '127.0.0.1:* could not be reached within 0.2 s: 127.0.0.1: Connection refused; is it running? --timeout=DURATION waits longer'
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.2s: 127.0.0.1: Connection refused; is it running? --timeout=DURATION waits longer'
 	scene --port=open -- "${WORKER[@]}" -- wait --for tcp
 	[ "$status" -eq 0 ]
 	[ "$output" = 'accepted 1' ]
 	scene --port=closed -- "${WORKER[@]}" DISTINIT_FOR=tcp DISTINIT_WAIT=200ms -- wait
-	fails_at_last 124 '*within 0.2 s*'
+	fails_at_last 124 '*within 0.2s*'
 	scene --port=closed -- "${WORKER[@]}" -- --wait --for=dns -- echo ran
 	[ "$status" -eq 0 ]
 }
@@ -306,7 +306,7 @@ waits_typed() {
 	scene --port=open -- -- wait --for=tcp --master-addr=127.0.0.1 --master-port=@PORT@
 	[[ $status -eq 0 && $output == 'accepted 1' ]]
 	distinit -- wait --master-addr=no..such --timeout=100ms
-	fails_like 124 'no..such could not be reached within 0.1 s: *'
+	fails_like 124 'no..such could not be reached within 0.1s: *'
 	distinit MASTER_ADDR=127.0.0.1 -- wait --for=tcp
 	refuses_with "--for=tcp: the master's port is not known: set MASTER_PORT, or pass --master-port"
 }
@@ -319,7 +319,7 @@ waits_typed() {
 
 @test "wait: DISTINIT_WAIT is a flag or a duration" {
 	scene --port=closed -- "${WORKER[@]}" DISTINIT_WAIT=200ms -- -- echo ran
-	fails_at_last 124 '*within 0.2 s*'
+	fails_at_last 124 '*within 0.2s*'
 	local value
 	for value in 1 yes true on; do
 		scene --port=open -- "${WORKER[@]}" "DISTINIT_WAIT=$value" -- -- echo ran
@@ -417,7 +417,7 @@ waits_typed() {
 	END
 	NAMESPACE+=(sh "$PWD/alone")
 	invoke "${NAMESPACE[@]}" env -i "${SESSION[@]}" MASTER_ADDR=127.0.0.1 MASTER_PORT=29999 "$DISTINIT" --wait=300ms -- echo ran
-	fails_at_last 124 '127.0.0.1:29999 could not be reached within 0.3 s: 127.0.0.1: Connection refused; *'
+	fails_at_last 124 '127.0.0.1:29999 could not be reached within 0.3s: 127.0.0.1: Connection refused; *'
 }
 
 # --- the child that resolves a name ---------------------------------------------------------------

@@ -119,7 +119,7 @@ all_ended() {
 	container 2 -- python3 /allreduce.py
 	until_true connected 2 pod exec main1 cat /proc/net/tcp /proc/net/tcp6
 	pod kill --signal KILL sub2
-	until_true says 'pod logs main1' '*: warning: roll call: 2 of 4 nodes are here after ?0 s; absent: sub2 (rank 2, was here, gone for * s), sub3 (rank 3, its name does not resolve)'
+	until_true says 'pod logs main1' '*: warning: roll call: 2 of 4 nodes are here after ?0s; absent: sub2 (rank 2, was here, gone for *s), sub3 (rank 3, its name does not resolve)'
 	[[ $(pod logs main1 sub1 2>&1) != *sum* ]] || fail "a program has started"
 	pod start sub2
 	container 3 -- python3 /allreduce.py
@@ -143,7 +143,7 @@ all_ended() {
 	done
 	all_ended 3
 	same "the exit status" "124 124 124" "$codes"
-	local sentence='1 of 4 nodes did not come within 12 s: sub3 (rank 3, its name does not resolve); nothing was started; --wait=DURATION waits longer'
+	local sentence='1 of 4 nodes did not come within 12s: sub3 (rank 3, its name does not resolve); nothing was started; --wait=DURATION waits longer'
 	has "distinit: error: roll call: $sentence"
 	same "who says the same" 2 "$(grep -cF "distinit: error: main1 says: $sentence" <<<"$output")"
 	[[ $output != *started$'\n'* && $output != *started ]] || fail "a program has started"
@@ -186,7 +186,7 @@ job() {
 	END
 	until_true connected 6 login cat /proc/net/tcp /proc/net/tcp6
 	touch killed
-	until_true says 'cat out' '*: warning: roll call: 6 of 8 tasks are here after ?0 s; absent: n3 (rank 5, was here, gone for * s), n4 (rank 7, resolves to 127.0.0.1, never came)'
+	until_true says 'cat out' '*: warning: roll call: 6 of 8 tasks are here after ?0s; absent: n3 (rank 5, was here, gone for *s), n4 (rank 7, resolves to 127.0.0.1, never came)'
 	[[ $output != *program* ]] || fail "a program has started"
 	touch again
 	until_true test -s status
@@ -209,7 +209,7 @@ job() {
 	until_true test -s status
 	output=$(<out)
 	same "the exit status" 124 "$(<status)"
-	local sentence='1 of 8 tasks did not come within 6 s: n4 (rank 7, resolves to 127.0.0.1, never came); nothing was started; --wait=DURATION waits longer'
+	local sentence='1 of 8 tasks did not come within 6s: n4 (rank 7, resolves to 127.0.0.1, never came); nothing was started; --wait=DURATION waits longer'
 	has "distinit: error: roll call: $sentence"
 	same "who says the same" 6 "$(grep -cF "distinit: error: n1 says: $sentence" out)"
 	same "exit statuses of 124" 7 "$(sed -n 's/.*tasks\? \([0-9,-]*\): Exited with exit code 124.*/\1/p' out | tr , '\n' |
@@ -280,7 +280,7 @@ all_pods_ended() {
 	until_true connected 2 pod exec "$master" /bin/busybox cat /proc/net/tcp /proc/net/tcp6
 	pod kill --signal KILL "$(main_of 2)"
 	until_true says "pod logs $master" \
-		"*: warning: roll call: 2 of 4 nodes are here after ?0 s; absent: train-2.$DOMAIN (rank 2, was here, gone for * s), train-3.$DOMAIN (rank 3, $NO_NAME)"
+		"*: warning: roll call: 2 of 4 nodes are here after ?0s; absent: train-2.$DOMAIN (rank 2, was here, gone for *s), train-3.$DOMAIN (rank 3, $NO_NAME)"
 	[[ $output != *torchrun* ]] || fail "a program has started"
 	pod start "$(main_of 2)"
 	play_pod 3
@@ -300,7 +300,7 @@ all_pods_ended() {
 	for i in 0 1 2; do play_pod $i; done
 	all_pods_ended 3
 	same "the exit status" "124 124 124" "$codes"
-	local sentence="1 of 4 nodes did not come within 15 s: train-3.$DOMAIN (rank 3, $NO_NAME); nothing was started; "
+	local sentence="1 of 4 nodes did not come within 15s: train-3.$DOMAIN (rank 3, $NO_NAME); nothing was started; "
 	has "distinit: error: roll call: $sentence"
 	same "who says the same" 2 "$(grep -cF "distinit: error: train-0.$DOMAIN says: $sentence" <<<"$output")"
 	[[ $output != *torchrun* ]] || fail "a program has started"

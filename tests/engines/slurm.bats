@@ -156,7 +156,7 @@ shows() {
 	local job script="'if [ \$SLURM_PROCID = 0 ]; then exec sleep 60; fi; exit 7'"
 	job=$(requeue --together --wait=20s -- sh -c "$script")
 	eventually grep -qs 'queued again after exit status 123' "$BATS_TEST_TMPDIR/out"
-	grep -E 'distinit: error: ended because n2 \(rank 1\) failed first: exit status 7, [0-9.]+ s ago' "$BATS_TEST_TMPDIR/out"
+	grep -E 'distinit: error: ended because n2 \(rank 1\) failed first: exit status 7, [0-9.]+s ago' "$BATS_TEST_TMPDIR/out"
 	eventually shows "$job" Restarts=1
 	login scancel "$job"
 	job=$(requeue --together --map-exit=123:0 --wait=20s -- sh -c "$script")

@@ -75,7 +75,7 @@ both_end() {
 	same "the exit status" "123 123 $1" "$codes"
 	[[ $late -le 2000 ]] || fail "the others ended $late ms later"
 	[[ $(grep -cE "^distinit: warning: sub2 \(rank 2\) failed first: $2; ending\$" <<<"$output") -eq 3 ]] || fail "not all say who was first"
-	[[ $(grep -cE "^distinit: error: ended because sub2 \(rank 2\) failed first: $2, [0-9.]+ s ago\$" <<<"$output") -eq 2 ]] ||
+	[[ $(grep -cE "^distinit: error: ended because sub2 \(rank 2\) failed first: $2, [0-9.]+s ago\$" <<<"$output") -eq 2 ]] ||
 		fail "not all say why they ended"
 	ended without
 	[[ $late -ge $((TIMEOUT * 500)) ]] || fail "without --together, the others ended after $late ms already"

@@ -86,7 +86,7 @@ $words --node-rank=1 $master --headless" "$output"
 	create "$BATS_TEST_TMPDIR/objects.json"
 	pods ended "${names[1]}"
 	output=$(kubectl get pod "${names[1]}" --output=jsonpath='{.status.initContainerStatuses[0].state.terminated}{.status.containerStatuses[0].state}')
-	says '"exitCode":124' 'distinit: error: ' 'could not be reached within 2 s' PodInitializing
+	says '"exitCode":124' 'distinit: error: ' 'could not be reached within 2s' PodInitializing
 }
 
 @test "examples: file-key.yaml, which 1.20 cannot run: each variable that it names is in the file, in the form that a kubelet reads" {

@@ -81,7 +81,7 @@ env: [{name: DISTINIT_HOSTS, value: "a,a"}]'
 	pod s126 <<<'args: [/app/train.py]'
 	pod s127 <<<'args: [no-such-program]'
 	pod s7 <<<'command: [/distinit, --init, --, sh, -c, exit 7]'
-	last_words s124 124 "distinit: error: 10.77.0.1:29500 could not be reached within 1 s"
+	last_words s124 124 "distinit: error: 10.77.0.1:29500 could not be reached within 1s"
 	last_words s125 125 "distinit: error: DISTINIT_HOSTS"
 	last_words option 125 "distinit: error: unknown option '--no-such-option'"
 	last_words contradiction 125 "distinit: error: --grace"

@@ -229,12 +229,12 @@ machine() {
 	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=-92000
 	[[ $status -eq 0 ]]
 	ended 0 0
-	said 0 "distinit: warning: roll call: h*'s clock is 9[12] s behind h0's"
+	said 0 "distinit: warning: roll call: h*'s clock is 9[12]s behind h0's"
 	member 0 -- true
 	listening
 	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=92500
 	ended 0 0
-	said 0 "distinit: warning: roll call: h*'s clock is 92 s ahead of h0's"
+	said 0 "distinit: warning: roll call: h*'s clock is 92s ahead of h0's"
 	member 0 -- true
 	listening
 	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=4000

@@ -72,7 +72,7 @@ teardown() {
 	WAIT=3s
 	member 1 -- true
 	ended 124 1
-	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 answers, but not as a roll call, for 3 s: the job has started without this node, or h0 was started without --for=all' ]]
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 answers, but not as a roll call, for 3s: the job has started without this node, or h0 was started without --for=all' ]]
 	[[ $(<etc/termination-log) == '' ]]
 }
 
@@ -153,7 +153,7 @@ teardown() {
 	member 1 -- true
 	# Its time is its own. Who is absent is said nevertheless.
 	ended 124 1
-	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2 s: '*'absent: h2'*'--wait=DURATION waits longer' ]]
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2s: '*'absent: h2'*'--wait=DURATION waits longer' ]]
 	WAIT=10s
 	member 1 -- true
 	member 2 -- true
@@ -170,7 +170,7 @@ teardown() {
 	ended 124 1
 	kill -CONT "${PIDS[0]}"
 	ended 124 0
-	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2 s; is it running? --wait=DURATION waits longer' ]]
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2s; is it running? --wait=DURATION waits longer' ]]
 }
 
 @test "roll call: whoever does not answer does not move the deadline" {

@@ -60,16 +60,16 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	sleep 0.3
 	member 1 -- true
 	ended 0 0 1 2
-	said 0 '*info: roll call: all 3 nodes are here, after ?([0-9])[0-9]?(.[0-9]) s (the last: h1); not authenticated'
+	said 0 '*info: roll call: all 3 nodes are here, after +([0-9.])s (the last: h1); not authenticated'
 }
 
 @test "roll call: who was told who is absent is told that they came" {
 	HOSTS=h0,h1 WAIT=20s
 	member 0 -- true
-	said 0 '*warning: roll call: 1 of 2 nodes are here after 10 s; absent: h1*'
+	said 0 '*warning: roll call: 1 of 2 nodes are here after 10s; absent: h1*'
 	member 1 -- true
 	ended 0 0 1
-	said 0 '*warning: roll call: all 2 nodes are here, after 1* s (the last: h1); not authenticated'
+	said 0 '*warning: roll call: all 2 nodes are here, after 1*s (the last: h1); not authenticated'
 }
 
 @test "roll call: the report has its result, on all nodes, also if nobody starts" {
@@ -100,7 +100,7 @@ now=(sh -c 'echo $(($(date +%s%N) / 1000000))')
 	member 1 -- echo started
 	ended 124 0 1
 	[[ ! -s 0.out && ! -s 1.out ]]
-	local sentence='1 of 3 nodes did not come within 2 s: h2 (rank 2, resolves to 127.0.0.102, never came); nothing was started; --wait=DURATION waits longer'
+	local sentence='1 of 3 nodes did not come within 2s: h2 (rank 2, resolves to 127.0.0.102, never came); nothing was started; --wait=DURATION waits longer'
 	[[ $(<0.err) == "distinit: error: roll call: $sentence" ]]
 	[[ $(<1.err) == "distinit: error: h0 says: $sentence" ]]
 }
@@ -434,9 +434,9 @@ ticks() {
 	# Of another job, whose master is not there.
 	in_room env -i "$DISTINIT" --hosts=h8,h9 --node-rank=1 --hostname=h9 --master-port=29999 --for=all --wait=13s -- true >9.out 2>9.err 3>&- &
 	PIDS[9]=$!
-	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10 s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
-	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10 s; absent: h2'
-	said 9 'distinit: warning: roll call: still waiting for h8:29999 after 10 s: 127.0.0.108: Connection refused'
+	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
+	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10s; absent: h2'
+	said 9 'distinit: warning: roll call: still waiting for h8:29999 after 10s: 127.0.0.108: Connection refused'
 	ended 124 0 1 9
 }
 
@@ -453,7 +453,7 @@ on_terminal() {
 @test "roll call: on a terminal one line says who is absent, and is rewritten" {
 	requires python3
 	local clear=$'\r\e[K'
-	on_terminal 0 see="${clear}distinit: roll call: 1 of 3 nodes are here, 2 s; absent: h1, h2" 'until=touch first' \
+	on_terminal 0 see="${clear}distinit: roll call: 1 of 3 nodes are here, 2s; absent: h1, h2" 'until=touch first' \
 		see="${clear}distinit: roll call: 2 of 3 nodes are here, " see='s; absent: h2' 'until=touch second' see="${clear}" see=started ends=0
 	until [[ -e first ]] || ! kill -0 "${PIDS[0]}"; do sleep 0.02; done
 	member 1 -- echo started
@@ -463,7 +463,7 @@ on_terminal() {
 	# Nothing more is in its lines.
 	[[ $(grep -c . 0.out) -eq 1 && ! -s 1.err ]]
 	rm first second
-	on_terminal 1 see="${clear}distinit: roll call: waiting for h0:29500, 2 s: 127.0.0.100: Connection refused" 'until=touch first' \
+	on_terminal 1 see="${clear}distinit: roll call: waiting for h0:29500, 2s: 127.0.0.100: Connection refused" 'until=touch first' \
 		see="${clear}distinit: roll call: waiting for the others at h0:29500, " 'until=touch second' see="${clear}" see=started ends=0
 	until [[ -e first ]] || ! kill -0 "${PIDS[1]}"; do sleep 0.02; done
 	member 0 -- echo started

@@ -347,7 +347,7 @@ ends_in() {
 	WAIT=2s
 	liar 29500 ''
 	ends_in 3800 29500
-	[[ $(<1.err) == *'h0:29500 called the roll, but gave no result within 2 s: h0 counts 1 of 3 nodes after 1 s; is it running?'* ]]
+	[[ $(<1.err) == *'h0:29500 called the roll, but gave no result within 2s: h0 counts 1 of 3 nodes after 1s; is it running?'* ]]
 	VARIABLES=(DISTINIT_SECRET="$SECRET")
 	liar 29501 "$SECRET"
 	ends_in 4800 29501

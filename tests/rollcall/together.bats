@@ -66,7 +66,7 @@ ended_because() {
 	shift
 	soon 2000 ended 123 "$@"
 	for rank; do
-		grep -E "^distinit: error: ended because $sentence, [0-9.]+ s ago\$" "$rank.err"
+		grep -E "^distinit: error: ended because $sentence, [0-9.]+s ago\$" "$rank.err"
 	done
 }
 
@@ -441,9 +441,9 @@ time.sleep(100)' "$TAKER"
 	ended 123 1
 	local why='(Connection timed out|Operation timed out|No route to host|Host is unreachable)'
 	# One of the two; the other does not answer either. It may be the master that is cut off.
-	grep -E "^distinit: error: ended because h[23] \(rank [23]\) is lost: $why, and 1 more do not answer, or the network of this node, 10.9.0.1, has failed, [0-9.]+ s ago\$" 0.err
+	grep -E "^distinit: error: ended because h[23] \(rank [23]\) is lost: $why, and 1 more do not answer, or the network of this node, 10.9.0.1, has failed, [0-9.]+s ago\$" 0.err
 	soon 10000 ended 123 2 3
-	grep -E "^distinit: error: ended because 10.9.0.1 \(rank 0\) is lost: $why, or the network of this node, h2, has failed, [0-9.]+ s ago\$" 2.err
+	grep -E "^distinit: error: ended because 10.9.0.1 \(rank 0\) is lost: $why, or the network of this node, h2, has failed, [0-9.]+s ago\$" 2.err
 }
 
 @test "together: a program that exits with 0 ends nothing" {

@@ -16,7 +16,20 @@ static void check_read(const char *text, int want_r, uint64_t want) {
 	       (unsigned long long)got);
 }
 
+static void check_said(uint64_t ms, const char *want) {
+	check_text(duration_text(ms).s, want, "%llu ms", (unsigned long long)ms);
+}
+
 int main(void) {
+	check_said(0, "0s");
+	check_said(1, "0.001s");
+	check_said(20, "0.02s");
+	check_said(500, "0.5s");
+	check_said(1099, "1s");
+	check_said(1250, "1.2s");
+	check_said(13000, "13s");
+	check_said(92399, "92.3s");
+	check_said(UINT64_MAX, "18446744073709551.6s");
 	check_read("0", 0, 0);
 	check_read("90", 0, 90000);
 	check_read("90s", 0, 90000);

@@ -47,11 +47,6 @@ static void check_status(enum roll_result result, int signal, int want) {
 	       roll_status(&end));
 }
 
-static void check_seconds(uint64_t ms, const char *want) {
-	const struct roll_call call = {.arena = &arena};
-	check_text(roll_seconds(&call, ms), want, "%lu ms", (unsigned long)ms);
-}
-
 int main(void) {
 	arena = fixture_arena();
 	test_hosts();
@@ -59,10 +54,5 @@ int main(void) {
 	check_status(ROLL_ABSENT, 0, 124);
 	check_status(ROLL_SIGNAL, 15, 143);
 	check_status(ROLL_ERROR, 0, 125);
-	check_seconds(0, "0 s");
-	check_seconds(99, "0 s");
-	check_seconds(100, "0.1 s");
-	check_seconds(12345, "12.3 s");
-	check_seconds(13000, "13 s");
 	return check_done();
 }
