@@ -2,6 +2,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/file.h"
 #include "base/secret.h"
 #include "cluster/source.h"
 #include "exec/exec.h"
@@ -161,14 +162,11 @@ static void explain_subcommand(struct session *s, struct err *err) {
 	if (words[1] || !subcommand_find(words[0])) {
 		return;
 	}
-	char path[200];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-	struct str self =
-		n > 0 && (size_t)n < sizeof(path) ? (struct str){path, (size_t)n} : STR("/distinit");
+	const char *self = self_path(&s->arena);
 	struct err cause = *err;
 	err_set(err, ENOENT,
 		"%s; it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
-		cause.text, quote(self).s, words[0]);
+		cause.text, quote(str_of(self ? self : "/distinit")).s, words[0]);
 }
 
 int command_run(struct session *s) {

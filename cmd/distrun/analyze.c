@@ -95,13 +95,12 @@ static int read_nodes(struct analysis *a, struct err *err) {
 
 /** Mount this program into a container that srun starts: the probe runs inside. */
 static int mount_self(struct csrun *c, struct err *err) {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-	if (n <= 0 || (size_t)n >= sizeof(path)) {
+	const char *path = self_path(c->arena);
+	if (!path) {
 		return err_set(err, ENOENT,
 			       "/proc/self/exe cannot be read, to mount distrun into the container");
 	}
-	const struct mount mount = {arena_text(c->arena, path, (size_t)n), ANALYZE_INSIDE, true, "distrun"};
+	const struct mount mount = {path, ANALYZE_INSIDE, true, "distrun"};
 	return mounts_add_one(&c->mounts, &mount, err);
 }
 

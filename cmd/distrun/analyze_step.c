@@ -58,13 +58,6 @@ static uint32_t workers_of(const struct trial *trial) {
 	return trial->row->candidate.workers;
 }
 
-/** The path of this program. It must be the same on the nodes. */
-static const char *own_path(struct arena *arena) {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-	return n > 0 && (size_t)n < sizeof(path) ? arena_text(arena, path, (size_t)n) : "distrun";
-}
-
 char **analyze_words(const struct analysis *a, const struct analysis_row *row) {
 	struct words words = WORDS(&a->s->arena);
 	words_add(&words, "srun");
@@ -81,7 +74,9 @@ char **analyze_words(const struct analysis *a, const struct analysis_row *row) {
 		words_addf(&words, "--nodelist=%s", a->pinned);
 	}
 	words_add_all(&words, a->srun_options);
-	words_add(&words, a->csrun.runtime->by_srun ? ANALYZE_INSIDE : own_path(words.arena));
+	// The path of this program must be the same on the nodes.
+	const char *self = a->csrun.runtime->by_srun ? ANALYZE_INSIDE : self_path(words.arena);
+	words_add(&words, self ? self : "distrun");
 	words_add(&words, "probe");
 	words_addf(&words, "--unit=%s", records_unit_words[a->unit]);
 	words_addf(&words, "--warmup=%lums", (unsigned long)a->warmup_ms);

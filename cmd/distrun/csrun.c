@@ -41,12 +41,8 @@ static const unsigned option_of[SITE_N] = {
 
 /** The folder of this program, in the arena, or NULL. */
 static const char *own_folder(struct arena *arena) {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-	while (n > 0 && path[n - 1] != '/') {
-		n--;
-	}
-	return n > 1 && (size_t)n < sizeof(path) ? arena_text(arena, path, (size_t)n - 1) : NULL;
+	const char *path = self_path(arena), *slash = path ? strrchr(path, '/') : NULL;
+	return slash && slash > path ? arena_text(arena, path, (size_t)(slash - path)) : NULL;
 }
 
 static int read_site(struct csrun *c, struct err *err) {

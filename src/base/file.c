@@ -95,3 +95,9 @@ int write_all(int fd, struct str text) {
 	}
 	return 0;
 }
+
+const char *self_path(struct arena *arena) {
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	return n > 0 && (size_t)n < sizeof(path) ? arena_text(arena, path, (size_t)n) : NULL;
+}

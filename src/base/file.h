@@ -28,5 +28,8 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 /** The same for a file that is open, without a message. */
 int file_read_fd(struct arena *arena, int fd, size_t max, struct str *out);
 
+/** This program's path, from /proc/self/exe; NULL: it cannot be read. */
+const char *self_path(struct arena *arena);
+
 /** Write all of @text to @fd. Returns 0 or a negative errno. */
 int write_all(int fd, struct str text);
