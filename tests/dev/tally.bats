@@ -53,3 +53,14 @@ print(json.dumps({"name": "distinit:unit / x", "result": "OK", "returncode": 0, 
 	[ "$status" -eq 1 ]
 	[[ $output == *"FAILED: one: unit / x: planned 2 tests and ran 1"* ]]
 }
+
+@test "tally: --strict makes a skip a failure, in a program of several suites if all of them are strict" {
+	log one $'1..2\nok 1 a\nok 2 b # SKIP why'
+	run python3 "$TALLY" --strict=unit one
+	[[ $status -eq 1 && $output == *"FAILED: one: unit / x: b: skipped, where nothing may be: why"* ]]
+	sed -i 's/:unit /:unit+size /' one/meson-logs/testlog.json
+	run python3 "$TALLY" --strict=unit one
+	[[ $status -eq 0 && ${lines[-1]} == "1 passed, 0 failed, 1 skipped" ]]
+	run python3 "$TALLY" --strict=size --strict=unit one
+	[ "$status" -eq 1 ]
+}
