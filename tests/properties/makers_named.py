@@ -144,13 +144,15 @@ def paddlejob(random, n):
 
 @manager("grove")
 def grove(random, n):
-    group, service = f"{pod_name(random)}-0-decode-0-decode", "dyn-0.default.svc.cluster.local"
-    hosts = [f"{group}-ldr-0.{service}"] + [f"{group}-wkr-{i}.{service}" for i in range(n - 1)]
+    front, number, service = f"{pod_name(random)}-0-decode", random.randint(0, 20), "dyn-0.default.svc.cluster.local"
+    leader, worker = random.choice([("decode-ldr", "decode-wkr"), ("leader", "worker")])
+    group = f"{front}-{number}"
+    hosts = [f"{group}-{leader}-0.{service}"] + [f"{group}-{worker}-{i}.{service}" for i in range(n - 1)]
     told = random.random() < 0.5
 
     def member(i):
-        env = {"GROVE_PCLQ_NAME": f"{group}-{'wkr' if i else 'ldr'}", "GROVE_PCLQ_POD_INDEX": str(max(i - 1, 0)),
-               "GROVE_HEADLESS_SERVICE": service}
+        env = {"GROVE_PCLQ_NAME": f"{group}-{worker if i else leader}", "GROVE_PCLQ_POD_INDEX": str(max(i - 1, 0)),
+               "GROVE_PCSG_NAME": front, "GROVE_PCSG_INDEX": str(number), "GROVE_HEADLESS_SERVICE": service}
         if told:
             env["GROVE_PCSG_TEMPLATE_NUM_PODS"] = str(n)
         return Member(env, hosts[i], i, options=[] if told else [f"--nnodes={n}"])
