@@ -85,7 +85,7 @@ ROW(plain)
 ROW(vessl) // its RANK is a node's, unless one of the above says otherwise
 // Not a whole cluster, but a master or an index.
 ROW(determined)
-ROW(htcondor)
+SOURCE(htcondor)
 SOURCE(indexedjob)
 ROW(nomad)
 SOURCE_AGAIN(backendai, alone) // a container that belongs to no cluster

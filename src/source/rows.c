@@ -514,24 +514,6 @@ const struct source source_determined = {
 };
 
 /*
- * HTCondor's parallel universe. Each machine of a job runs the same program. The second machine of
- * four has
- *
- *     _CONDOR_PROCNO=1   _CONDOR_NPROCS=4
- *
- * No variable names the other machines. So the user sets the master (MASTER_ADDR or --master-addr),
- * which must be the machine with number 0.
- *
- * Reference: "Parallel Applications" of HTCondor's manual.
- */
-const struct source source_htcondor = {
-	.name = "htcondor",
-	.about = "HTCondor's parallel universe: an index and a size",
-	.lacks = "the hosts: pass --master-addr (the machine with number 0) or --hosts",
-	.row = "node-rank!=_CONDOR_PROCNO nnodes!=_CONDOR_NPROCS",
-};
-
-/*
  * Allocations of Nomad. Each allocation of a group has
  *
  *     NOMAD_ALLOC_INDEX=2   NOMAD_GROUP_NAME=train

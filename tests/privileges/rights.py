@@ -94,7 +94,7 @@ MANAGERS = {
     "PBS_NODEFILE": {"PBS_JOBID": "1.x"}, "PE_HOSTFILE": {"JOB_ID": "1", "SGE_ROOT": "/", "ARC": "x", "NHOSTS": "2"},
     "LSB_DJOB_HOSTFILE": {"LSB_JOBID": "1"}, "LSB_DJOB_RANKFILE": {"LSB_JOBID": "1"}, "COBALT_NODEFILE": {"COBALT_JOBID": "1"},
     "OAR_NODEFILE": {"OAR_JOB_ID": "1"}, "PJM_O_NODEINF": {"PJM_JOBID": "1"}, "LOADL_HOSTFILE": {"LOADL_STEP_ID": "1"},
-    "HQ_HOST_FILE": {"HQ_JOB_ID": "1"}, "HQ_NODE_FILE": {"HQ_JOB_ID": "1"},
+    "HQ_HOST_FILE": {"HQ_JOB_ID": "1"}, "HQ_NODE_FILE": {"HQ_JOB_ID": "1"}, "_CONDOR_JOB_AD": {"_CONDOR_PROCNO": "0", "_CONDOR_NPROCS": "2"},
     "SLURM_HOSTFILE": {"SLURM_JOB_ID": "1", "SLURM_STEP_ID": "0", "SLURM_STEP_NODELIST": "localhost,n1", "SLURM_STEP_NUM_NODES": "2", "SLURM_NODEID": "0",
                        "SLURM_DISTRIBUTION": "arbitrary", "SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_LOCALID": "0",
                        "SLURM_STEP_TASKS_PER_NODE": "1(x2)"},

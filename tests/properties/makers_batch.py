@@ -129,9 +129,16 @@ def flux(random, n):
 
 
 @manager("htcondor")
-def htcondor(_random, n):
-    return Cluster("htcondor", n, lambda i: Member({"_CONDOR_PROCNO": str(i), "_CONDOR_NPROCS": str(n)}, None, i),
-                   nnodes=n)
+def htcondor(random, n):
+    names = listed_names(random, n)[0] if random.random() < 0.7 else None
+    slots = ",".join(f"slot{random.randint(1, 9)}@{name}" for name in names or [])
+    env = {"_CONDOR_NPROCS": str(n), "_CONDOR_JOB_AD": "/dir_1/.job.ad"}
+    files = {"/dir_1/.job.ad": f'Node = 1\nAllRemoteHosts = "{slots}"\n'} if names else {}
+
+    def member(i):
+        return Member(env | {"_CONDOR_PROCNO": str(i)}, names[i] if names else None, i, files=files)
+
+    return Cluster("htcondor", n, member, hosts=names, nnodes=n, master=names[0] if names else None)
 
 
 @launcher("pals")
