@@ -42,6 +42,8 @@ struct guest {
 
 	/** The answers that are expected from it (TELL): they may be long. */
 	uint32_t asked;
+	/** It has said BYE. */
+	bool said_bye;
 
 	/** From its HELLO. */
 	uint32_t rank;
@@ -169,7 +171,10 @@ void refusal_begin(struct coordinator *co, enum roll_result result);
 void guests_accept(struct coordinator *co);
 /** Greet the new connection @fd. Returns its guest, which may be closed already. */
 struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer);
-/** Read what @guest sent. It may be closed by that. @over: it has closed its side. */
+/**
+ * Read what @guest sent, LINE_TURN frames at most: more wake us again. It may be closed by that.
+ * @over: it has closed its side.
+ */
 void guest_read(struct coordinator *co, struct guest *guest, bool over);
 /** Close it, with a reset or, if the other side has closed already, without. */
 void guest_close(struct coordinator *co, struct guest *guest, bool reset);

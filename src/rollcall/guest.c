@@ -205,9 +205,7 @@ struct guest *guest_arrive(struct coordinator *co, int fd, const struct address 
 	guest->line.fd = fd;
 	guest->peer = *peer;
 	join_list(co, guest, GUEST_UNPROVED);
-	// Edge-triggered: what is not complete stays in the kernel, and wakes us once only.
-	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = guest};
-	if (epoll_ctl(co->epoll, EPOLL_CTL_ADD, fd, &event) < 0 || greet(co, guest) < 0) {
+	if (line_watch(fd, co->epoll, EPOLL_CTL_ADD, (epoll_data_t){guest}) < 0 || greet(co, guest) < 0) {
 		guest_close(co, guest, true);
 	}
 	return guest;
@@ -303,12 +301,13 @@ static int take_hello(struct coordinator *co, struct guest *guest, const struct 
 	return 0;
 }
 
-/** A member leaves: perhaps it cannot start its program, and so nobody starts. */
-static int take_bye(struct coordinator *co, const struct guest *guest, struct str payload) {
+/** A member leaves: perhaps it cannot start its program, and so nobody starts. It says so once. */
+static int take_bye(struct coordinator *co, struct guest *guest, struct str payload) {
 	struct bye bye;
-	if (bye_decode(payload, &bye) < 0) {
+	if (guest->said_bye || bye_decode(payload, &bye) < 0) {
 		return -EPROTO;
 	}
+	guest->said_bye = true;
 	if (bye.why != BYE_UNABLE) {
 		return 0;
 	}
@@ -414,7 +413,11 @@ void guest_read(struct coordinator *co, struct guest *guest, bool over) {
 	if (guest->state == GUEST_UNPROVED) {
 		read_meet(co, guest, over);
 	}
-	while (guest->state > GUEST_UNPROVED) {
+	for (int i = 0; guest->state > GUEST_UNPROVED; i++) {
+		if (i == LINE_TURN) {
+			line_watch(guest->line.fd, co->epoll, EPOLL_CTL_MOD, (epoll_data_t){guest});
+			return;
+		}
 		size_t max = guest->asked ? FRAME_MAX : HELLO_MAX;
 		int r = line_take(&guest->line, bytes, max, over, &frame);
 		if (r == -EAGAIN) {

@@ -15,6 +15,12 @@ void line_begin(struct line *line, int fd, char own, const struct key *job,
 	key_of_side(job, own == 'm' ? 'd' : 'm', greeting, nonce, line->receive_key);
 }
 
+int line_watch(int fd, int epoll, int how, epoll_data_t data) {
+	// Edge-triggered: what is not complete stays in the kernel, and wakes us once only.
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data = data};
+	return epoll_ctl(epoll, how, fd, &event);
+}
+
 int line_send(struct line *line, enum frame_type type, const void *payload, size_t n) {
 	unsigned char frame[FRAME_MAX];
 	unsigned char *at = put_u16(frame, (uint16_t)(FRAME_MIN + n));

@@ -5,6 +5,11 @@
 
 #include "rollcall/frame.h"
 
+#include <sys/epoll.h>
+
+/** How many frames of a connection are read before others have their turn, and clocks and signals theirs. */
+#define LINE_TURN 8
+
 struct line {
 	int fd;
 	/** What we send is sealed with the first, and what we get with the second. */
@@ -24,6 +29,12 @@ struct frame {
 /** Begin on @fd with the keys of this connection. @own: 'm' for a member, 'd' for the coordinator. */
 void line_begin(struct line *line, int fd, char own, const struct key *job,
 		const unsigned char greeting[GREETING_BYTES], const unsigned char nonce[NONCE_BYTES]);
+
+/**
+ * Have @epoll say once that @fd has something to read, or that it is over. @how: EPOLL_CTL_ADD, or
+ * EPOLL_CTL_MOD to have it said once more of what is still there. Returns as epoll_ctl().
+ */
+int line_watch(int fd, int epoll, int how, epoll_data_t data);
 
 /**
  * Send a frame with one write. @n is at most FACTS_PAYLOAD_MAX. Returns 0; a negative errno: the

@@ -355,6 +355,7 @@ static int listen_to(struct member *m) {
 			r = failed(m, "it sends frames with a wrong signature");
 		} else {
 			r = take_frame(m, &frame);
+			r = r > 0 && clock_now_ms() >= m->watch.deadline ? -ETIME : r;
 			m->n = 0;
 		}
 	}

@@ -361,13 +361,18 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 	return 0;
 }
 
-/** Read the frames that have come from line @i. @over: nothing will follow them. */
+/** Read frames that have come from line @i; more wake us again. @over: nothing will follow them. */
 static void read_line(struct together *t, uint32_t i, bool over) {
 	struct kept_line *kept = &t->lines[i];
 	unsigned char bytes[HELLO_MAX];
 	struct frame frame;
 	int r = 0;
-	while (r == 0 && kept->line.fd >= 0) {
+	for (int n = 0; r == 0 && kept->line.fd >= 0; n++) {
+		if (n == LINE_TURN) {
+			line_watch(kept->line.fd, t->beside.fds[0].fd, EPOLL_CTL_MOD,
+				   (epoll_data_t){.u64 = i});
+			return;
+		}
 		r = line_take(&kept->line, bytes, sizeof(bytes), over, &frame);
 		r = r < 0 ? r : take(t, kept, i, &frame);
 	}
@@ -502,7 +507,6 @@ static void raise_limit(struct together *t) {
 
 /** Watch line @i. Returns 0; or -1 with errno. */
 static int watch_line(struct together *t, uint32_t i) {
-	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u64 = i};
 	struct beside *beside = &t->beside;
 	int fd = t->lines[i].line.fd;
 	if (fd < 0) {
@@ -513,7 +517,7 @@ static int watch_line(struct together *t, uint32_t i) {
 	}
 	stream_keep(fd);
 	beside->kept = fd > beside->kept ? fd : beside->kept;
-	return epoll_ctl(beside->fds[0].fd, EPOLL_CTL_ADD, fd, &event);
+	return line_watch(fd, beside->fds[0].fd, EPOLL_CTL_ADD, (epoll_data_t){.u64 = i});
 }
 
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,

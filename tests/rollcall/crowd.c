@@ -4,6 +4,7 @@
  * Many members of a roll call in one process, and people who are none. For tests, and to measure.
  *
  *     crowd hear PORT              play the coordinator for one member, and print its digests
+ *     crowd hear PORT --act=flood  the same; then tell it for --wait=MS, without a pause, who is absent
  *     crowd call N PORT OPTION...  N members call at PORT; prints how it ended
  *
  *     --size=S --first=R --job=JOB --secret=TEXT --digests=A,B,C,D,E   what their HELLOs say
@@ -25,6 +26,8 @@
  *         mute          they do not answer what they are asked
  *         stay          they stay after GO (--together), until END; with --fail=MS the program of the
  *                       first fails that long after the last GO; prints how long until all knew
+ *         flood         they send BYE after BYE, as fast as the kernel takes them; closed, they come again
+ *         stay-flood    they stay after GO, even after END, and tell of processes just as fast
  */
 
 #include "base/clock.h"
@@ -45,6 +48,12 @@
 
 #define PER_ADDRESS 8000
 
+/** A flood. No segment ends within a frame (12 bytes of it are the time): who reads it finds no pause. */
+#define FLOOD_FRAME   32
+#define FLOOD_BYTES   ((size_t)FLOOD_FRAME << 18)
+#define FLOOD_AGAIN   ((size_t)FLOOD_FRAME << 10)
+#define FLOOD_SEGMENT (1024 + 12)
+
 enum act {
 	MEMBER,
 	SILENT,
@@ -61,12 +70,14 @@ enum act {
 	LEAVE,
 	MUTE,
 	STAY,
-	IDLE
+	IDLE,
+	FLOOD,
+	STAY_FLOOD
 };
 
-static const char *const acts[] = {"member", "silent", "half",	 "slow", "torch", "http",
-				   "tls",    "noise",  "replay", "flip", "deaf",  "version",
-				   "leave",  "mute",   "stay",	 "idle", NULL};
+static const char *const acts[] = {"member", "silent", "half",	"slow",	      "torch",	 "http",  "tls",
+				   "noise",  "replay", "flip",	"deaf",	      "version", "leave", "mute",
+				   "stay",   "idle",   "flood", "stay-flood", NULL};
 
 struct caller {
 	struct line line;
@@ -77,6 +88,10 @@ struct caller {
 	/** For SLOW: how much was sent. */
 	unsigned char meet[MEET_BYTES];
 	size_t sent;
+	/** For FLOOD: it has begun, with these frames; how many bytes of them were sent. */
+	bool floods;
+	unsigned char *frames;
+	size_t n_frames, at_frames;
 };
 
 static struct options {
@@ -92,7 +107,7 @@ static struct options {
 	.job = "manual:room", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
 
 static struct key job_key;
-static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, go_port;
+static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, n_flooded, go_port;
 static double first_go, last_go, fell, first_end, last_end;
 static unsigned char first_meet[MEET_BYTES];
 
@@ -167,6 +182,10 @@ static struct str named(const char *pattern, uint32_t rank, char *out, size_t si
 	return str_of(out);
 }
 
+static bool stays(void) {
+	return options.act == STAY || options.act == STAY_FLOOD;
+}
+
 /** The whole HELLO of member @i, sealed. Returns its length. */
 static size_t make_hello(struct caller *c, uint32_t i, unsigned char *out) {
 	char host[300], node[300];
@@ -180,7 +199,7 @@ static size_t make_hello(struct caller *c, uint32_t i, unsigned char *out) {
 		.host = named(options.host, rank, host, sizeof(host)),
 		.node = named(options.node ? options.node : options.host, rank, node, sizeof(node)),
 		.version = STR("0.2.0"),
-		.flags = options.act == STAY ? HELLO_STAYS : 0,
+		.flags = stays() ? HELLO_STAYS : 0,
 	};
 	memcpy(hello.digest, options.digests, sizeof(hello.digest));
 	if (getrandom(&hello.incarnation, sizeof(hello.incarnation), 0) < 0) {
@@ -274,6 +293,7 @@ static void say_hello(struct caller *c, uint32_t i) {
 	}
 	n_hello++;
 	send_all(c, hello, n);
+	c->floods = options.act == FLOOD;
 	if (options.act == LEAVE && c->line.fd >= 0) {
 		hang_up(c, false);
 	}
@@ -294,7 +314,8 @@ static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_
 		first_go = n_go++ == 0 ? now_ms() : first_go;
 		last_go = now_ms();
 		go_port = go.port;
-		if (options.act != STAY) {
+		c->floods = options.act == STAY_FLOOD;
+		if (!stays()) {
 			hang_up(c, false);
 		}
 	} else if (frame.type == FRAME_END && ended_decode(frame.payload, &end) == 0) {
@@ -304,13 +325,15 @@ static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_
 			       (int)end.text.len, end.text.p);
 		}
 		last_end = now_ms();
-		hang_up(c, false);
+		if (!c->floods) {
+			hang_up(c, false);
+		}
 	} else if (frame.type == FRAME_NO && no_decode(frame.payload, &no) == 0) {
 		if (n_no++ == 0) {
 			printf("no: %.*s\n", (int)no.text.len, no.text.p);
 		}
 		hang_up(c, false);
-	} else if (frame.type == FRAME_TELL && options.act != MUTE) {
+	} else if (frame.type == FRAME_TELL && options.act != MUTE && !c->floods) {
 		const unsigned char facts[] = {(unsigned char)frame.payload.p[0], 0, 0};
 		line_send(&c->line, FRAME_FACTS, facts, sizeof(facts));
 	}
@@ -361,6 +384,10 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 		if (fd < 0) {
 			die("socket");
 		}
+		if (options.act == FLOOD || options.act == STAY_FLOOD) {
+			setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &(int){FLOOD_SEGMENT}, sizeof(int));
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		}
 		setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
 		if (bind(fd, (struct sockaddr *)&from, sizeof(from)) < 0) {
 			die(address);
@@ -383,6 +410,56 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = i};
 	epoll_ctl(epoll, EPOLL_CTL_ADD, c->line.fd, &event);
 	n_open++;
+}
+
+/** Seal all frames before: to send them takes less time then than to read them. */
+static void make_frames(struct caller *c) {
+	const struct bye bye = {.why = BYE_SIGNAL, .text = STR("1234567890")};
+	const struct died died = {.text = STR("123456")};
+	c->n_frames = n_flooded++ < options.n ? FLOOD_BYTES : FLOOD_AGAIN;
+	unsigned char payload[HELLO_MAX], *at = malloc(c->n_frames);
+	size_t n = options.act == FLOOD ? bye_encode(&bye, payload) : died_encode(&died, payload);
+	const unsigned char head[] = {FLOOD_FRAME, 0, options.act == FLOOD ? FRAME_BYE : FRAME_DIED,
+				      ROLL_VERSION};
+	if (!at || FRAME_MIN + n != FLOOD_FRAME) {
+		die("a flood");
+	}
+	c->frames = at;
+	for (; at < c->frames + c->n_frames; at += FLOOD_FRAME) {
+		memcpy(at, head, FRAME_HEAD);
+		memcpy(at + FRAME_HEAD, payload, n);
+		const struct sealed what = {at, FRAME_HEAD, at + FRAME_HEAD, n};
+		key_seal(c->line.send_key, c->line.sent++, &what, at + FRAME_HEAD + n);
+	}
+	if (n_flooded == options.n) {
+		printf("floods\n");
+		fflush(stdout);
+	}
+}
+
+/** Send what the kernel takes. If the connection is over, that is seen where it is read. */
+static void flood(struct caller *c) {
+	ssize_t n = 1;
+	if (!c->frames) {
+		make_frames(c);
+	}
+	while (n > 0 && c->at_frames < c->n_frames) {
+		n = send(c->line.fd, c->frames + c->at_frames, c->n_frames - c->at_frames, MSG_NOSIGNAL);
+		c->at_frames += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/** All that flood do it a little. Those that were closed come again. */
+static void step_flood(struct caller *callers, int epoll) {
+	for (uint32_t i = 0; i < options.n; i++) {
+		if (callers[i].line.fd < 0 && options.act == FLOOD) {
+			free(callers[i].frames);
+			memset(&callers[i], 0, sizeof(callers[i]));
+			call(&callers[i], i, epoll, false);
+		} else if (callers[i].line.fd >= 0 && callers[i].floods) {
+			flood(&callers[i]);
+		}
+	}
 }
 
 static void step_slow(struct caller *callers) {
@@ -451,12 +528,13 @@ static int run_call(void) {
 	uint32_t called = 1;
 	bool leaves = options.act == SILENT || options.act == HALF;
 	double end = began + (double)(leaves ? options.stay : options.wait);
-	while ((n_open || called < options.n) && now_ms() < end && !may_go()) {
+	bool floods = options.act == FLOOD || options.act == STAY_FLOOD;
+	while ((n_open || called < options.n || options.act == FLOOD) && now_ms() < end && !may_go()) {
 		// Some connect, some are served: as on many machines.
 		for (int i = 0; i < 64 && called < options.n; i++, called++) {
 			call(&callers[called], called, epoll, false);
 		}
-		int n = epoll_wait(epoll, events, 256, called < options.n ? 0 : 100);
+		int n = epoll_wait(epoll, events, 256, called < options.n || floods ? 0 : 100);
 		for (int i = 0; i < n; i++) {
 			if (callers[events[i].data.u32].line.fd >= 0) {
 				take_bytes(&callers[events[i].data.u32], events[i].data.u32);
@@ -467,6 +545,9 @@ static int run_call(void) {
 		}
 		if (n == 0 && called == options.n) {
 			call_again(callers, called, epoll);
+		}
+		if (floods && called == options.n) {
+			step_flood(callers, epoll);
 		}
 		if (options.act == SLOW && called == options.n) {
 			usleep(n ? 0 : 1);
@@ -481,7 +562,7 @@ static int run_call(void) {
 	printf("go=%u no=%u gone=%u hellos=%u port=%u wall_ms=%.1f skew_ms=%.1f cpu_ms=%.1f\n", n_go, n_no,
 	       n_gone, n_hello, go_port, n_go ? last_go - began : 0, n_go ? last_go - first_go : 0,
 	       cpu_ms() - begun_cpu);
-	if (options.act == STAY) {
+	if (stays()) {
 		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
 		       last_end - first_end);
 	}
@@ -519,11 +600,18 @@ static int run_hear(void) {
 		printf("%s%llx", i ? "," : "", (unsigned long long)hello.digest[i]);
 	}
 	printf("\n");
+	fflush(stdout);
+	const double until = now_ms() + (double)options.wait;
+	const struct wait_news news = {.present = 1, .size = hello.size, .absent = hello.size - 1};
+	size_t length = wait_encode(&news, buffer);
+	while (options.act == FLOOD && now_ms() < until &&
+	       line_send(&line, FRAME_WAIT, buffer, length) == 0) {
+	}
 	return 0;
 }
 
 int main(int argc, char **argv) {
-	bool hear = argc == 3 && strcmp(argv[1], "hear") == 0;
+	bool hear = argc >= 3 && strcmp(argv[1], "hear") == 0;
 	if (!hear && (argc < 4 || strcmp(argv[1], "call") != 0)) {
 		fprintf(stderr, "usage: crowd hear PORT | crowd call N PORT [OPTION]...\n");
 		return 2;
@@ -532,7 +620,7 @@ int main(int argc, char **argv) {
 	options.n = (uint32_t)strtoul(argv[2], NULL, 10);
 	options.port = (uint16_t)strtoul(argv[hear ? 2 : 3], NULL, 10);
 	options.size = options.n + 1;
-	for (int i = 4; i < argc; i++) {
+	for (int i = hear ? 3 : 4; i < argc; i++) {
 		read_option(argv[i]);
 	}
 	return hear ? run_hear() : run_call();

@@ -336,6 +336,45 @@ static void test_half_a_frame(const struct roll_call *call) {
 	close(member.fd);
 }
 
+/** Frames come without a pause: a few are read, and what is still there wakes us again. */
+static void test_turns(const struct roll_call *call) {
+	static const char facts[] = {FACTS_PROGRAM, 0, 0};
+	const uint32_t many = 3 * LINE_TURN + 1;
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct epoll_event event;
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	guest->asked = many;
+	for (uint32_t i = 0; i < many; i++) {
+		check(line_send(&member, FRAME_FACTS, facts, sizeof(facts)) == 0);
+	}
+	for (uint32_t left = many; left; left = guest->asked) {
+		check(epoll_wait(co->epoll, &event, 1, 0) == 1 && event.data.ptr == guest);
+		guest_read(co, guest, false);
+		checkf(guest->asked == (left > LINE_TURN ? left - LINE_TURN : 0), "%u left", guest->asked);
+	}
+	check(guest->state == GUEST_PRESENT && epoll_wait(co->epoll, &event, 1, 0) == 0);
+}
+
+/** A member says BYE once: who says it again is no member. */
+static void test_byes(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	const struct bye bye = {.why = BYE_SIGNAL, .text = STR("")};
+	unsigned char payload[HELLO_MAX];
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	for (unsigned i = 0; i < 2; i++) {
+		check(guest->state == GUEST_PRESENT);
+		check(line_send(&member, FRAME_BYE, payload, bye_encode(&bye, payload)) == 0);
+		guest_read(co, guest, false);
+	}
+	check(guest->state == GUEST_FREE);
+}
+
 int main(void) {
 	static struct cluster cluster;
 	static struct facts facts;
@@ -358,5 +397,7 @@ int main(void) {
 	test_places(&call);
 	test_apart(&call);
 	test_half_a_frame(&call);
+	test_turns(&call);
+	test_byes(&call);
 	return check_done();
 }
