@@ -342,7 +342,7 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 		return 0;
 	}
 	if ((frame->type != FRAME_ENDED && (leader || frame->type != FRAME_END)) ||
-	    ended_decode(frame->payload, &ended) < 0) {
+	    ended_decode(frame->payload, &ended) < 0 || (!leader && ended.rank >= t->call->size)) {
 		return -EPROTO;
 	}
 	if (leader) {
