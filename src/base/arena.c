@@ -129,7 +129,9 @@ int arena_extend(struct arena *arena, void *at, size_t old, size_t size) {
 
 char *arena_text(struct arena *arena, const char *text, size_t len) {
 	char *copy = arena_alloc(arena, len + 1);
-	memcpy(copy, text, len);
+	if (len) {
+		memcpy(copy, text, len);
+	}
 	copy[len] = '\0';
 	return copy;
 }

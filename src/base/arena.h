@@ -56,7 +56,7 @@ void *arena_array(struct arena *arena, size_t count, size_t size);
  */
 int arena_extend(struct arena *arena, void *at, size_t old, size_t size);
 
-/** Return a copy of the @len bytes at @text, followed by a NUL. */
+/** Return a copy of the @len bytes at @text, followed by a NUL. NULL is fine for none. */
 char *arena_text(struct arena *arena, const char *text, size_t len);
 
 /** Return a text formatted as by printf(). For text that people read. */

@@ -449,10 +449,10 @@ static void flood(struct caller *c) {
 	}
 }
 
-/** All that flood do it a little. Those that were closed come again. */
+/** All that flood do it a little. Those that were closed come again, while somebody is there. */
 static void step_flood(struct caller *callers, int epoll) {
 	for (uint32_t i = 0; i < options.n; i++) {
-		if (callers[i].line.fd < 0 && options.act == FLOOD) {
+		if (callers[i].line.fd < 0 && callers[i].greeted && options.act == FLOOD) {
 			free(callers[i].frames);
 			memset(&callers[i], 0, sizeof(callers[i]));
 			call(&callers[i], i, epoll, false);
@@ -529,7 +529,7 @@ static int run_call(void) {
 	bool leaves = options.act == SILENT || options.act == HALF;
 	double end = began + (double)(leaves ? options.stay : options.wait);
 	bool floods = options.act == FLOOD || options.act == STAY_FLOOD;
-	while ((n_open || called < options.n || options.act == FLOOD) && now_ms() < end && !may_go()) {
+	while ((n_open || called < options.n) && now_ms() < end && !may_go()) {
 		// Some connect, some are served: as on many machines.
 		for (int i = 0; i < 64 && called < options.n; i++, called++) {
 			call(&callers[called], called, epoll, false);

@@ -96,7 +96,7 @@ soon() {
 	ended 143 0
 	wait "$!" || true
 	cat flood.out
-	grep -E 'gone=([2-9]|[1-9][0-9])' flood.out
+	grep -E 'hellos=([2-9]|[1-9][0-9])' flood.out
 }
 
 @test "flood: a member leaves at its own deadline, whatever its coordinator says" {
