@@ -31,6 +31,45 @@ struct relay_shared {
 	atomic_int first;
 };
 
+/**
+ * The number of the signal that ended a task, by srun's sentence: glibc's strsignal(), or its own for
+ * a step's memory limit, where the kernel sends KILL. 0: unknown.
+ */
+static int signal_of(struct str sentence) {
+	static const struct {
+		const char *sentence;
+		int number;
+	} known[] = {
+		{"Hangup", SIGHUP},
+		{"Interrupt", SIGINT},
+		{"Quit", SIGQUIT},
+		{"Illegal instruction", SIGILL},
+		{"Trace/breakpoint trap", SIGTRAP},
+		{"Aborted", SIGABRT},
+		{"Bus error", SIGBUS},
+		{"Floating point exception", SIGFPE},
+		{"Killed", SIGKILL},
+		{"Out Of Memory", SIGKILL},
+		{"User defined signal 1", SIGUSR1},
+		{"Segmentation fault", SIGSEGV},
+		{"User defined signal 2", SIGUSR2},
+		{"Broken pipe", SIGPIPE},
+		{"Alarm clock", SIGALRM},
+		{"Terminated", SIGTERM},
+		{"CPU time limit exceeded", SIGXCPU},
+		{"File size limit exceeded", SIGXFSZ},
+		{"Bad system call", SIGSYS},
+	};
+	sentence.len = str_find(sentence, '(');
+	sentence = str_trim(sentence);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (str_is(sentence, known[i].sentence)) {
+			return known[i].number;
+		}
+	}
+	return 0;
+}
+
 int relay_report(struct str line) {
 	static const char said[] = ": Exited with exit code ";
 	uint64_t status;
@@ -48,7 +87,8 @@ int relay_report(struct str line) {
 		return num_read(str_from(rest, sizeof(said) - 1), 255, &status) < 0 ? -1 : (int)status;
 	}
 	// "task 0: Killed", "tasks 0-3: Segmentation fault (core dumped)"
-	return rest.len > 2 ? 0 : -1;
+	int signal = rest.len > 2 ? signal_of(str_from(rest, 2)) : -1;
+	return signal > 0 ? 128 + signal : signal;
 }
 
 /** A partial line. */

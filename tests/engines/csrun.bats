@@ -200,6 +200,15 @@ lines" ] && echo "$SLURM_PROCID $HF_HOME $PYTHONPATH [${DISTINIT_BUNDLE-}${DISTI
 	until [[ -z $(login squeue --noheader) ]]; do sleep 0.2; done
 }
 
+@test "csrun: one task that a signal ends, all are ended, and its signal is the status" {
+	local signal
+	for signal in SEGV KILL ABRT BUS XCPU; do
+		run wse /bin/sh -c 'if [ "$SLURM_PROCID" = 3 ]; then kill -'$signal' $$; fi; sleep 300'
+		same "the exit status after $signal" $((128 + $(kill -l $signal))) "$status"
+		until [[ -z $(login squeue --noheader) ]]; do sleep 0.2; done
+	done
+}
+
 @test "csrun: launch with a step that mirrors it, and a limit to its time" {
 	run batch --nodes=2 --exclusive <<-END
 		export USER=root CSRUN_SITE=$CLUSTER/site.conf

@@ -17,8 +17,13 @@ static void check_report(const char *line, int want) {
 static void test_reports(void) {
 	check_report("srun: error: n2: task 1: Exited with exit code 3", 3);
 	check_report("srun: error: n[1-2]: tasks 0-7,9: Exited with exit code 255\r", 255);
-	check_report("srun: error: n2: task 0: Terminated", 0);
-	check_report("srun: error: n2: tasks 0-1: Segmentation fault (core dumped)", 0);
+	check_report("srun: error: n2: task 0: Terminated", 143);
+	check_report("srun: error: n2: tasks 0-1: Segmentation fault (core dumped)", 139);
+	check_report("srun: error: n2: task 0: Aborted", 134);
+	check_report("srun: error: n2: task 0: Killed", 137);
+	check_report("srun: error: n2: task 0: Out Of Memory", 137);
+	check_report("srun: error: n2: task 0: Real-time signal 0", 0);
+	check_report("srun: error: n2: task 0: Killed by elves", 0);
 	check_report("srun: error: n2: task 1: Exited with exit code", 0);
 	check_report("srun: error: n2: task 1: Exited with exit code 256", -1);
 	check_report("srun: error: n2: task 1: Exited with exit code x", -1);
