@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/file.h"
 #include "base/signals.h"
+#include "cluster/endpoint.h"
 #include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
@@ -70,12 +71,8 @@ static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	bool brackets = tcp && strchr(host, ':');
 	w->wait.host = host;
-	w->name = arena_format(&s->arena, "%s%s%s", brackets ? "[" : "", host, brackets ? "]" : "");
-	if (tcp) {
-		w->name = arena_format(&s->arena, "%s:%u", w->name, w->wait.port);
-	}
+	w->name = tcp ? endpoint_text(&s->arena, host, w->wait.port) : host;
 	return 0;
 }
 

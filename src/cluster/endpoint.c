@@ -2,8 +2,8 @@
 
 #include "cluster/endpoint.h"
 
-#include "base/buf.h"
 #include "base/num.h"
+#include "cluster/hosts.h"
 
 #include <errno.h>
 
@@ -34,13 +34,18 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 	return 0;
 }
 
-struct str bracketed(struct arena *arena, struct str host) {
-	if (str_find(host, ':') == host.len || host.p[0] == '[') {
-		return host;
+void endpoint_put(struct buf *out, struct str host, uint32_t port) {
+	bool ipv6 = str_find(host, ':') < host.len && host_name_is_fine(host);
+	buf_puts(out, ipv6 ? "[" : "");
+	buf_put(out, host);
+	buf_puts(out, ipv6 ? "]" : "");
+	if (port) {
+		buf_putf(out, ":%u", port);
 	}
-	struct buf buf = BUF(arena);
-	buf_putc(&buf, '[');
-	buf_put(&buf, host);
-	buf_putc(&buf, ']');
-	return buf_str(&buf);
+}
+
+const char *endpoint_text(struct arena *arena, const char *host, uint32_t port) {
+	struct buf out = BUF(arena);
+	endpoint_put(&out, str_of(host), port);
+	return buf_text(&out);
 }

@@ -3,10 +3,8 @@
 
 /** "host:port", as managers write it, with brackets around an IPv6 address. */
 
-#include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
-
-#include <stdint.h>
 
 /**
  * Split @text into its host, without brackets, and its port in host byte order. The port is 0 for
@@ -16,5 +14,8 @@
  */
 int endpoint_read(const char *what, struct str text, struct str *host, uint16_t *port, struct err *err);
 
-/** @host, with brackets added if it is an IPv6 address without them. */
-struct str bracketed(struct arena *arena, struct str host);
+/** Append @host, in brackets if it is an IPv6 address, and ":PORT" unless @port is 0. */
+void endpoint_put(struct buf *out, struct str host, uint32_t port);
+
+/** The same as a text of its own. */
+const char *endpoint_text(struct arena *arena, const char *host, uint32_t port);

@@ -190,10 +190,10 @@ static int put_hosts(struct search *s) {
 	for (uint32_t i = workers; i < n; i++) {
 		struct str host = c ? host_at(c, i) : STR(LOOPBACK);
 		buf_puts(&s->out, i > workers ? "," : "");
-		buf_put(&s->out, port ? bracketed(s->out.arena, host) : host);
 		if (port) {
-			buf_putc(&s->out, ':');
-			buf_putu(&s->out, port);
+			endpoint_put(&s->out, host, (uint32_t)port);
+		} else {
+			buf_put(&s->out, host);
 		}
 	}
 	return 0;
@@ -256,8 +256,7 @@ static int put_master(struct search *s) {
 		return r;
 	}
 	s->why = arena_format(s->out.arena, "%s; %s", why, s->why);
-	buf_put(&s->out, bracketed(s->out.arena, str_of(addr)));
-	buf_putf(&s->out, ":%u", port);
+	endpoint_put(&s->out, str_of(addr), port);
 	return 0;
 }
 

@@ -97,9 +97,7 @@ void derive_address(struct derivation *d, const char *name, const char *before, 
 	}
 	struct buf buf = BUF(d->env->arena);
 	buf_puts(&buf, before);
-	buf_put(&buf, bracketed(d->env->arena, c->master_addr));
-	buf_putc(&buf, ':');
-	buf_putu(&buf, port);
+	endpoint_put(&buf, c->master_addr, port);
 	derive(d, name, buf_str(&buf), why);
 }
 

@@ -136,7 +136,7 @@ void derive_master_addr(struct derivation *d, const char *name);
 /** Derive @name as the rendezvous, "host:port", with an IPv6 address in brackets. */
 void derive_endpoint(struct derivation *d, const char *name, const char *why);
 
-/** The same with @before in front of the address ("tcp://"), and another @port. */
+/** The same with @before in front of the address ("tcp://"), and another @port; 0: without a port. */
 void derive_address(struct derivation *d, const char *name, const char *before, uint16_t port,
 		    const char *why);
 

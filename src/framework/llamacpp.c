@@ -13,7 +13,7 @@
 #include "framework/framework.h"
 
 #define NAME	 "LLAMA_ARG_RPC"
-#define RPC_PORT ":50052"
+#define RPC_PORT 50052
 
 static void llamacpp_derive(struct derivation *d) {
 	const struct hosts *hosts = &d->cluster->place.hosts;
@@ -30,8 +30,7 @@ static void llamacpp_derive(struct derivation *d) {
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		if (i != d->cluster->master_node) {
 			buf_puts(&list, list.len ? "," : "");
-			buf_put(&list, bracketed(list.arena, hosts_at(hosts, i)));
-			buf_puts(&list, RPC_PORT);
+			endpoint_put(&list, hosts_at(hosts, i), RPC_PORT);
 		}
 	}
 	derive(d, NAME, buf_str(&list), "the rpc-servers of the other nodes");

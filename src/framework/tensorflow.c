@@ -61,9 +61,7 @@ static void put_role(struct buf *out, const struct tf_role *role, struct task_wa
 	for (uint32_t i = 0; i < role->tasks; i++) {
 		struct str host = hosts_at(&walk->cluster->place.hosts, walk_next(walk));
 		buf_put(out, i == 0 ? STR("\"") : STR(",\""));
-		buf_put(out, bracketed(out->arena, host));
-		buf_putc(out, ':');
-		buf_putu(out, (*port)++);
+		endpoint_put(out, host, (*port)++);
 		buf_putc(out, '"');
 	}
 	buf_putc(out, ']');

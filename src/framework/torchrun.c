@@ -9,7 +9,6 @@
  */
 
 #include "base/num.h"
-#include "cluster/endpoint.h"
 #include "framework/framework.h"
 
 static const char *const names[] = {
@@ -80,7 +79,7 @@ static void torchrun_derive(struct derivation *d) {
 	}
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
 	derive_node_rank(d);
-	derive(d, "PET_MASTER_ADDR", bracketed(d->env->arena, c->master_addr), c->master_addr_why);
+	derive_address(d, "PET_MASTER_ADDR", "", 0, c->master_addr_why);
 	drop_service_link(d);
 	derive_number(d, "PET_MASTER_PORT", c->master_port, c->master_port_why);
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {

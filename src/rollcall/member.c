@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "cluster/endpoint.h"
 #include "net/backoff.h"
 #include "net/connect.h"
 #include "net/listen.h"
@@ -44,6 +45,8 @@ struct kept_news {
 struct member {
 	const struct roll_call *call;
 	struct roll_end *end;
+	/** Where the roll is called, for messages: "main1:29500". */
+	const char *master;
 	/** What the last connection turned out to be. */
 	enum {
 		HEARD_NOTHING,
@@ -109,8 +112,8 @@ static void show_status(struct member *m, uint64_t waited_ms, const char *failur
 	const struct arena before = *call->arena;
 	bool there = m->heard == HEARD_COORDINATOR;
 	const char *more = there ? news_text(m) : failure;
-	roll_say(call, ROLL_STATUS, "roll call: waiting for %s%s:%u, %s%s%s", there ? "the others at " : "",
-		 call->master, call->port, duration_text(waited_ms / 1000 * 1000).s, *more ? ": " : "", more);
+	roll_say(call, ROLL_STATUS, "roll call: waiting for %s%s, %s%s%s", there ? "the others at " : "",
+		 m->master, duration_text(waited_ms / 1000 * 1000).s, *more ? ": " : "", more);
 	arena_back(call->arena, &before);
 }
 
@@ -124,8 +127,8 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 	if (m->line.fd >= 0) {
 		return;
 	}
-	roll_say(m->call, ROLL_WARNING, "roll call: still waiting for %s:%u after %s%s%s", m->call->master,
-		 m->call->port, duration_text(waited_ms / 1000 * 1000).s, *failure ? ": " : "", failure);
+	roll_say(m->call, ROLL_WARNING, "roll call: still waiting for %s after %s%s%s", m->master,
+		 duration_text(waited_ms / 1000 * 1000).s, *failure ? ": " : "", failure);
 }
 
 /** Show what the coordinator said, first after a minute: there may be thousands of members. */
@@ -440,7 +443,7 @@ static int try_ports(struct member *m, struct addresses *addresses, uint32_t rou
 	}
 	m->heard = there ? HEARD_COORDINATOR : HEARD_NOTHING;
 	m->watch.failure = m->why;
-	roll_say(m->call, ROLL_DEBUG, "roll call: %s:%u: %s", m->call->master, m->call->port, m->why.text);
+	roll_say(m->call, ROLL_DEBUG, "roll call: %s: %s", m->master, m->why.text);
 	return -EAGAIN;
 }
 
@@ -495,38 +498,39 @@ static const char *suspicion(const struct member *m) {
 /** The deadline passed without a word of the coordinator. */
 static int give_up(struct member *m) {
 	const struct roll_call *call = m->call;
-	const char *why = m->watch.failure.text, *news = news_text(m);
+	const char *why = m->watch.failure.text, *news = news_text(m), *master = m->master;
 	const struct duration_text time = duration_text(call->timeout_ms);
 	m->end->result = ROLL_ABSENT;
 	if (m->foreign) {
-		return err_set(
-			&m->end->error, ETIMEDOUT,
-			"roll call: %s:%u answers, but not as a roll call, for %s: the job has started "
-			"without this node, or %s was started without --for=all",
-			call->master, call->port, time.s, call->master);
+		return err_set(&m->end->error, ETIMEDOUT,
+			       "roll call: %s answers, but not as a roll call, for %s: the job has started "
+			       "without this node, or %s was started without --for=all",
+			       master, time.s, call->master);
 	}
 	if (m->heard == HEARD_NO_RESULT) {
 		return err_set(&m->end->error, ETIMEDOUT,
-			       "roll call: %s:%u called the roll, but gave no result within %s%s%s; is it "
+			       "roll call: %s called the roll, but gave no result within %s%s%s; is it "
 			       "running? %s=DURATION waits longer",
-			       call->master, call->port, time.s, *news ? ": " : "", news, call->longer);
+			       master, time.s, *news ? ": " : "", news, call->longer);
 	}
 	if (m->went_at) {
 		return err_set(&m->end->error, ETIMEDOUT,
-			       "roll call: %s:%u was there, and went after %s%s%s; is it running? "
+			       "roll call: %s was there, and went after %s%s%s; is it running? "
 			       "%s=DURATION waits longer",
-			       call->master, call->port, duration_text(m->went_at - m->watch.started).s,
-			       *why ? ": " : "", why, call->longer);
+			       master, duration_text(m->went_at - m->watch.started).s, *why ? ": " : "", why,
+			       call->longer);
 	}
-	return err_set(
-		&m->end->error, ETIMEDOUT,
-		"roll call: %s:%u could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
-		"longer",
-		call->master, call->port, time.s, *why ? ": " : "", why, suspicion(m), call->longer);
+	return err_set(&m->end->error, ETIMEDOUT,
+		       "roll call: %s could not be reached within %s%s%s; is it running%s? %s=DURATION waits "
+		       "longer",
+		       master, time.s, *why ? ": " : "", why, suspicion(m), call->longer);
 }
 
 int member_run(const struct roll_call *call, struct roll_end *end) {
-	struct member m = {.call = call, .end = end, .line = {.fd = -1}};
+	struct member m = {.call = call,
+			   .end = end,
+			   .master = endpoint_text(call->arena, call->master, call->port),
+			   .line = {.fd = -1}};
 	struct wait_for wait = {.host = call->master,
 				.port = call->port,
 				.timeout_ms = call->timeout_ms,
@@ -556,8 +560,8 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 		return 0;
 	}
 	if (!end->error.text[0]) {
-		err_set(&end->error, -r, "roll call: %s:%u cannot be waited for: %s", call->master,
-			call->port, m.watch.failure.text);
+		err_set(&end->error, -r, "roll call: %s cannot be waited for: %s", m.master,
+			m.watch.failure.text);
 	}
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/signals.h"
+#include "cluster/endpoint.h"
 
 static const char *const results[] = {
 	[ROLL_STARTED] = "started",	[ROLL_ABSENT] = "absent", [ROLL_DISAGREE] = "disagree",
@@ -101,7 +102,7 @@ static void put_member(struct buf *out, const struct roll_call *call, const stru
 	if (end->news) {
 		put_news(out, end->news);
 	}
-	json_put_member(out, "coordinator", arena_format(call->arena, "%s:%u", call->master, end->port));
+	json_put_member(out, "coordinator", endpoint_text(call->arena, call->master, end->port));
 	json_put_fact(out, "reached", end->reached);
 	json_put_member(out, "failure", end->result != ROLL_STARTED ? end->failure.text : NULL);
 }

@@ -404,6 +404,12 @@ ticks() {
 	[[ $status -eq 0 && $stderr == *'nothing to wait for: no cluster'* ]]
 }
 
+@test "roll call: an IPv6 address has brackets in the sentences, and in the report" {
+	in_room env -i "$DISTINIT" --hosts=::1,::2 --node-rank=1 --wait=300ms --for=all --report=6.json -- true 2>6.err 3>&- || status=$?
+	[[ $status -eq 124 && $(<6.err) == *'roll call: [::1]:29500 could not be reached within 0.3 s'* ]]
+	[[ $(<6.json) == *'"coordinator": "[::1]:29500"'* ]]
+}
+
 @test "roll call: an elastic job, and a cluster of unknown size, are refused" {
 	VARIABLES=(PET_NNODES=2:4)
 	member 1 -- true
