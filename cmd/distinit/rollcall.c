@@ -25,6 +25,9 @@
 /** How long a node whose program is missing tries to tell the others. */
 #define UNABLE_MS 10000
 
+#define NO_MANAGER "no cluster manager is recognised here"
+#define DESCRIBE   "describe the cluster with --hosts or --read"
+
 /** What rollcall_prepare() finds, for rollcall_run(). */
 struct rolling {
 	struct roll_call call;
@@ -184,6 +187,12 @@ static const char *elastic_nodes(const struct session *s) {
 	return nodes && strchr(nodes, ':') ? nodes : NULL;
 }
 
+/** Who asked for the roll call: "--for=all", "DISTINIT_TOGETHER". */
+static const char *asked_by(struct session *s) {
+	return s->together ? session_label(s, OPT_TOGETHER)
+			   : arena_format(&s->arena, "%s=all", session_label(s, OPT_FOR));
+}
+
 /** Find this member and their number. */
 static int find_place(struct session *s, struct roll_call *call, struct err *err) {
 	const struct cluster *c = &s->flow.cluster;
@@ -194,16 +203,25 @@ static int find_place(struct session *s, struct roll_call *call, struct err *err
 	call->noun = tasks ? "tasks" : "nodes";
 	if (elastic) {
 		return err_set(err, EINVAL,
-			       "--for=all: the job is elastic (PET_NNODES=%s), and nobody tells how many "
+			       "%s: the job is elastic (PET_NNODES=%s), and nobody tells how many "
 			       "nodes there will be; torchrun's own rendezvous waits for them",
-			       quote(str_of(elastic)).s);
+			       asked_by(s), quote(str_of(elastic)).s);
 	}
-	if (!s->flow.has_cluster || call->size == UNKNOWN) {
+	if (!s->flow.has_cluster) {
 		return err_set(err, EINVAL,
-			       "--for=all: nobody tells how many nodes there are; pass --nnodes");
+			       "%s: " NO_MANAGER ", so nobody tells how many nodes there are; " DESCRIBE,
+			       asked_by(s));
+	}
+	if (call->size == UNKNOWN) {
+		return err_set(err, EINVAL,
+			       "%s: %s (%s) does not tell how many nodes there are; set DISTINIT_NNODES, or "
+			       "pass --nnodes or --hosts",
+			       asked_by(s), c->source->name, c->recognised_by);
 	}
 	if (call->rank == UNKNOWN) {
-		return err_set(err, EINVAL, "--for=all: nobody tells which node this is; pass --node-rank");
+		return err_set(err, EINVAL,
+			       "%s: nobody tells which node this is; pass --hosts and --node-rank",
+			       asked_by(s));
 	}
 	return 0;
 }
@@ -229,13 +247,29 @@ static void say(void *context, enum roll_level level, const char *text) {
 	}
 }
 
-/** Whether there is somebody to meet; else *@why_not. */
+/**
+ * Whether there is somebody to meet; else *@why_not. Who knows only its number cannot say that there is
+ * nobody, and nobody trains alone without a word: there is a warning, unless it is a cluster of one, or the
+ * user's own words say so.
+ */
 static bool is_needed(struct session *s, const char **why_not) {
-	const struct cluster *c = &s->flow.cluster;
-	*why_not = master_why_not(&s->flow, s->command == CMD_WAIT);
-	bool master = s->flow.has_cluster && !cluster_is_single(c) && !cluster_is_vague(c) &&
-		      c->scope != SCOPE_ALLOCATION;
-	return !*why_not || master;
+	const struct flow *f = &s->flow;
+	const struct cluster *c = &f->cluster;
+	*why_not = master_why_not(f, s->command == CMD_WAIT);
+	bool several = f->has_cluster && !cluster_is_single(c);
+	if (!*why_not || elastic_nodes(s) || (several && c->scope != SCOPE_ALLOCATION)) {
+		return true;
+	}
+	const char *hint = several ? "; pass --scope=node if distinit runs once on each node" : "";
+	if (!f->has_cluster && !f->broken && !f->wants.no_cluster) {
+		*why_not = f->input.launcher ? "this is a child of torchrun, which has met the others"
+					     : NO_MANAGER;
+		hint = f->input.launcher ? "" : "; 'distinit managers' lists what was looked for; " DESCRIBE;
+	} else if (!several || f->input.scope.value) {
+		return false;
+	}
+	notes_add(&s->notes, "%s, but nobody is waited for: %s%s", asked_by(s), *why_not, hint);
+	return false;
 }
 
 int rollcall_prepare(struct session *s, struct err *err) {
@@ -258,8 +292,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 	struct roll_call *call = &rolling->call;
 	s->rolling = rolling;
 	int r = read_agree(s, &call->agree, err);
-	bool needed = is_needed(s, &rolling->why_not) || elastic_nodes(s);
-	if (r < 0 || !needed) {
+	if (r < 0 || !is_needed(s, &rolling->why_not)) {
 		return r;
 	}
 	rolling->why_not = NULL;

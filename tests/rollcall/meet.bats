@@ -416,7 +416,50 @@ ticks() {
 	ended 125 1
 	[[ $(<1.err) == "distinit: error: --for=all: the job is elastic (PET_NNODES='2:4'), and nobody tells how many nodes there will be; "* ]]
 	invoke env -i MASTER_ADDR=h0 "$DISTINIT" wait --for=all
-	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: nobody tells how many nodes there are; pass --nnodes' ]]
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: no cluster manager is recognised here, so nobody tells how many nodes there are; describe the cluster with --hosts or --read' ]]
+	invoke env -i DET_CHIEF_IP=10.0.0.1 "$DISTINIT" wait --for=all
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: determined (DET_CHIEF_IP) does not tell how many nodes there are; set DISTINIT_NNODES, '* ]]
+}
+
+@test "roll call: a number without a count is refused, whoever asked for the others" {
+	for number in JOB_COMPLETION_INDEX NOMAD_ALLOC_INDEX; do
+		for way in '--wait --for=all' --together; do
+			# shellcheck disable=SC2086 # two words
+			invoke env -i $number=1 "$DISTINIT" $way -- echo ran
+			[[ $status -eq 125 && ! $output ]]
+			[[ $stderr == "distinit: error: ${way#--wait }: "*" ($number) does not tell how many nodes there are; set DISTINIT_NNODES, or pass --nnodes or --hosts" ]]
+		done
+		for way in 'DISTINIT_WAIT=1 DISTINIT_FOR=all' DISTINIT_TOGETHER=1; do
+			label=${way#DISTINIT_WAIT=1 } label=${label%=1}
+			# shellcheck disable=SC2086 # two words
+			invoke env -i $number=1 $way "$DISTINIT" -- echo ran
+			[[ $status -eq 125 && ! $output && $stderr == "distinit: error: $label: "*'set DISTINIT_NNODES'* ]]
+		done
+		invoke env -i $number=1 "$DISTINIT" wait --for=all
+		[[ $status -eq 125 && $stderr == *'set DISTINIT_NNODES'* ]]
+	done
+}
+
+@test "roll call: where nobody is waited for, a warning says why; not in a cluster of one, nor where the user says so" {
+	local ask
+	for ask in '--wait --for=all' --together; do
+		# shellcheck disable=SC2086 # two words
+		{
+			invoke env -i "$DISTINIT" $ask -- echo ran
+			[[ $status -eq 0 && $output == ran ]]
+			[[ $stderr == "distinit: warning: ${ask#--wait }, but nobody is waited for: no cluster manager is recognised here; 'distinit managers' lists what was looked for; describe the cluster with --hosts or --read" ]]
+			invoke env -i TORCHELASTIC_RUN_ID=x RANK=0 WORLD_SIZE=2 "$DISTINIT" $ask -- echo ran
+			[[ $output == ran && $stderr == "distinit: warning: ${ask#--wait }, but nobody is waited for: this is a child of torchrun, "* ]]
+			invoke env -i SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' "$DISTINIT" $ask -- echo ran
+			[[ $output == ran && $stderr == *'nobody is waited for: this process is not a rank, '*'; pass --scope=node if distinit runs once on each node' ]]
+			invoke env -i SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' "$DISTINIT" --scope=allocation $ask -- echo ran
+			[[ $output == ran && ! $stderr ]]
+			invoke env -i "$DISTINIT" --cluster=none $ask -- echo ran
+			[[ $output == ran && ! $stderr ]]
+			invoke env -i BACKENDAI_CLUSTER_SIZE=1 "$DISTINIT" $ask -- echo ran
+			[[ $output == ran && ! $stderr ]]
+		}
+	done
 }
 
 @test "roll call: distinit wait --for=all writes the environment that follows" {
