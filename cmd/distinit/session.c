@@ -3,6 +3,8 @@
 #include "distinit/session.h"
 
 #include "base/file.h"
+#include "base/secret.h"
+#include "cluster/read.h"
 #include "exec/exec.h"
 #include "flow/privileges.h"
 #include "priv/elevated.h"
@@ -190,9 +192,53 @@ int session_wants(struct session *s, struct err *err) {
 	return r;
 }
 
+/**
+ * Whether setting @id has no effect without a cluster. An image may have most of them in variables and also
+ * run alone; a number of nodes and a master are of one cluster.
+ */
+static bool needs_cluster(struct session *s, enum option_id id) {
+	const struct input *in = &s->flow.input;
+	bool given = s->settings.given[id], uses_master = s->command == CMD_WAIT;
+	uses_master = uses_master || settings_on(&s->settings, OPT_FILL);
+	switch (id) {
+	case OPT_SCOPE:
+		return given && in->scope.value && in->scope_told == SCOPE_NODE;
+	case OPT_NNODES:
+		return told_nnodes(in) > 1;
+	case OPT_MASTER_ADDR:
+		return !uses_master && !env_value(&s->env, "MASTER_ADDR");
+	case OPT_MASTER_PORT:
+		return given && !uses_master && !env_value(&s->env, "MASTER_PORT");
+	default:
+		return given;
+	}
+}
+
+/** Warn of the first setting that has no effect, because no cluster is recognised. */
+static void note_unused(struct session *s) {
+	static const enum option_id ids[] = {OPT_SCOPE, OPT_NNODES, OPT_MASTER_ADDR, OPT_MASTER_PORT,
+					     OPT_TF_ROLES};
+	const struct flow *f = &s->flow;
+	bool alone = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->input.launcher;
+	for (size_t i = 0; alone && i < sizeof(ids) / sizeof(ids[0]); i++) {
+		const struct setting setting = session_setting(s, ids[i]);
+		if (setting.value && needs_cluster(s, ids[i])) {
+			notes_add(&s->notes,
+				  "%s=%s, but no cluster manager is recognised here, so nothing is derived; "
+				  "describe the cluster with --hosts",
+				  setting.from, secret_mask_word(&s->arena, setting.value));
+			return;
+		}
+	}
+}
+
 int session_derive(struct session *s, struct err *err) {
 	int r = session_wants(s, err);
-	return r < 0 ? r : flow_derive(&s->flow, err);
+	r = r < 0 ? r : flow_derive(&s->flow, err);
+	if (r == 0) {
+		note_unused(s);
+	}
+	return r;
 }
 
 int session_cluster(struct session *s, struct err *err) {

@@ -130,21 +130,6 @@ static void place_without_source(struct input *in, struct cluster *c) {
 	}
 }
 
-/**
- * Warn that the user's settings for a cluster have no effect, because none was recognised. An image
- * may have --scope in a variable and also run alone.
- */
-static void note_unused(const struct input *in) {
-	bool node = in->scope.value && in->scope_told == SCOPE_NODE && in->scope.from[0] == '-';
-	const struct setting *setting = node ? &in->scope : &in->nnodes;
-	if (node || (setting->value && told_nnodes(in) > 1)) {
-		notes_add(in->notes,
-			  "%s=%s, but no cluster manager is recognised here, so nothing is derived; describe "
-			  "the cluster with --hosts",
-			  setting->from, setting->value);
-	}
-}
-
 /** Warn that @variable is used in spite of @option: most options override variables. */
 static void note_overridden(const struct input *in, const struct setting *option, const char *variable) {
 	const char *set = env_value(in->env, variable);
@@ -180,9 +165,6 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		c.launcher = find_launcher(in, c.source);
 	}
 	in->launcher = c.launcher;
-	if (!c.source && !c.launcher) {
-		note_unused(in);
-	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}
