@@ -3,6 +3,7 @@
 #include "cluster/check.h"
 
 #include <errno.h>
+#include <string.h>
 
 static uint32_t count_tasks(const struct placement *place) {
 	uint64_t sum = 0;
@@ -59,6 +60,11 @@ int check_layers(struct cluster *c, struct err *err) {
 }
 
 int check_placement(const struct input *in, struct placement *place, struct err *err) {
+	// The user's MASTER_ADDR is checked later, and stays as it is.
+	if (place->master_addr.len && strcmp(place->master_addr_from, "MASTER_ADDR") != 0 &&
+	    !host_name_is_fine(place->master_addr)) {
+		return host_name_refuse(place->master_addr, place->master_addr_from, err);
+	}
 	if (!place->hosts_from) {
 		return check_below(place->node_rank_from, place->node_rank, place->nnodes_from, place->nnodes,
 				   err);

@@ -27,7 +27,7 @@ static bool is_loopback(struct str host) {
 	size_t len = sizeof(name) - 1;
 	bool named = host.len >= len && strncasecmp(host.p, name, len) == 0;
 	return (named && (host.len == len || host.p[len] == '.')) || str_is(host, "::1") ||
-	       str_is(host, "[::1]") || (read_ipv4(host, address) && address[0] == 127);
+	       (read_ipv4(host, address) && address[0] == 127);
 }
 
 /** Cut the next byte off *@name, in lower case; a whole number is '0', the end is '\0'. */

@@ -210,8 +210,7 @@ uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
 
 /**
- * The index of the host @host, which may have the brackets of an IPv6 address. The master's index
- * if it is not in the list.
+ * The index of the host @host. The master's index if it is not in the list.
  */
 uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
 

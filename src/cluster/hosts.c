@@ -180,3 +180,19 @@ int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what
 	int r = check_names(hosts, what, err);
 	return r < 0 ? r : check_doubles(hosts, arena, what, err);
 }
+
+int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {
+	struct hosts host;
+	uint32_t empty;
+	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
+	r = r < 0 ? r : hosts_check(&host, arena, from, err);
+	if (r < 0) {
+		return r;
+	}
+	if (host.n > 1) {
+		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
+	}
+	struct str bare = hosts_at(&host, 0);
+	*out = arena_text(arena, bare.p, bare.len);
+	return 0;
+}

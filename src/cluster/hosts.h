@@ -60,3 +60,9 @@ int host_name_refuse(struct str name, const char *what, struct err *err);
  * Returns 0; -EINVAL.
  */
 int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err);
+
+/**
+ * Read @value (of @from) as one host, a name or an address, into *@out, without brackets.
+ * Returns 0; -EINVAL.
+ */
+int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);

@@ -13,6 +13,8 @@
 #define PORT_BASE 20000
 #define PORT_SPAN 9400
 
+#define ADDR "MASTER_ADDR"
+
 uint32_t cluster_rank_around(const struct cluster *c, uint32_t master) {
 	uint32_t rank = c->place.node_rank;
 	if (rank == UNKNOWN || rank > master) {
@@ -26,9 +28,6 @@ uint32_t cluster_rendezvous_rank(const struct cluster *c) {
 }
 
 uint32_t cluster_node_at(const struct cluster *c, struct str host) {
-	if (host.len > 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
-		host = (struct str){host.p + 1, host.len - 2};
-	}
 	uint32_t node = hosts_find_loosely(&c->place.hosts, host);
 	return node < c->place.hosts.n ? node : c->master_node;
 }
@@ -85,11 +84,27 @@ static void choose_master(const struct input *in, struct cluster *c, const char 
 	judge_choice(in, c, from, addr);
 }
 
+/** The host in the user's MASTER_ADDR; NULL if there is none. One that is wrong is not used, with a warning. */
+static const char *host_that_is_set(const struct input *in, struct cluster *c) {
+	const char *set = env_value(in->env, ADDR), *host = NULL;
+	struct err err;
+	if (set && host_read(in->arena, ADDR, set, &host, &err) < 0) {
+		notes_add(in->notes, "%s; it stays as it is, and nothing is derived from it", err.text);
+		if (c->place.master_addr.len && strcmp(c->place.master_addr_from, ADDR) == 0) {
+			c->place.master_addr = STR("");
+		}
+		if (c->place.port && strcmp(c->place.port_from, ADDR) == 0) {
+			c->place.port = 0;
+		}
+	}
+	return host;
+}
+
 static void find_master_addr(const struct input *in, struct cluster *c) {
-	const char *set = env_value(in->env, "MASTER_ADDR");
+	const char *set = host_that_is_set(in, c);
 	c->master_node = c->place.master;
 	if (set) {
-		choose_master(in, c, "MASTER_ADDR", set, "MASTER_ADDR was set already");
+		choose_master(in, c, ADDR, set, "MASTER_ADDR was set already");
 		return;
 	}
 	if (in->master_addr.value) {
@@ -99,7 +114,10 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	c->master_addr = host_of_rank_0(c);
 	bool named = c->place.master_addr.len && c->master_addr.p == c->place.master_addr.p;
 	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
-	if (c->master_addr.len == 0 && !cluster_is_vague(c)) {
+	if (c->master_addr.len == 0) {
+		if (cluster_is_vague(c) || env_value(in->env, ADDR)) {
+			return;
+		}
 		notes_add(in->notes,
 			  "%s describes %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",

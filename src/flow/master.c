@@ -44,7 +44,7 @@ int master_host(const struct flow *f, const char **host, struct err *err) {
 			       "cannot wait for the master, because its address is not known: set "
 			       "MASTER_ADDR, or pass --master-addr or --hosts");
 	}
-	return setting_host(f->arena, from, value, host, err);
+	return host_read(f->arena, from, value, host, err);
 }
 
 int master_port(const struct flow *f, uint16_t *out, struct err *err) {

@@ -8,26 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-int setting_host(struct arena *arena, const char *from, const char *value, const char **out,
-		 struct err *err) {
-	struct hosts host;
-	uint32_t empty;
-	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
-	r = r < 0 ? r : hosts_check(&host, arena, from, err);
-	if (r < 0) {
-		return r;
-	}
-	if (host.n > 1) {
-		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
-	}
-	struct str bare = hosts_at(&host, 0);
-	*out = arena_text(arena, bare.p, bare.len);
-	return 0;
-}
-
 static int check_master(struct input *in, struct err *err) {
 	struct setting *addr = &in->master_addr, *port = &in->master_port;
-	int r = addr->value ? setting_host(in->arena, addr->from, addr->value, &addr->value, err) : 0;
+	int r = addr->value ? host_read(in->arena, addr->from, addr->value, &addr->value, err) : 0;
 	uint16_t number;
 	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
 }

@@ -10,9 +10,3 @@
  * -EINVAL.
  */
 int settings_check(struct input *in, struct err *err);
-
-/**
- * Read @value (of @from) as one host, a name or an address, into *@out, without brackets.
- * Returns 0; -EINVAL.
- */
-int setting_host(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);

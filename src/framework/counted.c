@@ -24,8 +24,9 @@ uint32_t master_node_of(const struct derivation *d, const char *name) {
 	struct str host;
 	uint16_t port;
 	struct err none;
-	// If the value is not an address, the framework itself reports that.
-	bool read = set && endpoint_read(name, str_of(set), &host, &port, &none) == 0;
+	// If the value is not an address, the framework itself reports that. MASTER_ADDR has been read.
+	bool read = set && strcmp(name, "MASTER_ADDR") != 0 &&
+		    endpoint_read(name, str_of(set), &host, &port, &none) == 0;
 	return read ? cluster_node_at(d->cluster, host) : d->cluster->master_node;
 }
 

@@ -174,7 +174,7 @@ static void check_told(void) {
 
 	const char *host = NULL;
 	struct err err;
-	check(setting_host(&arena, "X", "[fe80::1]", &host, &err) == 0);
+	check(host_read(&arena, "X", "[fe80::1]", &host, &err) == 0);
 	check_text(host, "fe80::1", "an address loses its brackets");
 	check(setting_by_option(&(struct setting){"a", "--hosts", BY_COMMAND_LINE}));
 	check(!setting_by_option(&(struct setting){"a", "DISTINIT_HOSTS"}));
