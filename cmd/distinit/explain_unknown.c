@@ -8,6 +8,7 @@
 #include "distinit/commands.h"
 
 #include "base/num.h"
+#include "flow/frameworks.h"
 #include "flow/tables.h"
 #include "source/ask.h"
 #include "source/row.h"
@@ -51,8 +52,22 @@ static bool is_shared(struct session *s, const struct source *source, const char
 	return false;
 }
 
-/** Say of @source what is there and what is missing, if anything is there that it alone has. */
-static void put_nearly(struct session *s, struct buf *out, const struct source *source) {
+/** Append the variables that the row @row needs to be recognised, and that are not set. */
+static void put_missing(struct session *s, struct buf *out, const char *row) {
+	struct row_word word;
+	while (row_next(&row, &word)) {
+		struct row_value found = row_value(&s->flow.input, word.variables, 0);
+		if (word.known_by && !word.optional && word.field != ROW_WITHOUT && !found.value) {
+			buf_putf(out, " %s", found.name);
+		}
+	}
+}
+
+/**
+ * Say of @source what is there and what is missing, if anything is there that it alone has. Returns whether
+ * there was.
+ */
+static bool put_nearly(struct session *s, struct buf *out, const struct source *source) {
 	const char *known_by = source_known_by(&s->arena, source);
 	struct buf set = BUF(&s->arena), missing = BUF(&s->arena);
 	bool own = false;
@@ -60,15 +75,19 @@ static void put_nearly(struct session *s, struct buf *out, const struct source *
 		if (env_value(&s->env, *name)) {
 			own = own || !is_shared(s, source, *name);
 			buf_putf(&set, " %s", *name);
-		} else if (strstr(known_by, *name)) {
+		} else if (!source->row && strstr(known_by, *name)) {
 			buf_putf(&missing, " %s", *name);
 		}
+	}
+	if (source->row) {
+		put_missing(s, &missing, source->row);
 	}
 	if (own) {
 		buf_putf(out, "nearly         %s, which is recognised by %s; set:%s", source->name, known_by,
 			 buf_text(&set));
 		buf_putf(out, missing.len ? "; not set:%s\n" : "%s\n", buf_text(&missing));
 	}
+	return own;
 }
 
 /** What --read could say. */
@@ -195,11 +214,75 @@ static void put_suggestion(struct session *s, struct buf *out) {
 	}
 }
 
-void explain_unknown(struct session *s, struct buf *out) {
-	for (size_t i = 0; sources[i]; i++) {
-		if (!sources[i]->by_hand) {
-			put_nearly(s, out, sources[i]);
+/** A number of nodes, and the number of one, in variables that anybody may set. */
+static const char *const plain_numbers[][2] = {
+	{"NNODES", "NODE_RANK"},
+	{"NUM_NODES", "NODE_RANK"},
+	{"NODE_COUNT", "NODE_RANK"},
+	{"WORLD_SIZE", "RANK"},
+};
+
+#define N_PLAIN (sizeof(plain_numbers) / sizeof(plain_numbers[0]))
+
+static bool is_plain(struct str name) {
+	size_t i = 0;
+	while (i < N_PLAIN && !str_is(name, plain_numbers[i][0]) && !str_is(name, plain_numbers[i][1])) {
+		i++;
+	}
+	return i < N_PLAIN || frameworks_set_it(frameworks_standard(), name);
+}
+
+/** Say which variables of frameworks are there, and so reach the program. Returns whether there are any. */
+static bool put_kept(struct session *s, struct buf *out) {
+	struct buf names = BUF(&s->arena);
+	for (uint32_t i = 0; i < s->env.n; i++) {
+		const struct env_entry *entry = &s->env.entries[i];
+		struct str name = env_entry_name(entry);
+		if (entry->state == ENV_LIVE && !entry->by && *env_entry_value(entry) && is_plain(name)) {
+			buf_putc(&names, ' ');
+			buf_put(&names, name);
 		}
+	}
+	if (names.len) {
+		buf_putf(out,
+			 "kept          %s: as they are set; nothing is derived from them, and nobody checks "
+			 "them\n",
+			 buf_text(&names));
+	}
+	return names.len;
+}
+
+/** Suggest a --read of the variables that anybody may set. */
+static void put_plain_suggestion(struct session *s, struct buf *out) {
+	static const char *const masters[][2] = {{"master-addr", "MASTER_ADDR"},
+						 {"master-port", "MASTER_PORT"}};
+	uint32_t n, rank;
+	size_t i = 0;
+	while (i < N_PLAIN &&
+	       (num_read_u32(str_of(env_value(&s->env, plain_numbers[i][0])), &n) < 0 || n < 2 ||
+		num_read_u32(str_of(env_value(&s->env, plain_numbers[i][1])), &rank) < 0 || rank >= n)) {
+		i++;
+	}
+	if (i == N_PLAIN) {
+		return;
+	}
+	buf_putf(out, "perhaps        --read='nnodes=%s node-rank=%s", plain_numbers[i][0],
+		 plain_numbers[i][1]);
+	for (size_t k = 0; k < 2; k++) {
+		if (env_value(&s->env, masters[k][1])) {
+			buf_putf(out, " %s=%s", masters[k][0], masters[k][1]);
+		}
+	}
+	buf_puts(out, "' (if they count nodes; ranks that are all there need nothing)\n");
+}
+
+void explain_unknown(struct session *s, struct buf *out) {
+	bool nearly = false;
+	for (size_t i = 0; sources[i]; i++) {
+		nearly = (!sources[i]->by_hand && put_nearly(s, out, sources[i])) || nearly;
+	}
+	if (put_kept(s, out) && !nearly) {
+		put_plain_suggestion(s, out);
 	}
 	put_suggestion(s, out);
 }

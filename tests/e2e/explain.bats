@@ -498,6 +498,34 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 	[[ $output != *'nearly '*volcano* && $output != *'nearly '*pai* && $output != *'perhaps '* ]]
 }
 
+@test "text: a manager that is nearly recognised names only what has to be set" {
+	# LOCAL_RANK must not be set; of several names one is enough; a variable that may be missing is none.
+	distinit NODE_LIST=a:8,b:8 INDEX=1 GPU_NUM_PER_NODE=8 -- explain
+	succeeds_with "$output"
+	[[ $output == *'nearly         tione, '*'; set: NODE_LIST INDEX GPU_NUM_PER_NODE; not set: WORLD_SIZE MASTER_ADDR RANK'$'\n'* ]]
+	distinit MF_MASTER_ADDR=a MF_PARALLEL_NUM_NODES=2 -- explain
+	[[ $output == *'nearly         metaflow, '*'; not set: MF_CONTROL_INDEX|MF_WORKER_REPLICA_INDEX+1|MF_PARALLEL_NODE_INDEX'$'\n'* ]]
+	distinit MLP_WORKER_0_HOST=a MLP_ROLE_INDEX=0 -- explain
+	[[ $output == *'nearly         volcengine, '*'; not set: MLP_WORKER_NUM'$'\n'* ]]
+}
+
+@test "text: variables of frameworks without a manager: what is kept, what that means, and the --read that would use it" {
+	local mine=(WORLD_SIZE=4 RANK=1 MASTER_ADDR=n1)
+	distinit "${mine[@]}" -- explain
+	succeeds_with "$output"
+	[[ $output == *$'\nkept           WORLD_SIZE RANK MASTER_ADDR: as they are set; nothing is derived from them, and nobody checks them\n'* ]]
+	[[ $output == *$'\n'"perhaps        --read='nnodes=WORLD_SIZE node-rank=RANK master-addr=MASTER_ADDR' (if they count nodes; "* ]]
+	distinit "${mine[@]}" -- env --frameworks=torchrun --read='nnodes=WORLD_SIZE node-rank=RANK master-addr=MASTER_ADDR'
+	succeeds_with "PET_NNODES='4'"$'\n'"PET_NODE_RANK='1'"$'\n'"PET_MASTER_ADDR='n1'"$'\n'"PET_MASTER_PORT='29500'"
+	distinit NUM_NODES=2 NODE_RANK=1 MASTER_PORT=2222 -- explain
+	[[ $output == *"--read='nnodes=NUM_NODES node-rank=NODE_RANK master-port=MASTER_PORT' "* ]]
+	# Numbers that are none of a cluster's are kept, too.
+	distinit WORLD_SIZE=1 RANK=0 TF_CONFIG='{}' -- explain
+	[[ $output == *$'\nkept           WORLD_SIZE RANK TF_CONFIG: '* && $output != *'perhaps '* ]]
+	distinit RANK= A=1 -- explain --set MASTER_ADDR=mine
+	[[ $output != *$'\nkept '* ]]
+}
+
 @test "text: the --read line that would fit, and it does" {
 	local acme=(ACME_NODES='a1;a2;a3' ACME_INDEX=1 ACME_COUNT=3 ACME_GPU_COUNT=3 OTHER_INDEX=1)
 	distinit "${acme[@]}" -- explain --hostname=a2
