@@ -98,7 +98,8 @@ struct option_table {
 		    struct err *err);
 	/**
 	 * Returns why the command line forbids the variable of @option, as a clause; or NULL if it
-	 * is allowed. May be NULL if no variable is ever refused.
+	 * is allowed. @option is NULL for a variable that is no option's. May be NULL if no variable is
+	 * ever refused.
 	 */
 	const char *(*refuses)(const struct settings *settings, const struct option *option);
 };
@@ -136,7 +137,7 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 
 /**
  * Read the program's variables from @env, and remove them from it unless they are to be kept. An
- * unknown variable stays, with a note. A variable that the table refuses is ignored, with a note.
+ * unknown variable stays, with a note for each of the first ones, and one for the rest. A variable that the table refuses is ignored, with a note.
  * Returns 0; -EINVAL.
  */
 int settings_read_variables(struct settings *settings, struct env *env, struct notes *notes, struct err *err);

@@ -55,6 +55,12 @@ const char *settings_label(const struct settings *settings, unsigned id) {
 	return settings->table->program;
 }
 
+/** How many unknown variables are named. Somebody may have set thousands. */
+#define UNKNOWN_NAMED 8
+
+/** A service's name has no more characters than that. */
+#define SERVICE_MAX 63
+
 /** Note that @name is unknown, with the most similar name. */
 static void note_unknown(const struct settings *settings, struct str name, struct notes *notes) {
 	const struct option_table *table = settings->table;
@@ -93,7 +99,7 @@ static bool is_of_service(const struct env *env, struct str name) {
 	static const char *const ends[] = {"_SERVICE_HOST", "_SERVICE_PORT", "_SERVICE_PORT_*",
 					   "_PORT",	    "_PORT_*",	     NULL};
 	struct buf host = BUF(env->arena);
-	for (size_t i = 1; i < name.len; i++) {
+	for (size_t i = 1; i < name.len && i <= SERVICE_MAX; i++) {
 		if (name.p[i] != '_' || !str_like_any(str_from(name, i), ends)) {
 			continue;
 		}
@@ -167,13 +173,18 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			    struct err *err) {
 	const struct option_table *table = settings->table;
 	struct str prefix = str_of(table->prefix);
-	bool any = false;
+	// Where no variable is read, nothing is said of those that nobody would read.
+	bool reads = !table->refuses || !table->refuses(settings, NULL), any = false;
+	uint32_t unknown = 0;
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		if (!has_prefix(entry, prefix)) {
 			continue;
 		}
 		const struct option *o = find_variable(table, entry);
+		if (!o && !reads) {
+			continue;
+		}
 		if (o ? is_service_address(env, entry) : is_of_service(env, env_entry_name(entry))) {
 			continue;
 		}
@@ -181,7 +192,9 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			continue;
 		}
 		if (!o) {
-			note_unknown(settings, env_entry_name(entry), notes);
+			if (unknown++ < UNKNOWN_NAMED) {
+				note_unknown(settings, env_entry_name(entry), notes);
+			}
 			continue;
 		}
 		int r = read_variable(settings, o, env, entry, notes, err);
@@ -189,6 +202,10 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			return r;
 		}
 		any = true;
+	}
+	if (unknown > UNKNOWN_NAMED) {
+		notes_add(notes, "%u more variables %s* are not settings of %s", unknown - UNKNOWN_NAMED,
+			  table->prefix, table->program);
 	}
 	if (any && !settings->only && !(table->keep != OPTION_NONE && settings_on(settings, table->keep))) {
 		remove_variables(table, env, prefix);

@@ -234,14 +234,15 @@ const char *options_fixed_privilege(const struct settings *settings) {
 /** The command line belongs to the image. Variables may come from a less trusted user. */
 static const char *refuses(const struct settings *settings, const struct option *o) {
 	const char *from = settings->value[OPT_OPTIONS_FROM];
-	if (o->id == OPT_DERIVED) {
+	if (o && o->id == OPT_DERIVED) {
 		return NULL; // it says who has set other variables, and nobody told it
 	}
 	if (from && strcmp(from, "command-line") == 0) {
 		return "--options-from=command-line";
 	}
-	const char *fixed =
-		o->id >= OPT_USER && o->id <= OPT_NO_NEW_PRIVS ? options_fixed_privilege(settings) : NULL;
+	const char *fixed = o && o->id >= OPT_USER && o->id <= OPT_NO_NEW_PRIVS
+				    ? options_fixed_privilege(settings)
+				    : NULL;
 	return fixed ? arena_format(settings->arena, "%s is on the command line", fixed) : NULL;
 }
 

@@ -428,6 +428,44 @@ same_by_variable() {
 	[ "$output" = DISTINIT_MASTER_PROT=7 ]
 }
 
+# many ARG...: start true with 40,000 unknown variables. Its warnings go to said; prints milliseconds of CPU, and KiB of memory.
+many() {
+	cat >many.py <<-'END'
+		import os, sys
+		variables = {f"DISTINIT_X{i}": "1" for i in range(39996)}
+		# Each could be of a service of Kubernetes, in many ways.
+		variables |= {f"DISTINIT_{i}" + "_PORT" * 20000: "1" for i in range(4)}
+		said = os.open("said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+		child = os.posix_spawn(sys.argv[1], sys.argv[1:], variables, file_actions=[(os.POSIX_SPAWN_DUP2, said, 2)])
+		_, status, used = os.wait4(child, 0)
+		print(round(used.ru_utime * 1000), used.ru_maxrss)
+		sys.exit(os.waitstatus_to_exitcode(status))
+	END
+	python3 many.py "$DISTINIT" "$@" -- /bin/true
+}
+
+@test "many unknown DISTINIT_ variables: eight are named and the rest counted, in a moment" {
+	requires python3
+	cd "$BATS_TEST_TMPDIR" || return
+	local ms memory
+	read -r ms memory < <(many)
+	echo "$ms ms, $memory KiB"
+	head said
+	[[ $(grep -c "^distinit: warning: 'DISTINIT_X[0-9]*' is not a setting of distinit" said) -eq 8 && $(wc -l <said) -eq 9 ]]
+	grep -x 'distinit: warning: 39992 more variables DISTINIT_\* are not settings of distinit' said
+	((ms < 2000 && memory < 40000))
+}
+
+@test "--options-from=command-line says nothing of unknown DISTINIT_ variables" {
+	requires python3
+	cd "$BATS_TEST_TMPDIR" || return
+	local ms memory
+	read -r ms memory < <(many --options-from=command-line)
+	echo "$ms ms, $memory KiB"
+	[[ ! -s said ]]
+	((ms < 2000 && memory < 40000))
+}
+
 @test "a directive's name as a DISTINIT_ variable: a warning that shows how to write it" {
 	distinit DISTINIT_SET=A=1 -- -- true
 	warns_with "'DISTINIT_SET' is not a setting of distinit; write DISTINIT_ENV='set NAME=VALUE'"
