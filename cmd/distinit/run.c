@@ -8,7 +8,6 @@
 #include "exec/exec.h"
 #include "flow/changes.h"
 #include "flow/privileges.h"
-#include "init/beside.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -115,11 +114,12 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	}
 	together_join(s, plan);
 	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
-	if (err->text[0] && plan->beside) {
+	if (err->text[0] && plan->observer) {
 		// The others have to know that nothing was started here.
 		struct workload_end end = {.status = status};
 		memcpy(end.text, err->text, sizeof(end.text) - 1);
-		plan->beside->ended(plan->beside, &end);
+		plan->observer->end = &end;
+		observe(plan->observer, EVENT_ENDED, 0, 0);
 	}
 	s->ran = !err->text[0];
 	return status;

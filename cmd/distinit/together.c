@@ -45,16 +45,14 @@ int together_options(struct session *s, struct err *err) {
 }
 
 void together_join(struct session *s, struct init_plan *plan) {
-	// The program may bind its port seconds from now. Until it has ended no other job gets that.
-	plan->kept_fd = s->held_port;
+	static struct observer holder = OBSERVER_NONE;
 	if (s->together && s->together->lines) {
-		plan->beside = &s->together->beside;
-		if (plan->beside->kept < s->held_port) {
-			plan->beside->kept = s->held_port;
-		}
-		s->together->event = plan->event;
-		s->together->watcher = plan->watcher;
-		plan->event = together_event;
-		plan->watcher = s->together;
+		s->together->next = plan->observer;
+		plan->observer = &s->together->observer;
+	}
+	plan->observer = plan->observer ? plan->observer : &holder;
+	// The program may bind its port seconds from now. Until it has ended no other job gets that.
+	if (plan->observer->kept < s->held_port) {
+		plan->observer->kept = s->held_port;
 	}
 }

@@ -129,8 +129,9 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	case EVENT_REAPED:
 		say_reaped(g, a, b);
 		return false;
+	default:
+		return false;
 	}
-	return false;
 }
 
 static const char *const variables[] = {"vDUMB_INIT_DEBUG=1", "cDUMB_INIT_SETSID=0", NULL};

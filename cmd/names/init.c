@@ -106,8 +106,8 @@ int guise_obey(struct guise *g, char letter, const char *argument) {
 	}
 }
 
-static bool on_event(void *watcher, enum init_event event, int a, int b) {
-	struct guise *g = watcher;
+static bool on_event(struct observer *observer, enum init_event event, int a, int b) {
+	struct guise *g = (struct guise *)(void *)((char *)observer - offsetof(struct guise, observer));
 	if (event == EVENT_STARTED) {
 		g->child = a;
 	}
@@ -124,7 +124,7 @@ static int pause_until_signal(struct guise *g) {
 		session_fail(g->session, &err);
 		return 1;
 	}
-	leave_places(&(struct init_plan){0});
+	leave_places(&(struct observer)OBSERVER_NONE);
 	while (signal <= 0 || !(signal_bit(signal) & ends)) {
 		signal = take_signal(ALL_SIGNALS, &info, NULL);
 		while (reap_child(-1, NULL, WNOHANG) > 0) {
@@ -164,8 +164,9 @@ static int supervise_command(struct guise *g) {
 	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
 	// None of them says why the command ended, unless it is asked.
 	g->plan.explains = settings_on(&s->settings, OPT_WHY);
-	g->plan.event = on_event;
-	g->plan.watcher = g;
+	g->observer = (struct observer)OBSERVER_NONE;
+	g->observer.event = on_event;
+	g->plan.observer = &g->observer;
 	if (init_hold_signals(&g->plan, &err) < 0) {
 		session_fail(s, &err);
 		return 1;

@@ -61,8 +61,9 @@ struct guise {
 	struct session *session;
 	/** The name we were called by, without folders. */
 	const char *called;
-	/** For an init. The options write into it. */
+	/** For an init. The options write into the plan. */
 	struct init_plan plan;
+	struct observer observer;
 	char **command;
 	/** The most verbose level that is printed (enum log_level). */
 	unsigned level;
@@ -116,7 +117,7 @@ struct disguise {
 	int (*run)(struct guise *g, char **argv);
 	/** Before the workload starts, with all signals blocked. */
 	void (*prepare)(struct guise *g);
-	/** The watcher of the plan. */
+	/** Is told of what happens to the workload. */
 	bool (*event)(struct guise *g, enum init_event event, int a, int b);
 };
 

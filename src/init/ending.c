@@ -34,7 +34,7 @@ void ending_begin(struct supervisor *in) {
 
 void ending_by_limit(struct supervisor *in) {
 	in->limit_at = CLOCK_NEVER;
-	if (!in->plan.beside || !in->plan.beside->status) {
+	if (!in->plan.observer->status) {
 		in->limited = true;
 		in->told = (struct told_to_end){.at = clock_now_ms()};
 	}
@@ -75,10 +75,7 @@ static void kill_workload(struct supervisor *in) {
 	}
 }
 
-bool ending_step(struct supervisor *in) {
-	if (in->ended) {
-		return leftovers_step(in);
-	}
+void ending_step(struct supervisor *in) {
 	uint64_t now = clock_now_ms();
 	if (now >= in->limit_at) {
 		end_by_limit(in);
@@ -86,9 +83,4 @@ bool ending_step(struct supervisor *in) {
 	if (now >= in->kill_at) {
 		kill_workload(in);
 	}
-	return false;
-}
-
-uint64_t ending_next(const struct supervisor *in) {
-	return clock_earlier(in->kill_at, in->ended ? in->look_at : in->limit_at);
 }

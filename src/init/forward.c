@@ -77,13 +77,13 @@ void say_dropped(const struct supervisor *in, int signal) {
 	}
 }
 
-void forward(struct supervisor *in, siginfo_t *info) {
+bool forward(struct supervisor *in, siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
 	tell_signal(in, info, as);
 	if (as == 0) {
 		say_dropped(in, signal);
-		report(&in->plan, EVENT_FORWARDED, signal, 0);
-		return;
+		observe(in->plan.observer, EVENT_FORWARDED, signal, 0);
+		return false;
 	}
 	why_told(in, info);
 	int r = send_on(in, as, info);
@@ -95,9 +95,7 @@ void forward(struct supervisor *in, siginfo_t *info) {
 		// A stopped process would not handle the signal until it is continued.
 		continue_workload(in);
 	}
+	observe(in->plan.observer, EVENT_FORWARDED, signal, as);
 	// Signals that were ignored at start do not begin the grace period.
-	if (signal == SIGTERM && !was_ignored(signal)) {
-		ending_begin(in);
-	}
-	report(&in->plan, EVENT_FORWARDED, signal, as);
+	return signal == SIGTERM && !was_ignored(signal);
 }

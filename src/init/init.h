@@ -16,19 +16,21 @@
  *         ending.c     grace period, time limit
  *         leftovers.c  processes that are left behind
  *         terminal.c   foreground, Ctrl-Z
+ *         observer.c   who is told, and what is handled beside the workload
  *         say.c        messages; tell.c: the report
+ *
+ * The loop alone calls these. What they find to be done by another of them, they return.
  */
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "init/observer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct beside;
 struct report;
 struct access;
 
@@ -42,23 +44,6 @@ enum leftovers {
 	/** They see end of file on what they read from us, are asked to end, and are killed. */
 	LEFTOVERS_END,
 	LEFTOVERS_LEAVE,
-};
-
-/** What init_run() reports to a plan's watcher, with two numbers. */
-enum init_event {
-	/**
-	 * In the child, before it becomes the workload, with signals blocked. Return true if the
-	 * child has its process group and its terminal.
-	 */
-	EVENT_CHILD,
-	/** The workload has started: its pid. */
-	EVENT_STARTED,
-	/** A signal came: its number. Return true to drop it. */
-	EVENT_SIGNAL,
-	/** A signal was forwarded: its number, and the one that was sent; 0: none was sent. */
-	EVENT_FORWARDED,
-	/** A child, or an adopted orphan, has ended and was reaped: its pid, and its status. */
-	EVENT_REAPED,
 };
 
 struct init_plan {
@@ -100,17 +85,12 @@ struct init_plan {
 	struct report *report;
 	/** The folder that stands for "/" where the kernel's files are read; NULL: "/". */
 	const char *root;
-	/** A descriptor, close-on-exec, that stays open while the workload runs; 0: none. */
-	int kept_fd;
 	/** The program's name, for messages. */
 	const char *program;
 	/** Do not become a subreaper where we are not PID 1. */
 	bool no_subreaper;
-	/** Called for each event, with @watcher; NULL: nobody watches. */
-	bool (*event)(void *watcher, enum init_event event, int a, int b);
-	void *watcher;
-	/** What else to handle while the workload runs (init/beside.h); NULL: nothing. */
-	struct beside *beside;
+	/** Who is told of events, and what else is handled while the workload runs; NULL: nobody. */
+	struct observer *observer;
 	/** Set by init_hold_signals(). */
 	bool holds_signals;
 	uint64_t inherited_mask;
@@ -158,6 +138,12 @@ int init_hold_signals(struct init_plan *plan, struct err *err);
 
 /**
  * Start the workload. Wait until it has ended, and until its leftovers have ended.
+ *
+ * A start owns the child, its process group, the terminal's foreground, its leftovers, the deadlines
+ * and the observer's `end`, and gives them back: the child and its leftovers are reaped, the foreground
+ * is ours again, nothing is due. What the process left for good is not given back: the working
+ * directory, and descriptors that the plan does not keep; once there were leftovers to end, also stdin,
+ * and stdout and stderr if they were pipes. The arena keeps what the start took from it.
  *
  * Returns the status to exit with. If the workload could not be started, that is EXIT_NOT_FOUND,
  * EXIT_NOT_RUNNABLE or EXIT_OURS, and @err is set and should be printed; else its text is empty.

@@ -6,7 +6,6 @@
  * wait for us.
  */
 
-#include "init/beside.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>
@@ -28,18 +27,22 @@ static void close_descriptors(unsigned from, unsigned last) {
 	}
 }
 
-/** Close all descriptors above 2 except those that @plan keeps, also for what is beside. */
-static void close_others(const struct init_plan *plan) {
-	const struct beside *beside = plan->beside;
-	unsigned from = 3;
-	if (!beside && plan->kept_fd > 3) {
-		close_descriptors(from, (unsigned)plan->kept_fd - 1);
+/** The lowest descriptor, @from or above, that stays open for @observer; ~0U: none. */
+static unsigned kept_from(const struct observer *observer, unsigned from) {
+	int fd = (int)from, last = observer->kept;
+	for (int i = 0; i < OBSERVER_FDS; i++) {
+		last = observer->fds[i].fd > last ? observer->fds[i].fd : last;
 	}
-	if (!beside && plan->kept_fd >= 3) {
-		from = (unsigned)plan->kept_fd + 1;
+	while (fd <= last && fcntl(fd, F_GETFD) != FD_CLOEXEC) {
+		fd++;
 	}
-	unsigned kept = beside ? beside_kept_from(beside, from) : ~0U;
-	for (; kept != ~0U; kept = beside_kept_from(beside, from)) {
+	return fd <= last ? (unsigned)fd : ~0U;
+}
+
+/** Close all descriptors above 2 except those that @observer keeps. */
+static void close_others(const struct observer *observer) {
+	unsigned from = 3, kept;
+	while ((kept = kept_from(observer, from)) != ~0U) {
 		if (kept > from) {
 			close_descriptors(from, kept - 1);
 		}
@@ -57,8 +60,8 @@ int leave_folder(void) {
 	return here;
 }
 
-void leave_places(const struct init_plan *plan) {
-	close_others(plan);
+void leave_places(const struct observer *observer) {
+	close_others(observer);
 	if (chdir("/") < 0) {
 		// We may not search the root directory: we stay where we are.
 		return;

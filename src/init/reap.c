@@ -10,10 +10,7 @@
 static void take_status(struct supervisor *in, pid_t pid, int status) {
 	// Once the workload has been reaped, another process may get its PID.
 	if (pid != in->child || in->ended) {
-		report(&in->plan, EVENT_REAPED, pid, status);
-		if (in->plan.beside) {
-			in->plan.beside->reaped(in->plan.beside, pid, status);
-		}
+		observe(in->plan.observer, EVENT_REAPED, pid, status);
 		return;
 	}
 	if (WIFSTOPPED(status)) {
@@ -23,7 +20,7 @@ static void take_status(struct supervisor *in, pid_t pid, int status) {
 	in->ended = true;
 	in->status = status;
 	why_ended(in);
-	report(&in->plan, EVENT_REAPED, pid, status);
+	observe(in->plan.observer, EVENT_REAPED, pid, status);
 }
 
 void reap(struct supervisor *in) {

@@ -18,11 +18,7 @@
 /** What parent and child exchange, in the memory that they share until execve(). */
 struct start {
 	struct arena *arena;
-	const struct init_plan *plan;
-	const struct terminal *terminal;
-	/** The inherited action for SIGCHLD, restored in the child. */
-	struct sigaction child_action;
-	pid_t parent;
+	const struct supervisor *in;
 	/** The working directory, which we have left; -1: we have not. */
 	int folder;
 	/** Where to write the digits of LISTEN_PID; NULL: the variable is not for us. */
@@ -77,14 +73,14 @@ static char *prepare_listen_pid(struct arena *arena, char **envp, pid_t self) {
  * would never come: returns false.
  */
 static bool follow_parent(struct start *s) {
-	if (!s->plan->pdeathsig) {
+	if (!s->in->plan.pdeathsig) {
 		return true;
 	}
-	if (prctl(PR_SET_PDEATHSIG, (unsigned long)s->plan->pdeathsig) < 0) {
+	if (prctl(PR_SET_PDEATHSIG, (unsigned long)s->in->plan.pdeathsig) < 0) {
 		err_set(s->err, errno, "--pdeathsig cannot be set: %s", strerror(errno));
 		return false;
 	}
-	return getppid() == s->parent;
+	return getppid() == s->in->self;
 }
 
 /** Runs in the child. Returns only if the workload cannot be started: the status to exit with. */
@@ -93,8 +89,8 @@ static int become_workload(struct start *s) {
 	if (s->listen_pid) {
 		s->listen_pid[num_write(s->listen_pid, (uint64_t)getpid())] = '\0';
 	}
-	if (!report(s->plan, EVENT_CHILD, 0, 0)) {
-		terminal_enter(s->terminal);
+	if (!observe(s->in->plan.observer, EVENT_CHILD, 0, 0)) {
+		terminal_enter(&s->in->terminal);
 	}
 	if (!follow_parent(s)) {
 		return EXIT_OURS;
@@ -103,16 +99,16 @@ static int become_workload(struct start *s) {
 		err_set(s->err, errno, "the working directory cannot be entered: %s", strerror(errno));
 		return EXIT_OURS;
 	}
-	sigaction(SIGCHLD, &s->child_action, NULL);
+	sigaction(SIGCHLD, &s->in->child_action, NULL);
 	// Last: from here on, signals are delivered with the dispositions that the workload
 	// inherits.
-	int r = block_signals(s->plan->inherited_mask, NULL);
+	int r = block_signals(s->in->plan.inherited_mask, NULL);
 	if (r < 0) {
 		err_set(s->err, -r, "the command's signals cannot be unblocked: %s", strerror(-r));
 		return EXIT_OURS;
 	}
 	s->status = 0;
-	int status = exec_program(s->arena, s->plan->argv, s->plan->envp, s->plan->path, s->err);
+	int status = exec_program(s->arena, s->in->plan.argv, s->in->plan.envp, s->in->plan.path, s->err);
 	s->status = status;
 	return status;
 }
@@ -122,7 +118,7 @@ static pid_t start_copy(struct start *s) {
 	pid_t pid = fork();
 	if (pid == 0) {
 		int status = become_workload(s);
-		dprintf(STDERR_FILENO, "%s: error: %s\n", s->plan->program, s->err->text);
+		dprintf(STDERR_FILENO, "%s: error: %s\n", s->in->plan.program, s->err->text);
 		_exit(status);
 	}
 	return pid;
@@ -141,22 +137,15 @@ static pid_t start_child(struct start *s) {
 	return refused ? start_copy(s) : pid;
 }
 
-pid_t start_workload(struct arena *arena, const struct init_plan *plan, const struct terminal *terminal,
-		     int *status, struct err *err) {
+pid_t start_workload(const struct supervisor *in, struct arena *arena, int *status, struct err *err) {
 	struct start s = {
 		.arena = arena,
-		.plan = plan,
-		.terminal = terminal,
-		.parent = getpid(),
+		.in = in,
 		.folder = leave_folder(),
+		.listen_pid = prepare_listen_pid(arena, in->plan.envp, in->self),
 		.err = err,
 	};
 	err_set(err, EINTR, "the command was killed before it could start");
-	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
-	struct sigaction plain = {.sa_handler = SIG_DFL};
-	sigaction(SIGCHLD, &plain, &s.child_action);
-	s.listen_pid = prepare_listen_pid(arena, plan->envp, s.parent);
-
 	pid_t pid = start_child(&s);
 	if (s.folder >= 0) {
 		close(s.folder);
@@ -167,7 +156,7 @@ pid_t start_workload(struct arena *arena, const struct init_plan *plan, const st
 		return -1;
 	}
 	if (s.status) {
-		terminal_leave(terminal, pid);
+		terminal_leave(&in->terminal, pid);
 		*status = s.status;
 		return -1;
 	}

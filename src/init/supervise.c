@@ -12,12 +12,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-bool report(const struct init_plan *plan, enum init_event event, int a, int b) {
-	return plan->event && plan->event(plan->watcher, event, a, b);
-}
-
-void handle_signal(struct supervisor *in, siginfo_t *info) {
-	if (report(&in->plan, EVENT_SIGNAL, info->si_signo, 0)) {
+static void handle_signal(struct supervisor *in, siginfo_t *info) {
+	if (observe(in->plan.observer, EVENT_SIGNAL, info->si_signo, 0)) {
 		return;
 	}
 	if (info->si_signo == SIGCHLD) {
@@ -40,34 +36,65 @@ void handle_signal(struct supervisor *in, siginfo_t *info) {
 	if (info->si_signo == SIGCONT && terminal_continue(in)) {
 		return;
 	}
-	forward(in, info);
-}
-
-/** Sleep until a signal comes or the time @at. Returns whether a signal came. */
-static bool sleep_until(uint64_t at, siginfo_t *info) {
-	if (at == CLOCK_NEVER) {
-		return take_signal(ALL_SIGNALS, info, NULL) > 0;
+	if (forward(in, info)) {
+		ending_begin(in);
 	}
-	struct timespec timeout = clock_timespec(clock_left(clock_now_ms(), at));
-	return take_signal(ALL_SIGNALS, info, &timeout) > 0;
 }
 
+/** When the loop has something to do, without a signal. */
+static uint64_t next_step(const struct supervisor *in) {
+	return clock_earlier(in->kill_at, in->ended ? in->look_at : in->limit_at);
+}
+
+/** Sleep until a signal comes, the time @at, or something beside. Returns whether a signal came. */
 static bool wait_until(struct supervisor *in, uint64_t at, siginfo_t *info) {
-	return in->plan.beside ? beside_wait_until(in, at, info) : sleep_until(at, info);
+	struct timespec timeout = {0};
+	bool polls = observer_polls(in->plan.observer), never = !polls && at == CLOCK_NEVER;
+	if (polls) {
+		observer_wait_until(in, at);
+	} else if (!never) {
+		timeout = clock_timespec(clock_left(clock_now_ms(), at));
+	}
+	return take_signal(ALL_SIGNALS, info, never ? NULL : &timeout) > 0;
 }
 
-/** Handle what is beside the workload. Returns whether the loop must go on for it. */
-static bool wake_beside(struct supervisor *in) {
-	return in->plan.beside && beside_wake(in);
+/** Do what the observer asks for. Returns whether the loop must go on for it. */
+static bool obey(struct supervisor *in, struct observer *o) {
+	for (int signal = 1; o->signals; signal++) {
+		if (o->signals & signal_bit(signal)) {
+			siginfo_t info = {.si_signo = signal, .si_code = SI_USER};
+			o->signals &= ~signal_bit(signal);
+			// These signals are for the workload. One that comes after its end does not
+			// shorten the wait for leftovers.
+			if (!in->ended) {
+				handle_signal(in, &info);
+			}
+		}
+	}
+	if (o->limit && !in->ended) {
+		ending_by_limit(in);
+	}
+	o->limit = false;
+	return o->busy;
+}
+
+/** Do what is due. Returns whether everything is over. */
+static bool step(struct supervisor *in) {
+	if (!in->ended) {
+		ending_step(in);
+		return false;
+	}
+	return leftovers_step(in);
 }
 
 static void supervise(struct supervisor *in) {
 	siginfo_t info = {0};
 	do {
-		if (wait_until(in, ending_next(in), &info)) {
+		if (wait_until(in, next_step(in), &info)) {
 			handle_signal(in, &info);
 		}
-	} while (wake_beside(in) || !ending_step(in));
+		observer_wake(in);
+	} while (obey(in, in->plan.observer) || !step(in));
 }
 
 /** A sandbox may refuse what the loop lives on. Without it, it would spin, or no time limit would end. */
@@ -123,7 +150,7 @@ static void become_subreaper(const struct supervisor *in) {
  * accessible again.
  */
 static void shut_out_others(const struct supervisor *in) {
-	if (prctl(PR_SET_DUMPABLE, 0UL) < 0 && in->plan.beside) {
+	if (prctl(PR_SET_DUMPABLE, 0UL) < 0 && observer_polls(in->plan.observer)) {
 		say(in, LOG_WARN,
 		    "processes of the same user can take the sockets to the other nodes: "
 		    "PR_SET_DUMPABLE fails: %s",
@@ -131,40 +158,60 @@ static void shut_out_others(const struct supervisor *in) {
 	}
 }
 
+/** What is done once, before the first start. */
+static void become_parent(struct supervisor *in) {
+	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &in->child_action);
+	if (in->plan.leftovers == LEFTOVERS_AUTO) {
+		// The first process of a container that shares somebody's PID namespace has no parent there.
+		in->plan.leftovers = in->self == 1 || getppid() == 0 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
+	}
+	become_subreaper(in);
+	shut_out_others(in);
+}
+
+/** A start begins: nothing of another one is left in @in. */
+static void begin_start(struct supervisor *in) {
+	const size_t first = offsetof(struct supervisor, child);
+	memset((char *)in + first, 0, offsetof(struct supervisor, asked) - first);
+	in->limit_at = in->kill_at = in->look_at = in->told.at = CLOCK_NEVER;
+	in->plan.observer->end = NULL;
+	in->terminal = terminal_look(&in->plan);
+}
+
+/** One start of the workload, to its end. Returns as init_run(). */
+static int run_start(struct supervisor *in, struct arena *arena, struct err *err) {
+	int status;
+	begin_start(in);
+	why_begin(in, arena);
+	in->child = start_workload(in, arena, &status, err);
+	if (in->child < 0) {
+		return status;
+	}
+	in->limit_at = clock_after(in->started_at, in->plan.time_limit_ms);
+	leave_places(in->plan.observer);
+	observe(in->plan.observer, EVENT_STARTED, in->child, 0);
+	tell_started(in);
+	supervise(in);
+	terminal_leave(&in->terminal, in->child);
+	return workload_status(in);
+}
+
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err) {
 	// First of all: signals that arrive from here on stay pending until they can be forwarded.
 	struct supervisor in;
 	memset(&in, 0, offsetof(struct supervisor, asked));
 	in.plan = *plan;
-	in.kill_at = in.look_at = in.told.at = CLOCK_NEVER;
 	int r = init_hold_signals(&in.plan, err);
 	if (r < 0) {
 		return EXIT_OURS;
 	}
+	in.nobody = (struct observer)OBSERVER_NONE;
+	in.plan.observer = plan->observer ? plan->observer : &in.nobody;
+	in.plan.observer->supervisor = &in;
 	in.name = plan->argv[0];
 	in.self = getpid();
-	in.terminal = terminal_look(plan);
-	if (in.plan.leftovers == LEFTOVERS_AUTO) {
-		// The first process of a container that shares somebody's PID namespace has no parent there.
-		in.plan.leftovers = in.self == 1 || getppid() == 0 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
-	}
-	become_subreaper(&in);
-	shut_out_others(&in);
-
-	int status;
-	why_begin(&in, arena);
-	in.child = start_workload(arena, &in.plan, &in.terminal, &status, err);
-	if (in.child < 0) {
-		return status;
-	}
-	in.limit_at = clock_after(in.started_at, plan->time_limit_ms);
-	leave_places(plan);
-	report(plan, EVENT_STARTED, in.child, 0);
-	tell_started(&in);
-	if (plan->beside) {
-		beside_begin(&in);
-	}
-	supervise(&in);
-	terminal_leave(&in.terminal, in.child);
-	return workload_status(&in);
+	in.signal_fd = -1;
+	become_parent(&in);
+	return run_start(&in, arena, err);
 }

@@ -4,7 +4,6 @@
 /** What the parts of init/ share while the workload runs. None of it is on the heap. */
 
 #include "base/duration.h"
-#include "init/beside.h"
 #include "init/init.h"
 #include "init/kernel.h"
 
@@ -56,12 +55,23 @@ struct told_to_end {
 };
 
 struct supervisor {
+	// Of the process: set once.
+
+	struct init_plan plan;
+	/** Who is told if the plan has nobody. */
+	struct observer nobody;
 	/** The workload's name, for messages. */
 	const char *name;
 	pid_t self;
+	/** The inherited action for SIGCHLD, which the workload gets. */
+	struct sigaction child_action;
+	/** A signalfd, so that an observer can poll for signals; -1: not open. */
+	int signal_fd;
+
+	// Of one start of the workload: begin_start() sets them.
+
 	pid_t child;
 	struct terminal terminal;
-
 	/** Whether the workload has ended, and its status from waitpid(). */
 	bool ended;
 	int status;
@@ -97,14 +107,9 @@ struct supervisor {
 	uint64_t pause;
 	/** The time limit was reached. */
 	bool limited;
-	/** beside->ended() was called. */
-	bool end_reported;
-	/** A signalfd, so that what is beside can poll for signals; -1: not available. */
-	int signal_fd;
 	/** A signal could not be forwarded. This is reported once. */
 	bool refused;
 	uint32_t n_asked;
-	struct init_plan plan;
 	/** Last, so that most of it is never touched. */
 	pid_t asked[ASKED_MAX];
 };
@@ -112,34 +117,20 @@ struct supervisor {
 /** The status to exit with, once the workload has ended. */
 INLINE int workload_status(const struct supervisor *in) {
 	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
-	int other = in->plan.beside ? in->plan.beside->status : 0;
+	int other = in->plan.observer->status;
 	return in->plan.status_as[in->limited ? EXIT_TIME_LIMIT : other ? other : status];
 }
 
-// beside.c
+// observer.c
 
-/** The lowest descriptor, @from or above, that must stay open; ~0U: none. */
-unsigned beside_kept_from(const struct beside *beside, unsigned from);
+/** Whether it has anything to wait for beside signals. */
+bool observer_polls(const struct observer *observer);
 
-/** The workload has started. */
-void beside_begin(struct supervisor *in);
+/** Sleep until a signal comes, something happens beside the workload, or the time @at. */
+void observer_wait_until(struct supervisor *in, uint64_t at);
 
-/**
- * Sleep until a signal comes, something happens beside the workload, or the time @at.
- * Returns whether a signal came.
- */
-bool beside_wait_until(struct supervisor *in, uint64_t at, siginfo_t *info);
-
-/** Handle what has happened or is due. Returns whether the loop must go on for it. */
-bool beside_wake(struct supervisor *in);
-
-// supervise.c
-
-/** Report to the plan's watcher, if there is one. Returns what it returns. */
-bool report(const struct init_plan *plan, enum init_event event, int a, int b);
-
-/** Handle a signal. */
-void handle_signal(struct supervisor *in, siginfo_t *info);
+/** Tell the observer that the loop is awake; and once, first, that the workload has ended. */
+void observer_wake(struct supervisor *in);
 
 // say.c
 
@@ -178,8 +169,7 @@ void tell_ended(const struct supervisor *in);
  * Start the workload. All signals are blocked here; the workload gets the inherited mask.
  * Returns its pid; or -1, with the status to exit with in *@status and the message in @err.
  */
-pid_t start_workload(struct arena *arena, const struct init_plan *plan, const struct terminal *terminal,
-		     int *status, struct err *err);
+pid_t start_workload(const struct supervisor *in, struct arena *arena, int *status, struct err *err);
 
 // reap.c
 
@@ -223,17 +213,14 @@ void terminal_leave(const struct terminal *terminal, pid_t child);
 
 // ending.c
 
-/** The time limit is reached: ask the workload to end. */
+/** The workload has to end, by a time limit or for the observer: ask it to, and begin the grace period. */
 void ending_by_limit(struct supervisor *in);
 
 /** The workload was asked to end: begin the grace period, unless one has begun. */
 void ending_begin(struct supervisor *in);
 
-/** Handle what is due: time limit, grace period, leftovers. Returns whether everything is over. */
-bool ending_step(struct supervisor *in);
-
-/** When something is due, on clock_now_ms()'s clock; CLOCK_NEVER: only when a signal comes. */
-uint64_t ending_next(const struct supervisor *in);
+/** While the workload runs: handle what is due, the time limit and the end of the grace period. */
+void ending_step(struct supervisor *in);
 
 // leftovers.c
 
@@ -248,8 +235,8 @@ void leftovers_hurry(struct supervisor *in, int signal);
 
 // forward.c
 
-/** Forward the signal of @info to the workload. */
-void forward(struct supervisor *in, siginfo_t *info);
+/** Forward the signal of @info to the workload. Returns whether it asks the workload to end. */
+bool forward(struct supervisor *in, siginfo_t *info);
 
 /** Send @signal to the workload or its process group. Returns 0 or a negative errno. */
 int send_to_workload(const struct supervisor *in, int signal);
@@ -275,7 +262,7 @@ void say_dropped(const struct supervisor *in, int signal);
 int leave_folder(void);
 
 /**
- * Leave the working directory, and close the descriptors above 2 except those that @plan keeps. The
+ * Leave the working directory, and close the descriptors above 2 except those that @observer keeps. The
  * workload has its own copies.
  */
-void leave_places(const struct init_plan *plan);
+void leave_places(const struct observer *observer);

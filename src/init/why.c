@@ -146,8 +146,8 @@ void why_ended(struct supervisor *in) {
 	put_status(end, in->status);
 	put_told(end, &in->told, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
-	// What is beside says why, in words of its own.
-	plain = plain || (in->plan.beside && in->plan.beside->status);
+	// The observer says why, in words of its own.
+	plain = plain || in->plan.observer->status;
 	in->last_words = in->plan.explains && !plain;
 	say(in, in->last_words ? LOG_WARN : LOG_INFO, "%s ended after %s: %s", in->name,
 	    duration_text(end->ran_ms).s, end->text);

@@ -39,8 +39,8 @@ struct death {
 	char text[DIED_TEXT_MAX + 1];
 };
 
-static struct together *of(struct beside *beside) {
-	return (struct together *)(void *)((char *)beside - offsetof(struct together, beside));
+static struct together *of(struct observer *observer) {
+	return (struct together *)(void *)((char *)observer - offsetof(struct together, observer));
 }
 
 static void hang_up(struct together *t, struct kept_line *kept) {
@@ -82,13 +82,14 @@ static const char *sentence(const struct together *t, const struct ended *first)
 static void say_first(struct together *t, bool ours) {
 	struct buf text = BUF(t->call->arena);
 	buf_putf(&text, "%s; ending", t->first);
-	bool exited = t->end && t->end->status < 128;
-	if (ours && t->call->rank == 0 && !t->port && t->open && exited && t->end->ran_ms < BIND_MS) {
+	bool exited = t->observer.end && t->observer.end->status < 128;
+	if (ours && t->call->rank == 0 && !t->port && t->open && exited &&
+	    t->observer.end->ran_ms < BIND_MS) {
 		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
 			 t->call->port);
 	}
-	t->beside.words = buf_text(&text);
-	t->beside.last_words = t->end && t->beside.status;
+	t->observer.words = buf_text(&text);
+	t->observer.last_words = t->observer.end && t->observer.status;
 }
 
 /** Now it is known who was first: tell the others, and end our own program. */
@@ -109,13 +110,13 @@ static void know(struct together *t, const struct ended *first) {
 		hang_up_all(t);
 	}
 	// Who was told to end as well, or has ended with 0, does not end because of this.
-	if (!ours && !t->told && !(t->end && t->end->status == 0)) {
-		t->beside.status = EXIT_ANOTHER;
-		t->beside.limit = true;
-	} else if (ours && first->why == END_FAILED && !t->end) {
+	if (!ours && !t->told && !(t->observer.end && t->observer.end->status == 0)) {
+		t->observer.status = EXIT_ANOTHER;
+		t->observer.limit = true;
+	} else if (ours && first->why == END_FAILED && !t->observer.end) {
 		// One of its processes has failed, and it has not ended for that.
-		t->beside.status = first->status;
-		t->beside.limit = true;
+		t->observer.status = first->status;
+		t->observer.limit = true;
 	}
 	say_first(t, ours);
 	t->report(t, first);
@@ -243,7 +244,7 @@ static struct str death_text(const struct together *t, const struct worker_end *
 	} else {
 		buf_putf(&text, ") ended with exit status %d", WEXITSTATUS(end->status));
 	}
-	uint32_t kills = beside_oom_kills(&t->beside);
+	uint32_t kills = observer_oom_kills(&t->observer);
 	if (kills && kills != OOM_UNKNOWN) {
 		buf_putf(&text, OOM_TEXT, kills);
 	}
@@ -369,7 +370,7 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 	int r = 0;
 	for (int n = 0; r == 0 && kept->line.fd >= 0; n++) {
 		if (n == LINE_TURN) {
-			line_watch(kept->line.fd, t->beside.fds[0].fd, EPOLL_CTL_MOD,
+			line_watch(kept->line.fd, t->observer.fds[0].fd, EPOLL_CTL_MOD,
 				   (epoll_data_t){.u64 = i});
 			return;
 		}
@@ -386,46 +387,46 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 
 /** How long we stay for the others. */
 static uint64_t patience(const struct together *t) {
-	return t->known ? CLOSE_MS : t->end->status ? WORD_MS : t->linger_ms;
+	return t->known ? CLOSE_MS : t->observer.end->status ? WORD_MS : t->linger_ms;
 }
 
 /** Set what the loop waits for. */
 static void set_waits(struct together *t) {
-	struct beside *beside = &t->beside;
-	beside->busy = t->end && (t->open || t->settle_at != CLOCK_NEVER);
-	if (beside->busy && t->leave_at == CLOCK_NEVER) {
+	struct observer *observer = &t->observer;
+	observer->busy = t->observer.end && (t->open || t->settle_at != CLOCK_NEVER);
+	if (observer->busy && t->leave_at == CLOCK_NEVER) {
 		t->leave_at = clock_after(clock_now_ms(), patience(t));
 	}
-	beside->due_at = clock_earlier(t->leave_at, clock_earlier(t->settle_at, t->workers.scan_at));
+	observer->due_at = clock_earlier(t->leave_at, clock_earlier(t->settle_at, t->workers.scan_at));
 }
 
-static void ended(struct beside *beside, const struct workload_end *end) {
-	struct together *t = of(beside);
+/** Our own program has ended. */
+static void handle_end(struct together *t) {
+	struct observer *observer = &t->observer;
+	const struct workload_end *end = observer->end;
 	struct buf text = BUF(t->call->arena);
-	t->end = end;
 	watch_workers(t);
 	workers_end(&t->workers);
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
 	int status = by_term ? 0 : end->status;
-	if (beside->status) {
+	if (observer->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,
 			 duration_text(clock_now_ms() - t->first_at).s);
-		beside->words = buf_text(&text);
-		beside->last_words = true;
+		observer->words = buf_text(&text);
+		observer->last_words = true;
 	} else if (!t->known && (t->call->rank || status)) {
 		tell(t, END_FAILED, status, end->text);
 		if (!status) {
 			hang_up_all(t);
 		}
 	}
-	set_waits(t);
 }
 
-static void wake(struct beside *beside) {
-	struct together *t = of(beside);
+/** Handle what has come, and what is due. */
+static void wake(struct together *t) {
 	struct epoll_event events[64];
-	int n = epoll_wait(beside->fds[0].fd, events, 64, 0);
+	int n = epoll_wait(t->observer.fds[0].fd, events, 64, 0);
 	for (int i = 0; i < n; i++) {
 		uint64_t which = events[i].data.u64;
 		if (which & WORKERS_BIT) {
@@ -434,7 +435,7 @@ static void wake(struct beside *beside) {
 			read_line(t, (uint32_t)which, events[i].events & ~(unsigned)EPOLLIN);
 		}
 	}
-	if (!t->end) {
+	if (!t->observer.end) {
 		watch_workers(t);
 	}
 	uint64_t now = clock_now_ms();
@@ -452,15 +453,6 @@ static void wake(struct beside *beside) {
 			t->known = true;
 		}
 	}
-	set_waits(t);
-}
-
-static void started(struct beside *beside) {
-	(void)beside;
-}
-
-static void reaped(struct beside *beside, pid_t pid, int status) {
-	(void)beside, (void)pid, (void)status;
 }
 
 /** TERM has come. Returns whether it is dropped: the program got one, and is on its way. */
@@ -468,34 +460,58 @@ static bool drop_term(struct together *t) {
 	if (!t->told && !t->known) {
 		return false;
 	}
-	if (!t->end && !t->told) {
+	if (!t->observer.end && !t->told) {
 		// The program was told to end because of another, and now we are told to: its status is its own.
 		t->told = true;
-		t->beside.status = 0;
+		t->observer.status = 0;
 	}
 	return true;
 }
 
-bool together_event(void *watcher, enum init_event event, int a, int b) {
-	struct together *t = watcher;
-	if (event == EVENT_SIGNAL && a == SIGTERM && drop_term(t)) {
+/** Returns whether the event is dropped. */
+static bool handle(struct together *t, enum init_event event, int a, int b) {
+	switch (event) {
+	case EVENT_CHILD:
+		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
+		break;
+	case EVENT_STARTED:
+		workers_begin(&t->workers, t->observer.fds[0].fd, a);
+		break;
+	case EVENT_SIGNAL:
+		if (a == SIGTERM && drop_term(t)) {
+			return true;
+		}
+		if (t->observer.end && (a == SIGTERM || a == SIGINT)) {
+			t->leave_at = 0;
+		}
+		break;
+	case EVENT_FORWARDED:
+		if (a == SIGTERM && b && !t->known) {
+			t->told = true;
+			if (t->relays) {
+				tell(t, END_TOLD, 0, "SIGTERM");
+			}
+		}
+		break;
+	case EVENT_ENDED:
+		handle_end(t);
+		break;
+	case EVENT_WAKE:
+		wake(t);
+		break;
+	case EVENT_REAPED:
+		break;
+	}
+	return false;
+}
+
+static bool on_event(struct observer *observer, enum init_event event, int a, int b) {
+	struct together *t = of(observer);
+	if (handle(t, event, a, b)) {
 		return true;
 	}
-	if (event == EVENT_CHILD) {
-		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
-	} else if (event == EVENT_STARTED) {
-		workers_begin(&t->workers, t->beside.fds[0].fd, a);
-		set_waits(t);
-	} else if (event == EVENT_FORWARDED && a == SIGTERM && b && !t->known) {
-		t->told = true;
-		if (t->relays) {
-			tell(t, END_TOLD, 0, "SIGTERM");
-		}
-	} else if (event == EVENT_SIGNAL && t->end && (a == SIGTERM || a == SIGINT)) {
-		t->leave_at = 0;
-		set_waits(t);
-	}
-	return t->event && t->event(t->watcher, event, a, b);
+	set_waits(t);
+	return observe(t->next, event, a, b);
 }
 
 /** The connections may be more than the soft limit allows, and we open files, too. */
@@ -507,40 +523,33 @@ static void raise_limit(struct together *t) {
 
 /** Watch line @i. Returns 0; or -1 with errno. */
 static int watch_line(struct together *t, uint32_t i) {
-	struct beside *beside = &t->beside;
+	struct observer *observer = &t->observer;
 	int fd = t->lines[i].line.fd;
 	if (fd < 0) {
 		t->open--;
 		lose(t, &t->lines[i], i, "it did not hear the start");
-		beside->due_at = t->leave_at = 0;
+		observer->due_at = t->leave_at = 0;
 		return 0;
 	}
 	stream_keep(fd);
-	beside->kept = fd > beside->kept ? fd : beside->kept;
-	return line_watch(fd, beside->fds[0].fd, EPOLL_CTL_ADD, (epoll_data_t){.u64 = i});
+	observer->kept = fd > observer->kept ? fd : observer->kept;
+	return line_watch(fd, observer->fds[0].fd, EPOLL_CTL_ADD, (epoll_data_t){.u64 = i});
 }
 
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err) {
-	static const struct beside plain = {
-		.fds = {{.events = POLLIN}, {.fd = -1}},
-		.kept = -1,
-		.due_at = CLOCK_NEVER,
-		.started = started,
-		.reaped = reaped,
-		.ended = ended,
-		.wake = wake,
-	};
 	const uint32_t first = call->rank == 0;
 	t->call = call;
 	t->lines = end->lines;
 	t->n = first ? call->size : 1;
 	t->open = t->n - first;
-	t->beside = plain;
+	t->observer = (struct observer)OBSERVER_NONE;
+	t->observer.event = on_event;
+	t->observer.fds[0].events = POLLIN;
 	t->settle_at = t->leave_at = t->workers.scan_at = CLOCK_NEVER;
 	raise_limit(t);
 	int r = epoll_create1(EPOLL_CLOEXEC);
-	t->beside.fds[0].fd = r;
+	t->observer.fds[0].fd = r;
 	// The coordinator has none to itself.
 	for (uint32_t i = first; r >= 0 && i < t->n; i++) {
 		r = watch_line(t, i);

@@ -17,8 +17,7 @@
  * Nothing is sent while nothing happens: the kernel watches the connections.
  */
 
-#include "init/beside.h"
-#include "init/init.h"
+#include "init/observer.h"
 #include "rollcall/rollcall.h"
 #include "rollcall/workers.h"
 
@@ -42,12 +41,11 @@ struct together {
 	/** Called once, when it is known who was first. */
 	void (*report)(struct together *together, const struct ended *first);
 
-	/** The plan's own watcher, which is told of all events, too; NULL: none. */
-	bool (*event)(void *watcher, enum init_event event, int a, int b);
-	void *watcher;
+	/** Another observer, which is told of all events, too, but of TERM that is dropped; NULL: none. */
+	struct observer *next;
 
-	/** For the plan of --init. */
-	struct beside beside;
+	/** For the plan of --init. Its `end` is how our own program has ended. */
+	struct observer observer;
 
 	// For together.c.
 
@@ -57,8 +55,6 @@ struct together {
 	struct kept_line *lines;
 	uint32_t n;
 	uint32_t open;
-	/** How our own program has ended; NULL: it has not. */
-	const struct workload_end *end;
 	/** It got TERM. */
 	bool told;
 	/** Somebody was first: who, as a sentence, and when that came. Or we leave, and it is NULL. */
@@ -80,14 +76,11 @@ struct together {
 };
 
 /**
- * Take over the connections of @end, the result of @call with `stay`, and set up @beside. The other
+ * Take over the connections of @end, the result of @call with `stay`, and set up `observer`. The other
  * fields up to `report` are set. Returns 0; a negative errno with @err.
  */
 int together_begin(struct together *together, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err);
-
-/** For the plan: what --init tells of its events. @together is the watcher. */
-bool together_event(void *together, enum init_event event, int a, int b);
 
 /** Append who was first: the members of a JSON object. */
 void together_json(const struct ended *first, struct buf *out);

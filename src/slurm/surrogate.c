@@ -12,7 +12,6 @@
 
 #include "base/duration.h"
 #include "exec/exec.h"
-#include "init/beside.h"
 #include "init/kernel.h"
 
 #include <stddef.h>
@@ -33,8 +32,7 @@
 #define ASK_MS	    10000
 
 struct surrogate {
-	/** Must be first: the loop has a pointer to this only. */
-	struct beside beside;
+	struct observer observer;
 	struct arena *arena;
 	const struct surrogate_plan *plan;
 	/** squeue, while it runs, and its output. */
@@ -68,7 +66,7 @@ static void report_up(const struct surrogate *s) {
 
 /** Forward the step's signals to the workload. */
 static void take_signals(struct surrogate *s) {
-	s->beside.signals |= s->step.signals;
+	s->observer.signals |= s->step.signals;
 	s->step.signals = 0;
 }
 
@@ -85,7 +83,7 @@ static void take_end(struct surrogate *s) {
 		report(s, LOG_INFO,
 		       arena_format(s->arena, "step %s.%s was cancelled: the command is asked to end", job,
 				    step->id));
-		s->beside.signals |= signal_bit(SIGTERM);
+		s->observer.signals |= signal_bit(SIGTERM);
 	} else if (step->end == STEP_GONE && running) {
 		report(s, LOG_WARN,
 		       arena_format(s->arena, "step %s.%s is gone: %s; the command continues without one",
@@ -186,7 +184,7 @@ static void check_limit(struct surrogate *s) {
 	budget_beat(s->plan->budget);
 	if (!s->limited && budget_is_used_up(s->plan->budget)) {
 		s->limited = true;
-		s->beside.limit = true;
+		s->observer.limit = true;
 		say_limit(s);
 	}
 	// The budget gets entries until the workload has ended.
@@ -195,27 +193,26 @@ static void check_limit(struct surrogate *s) {
 
 // --- for the loop
 
-static struct surrogate *of(struct beside *beside) {
-	return (struct surrogate *)(void *)((char *)beside - offsetof(struct surrogate, beside));
+static struct surrogate *of(struct observer *observer) {
+	return (struct surrogate *)(void *)((char *)observer - offsetof(struct surrogate, observer));
 }
 
 /** Set what the loop waits for. */
 static void set_waits(struct surrogate *s) {
-	struct beside *b = &s->beside;
+	struct observer *o = &s->observer;
 	if (s->ask.pid) {
-		b->fds[0] = (struct pollfd){.fd = s->ask.out, .events = POLLIN};
-		b->fds[1].fd = -1;
+		o->fds[0] = (struct pollfd){.fd = s->ask.out, .events = POLLIN};
+		o->fds[1].fd = -1;
 	} else {
-		step_fds(&s->step, b->fds);
+		step_fds(&s->step, o->fds);
 	}
-	b->kept = s->step.srun.in;
+	o->kept = s->step.srun.in;
 	bool ended = s->status >= 0;
-	b->due_at = ended ? s->give_up_at : clock_earlier(s->beat_at, s->limit_at);
-	b->busy = ended && s->give_up_at != CLOCK_NEVER && (s->ask.pid || s->step.srun.pid);
+	o->due_at = ended ? s->give_up_at : clock_earlier(s->beat_at, s->limit_at);
+	o->busy = ended && s->give_up_at != CLOCK_NEVER && (s->ask.pid || s->step.srun.pid);
 }
 
-static void started(struct beside *beside) {
-	struct surrogate *s = of(beside);
+static void started(struct surrogate *s) {
 	if (s->plan->budget) {
 		set_limit(s);
 	}
@@ -224,11 +221,9 @@ static void started(struct beside *beside) {
 	} else if (s->step.state == STEP_NONE) {
 		begin_step(s);
 	}
-	set_waits(s);
 }
 
-static void reaped(struct beside *beside, pid_t pid, int status) {
-	struct surrogate *s = of(beside);
+static void reaped(struct surrogate *s, pid_t pid, int status) {
 	if (pid == s->ask.pid) {
 		take_answer(s, status);
 	} else if (pid == s->step.srun.pid) {
@@ -237,19 +232,16 @@ static void reaped(struct beside *beside, pid_t pid, int status) {
 		take_signals(s);
 		take_end(s);
 	}
-	set_waits(s);
 }
 
-static void ended(struct beside *beside, const struct workload_end *end) {
-	struct surrogate *s = of(beside);
+static void ended(struct surrogate *s) {
 	struct err err;
-	s->status = end->status;
+	s->status = s->observer.end->status;
 	s->give_up_at = clock_now_ms() + END_MS;
-	step_send_status(&s->step, end->status);
+	step_send_status(&s->step, s->status);
 	if (s->plan->budget && budget_leave(s->plan->budget, &err) < 0) {
 		report(s, LOG_WARN, err.text);
 	}
-	set_waits(s);
 }
 
 /** Slurm took too long: kill what runs. If that takes too long, too, stop waiting. */
@@ -273,8 +265,7 @@ static void give_up(struct surrogate *s) {
 	}
 }
 
-static void wake(struct beside *beside) {
-	struct surrogate *s = of(beside);
+static void wake(struct surrogate *s) {
 	if (s->ask.pid) {
 		read_answer(s);
 	}
@@ -290,7 +281,21 @@ static void wake(struct beside *beside) {
 	if (clock_now_ms() >= s->give_up_at) {
 		give_up(s);
 	}
+}
+
+static bool on_event(struct observer *observer, enum init_event event, int a, int b) {
+	struct surrogate *s = of(observer);
+	if (event == EVENT_STARTED) {
+		started(s);
+	} else if (event == EVENT_REAPED) {
+		reaped(s, a, b);
+	} else if (event == EVENT_ENDED) {
+		ended(s);
+	} else if (event == EVENT_WAKE) {
+		wake(s);
+	}
 	set_waits(s);
+	return false;
 }
 
 // --- a step that is required
@@ -369,13 +374,7 @@ static int begin_budget(const struct surrogate_plan *plan, bool join, struct err
 
 int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct err *err) {
 	struct surrogate s = {
-		.beside =
-			{
-				.started = started,
-				.reaped = reaped,
-				.ended = ended,
-				.wake = wake,
-			},
+		.observer = OBSERVER_NONE,
 		.arena = arena,
 		.plan = plan,
 		.ask = TOOL_NONE,
@@ -394,9 +393,10 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 	}
 	status = begin_budget(plan, true, err);
 	if (status == 0) {
+		s.observer.event = on_event;
 		set_waits(&s);
 		struct init_plan init = plan->init;
-		init.beside = &s.beside;
+		init.observer = &s.observer;
 		status = init_run(arena, &init, err);
 	}
 	if (err->text[0]) {

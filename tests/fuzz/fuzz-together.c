@@ -32,14 +32,14 @@ static void check_state(const struct together *t) {
 		open += t->lines[i].line.fd >= 0;
 	}
 	HOLDS(open == t->open);
-	HOLDS(t->beside.busy == (t->end && (t->open || t->settle_at != CLOCK_NEVER)));
+	HOLDS(t->observer.busy == (t->observer.end && (t->open || t->settle_at != CLOCK_NEVER)));
 	HOLDS(t->settle_at == CLOCK_NEVER || (t->call->rank == 0 && !t->known));
 	HOLDS(n_reports == (t->first != NULL));
 	HOLDS(t->known || !t->first);
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
 	HOLDS(!t->known || t->call->rank == 0 || !open);
-	HOLDS(!t->beside.status || t->known);
-	HOLDS(!t->beside.busy || t->beside.due_at != CLOCK_NEVER);
+	HOLDS(!t->observer.status || t->known);
+	HOLDS(!t->observer.busy || t->observer.due_at != CLOCK_NEVER);
 }
 
 /** The other side of each connection signs as this. */
@@ -99,21 +99,22 @@ static void play(struct together *t, struct line others[SIZE], const uint8_t *da
 			shutdown(line->fd, SHUT_WR);
 			break;
 		case 5:
-			if (!t->end) {
+			if (!t->observer.end) {
 				end.status = data[1];
-				t->beside.ended(&t->beside, &end);
+				t->observer.end = &end;
+				observe(&t->observer, EVENT_ENDED, 0, 0);
 			}
 			break;
 		case 6:
-			if (!together_event(t, EVENT_SIGNAL, SIGTERM, 0)) {
-				together_event(t, EVENT_FORWARDED, SIGTERM, SIGTERM);
+			if (!observe(&t->observer, EVENT_SIGNAL, SIGTERM, 0)) {
+				observe(&t->observer, EVENT_FORWARDED, SIGTERM, SIGTERM);
 			}
 			break;
 		default:
-			together_event(t, EVENT_SIGNAL, SIGINT, 0);
+			observe(&t->observer, EVENT_SIGNAL, SIGINT, 0);
 			break;
 		}
-		t->beside.wake(&t->beside);
+		observe(&t->observer, EVENT_WAKE, 0, 0);
 		check_state(t);
 		data += 2 + n;
 		size -= 2 + n;
@@ -146,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 			close(others[i].fd);
 		}
 	}
-	close(t.beside.fds[0].fd);
+	close(t.observer.fds[0].fd);
 	arena_done(&arena);
 	return 0;
 }

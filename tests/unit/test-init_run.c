@@ -2,7 +2,6 @@
 
 /** init_run() in a process of its own: what it exits with, and that nobody is left. */
 
-#include "init/beside.h"
 #include "init/init.h"
 
 #include "check.h"
@@ -50,21 +49,15 @@ static void check_run(struct init_plan *plan, const char *script, int want) {
 	"esac; " \
 	"i=$((i + 1)); sleep 0.01; done; exit 1"
 
-// What is beside the workload gets how it ended. It sees that in the child that init_run() runs in,
-// so the result is an exit status.
+// The observer gets how it ended. It sees that in the child that init_run() runs in, so the result is
+// an exit status.
 
-static void ignore(struct beside *beside) {
-	(void)beside;
-}
-
-static void ignore_reaped(struct beside *beside, pid_t pid, int status) {
-	(void)beside;
-	(void)pid;
-	(void)status;
-}
-
-static void see_end(struct beside *beside, const struct workload_end *end) {
-	(void)beside;
+static bool see_end(struct observer *observer, enum init_event event, int a, int b) {
+	const struct workload_end *end = observer->end;
+	(void)a, (void)b;
+	if (event != EVENT_ENDED) {
+		return false;
+	}
 	if (end->ran_ms < 200 || end->ran_ms > 100000) {
 		_exit(90);
 	}
@@ -76,20 +69,13 @@ static void see_end(struct beside *beside, const struct workload_end *end) {
 		      : 91);
 }
 
-static void check_beside(void) {
-	struct beside beside = {
-		.fds = {{.fd = -1}, {.fd = -1}},
-		.kept = -1,
-		.due_at = CLOCK_NEVER,
-		.started = ignore,
-		.reaped = ignore_reaped,
-		.ended = see_end,
-		.wake = ignore,
-	};
+static void check_observer(void) {
+	struct observer observer = OBSERVER_NONE;
 	struct init_plan plan;
+	observer.event = see_end;
 	init_plan_preset(&plan);
 	plan.log = LOG_ERROR;
-	plan.beside = &beside;
+	plan.observer = &observer;
 	plan.status_as[128 + SIGUSR1] = 60;
 	plan.status_as[6] = 70;
 	check_run(&plan, "sleep 0.2; kill -USR1 $$", 10);
@@ -131,6 +117,6 @@ int main(void) {
 	static char nothing[] = "";
 	check(run(&plan, "no-such-program", nothing) == EXIT_NOT_FOUND);
 	check(run(&plan, "/dev/null", nothing) == EXIT_NOT_RUNNABLE);
-	check_beside();
+	check_observer();
 	return check_done();
 }

@@ -2,19 +2,41 @@
 #pragma once
 
 /**
- * What a program handles beside its workload, in the same loop: a child of its own and that child's
- * output, connections, a clock.
+ * Who is told what happens to the workload, and may handle something beside it in the same loop: a
+ * child of its own and that child's output, connections, a clock.
  *
- * These functions are called with all signals blocked. They must not block for long and must not
- * reap children. The working directory is "/" when they are called.
+ * event() is called with all signals blocked. It must not block for long and must not reap children.
+ * The working directory is "/" then, but at EVENT_CHILD and where nothing was started.
  */
+
+#include "base/clock.h"
 
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BESIDE_FDS 2
+enum init_event {
+	/**
+	 * In the child, before it becomes the workload. Return true if the child has its process group
+	 * and its terminal.
+	 */
+	EVENT_CHILD,
+	/** The workload has started: its pid. */
+	EVENT_STARTED,
+	/** A signal came: its number. Return true to drop it. */
+	EVENT_SIGNAL,
+	/** A signal was forwarded: its number, and the one that was sent; 0: none was sent. */
+	EVENT_FORWARDED,
+	/** A child, which may be an adopted orphan, was reaped: its pid, and its status from waitpid(). */
+	EVENT_REAPED,
+	/** The workload has ended: see `end`. */
+	EVENT_ENDED,
+	/** Something has happened, or `due_at` is reached. */
+	EVENT_WAKE,
+};
+
+#define OBSERVER_FDS 2
 
 /** The number of processes that were killed for memory is not known: no cgroup counts them. */
 #define OOM_UNKNOWN UINT32_MAX
@@ -40,31 +62,21 @@ struct workload_end {
 	char text[160];
 };
 
-struct beside {
+struct observer {
+	/** Called for each event, with its two numbers; NULL: nobody is told. */
+	bool (*event)(struct observer *observer, enum init_event event, int a, int b);
+
+	// Set by event(), or before the start.
+
 	/** Descriptors to poll, close-on-exec; negative: none. */
-	struct pollfd fds[BESIDE_FDS];
+	struct pollfd fds[OBSERVER_FDS];
 	/**
 	 * Another descriptor, or -1. When the workload has started, the close-on-exec ones up to the
 	 * highest of these stay open: they are ours. Inherited descriptors are not close-on-exec.
 	 */
 	int kept;
-	/** When to call wake() even if nothing has happened, on clock_now_ms()'s clock, or CLOCK_NEVER. */
+	/** When EVENT_WAKE comes even if nothing has happened, on clock_now_ms()'s clock, or CLOCK_NEVER. */
 	uint64_t due_at;
-
-	/** The workload has started. */
-	void (*started)(struct beside *beside);
-	/**
-	 * A child other than the workload has ended with @status (from waitpid()) and was reaped.
-	 * It may be an adopted orphan.
-	 */
-	void (*reaped)(struct beside *beside, pid_t pid, int status);
-	/** The workload has ended. @end is valid until init_run() returns. */
-	void (*ended)(struct beside *beside, const struct workload_end *end);
-	/** Something has happened, or `due_at` is reached. */
-	void (*wake)(struct beside *beside);
-
-	// Set by these functions.
-
 	/**
 	 * Signals to handle as if they had been sent to us, for the workload: bit N-1 stands for
 	 * signal N. The loop clears them.
@@ -91,12 +103,24 @@ struct beside {
 	 */
 	bool busy;
 
-	/** Set by the loop. */
+	// Set by the loop.
+
+	/** How the workload has ended; NULL: it has not. It is valid until init_run() returns. */
+	const struct workload_end *end;
 	const struct supervisor *supervisor;
 };
 
+/** One that is told of nothing, and handles nothing. */
+#define OBSERVER_NONE \
+	{ .fds = {{.fd = -1}, {.fd = -1}}, .kept = -1, .due_at = CLOCK_NEVER }
+
+/** Tell @observer, if it is not NULL. Returns what it returns. */
+static inline bool observe(struct observer *observer, enum init_event event, int a, int b) {
+	return observer && observer->event && observer->event(observer, event, a, b);
+}
+
 /**
  * How many processes of the workload's cgroup the kernel has killed for lack of memory since it was
- * started, or OOM_UNKNOWN. For functions that the loop calls.
+ * started, or OOM_UNKNOWN. For event().
  */
-uint32_t beside_oom_kills(const struct beside *beside);
+uint32_t observer_oom_kills(const struct observer *observer);
