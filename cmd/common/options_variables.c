@@ -84,11 +84,11 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 }
 
 /**
- * Whether the name of @entry begins with @prefix. Runs for every variable, so it has to be fast.
+ * Whether the name of @entry, which is live, begins with @prefix. Runs for every variable, so it has to be fast.
  */
 static inline bool has_prefix(const struct env_entry *entry, struct str prefix) {
 	return entry->name_len > prefix.len && entry->text[0] == prefix.p[0] &&
-	       memcmp(entry->text, prefix.p, prefix.len) == 0;
+	       memcmp(entry->text, prefix.p, prefix.len) == 0 && entry->state == ENV_LIVE;
 }
 
 /**

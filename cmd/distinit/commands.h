@@ -40,6 +40,7 @@ int command_wait(struct session *s);
 int command_check(struct session *s);
 int command_install(struct session *s);
 int command_bundle(struct session *s);
+int command_carry(struct session *s, char **argv);
 int command_hosts(struct session *s);
 int command_managers(struct session *s);
 int command_frameworks(struct session *s);

@@ -17,6 +17,7 @@
  *     check.c            the facts of this node, and what was promised to it
  *     install.c          copies this program into a volume
  *     bundle.c           writes the tracked variables, for workers
+ *     carry.c            for distrun: what a container gets of the host's environment
  *     hosts.c, tables.c  host lists; the tables of managers and frameworks
  *     help.c             --help, help and version, from the tables
  *
@@ -47,6 +48,8 @@ const struct subcommand subcommands[] = {
 #endif
 	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
 	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
+	// For distrun, and so not shown.
+	{"carry", CMD_CARRY, "COMMAND [ARG]...", NULL, NULL},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"managers", CMD_TABLE, "", "list the cluster managers and launchers", command_managers},
@@ -127,6 +130,9 @@ int main(int argc, char **argv) {
 	struct err err;
 	if (elevated_check(&s.arena, &err) < 0) {
 		return session_fail(&s, &err);
+	}
+	if (sub->command == CMD_CARRY) {
+		return command_carry(&s, options_at);
 	}
 	if (session_options(&s, sub->command, options_at, &err) < 0) {
 		if (sub->command == CMD_RUN) {

@@ -112,6 +112,8 @@ static const struct option options[] = {
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
 	 "no roll call without a secret"},
 	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
+	// distrun starts distinit in a container with it.
+	{"carried", 0, OPT_CARRIED, TAKES_FLAG, CMD_RUN, false, NULL, NULL},
 	{"derived", 0, OPT_DERIVED, TAKES_TEXT, CMD_ENGINE, true, NULL, NULL},
 	{"timeout", 0, OPT_TIMEOUT, TAKES_TEXT, CMD_WAIT, false, "DURATION",
 	 "wait at most this long (default: DISTINIT_WAIT, or 5m; for all: 10m)"},

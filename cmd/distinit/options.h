@@ -21,6 +21,8 @@ enum command {
 	CMD_NONE = 512,
 	/** No subcommand either: what an engine's init reads. All else is for a distinit inside the container. */
 	CMD_ENGINE = 1024,
+	/** The words after it are a command as they are. */
+	CMD_CARRY = 2048,
 	/** Those that take --user and its like. */
 	CMD_PRIVILEGES = CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK,
 };
@@ -78,6 +80,7 @@ enum option_id {
 	OPT_AGREE_ENV,
 	OPT_JOB,
 	OPT_SECRET,
+	OPT_CARRIED,
 	OPT_DERIVED,
 	OPT_SECRET_FILE,
 	OPT_SECRET_REQUIRED,

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/secret.h"
 #include "cluster/read.h"
+#include "env/carried.h"
 #include "exec/exec.h"
 #include "flow/privileges.h"
 #include "priv/elevated.h"
@@ -36,12 +37,13 @@ bool session_calls_roll(const struct session *s) {
 
 /** The secret is for the roll call alone: hidden from the program, and from readers of /proc. */
 static void hide_secret(struct session *s) {
-	static const char name[] = "DISTINIT_SECRET=";
+	static const char name[] = "DISTINIT_SECRET=", carried[] = "DISTINIT_CARRIED=";
 	const char **value = &s->settings.value[OPT_SECRET];
 	*value = *value && session_calls_roll(s) ? arena_text(&s->arena, *value, strlen(*value)) : NULL;
 	for (char **entry = environ; *entry; entry++) {
-		if (strncmp(*entry, name, sizeof(name) - 1) == 0) {
-			char *secret = *entry + sizeof(name) - 1;
+		if (strncmp(*entry, name, sizeof(name) - 1) == 0 ||
+		    strncmp(*entry, carried, sizeof(carried) - 1) == 0) {
+			char *secret = strchr(*entry, '=') + 1;
 			explicit_bzero(secret, strlen(secret));
 		}
 	}
@@ -66,6 +68,9 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	int r = options_read(&s->settings, &s->overrides, &s->arena, command, argv, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
+	}
+	if (r == 0 && settings_on(&s->settings, OPT_CARRIED)) {
+		r = carried_unpack(&s->env, err);
 	}
 	if (r == 0 && settings_on(&s->settings, OPT_OPTIONS_FROM)) {
 		r = settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);

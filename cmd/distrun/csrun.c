@@ -265,6 +265,7 @@ static int mount_distinit(struct csrun *c, struct err *err) {
 		c->first = path;
 		return 0;
 	}
+	c->carrier = c->runtime->by_srun ? NULL : path;
 	if (c->runtime->makes_targets) {
 		c->first = FIRST_INSIDE;
 		return mounts_add_one(&c->mounts, &(struct mount){path, c->first, true, "distinit"}, err);

@@ -30,6 +30,8 @@ struct csrun {
 	struct container container;
 	/** distinit's path in the container; NULL: it is not used. */
 	const char *first;
+	/** Its path outside, from where it hands variables into the container; NULL: it does not. */
+	const char *carrier;
 	/** Whether distinit calls the roll of the tasks before the command. */
 	bool roll_call;
 	/** Whether it fills the command's words. */

@@ -154,11 +154,18 @@ int csrun_srun_options(struct csrun *c, struct words *words, struct err *err) {
 }
 
 void csrun_command(const struct csrun *c, struct words *words) {
+	if (c->carrier) {
+		words_add(words, c->carrier);
+		words_add(words, "carry");
+	}
 	if (c->runtime->has_image && !c->runtime->by_srun) {
 		c->runtime->put(&c->container, words);
 	}
 	if (c->first) {
 		words_add(words, c->first);
+		if (c->carrier) {
+			words_add(words, "--carried");
+		}
 		if (c->runtime->is_init) {
 			words_add(words, "--init");
 		}

@@ -90,6 +90,8 @@ static void podman_put(const struct container *c, struct words *words) {
 	if (c->folder) {
 		words_addf(words, "--workdir=%s", c->folder);
 	}
+	// In any case, also with --env-host=false.
+	words_add(words, "--env=DISTINIT_CARRIED");
 	// An entrypoint of the image would get our command line as its arguments.
 	words_add(words, "--entrypoint=");
 	words_add_all(words, c->arguments);

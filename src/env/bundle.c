@@ -26,8 +26,6 @@ static const char own_words[] =
 	"GPU_DEVICE_ORDINAL ZE_AFFINITY_MASK HABANA_VISIBLE_DEVICES HABANA_VISIBLE_MODULES "
 	"ASCEND_VISIBLE_DEVICES ASCEND_RT_VISIBLE_DEVICES NEURON_RT_VISIBLE_CORES TPU_VISIBLE_CHIPS "
 	"TPU_VISIBLE_DEVICES TPU_WORKER_ID TPU_WORKER_HOSTNAMES KUBERNETES_* "
-	// the process
-	"PWD OLDPWD SHLVL _ "
 	// managers and launchers
 	"SLURM_* SLURMD_* BACKENDAI_* PBS_* LSB_* JOB_COMPLETION_INDEX OMPI_COMM_WORLD_* OMPI_UNIVERSE_SIZE "
 	"OMPI_MCA_orte_* OMPI_MCA_ess_* PRTE_* PMIX_* PMI_* PALS_* FLUX_* MV2_COMM_WORLD_* MPI_LOCAL* "
@@ -39,13 +37,18 @@ static const char own_words[] =
 	// the worker's distinit reads its settings before it reads a bundle
 	"DISTINIT_*";
 
-bool bundle_is_own(struct str name) {
+bool bundle_of_worker(struct str name) {
 	struct str rest = str_of(own_words), word;
 	bool own = false;
 	while (!own && str_cut(&rest, ' ', &word)) {
 		own = str_like(name, word);
 	}
 	return own;
+}
+
+bool bundle_is_own(struct str name) {
+	static const char *const of_process[] = {"PWD", "OLDPWD", "SHLVL", "_", NULL};
+	return bundle_of_worker(name) || str_like_any(name, of_process);
 }
 
 static bool is_own(const struct bundle_request *request, struct str name) {

@@ -41,6 +41,9 @@ struct bundle_request {
 /** Whether the variable @name belongs to a host or a rank, so that it is not the same on all nodes. */
 bool bundle_is_own(struct str name);
 
+/** The same, but for a process's own, such as PWD. */
+bool bundle_of_worker(struct str name);
+
 /**
  * Write the bundle of @env's variables into @out, each once, in the order of the environment.
  * @notes gets warnings about tracked variables that are not carried.

@@ -70,12 +70,13 @@ wse() {
 }
 
 # ran WORDS: it succeeded, and ran this command. The options for distinit and for its mount are
-# written as DISTINIT and BIND.
+# written as DISTINIT and BIND; what stands before the runtime is left out.
 ran() {
 	local first=${output%%$'\n'*}
 	first=${first//"<$HERE/distinit:/distinit:ro>"/BIND}
 	first=${first//",$HERE/distinit:/distinit:ro>"/,BIND>}
-	first=${first//"</distinit> <-->"/DISTINIT}
+	first=${first//"<$HERE/distinit> <carry> "/}
+	first=${first//"</distinit> <--carried> <-->"/DISTINIT}
 	[[ $status -eq 0 && $first == "$1" ]] || {
 		printf 'wanted: %s\ncalled: %s\n' "$1" "$first"
 		return 1
@@ -202,7 +203,7 @@ refuses() {
 
 # laid WORDS: srun got this layout, up to the runtime.
 laid() {
-	local line=${output%% <singularity>*}
+	local line=${output%% "<$HERE/distinit> <carry> <singularity>"*}
 	line=${line//[<>]/}
 	[[ $status -eq 0 && $line == "srun --unbuffered --kill-on-bad-exit $1" ]] || {
 		printf 'wanted: %s\ncalled: %s\n' "$1" "$line"
@@ -286,9 +287,9 @@ laid() {
 
 @test "launch: --for=all is distinit's, with the user's duration if there is one" {
 	wse --for=all --nodes=1 true
-	[[ $status -eq 0 && $output == *'</distinit> <--wait> <--for=all> <--> <true>'* ]]
+	[[ $status -eq 0 && $output == *'</distinit> <--carried> <--wait> <--for=all> <--> <true>'* ]]
 	csrun wse DISTINIT_WAIT=1h -- --for=all --nodes=1 true
-	[[ $status -eq 0 && $output == *'</distinit> <--for=all> <--> <true>'* ]]
+	[[ $status -eq 0 && $output == *'</distinit> <--carried> <--for=all> <--> <true>'* ]]
 	wse --for=some true
 	refuses 125 "--for='some': expected all"
 	wse --for=all --distinit=none true
@@ -297,9 +298,9 @@ laid() {
 
 @test "launch: --fill is distinit's, and the words arrive as they are" {
 	wse --fill --nodes=1 true '{rank}' :workers: x
-	[[ $status -eq 0 && $output == *'</distinit> <--fill> <--> <true> <{rank}> <:workers:> <x>'* ]]
+	[[ $status -eq 0 && $output == *'</distinit> <--carried> <--fill> <--> <true> <{rank}> <:workers:> <x>'* ]]
 	wse --fill --for=all --nodes=1 true
-	[[ $status -eq 0 && $output == *'</distinit> <--fill> <--wait> <--for=all> <--> <true>'* ]]
+	[[ $status -eq 0 && $output == *'</distinit> <--carried> <--fill> <--wait> <--for=all> <--> <true>'* ]]
 	wse --fill --distinit=none true
 	refuses 125 '--fill: distinit fills words, but --distinit=none leaves it out'
 }
@@ -406,25 +407,57 @@ laid() {
 	cpu --alloc-node=0 --runtime=apptainer --mount-dirs="$d" true
 	ran "apptainer <exec> <-B> <$d,BIND> <$IMAGE> DISTINIT <true>"
 	cpu --alloc-node=0 --runtime=charliecloud --image="$i" --mount-dirs="$d" true
-	ran "ch-run <-b> <$d:$d> <-b> <$HERE:/mnt/0> <--cd=$d> <$i> <--> </mnt/0/distinit> <--> <true>"
+	ran "ch-run <-b> <$d:$d> <-b> <$HERE:/mnt/0> <--cd=$d> <$i> <--> </mnt/0/distinit> <--carried> <--> <true>"
 	cpu --alloc-node=0 --runtime=podman --image=docker.io/x:1 true
-	ran "podman <run> <--rm> <--interactive> <--network=host> <--ipc=host> <--env-host> <--volume=$d:$d> <--volume=$HERE/distinit:/distinit:ro> <--workdir=$d> <--entrypoint=> <docker.io/x:1> </distinit> <--init> <--> <true>"
+	ran "podman <run> <--rm> <--interactive> <--network=host> <--ipc=host> <--env-host> <--volume=$d:$d> <--volume=$HERE/distinit:/distinit:ro> <--workdir=$d> <--env=DISTINIT_CARRIED> <--entrypoint=> <docker.io/x:1> </distinit> <--carried> <--init> <--> <true>"
 	cpu --runtime=pyxis --image=x:1 true
-	ran "srun <--nodes=1> <--exclusive> <--container-image=x:1> <--container-mounts=$d:$d,BIND> <--container-workdir=$d> DISTINIT <true>"
+	ran "srun <--nodes=1> <--exclusive> <--container-image=x:1> <--container-mounts=$d:$d,BIND> <--container-workdir=$d> </distinit> <--> <true>"
 	cpu --alloc-node=False --runtime=pyxis --image=x:1 true
 	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node must be allocated'
 	cpu --runtime=none /bin/true
 	ran "srun <--nodes=1> <--exclusive> <$HERE/distinit> <--> </bin/true>"
 }
 
+@test "runtime: what a container needs of the environment travels in one variable, whatever is in it" {
+	local value given=() dir=$BATS_TEST_TMPDIR/eval
+	mkdir "$dir"
+	cd "$dir"
+	for value in '$(touch x)' '`touch x`' '"; touch x; "' "'; touch x; '" $'two\nlines' $'\\' '\"$(touch x)"' '%41&%' 'ä !*?~#|>x' ''; do
+		# It arrives also where a shell has evaluated the variable in between.
+		given=(env -i PATH=/usr/bin:/bin SLURM_JOB_NAME="$value" DISTINIT_SECRET=s DISTINIT_KEEP_CONFIG=1 PWD=/x OTHER=1)
+		invoke "${given[@]}" "$DISTINIT" carry sh -c '
+			set -eu
+			[ "$APPTAINERENV_DISTINIT_CARRIED" = "$SINGULARITYENV_DISTINIT_CARRIED" ]
+			eval "double=\"$APPTAINERENV_DISTINIT_CARRIED\""
+			eval "single='"'\$APPTAINERENV_DISTINIT_CARRIED'"'"
+			for text in "$DISTINIT_CARRIED" "$double" "$single"; do
+				env -i PATH=/usr/bin:/bin DISTINIT_CARRIED="$text" "$0" --carried --cluster=none -- \
+					env --null
+			done | tr "\0" "@"' "$DISTINIT"
+		value="PATH=/usr/bin:/bin@SLURM_JOB_NAME=$value@DISTINIT_KEEP_CONFIG=1@"
+		[[ $status -eq 0 && -z $stderr && $output == "$value$value$value" && -z $(ls) ]]
+	done
+}
+
+@test "runtime: a container that clears the environment is refused, and what is set in it stays" {
+	distinit -- --carried -- true
+	[[ $status -eq 125 && $stderr == *"error: DISTINIT_CARRIED, in which distrun hands over ranks and variables, has not arrived"* ]]
+	for value in 'A' 'A=%' 'A=%4' 'A=%4g' 'A=%00' 'A=1&'; do
+		distinit DISTINIT_CARRIED="$value" -- --carried -- true
+		[[ $status -eq 125 && $stderr == 'distinit: error: DISTINIT_CARRIED was changed on its way' ]]
+	done
+	distinit DISTINIT_CARRIED='SLURM_X=1&MASTER_PORT=2' MASTER_PORT=3 -- --carried -- sh -c 'echo "$SLURM_X $MASTER_PORT ${DISTINIT_CARRIED-none}"'
+	[[ $status -eq 0 && $output == '1 3 none' && -z $stderr ]]
+}
+
 @test "runtime: auto selects an installed runtime that supports the image" {
 	mkdir -p "$BATS_TEST_TMPDIR/dir/mnt/0"
 	rm "$BIN/singularity"
 	csrun cpu -- --dry-run --alloc-node=0 true
-	[[ $output == 'apptainer exec '* ]]
+	[[ $output == "$HERE/distinit carry apptainer exec "* ]]
 	rm "$BIN/apptainer"
 	csrun cpu -- --dry-run --alloc-node=0 --image="$BATS_TEST_TMPDIR/dir" true
-	[[ $output == 'ch-run '*'# runtime=charliecloud '*'the first in PATH that can run this image'* ]]
+	[[ $output == "$HERE/distinit carry ch-run "*'# runtime=charliecloud '*'the first in PATH that can run this image'* ]]
 	csrun cpu PATH="$BIN" -- --alloc-node=0 --runtime=singularity --image="$IMAGE" true
 	[[ $status -eq 127 && $stderr == *singularity* ]]
 	rm "$BIN"/{ch-run,podman}
@@ -437,7 +470,7 @@ laid() {
 @test "runtime: distinit at another path, disabled, or missing" {
 	cp "$DISTINIT" "$BATS_TEST_TMPDIR/other"
 	cpu --distinit="$BATS_TEST_TMPDIR/other" true
-	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <-B> <$BATS_TEST_TMPDIR/other:/distinit:ro> <$IMAGE> DISTINIT <true>"
+	ran "srun <--nodes=1> <--exclusive> <$BATS_TEST_TMPDIR/other> <carry> <singularity> <exec> <-B> <$BATS_TEST_TMPDIR/other:/distinit:ro> <$IMAGE> DISTINIT <true>"
 	csrun cpu DISTINIT_TRACK=HOME -- --distinit=none true
 	ran "srun <--nodes=1> <--exclusive> <singularity> <exec> <$IMAGE> <true>"
 	[[ $stderr == "csrun_cpu: warning: DISTINIT_TRACK='HOME': no variable is carried, because distinit is not in the container" ]]
@@ -502,7 +535,7 @@ laid() {
 @test "csrun: --logging=True and -v say what runs" {
 	for option in -v --logging=True --logging=true; do
 		cpu "$option" true
-		[[ $status -eq 0 && $stderr == "csrun_cpu: info: running: srun --nodes=1 --exclusive singularity exec "*" true" ]]
+		[[ $status -eq 0 && $stderr == "csrun_cpu: info: running: srun --nodes=1 --exclusive $HERE/distinit carry singularity exec "*" true" ]]
 	done
 	cpu --logging False true
 	[[ $status -eq 0 && -z $stderr ]]

@@ -186,6 +186,14 @@ lines" ] && echo "$SLURM_PROCID $HF_HOME $PYTHONPATH [${DISTINIT_BUNDLE-}${DISTI
 		"$(grep -E '^[0-9] [0-9] ' <<<"$output" | sort -n | paste -sd ,)"
 }
 
+@test "csrun: a runtime told to clear the environment is refused, not run without ranks" {
+	local word
+	for word in cpu wse; do
+		run "$word" --runtime-args="--unset-env='*'" /bin/echo hello
+		[[ $status -eq 125 && $output == *"DISTINIT_CARRIED, in which"* && $output != *hello* ]] || fail "not refused"
+	done
+}
+
 @test "csrun: CPUs alone: as many tasks as a node has room for" {
 	run wse --nodes=2 --cpus-per-task=3 "${PLACE[@]}"
 	laid '2 2' 4

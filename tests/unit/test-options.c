@@ -324,12 +324,12 @@ static void check_table(void) {
 	}
 	check_text(buf_text(&letters), "e=set u=unset x=pass o=output v=verbose h=help V=version ",
 		   "options with a letter");
-	check_text(
-		buf_text(&without),
-		"set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
-		"options-from timeout format format all output mode show-secrets force carry-unset as count "
-		"first nth compress verbose help version ",
-		"options without a variable");
+	check_text(buf_text(&without),
+		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
+		   "options-from carried timeout format format all output mode show-secrets force "
+		   "carry-unset as count "
+		   "first nth compress verbose help version ",
+		   "options without a variable");
 }
 
 int main(void) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "env/carried.h"
+
+#include "env/bundle.h"
+
+#include <errno.h>
+
+/** Apptainer and Singularity set X in the container where APPTAINERENV_X or SINGULARITYENV_X is set. */
+static const char *const names[] = {"DISTINIT_CARRIED", "APPTAINERENV_DISTINIT_CARRIED",
+				    "SINGULARITYENV_DISTINIT_CARRIED"};
+
+#define N_NAMES (sizeof(names) / sizeof(names[0]))
+
+static void remove_names(struct env *env) {
+	for (size_t i = 0; i < N_NAMES; i++) {
+		env_unset(env, str_of(names[i]), NULL);
+	}
+}
+
+/**
+ * Write @text so that nothing in it means anything to a shell: Apptainer evaluates values as if they
+ * were in double quotes, or, with --no-eval, puts them in single quotes.
+ */
+static void put_safe(struct buf *out, const char *text) {
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=-.,:/ []()";
+	for (; *text; text++) {
+		if (strchr(safe, *text)) {
+			buf_putc(out, *text);
+		} else {
+			buf_putf(out, "%%%02x", (unsigned char)*text);
+		}
+	}
+}
+
+int carried_pack(struct env *env, struct err *err) {
+	struct buf out = BUF(env->arena);
+	remove_names(env);
+	for (uint32_t i = 0; i < env->n; i++) {
+		const struct env_entry *entry = &env->entries[i];
+		if (entry->state == ENV_LIVE && bundle_of_worker(env_entry_name(entry)) &&
+		    env_entry_first(env, entry)) {
+			buf_puts(&out, out.len ? "&" : "");
+			put_safe(&out, entry->text);
+		}
+	}
+	if (out.len + strlen(names[2]) + sizeof("=") > ENV_TEXT_MAX) {
+		return err_set(
+			err, E2BIG,
+			"what a container needs of SLURM_*, DISTINIT_* and the like takes %zu bytes, and a "
+			"variable can have %zu; track fewer variables in DISTINIT_TRACK",
+			out.len, ENV_TEXT_MAX - strlen(names[2]) - sizeof("="));
+	}
+	for (size_t i = 0; i < N_NAMES; i++) {
+		env_set(env, str_of(names[i]), buf_str(&out), NULL);
+	}
+	return 0;
+}
+
+/** The value of a hexadecimal digit, or more than 15. */
+static unsigned digit(char c) {
+	static const char digits[] = "0123456789abcdef";
+	const char *at = memchr(digits, c, 16);
+	return at ? (unsigned)(at - digits) : 16;
+}
+
+/** Undo put_safe(), in the arena. Returns NULL if it is not its work. */
+static char *read_safe(struct arena *arena, struct str text) {
+	struct buf out = BUF(arena);
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.p[i];
+		if (c == '%') {
+			unsigned high = i + 2 < text.len ? digit(text.p[i + 1]) : 16;
+			unsigned low = high < 16 ? digit(text.p[i + 2]) : 16;
+			if (low > 15 || high + low == 0) {
+				return NULL;
+			}
+			c = (char)(high << 4 | low);
+			i += 2;
+		}
+		buf_putc(&out, c);
+	}
+	return buf_text(&out);
+}
+
+int carried_unpack(struct env *env, struct err *err) {
+	const char *text = env_get(env, names[0]);
+	if (!text) {
+		return err_set(
+			err, ENOENT,
+			"%s, in which distrun hands over ranks and variables, has not arrived: the container "
+			"was started without the host's environment; leave out the option that clears it",
+			names[0]);
+	}
+	struct str rest = str_of(text), part;
+	while (str_cut(&rest, '&', &part)) {
+		const char *entry = read_safe(env->arena, part);
+		struct str name = {entry, entry ? str_find(str_of(entry), '=') : 0};
+		if (!entry || !entry[name.len]) {
+			return err_set(err, EINVAL, "%s was changed on its way", names[0]);
+		}
+		if (!env_find(env, name)) {
+			env_set_text(env, entry, (uint32_t)name.len, NULL);
+		}
+	}
+	remove_names(env);
+	return 0;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/**
+ * The variables of a host, a launcher and distinit, handed into a container whose runtime may remove
+ * them (apptainer --cleanenv): all in one variable, which it lets through.
+ */
+
+#include "base/err.h"
+#include "env/env.h"
+
+/**
+ * Outside: set that variable, under the names that runtimes pass on. Returns 0; -E2BIG if it would be too large.
+ */
+int carried_pack(struct env *env, struct err *err);
+
+/**
+ * Inside: set the variables that are missing, and remove ours. Returns 0; -ENOENT if it did not arrive, -EINVAL.
+ */
+int carried_unpack(struct env *env, struct err *err);
