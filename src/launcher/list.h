@@ -19,5 +19,7 @@ LAUNCHER(hydra)
 LAUNCHER(azureml)
 LAUNCHER(jsrun)
 LAUNCHER(flux)
+LAUNCHER(spur)
+LAUNCHER(crane)
 LAUNCHER(slurm) // may have started any of the above
 LAUNCHER(pmi)	 // most of the above also set its two variables

@@ -68,6 +68,8 @@ SOURCE(mpijob)
 // Variables that leak in from outside.
 ROW(hyperqueue) // its workers run in jobs of the next, as a step, and their variables leak
 SOURCE(flux) // one of the next often starts its brokers, and its variables leak
+ROW(spur)     // it sets most of the next one's variables, too
+SOURCE(crane) // it may
 SOURCE(slurm)
 SOURCE(lsf)
 ROW(pbs)

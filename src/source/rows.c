@@ -387,6 +387,28 @@ const struct source source_googlebatch = {
 };
 
 /*
+ * Spur, AMD's scheduler with Slurm's commands. The script of a job runs on each node, unless it calls
+ * srun. The second node of two:
+ *
+ *     SPUR_NODELIST=mi1,mi2   SPUR_NNODES=2   SPUR_NODEID=1   SPUR_JOB_ID=42
+ *     MASTER_ADDR=10.0.0.1    MASTER_PORT=29500   WORLD_SIZE=2   RANK=1     nodes, which stay
+ *
+ * Most of them are there as SLURM_*, too, but SLURM_STEP_NODELIST is not. SPUR_NODE_RANK is the same
+ * number, except that srun passes on its script's.
+ *
+ * Reference: crates/spurd/src/agent_server.rs, crates/spur-core/src/spur_env.rs of Spur (4cc3da84,
+ * 2026-08).
+ */
+const struct source source_spur = {
+	.name = "spur",
+	.about = "Spur jobs: the script on each node, and srun",
+	.leaves =
+		"SPUR_NODE_RANK, RANK, WORLD_SIZE: srun passes on those of the script, so unset them there; "
+		"SLURM_*",
+	.row = "hosts!=SPUR_NODELIST node-rank!=SPUR_NODEID nnodes!=SPUR_NNODES job!=SPUR_JOB_ID shared",
+};
+
+/*
  * PBS Professional, OpenPBS and Torque. In a job script on three nodes:
  *
  *     PBS_JOBID=1234.server            or 1234[7].server, the seventh of an array

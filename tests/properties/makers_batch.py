@@ -161,3 +161,46 @@ def pals(random, n):
 def pmi(_random, n):
     n = max(n, 2)  # a single rank shares its node with all
     return Cluster(None, n, lambda i: Member({"PMI_RANK": str(i), "PMI_SIZE": str(n)}, None, i), "task", "pmi")
+
+
+@manager("spur")
+@launcher("spur")
+def spur(random, n):
+    names = listed_names(random, n)[0]
+    per_node = random.choice([1, 2, 4])
+    size = n * per_node
+    common = {"SPUR_JOB_ID": str(random.randint(1, 99999)), "SPUR_NODELIST": ",".join(names), "SPUR_NNODES": str(n),
+              "SPUR_NTASKS": str(size), "SPUR_STEP_NUM_TASKS": str(size)}
+
+    def member(i):
+        env = common | {"SPUR_NODEID": str(i // per_node), "SPUR_PROCID": str(i), "SPUR_LOCALID": str(i % per_node)}
+        twins = {name.replace("SPUR", "SLURM", 1): value for name, value in env.items()}
+        return Member(env | twins, names[i // per_node], i)
+
+    return Cluster("spur", size, member, "task", "spur", names, n, names[0])
+
+
+@manager("spur")
+def spur_script(random, n):
+    names = listed_names(random, n)[0]
+    common = {"SPUR_JOB_ID": str(random.randint(1, 99999)), "SPUR_NODELIST": ",".join(names), "SPUR_NNODES": str(n),
+              "SPUR_NTASKS": str(n * 8)}
+    return Cluster("spur", n, lambda i: Member(common | {"SPUR_NODEID": str(i)}, names[i], i), hosts=names, nnodes=n,
+                   master=names[0])
+
+
+@manager("crane")
+@launcher("crane")
+def crane(random, n):
+    names = listed_names(random, n)[0]
+    per_node = random.choice([1, 2, 4])
+    size = n * per_node
+    job = str(random.randint(1, 99999))
+    common = {"CRANE_JOB_ID": job, "CRANE_JOB_NODELIST": ";".join(names), "CRANE_NTASKS": str(size),
+              "PMIX_NAMESPACE": f"crane.pmix.{job}.0"}
+
+    def member(i):
+        return Member(common | {"CRANE_PROCID": str(i), "PMIX_RANK": str(i), "CRANE_NODEID": str(i // per_node)},
+                      names[i // per_node], i)
+
+    return Cluster("crane", size, member, "task", "crane", names, n, names[0])
