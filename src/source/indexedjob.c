@@ -13,7 +13,8 @@
  *
  * The pods of a JobSet are called "SET-GROUP-JOB-INDEX.SET...". A group may have several jobs, each
  * of which counts from 0, and no variable says whether it does. So in a JobSet, no master is
- * assumed without --nnodes, and none in a second job even with it.
+ * assumed without --nnodes, and none in a second job even with it. With network.subdomain the domain
+ * does not begin with the name of the set, and a plain Job may be called "exp-2": then it is a warning.
  *
  * Reference: "Indexed Job" in the documentation of Kubernetes; pkg/kubelet/kubelet_pods.go;
  * JobSet's examples.
@@ -79,6 +80,42 @@ static uint32_t job_in_set(const struct pod_name *pod) {
 	return named && pod_read(without_dash, &job) && job.prefix.len > set.len + 1 ? job.index : UNKNOWN;
 }
 
+/** @prefix without the number of a job: "exp-workers-" of "exp-workers-1-". *@job is set to that number. */
+static struct str group_of(struct str prefix, uint32_t *job) {
+	struct pod_name name = {.prefix = prefix};
+	struct str label = {prefix.p, prefix.len - 1};
+	return pod_read(label, &name) ? (*job = name.index, name.prefix) : prefix;
+}
+
+/** Warn if --nnodes seems to count pods of several jobs: each job has a pod 0. */
+static void doubt_count(struct input *in, struct str self, const struct pod_name *pod, uint32_t n) {
+	const char *set = env_value(in->env, "MASTER_ADDR"),
+		   *from = set ? "MASTER_ADDR" : in->master_addr.from;
+	struct str addr = str_of(set ? set : in->master_addr.value);
+	struct pod_name master;
+	uint32_t job = 0, other;
+	struct str group = group_of(pod->prefix, &job);
+	if (job > 0 && job < n) {
+		notes_add(in->notes,
+			  "%s is named like a pod of job %u of a JobSet, where each job counts from 0: if it "
+			  "is "
+			  "one, its node rank is wrong; list the pods of all jobs with --hosts, or, if each "
+			  "job "
+			  "has one pod, pass --read='hosts=SET-GROUP-{i}-0.DOMAIN node-rank=JOB_INDEX', with "
+			  "JOB_INDEX from metadata.labels['jobset.sigs.k8s.io/job-index']",
+			  quote(self).s, job);
+	}
+	bool sibling = pod_read(addr, &master) && master.suffix.len && pod->suffix.len &&
+		       str_eq(pod_label(str_from(master.suffix, 1)), pod_label(str_from(pod->suffix, 1)));
+	if (sibling && !str_eq(group_of(master.prefix, &other), group)) {
+		notes_add(
+			in->notes,
+			"%s=%s is named like the hosts of %s, but is none of them: %s=%u counts the pods of "
+			"one job; list those of all jobs with --hosts",
+			from, quote(addr).s, in->nnodes.from, in->nnodes.from, n);
+	}
+}
+
 static int indexedjob_read(struct input *in, struct placement *out, struct err *err) {
 	out->node_rank_from = INDEX;
 	int r = read_u32(in, INDEX, &out->node_rank, err);
@@ -109,6 +146,7 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 		return 0;
 	}
 	out->hosts_from = in->nnodes.from;
+	doubt_count(in, self, &pod, n);
 	r = check_below(INDEX, out->node_rank, out->hosts_from, n, err);
 	return r < 0 ? r
 		     : hosts_split(in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty,
