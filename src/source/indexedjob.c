@@ -82,9 +82,13 @@ static uint32_t job_in_set(const struct pod_name *pod) {
 
 /** @prefix without the number of a job: "exp-workers-" of "exp-workers-1-". *@job is set to that number. */
 static struct str group_of(struct str prefix, uint32_t *job) {
-	struct pod_name name = {.prefix = prefix};
+	struct pod_name name;
 	struct str label = {prefix.p, prefix.len - 1};
-	return pod_read(label, &name) ? (*job = name.index, name.prefix) : prefix;
+	if (!pod_read(label, &name)) {
+		return prefix;
+	}
+	*job = name.index;
+	return name.prefix;
 }
 
 /** Warn if --nnodes seems to count pods of several jobs: each job has a pod 0. */
