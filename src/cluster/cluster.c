@@ -15,8 +15,8 @@ const char *launcher_recognised_by(const struct launcher *launcher) {
 }
 
 void launcher_reads(const struct launcher *l, const char *out[LAUNCHER_READS]) {
-	const char *const names[] = {l->recognised_by, l->rank, l->size, l->local_rank,
-				     l->local_size,    l->host, l->node};
+	const char *const names[] = {l->recognised_by, l->rank,	   l->size,    l->local_rank, l->local_size,
+				     l->ranks_here,    l->host[0], l->host[1], l->node};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i]) {
 			*out++ = names[i];

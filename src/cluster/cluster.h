@@ -52,6 +52,8 @@ struct placement {
 	const char *hosts_from;
 	/** Names in node-rank order. */
 	struct hosts hosts;
+	/** The manager lists the hosts in another order, which is not known; then `hosts` is empty. */
+	bool shuffled;
 	/**
 	 * The number of nodes, or UNKNOWN, and the variable that gives it. Set only if the hosts
 	 * are not known: otherwise it follows from them.
@@ -185,6 +187,11 @@ struct input {
 	 * host.
 	 */
 	uint32_t (*own_addresses)(const struct hosts *hosts, uint32_t found[2]);
+	/**
+	 * A complete launcher (cluster/launcher.h) whose variables are left over from another job:
+	 * recognising has to begin anew without them. NULL: none.
+	 */
+	const struct launcher *leftover;
 	/** The task layer as found so far; for sources. */
 	const struct launcher *launcher;
 	struct task task;

@@ -14,14 +14,16 @@ struct launcher {
 	const char *about;
 	/**
 	 * The variables that identify the rank. The first two are always set; NULL: this launcher
-	 * has no such variable.
+	 * has no such variable. Without `size` no ranks are derived.
 	 */
 	const char *rank;
 	const char *size;
 	const char *local_rank;
 	const char *local_size;
-	/** The variable with the name of this process's host, or NULL. */
-	const char *host;
+	/** The variable with the ranks on this node, separated by commas, or NULL. */
+	const char *ranks_here;
+	/** The variables with the name of this process's host; the first that is set counts. Or NULL. */
+	const char *host[2];
 	/** The variable with the index of this process's node among the launcher's, or NULL. */
 	const char *node;
 	/** The variable that identifies this launcher, if it is not `rank`. */
@@ -48,6 +50,8 @@ struct launcher {
 	bool copies_env;
 	/** It has set all variables: nothing is derived. */
 	bool complete;
+	/** What it has set then, or a name with a final '*'; ends with NULL. */
+	const char *const *sets;
 };
 
 /** The variable that identifies @launcher. */
@@ -57,7 +61,7 @@ const char *launcher_recognised_by(const struct launcher *launcher);
 bool launched_by(const struct input *in, const char *name);
 
 /** One more than the names that launcher_reads() can find. */
-#define LAUNCHER_READS 8
+#define LAUNCHER_READS 10
 
 /** The variables that @launcher reads, then NULL. */
 void launcher_reads(const struct launcher *launcher, const char *out[LAUNCHER_READS]);

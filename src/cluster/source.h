@@ -55,6 +55,12 @@ struct source {
 	 */
 	int (*read)(struct input *in, struct placement *out, struct err *err);
 	/**
+	 * The lists of the job's hosts, made with READS(), of which the first that is set counts; or
+	 * NULL. Only for a manager whose jobs get all variables of whoever submits them: what the
+	 * launcher of another job has set may be among them.
+	 */
+	const char *const *job_hosts;
+	/**
 	 * The user gave the hosts by an option; then a launcher of any manager may give the task.
 	 */
 	bool by_hand;

@@ -48,9 +48,12 @@ static struct search search_of(struct fill *fill, struct err *err) {
 	const struct flow *f = fill->flow;
 	struct search s = {.fill = fill, .flow = f, .out = BUF(fill->arena), .err = err};
 	if (f->has_cluster) {
-		s.alone = cluster_is_single(&f->cluster);
+		// A launcher that does not tell how many it started: this is one of them.
+		bool uncounted = f->input.launcher && !f->cluster.launcher;
+		s.alone = cluster_is_single(&f->cluster) && !uncounted;
 		s.cluster = s.alone ? NULL : &f->cluster;
-		s.job_script = !s.alone && f->cluster.scope == SCOPE_ALLOCATION && f->cluster.nnodes != 1;
+		s.job_script = !s.alone && f->cluster.scope == SCOPE_ALLOCATION &&
+			       (f->cluster.nnodes != 1 || uncounted);
 	} else {
 		// A launcher without a cluster is torchrun, above us.
 		s.alone = !f->broken && !f->input.launcher;
@@ -63,7 +66,7 @@ static struct search search_of(struct fill *fill, struct err *err) {
 static int not_known(struct search *s, const char *why) {
 	if (s->flow->broken) {
 		why = "what the cluster manager says is broken";
-	} else if (!s->cluster && !s->alone) {
+	} else if (!s->cluster && !s->alone && s->flow->input.launcher->complete) {
 		why = "a child of torchrun knows only its ranks and the master";
 	}
 	return err_set(s->err, EINVAL, "%.*s is not known here: %s", (int)s->what.len, s->what.p, why);
@@ -107,7 +110,7 @@ static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *
 	const uint32_t numbers[] = {task->rank, task->world_size, task->local_rank, task->local_size};
 	const char *variable = variables[id - FILL_RANK];
 	uint32_t number = s->cluster ? numbers[id - FILL_RANK] : UNKNOWN;
-	int r = s->cluster ? 0 : read_u32(&s->flow->input, variable, &number, s->err);
+	int r = s->cluster || !variable ? 0 : read_u32(&s->flow->input, variable, &number, s->err);
 	if (r == 0 && number == UNKNOWN) {
 		r = not_known(s, arena_format(s->out.arena, "%s does not tell it", l->name));
 	}

@@ -5,6 +5,7 @@
 #include "flow/derived.h"
 #include "flow/directives.h"
 #include "flow/frameworks.h"
+#include "flow/leftover.h"
 #include "flow/privileges.h"
 #include "flow/recognise.h"
 #include "flow/settings.h"
@@ -40,6 +41,17 @@ static void remember(struct flow *f, const struct env *env, const struct notes *
 	}
 }
 
+/** Recognise the cluster, without what a launcher of another job has left. */
+static int recognise(struct flow *f, struct err *err) {
+	int r = recognise_cluster(&f->input, &f->cluster, err);
+	if (r == 0 && f->input.leftover) {
+		leftover_remove(f->env, f->input.leftover);
+		f->input.leftover = NULL;
+		r = recognise_cluster(&f->input, &f->cluster, err);
+	}
+	return r;
+}
+
 /**
  * Recognise the cluster without what an earlier distinit has derived for another one. Where the
  * master is not known, that distinit knew better.
@@ -50,11 +62,11 @@ static int recognise_anew(struct flow *f, struct err *err) {
 	uint32_t set;
 	int r = f->wants.derived ? read_frameworks(f, &set, err) : 0;
 	if (r < 0 || !f->wants.derived) {
-		return r < 0 ? r : recognise_cluster(&f->input, &f->cluster, err);
+		return r < 0 ? r : recognise(f, err);
 	}
 	env_copy(f->env, &env);
 	derived_forget(f, set);
-	r = recognise_cluster(&f->input, &f->cluster, err);
+	r = recognise(f, err);
 	if (r > 0 && f->cluster.master_addr.len) {
 		return r;
 	}
@@ -64,7 +76,7 @@ static int recognise_anew(struct flow *f, struct err *err) {
 		return r;
 	}
 	remember(f, &env, &notes);
-	return recognise_cluster(&f->input, &f->cluster, err);
+	return recognise(f, err);
 }
 
 int flow_find_cluster(struct flow *f, struct err *err) {

@@ -5,12 +5,15 @@
 #include "base/nearest.h"
 #include "cluster/check.h"
 #include "cluster/rendezvous.h"
+#include "flow/leftover.h"
 #include "flow/tables.h"
 #include "net/own.h"
 #include "source/ask.h"
 
 #include <errno.h>
 #include <string.h>
+
+static const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 
 /** The managers there that people use most. */
 static const char kubernetes_managers[] = "indexedjob (Job, JobSet), pytorchjob, trainjob, mpijob, tfjob, "
@@ -71,32 +74,54 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 	return !l->detect || l->detect(in);
 }
 
-/** The innermost launcher that counts if @source gave the placement, or NULL. */
-static const struct launcher *find_launcher(const struct input *in, const struct source *source) {
+/**
+ * The innermost launcher that counts if @source gave the placement, recognised by @by; or NULL. If a complete
+ * one is left over, in->leftover is set.
+ */
+static const struct launcher *find_launcher(struct input *in, const struct source *source, const char *by) {
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
 		bool theirs =
 			l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
-		if (!theirs && env_value(in->env, l->rank) && env_value(in->env, l->size) &&
-		    has_started_us(in, l)) {
+		if (theirs || !env_value(in->env, l->rank) || (l->size && !env_value(in->env, l->size)) ||
+		    !has_started_us(in, l)) {
+			continue;
+		}
+		if (!leftover_found(in, source, by, l)) {
 			return l;
 		}
+		in->leftover = l->complete ? l : in->leftover;
 	}
 	return NULL;
 }
 
+/** Count the pieces of the list @value, separated by commas. */
+static uint32_t count_pieces(const char *value) {
+	uint32_t n = 1;
+	for (; *value; value++) {
+		n += *value == ',';
+	}
+	return n;
+}
+
 static int read_task(const struct input *in, const struct launcher *l, struct task *out, struct err *err) {
 	int r = read_u32(in, l->rank, &out->rank, err);
-	r = r < 0 ? r : read_u32(in, l->size, &out->world_size, err);
+	r = r < 0 || !l->size ? r : read_u32(in, l->size, &out->world_size, err);
 	r = r < 0 || !l->local_rank ? r : read_u32(in, l->local_rank, &out->local_rank, err);
 	r = r < 0 || !l->local_size ? r : read_u32(in, l->local_size, &out->local_size, err);
+	if (l->ranks_here && env_value(in->env, l->ranks_here)) {
+		out->local_size = count_pieces(env_value(in->env, l->ranks_here));
+	}
+	const char *local_size = l->local_size ? l->local_size : l->ranks_here;
 	r = r < 0 ? r : check_below(l->rank, out->rank, l->size, out->world_size, err);
-	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, l->local_size, out->local_size, err);
+	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, local_size, out->local_size, err);
 	if (r == 0 && out->local_size != UNKNOWN && out->local_size > out->world_size) {
-		r = err_set(err, EINVAL, "%s=%u is above %s=%u", l->local_size, out->local_size, l->size,
+		r = err_set(err, EINVAL, "%s=%u is above %s=%u", local_size, out->local_size, l->size,
 			    out->world_size);
 	}
-	out->host = str_of(l->host ? env_get(in->env, l->host) : NULL);
+	for (size_t i = 0; i < 2 && !out->host.len && l->host[i]; i++) {
+		out->host = str_of(env_get(in->env, l->host[i]));
+	}
 	return r;
 }
 
@@ -116,6 +141,22 @@ static void distrust_copies(struct input *in, const struct cluster *c, struct pl
 	if (place->node_rank == UNKNOWN && self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
 		place->node_rank = UNKNOWN;
 	}
+}
+
+/** Read the placement of @c from its source. Drop a launcher that tells no number of ranks. */
+static int place_by_source(struct input *in, struct cluster *c, struct err *err) {
+	int r = source_place(in, c->source, c->recognised_by, &c->place, err);
+	r = r < 0 ? r : check_placement(in, &c->place, err);
+	r = r < 0 ? r : check_told_nnodes(in, c, &c->place, err);
+	if (r == 0) {
+		distrust_copies(in, c, &c->place);
+	}
+	c->nnodes = c->place.nnodes;
+	if (c->launcher && !c->launcher->size) {
+		c->launcher = NULL;
+		c->task = unknown_task;
+	}
+	return r;
 }
 
 /**
@@ -142,8 +183,30 @@ static void note_overridden(const struct input *in, const struct setting *option
 	}
 }
 
+/** Find the owners of both layers: the source and the launcher of @c. Returns 0; -EINVAL, -ENOENT. */
+static int find_owners(struct input *in, struct cluster *c, struct err *err) {
+	int r = find_source(in, false, &c->source, &c->recognised_by, err);
+	if (r < 0) {
+		return r;
+	}
+	c->launcher = find_launcher(in, c->source, c->recognised_by);
+	if (c->launcher && c->source && c->source->nodes_only && !in->cluster.value) {
+		(void)find_source(in, true, &c->source, &c->recognised_by, err); // only a name can be wrong
+		c->launcher = find_launcher(in, c->source, c->recognised_by);
+	}
+	in->launcher = c->launcher;
+	return 0;
+}
+
+/** Warn that @l has started this process as a rank, but tells no number of ranks. */
+static void note_unnumbered(const struct input *in, const struct launcher *l) {
+	notes_add(in->notes,
+		  "%s started this process as rank %u (%s), but tells no number of ranks, so no ranks are "
+		  "derived; start it with mpirun or srun, which tell it",
+		  l->name, in->task.rank, l->rank);
+}
+
 int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
-	const struct task unknown_task = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, {0}};
 	struct cluster c = {
 		.nnodes = UNKNOWN,
 		.place = {.nnodes = UNKNOWN,
@@ -153,18 +216,12 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		.task = unknown_task,
 	};
 	in->own_addresses = own_addresses;
-	note_overridden(in, &in->master_addr, "MASTER_ADDR");
-	note_overridden(in, &in->master_port, "MASTER_PORT");
-	int r = find_source(in, false, &c.source, &c.recognised_by, err);
-	if (r < 0) {
+	int r = find_owners(in, &c, err);
+	if (r < 0 || in->leftover) {
 		return r;
 	}
-	c.launcher = find_launcher(in, c.source);
-	if (c.launcher && c.source && c.source->nodes_only && !in->cluster.value) {
-		(void)find_source(in, true, &c.source, &c.recognised_by, err); // only a name can be wrong
-		c.launcher = find_launcher(in, c.source);
-	}
-	in->launcher = c.launcher;
+	note_overridden(in, &in->master_addr, "MASTER_ADDR");
+	note_overridden(in, &in->master_port, "MASTER_PORT");
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}
@@ -172,14 +229,14 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 		r = read_task(in, c.launcher, &c.task, err);
 	}
 	in->task = c.task;
-	if (r == 0 && c.source) {
-		r = source_place(in, c.source, c.recognised_by, &c.place, err);
-		r = r < 0 ? r : check_placement(in, &c.place, err);
-		r = r < 0 ? r : check_told_nnodes(in, &c, &c.place, err);
-		if (r == 0) {
-			distrust_copies(in, &c, &c.place);
+	if (r == 0 && c.launcher && !c.launcher->size) {
+		note_unnumbered(in, c.launcher);
+		if (!c.source) {
+			return 0;
 		}
-		c.nnodes = c.place.nnodes;
+	}
+	if (r == 0 && c.source) {
+		r = place_by_source(in, &c, err);
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);

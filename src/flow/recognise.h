@@ -11,7 +11,7 @@
  * Find out which cluster we are in, and describe it.
  *
  * Returns 1 with *@out set; 0 if there is none, or nothing can be derived (@in->launcher then says
- * whether torchrun started us); -EINVAL if one is recognised, but its values are missing, malformed
+ * whether torchrun started us, and @in->leftover, what has to be removed first); -EINVAL if one is recognised, but its values are missing, malformed
  * or contradictory: @err says which; -ENOENT if the user names an unknown source.
  */
 int recognise_cluster(struct input *in, struct cluster *out, struct err *err);

@@ -31,4 +31,6 @@ const struct launcher launcher_deepspeed = {
 	.recognised_by = "CROSS_SIZE",
 	.detect = deepspeed_detect,
 	.complete = true,
+	.sets = (const char *const[]){"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+				      "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE", NULL},
 };

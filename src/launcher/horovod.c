@@ -26,7 +26,7 @@ const struct launcher launcher_horovod = {
 	.size = "HOROVOD_SIZE",
 	.local_rank = "HOROVOD_LOCAL_RANK",
 	.local_size = "HOROVOD_LOCAL_SIZE",
-	.host = "HOROVOD_HOSTNAME",
+	.host = {"HOROVOD_HOSTNAME"},
 	.detect = horovod_detect,
 	.copies_env = true,
 };

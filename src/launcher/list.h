@@ -14,8 +14,10 @@ LAUNCHER(deepspeed) // likewise
 LAUNCHER(horovod) // its ranks start no other launcher; any of the next may have started it
 LAUNCHER(openmpi)
 LAUNCHER(mvapich2)
+LAUNCHER(prrte) // Open MPI 5 is built on it
 LAUNCHER(pals)
 LAUNCHER(hydra)
+LAUNCHER(mvapich) // its mpiexec is Hydra, which also names the host
 LAUNCHER(azureml)
 LAUNCHER(jsrun)
 LAUNCHER(flux)

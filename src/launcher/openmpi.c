@@ -14,7 +14,11 @@
  * Reference: seen in real runs of Open MPI 4.1.4; src/mca/pmdl/ompi/pmdl_ompi.c of OpenPMIx.
  */
 
-#include "cluster/launcher.h"
+#include "launcher/pmix.h"
+
+static bool openmpi_detect(const struct input *in) {
+	return !pmix_is_slurms(in);
+}
 
 const struct launcher launcher_openmpi = {
 	.name = "openmpi",
@@ -23,5 +27,6 @@ const struct launcher launcher_openmpi = {
 	.size = "OMPI_COMM_WORLD_SIZE",
 	.local_rank = "OMPI_COMM_WORLD_LOCAL_RANK",
 	.local_size = "OMPI_COMM_WORLD_LOCAL_SIZE",
-	.host = "PMIX_HOSTNAME",
+	.host = {"PMIX_HOSTNAME"},
+	.detect = openmpi_detect,
 };

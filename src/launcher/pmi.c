@@ -25,7 +25,10 @@ static bool is_step(struct str text) {
 }
 
 static bool pmi_detect(const struct input *in) {
-	return !env_value(in->env, "SLURM_JOB_ID") || !is_step(str_of(env_value(in->env, "PMI_JOBID")));
+	// Hydra's, which is not believed, or it would have been found before.
+	bool hydras = env_value(in->env, "MPI_LOCALRANKID") && env_value(in->env, "MPI_LOCALNRANKS");
+	return !hydras &&
+	       (!env_value(in->env, "SLURM_JOB_ID") || !is_step(str_of(env_value(in->env, "PMI_JOBID"))));
 }
 
 const struct launcher launcher_pmi = {

@@ -3,7 +3,7 @@
 /**
  * Slurm's srun, as the launcher of a task. Rank 3 of six has
  *
- *     SLURM_PROCID=3   SLURM_STEP_NUM_TASKS=6   SLURM_LOCALID=1
+ *     SLURM_PROCID=3   SLURM_STEP_NUM_TASKS=6   SLURM_LOCALID=1   SLURM_GTIDS=2,3
  *
  * This counts only in a real step: a batch script also has SLURM_PROCID=0, but is not a rank. The
  * source "slurm" recognises a real step. Under pyxis, the ENTRYPOINT runs once per node, in a step
@@ -20,6 +20,7 @@ const struct launcher launcher_slurm = {
 	.rank = "SLURM_PROCID",
 	.size = "SLURM_STEP_NUM_TASKS",
 	.local_rank = "SLURM_LOCALID",
+	.ranks_here = "SLURM_GTIDS",
 	.recognised_by = "SLURM_STEP_ID",
 	.as_source = "slurm",
 	.manager = "slurm",

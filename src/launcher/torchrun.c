@@ -23,4 +23,7 @@ const struct launcher launcher_torchrun = {
 	.recognised_by = "TORCHELASTIC_RUN_ID",
 	.detect = torchrun_detect,
 	.complete = true,
+	.sets = (const char *const[]){"MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+				      "LOCAL_WORLD_SIZE", "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_RANK",
+				      "ROLE_NAME", "ROLE_WORLD_SIZE", "TORCHELASTIC_*", NULL},
 };

@@ -91,7 +91,7 @@ static void read_world(struct facts_reading *r) {
 	if (!c) {
 		return;
 	}
-	add(r, "hosts", hosts_text(r, &c->place.hosts));
+	add(r, "hosts", c->place.shuffled ? "in another order" : hosts_text(r, &c->place.hosts));
 	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "master", master_text(r));
 	add_u32(r, "nodes", c->nnodes);

@@ -494,8 +494,8 @@ const struct source source_pjm = {
 };
 
 /*
- * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, and jobs made by hand. The
- * second node of two:
+ * Nodes that are given plainly: by RunPod's instant clusters, MosaicML, Databricks' AI runtime, and
+ * jobs made by hand. The second node of two:
  *
  *     MASTER_ADDR=10.65.0.2   MASTER_PORT=29500   NODE_RANK=1
  *     NUM_NODES=2, NNODES=2 or NODE_COUNT=2

@@ -41,6 +41,38 @@ static int read_reserved_port(const struct input *in, struct placement *out, str
 	return parse_port(out->port_from, last, &out->port, err);
 }
 
+/**
+ * Whether node number n is host n of the list. Not always in a heterogeneous step ("srun -w n3 A : -w n1,n2 B"):
+ * its parts number the nodes in their order, but Slurm sorts the list, and counts the tasks in the
+ * list's order. A node cannot see this if its own place is the same.
+ */
+static bool is_in_order(const struct input *in, const struct placement *out) {
+	uint32_t place = hosts_find_loosely(&out->hosts, str_of(env_value(in->env, "SLURMD_NODENAME")));
+	uint32_t here = in->task.local_size;
+	return out->node_rank >= out->hosts.n ||
+	       ((place == out->hosts.n || place == out->node_rank) &&
+		(here == UNKNOWN || !out->tasks_per_node || here == out->tasks_per_node[out->node_rank]));
+}
+
+/** Leave out the hosts, as their order is not known. Warn, unless the user names the master. */
+static int forget_hosts(const struct input *in, struct placement *out) {
+	if (!env_value(in->env, "MASTER_ADDR") && !in->master_addr.value) {
+		notes_add(in->notes,
+			  "SLURM_NODEID=%u on %s does not fit SLURM_STEP_NODELIST=%s and its tasks: the step "
+			  "is "
+			  "heterogeneous, and does not tell the order of its nodes",
+			  out->node_rank, quote(str_of(env_value(in->env, "SLURMD_NODENAME"))).s,
+			  quote(str_of(env_value(in->env, "SLURM_STEP_NODELIST"))).s);
+	}
+	out->nnodes = out->hosts.n;
+	out->nnodes_from = "SLURM_STEP_NUM_NODES";
+	out->hosts = (struct hosts){0};
+	out->hosts_from = NULL;
+	out->tasks_per_node = NULL;
+	out->shuffled = true;
+	return 0;
+}
+
 static int slurm_read_step(struct input *in, struct placement *out, struct err *err) {
 	const struct env *env = in->env;
 	out->hosts_from = "SLURM_STEP_NODELIST";
@@ -70,7 +102,7 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 	}
 	out->job_id = env_value(env, "SLURM_JOB_ID");
 	out->shared_nodes = true;
-	return slurm_read_layout(in, out, err);
+	return is_in_order(in, out) ? slurm_read_layout(in, out, err) : forget_hosts(in, out);
 }
 
 static int slurm_read(struct input *in, struct placement *out, struct err *err) {
@@ -87,9 +119,11 @@ const struct source source_slurm = {
 	.reads = READS("SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_NODES",
 		       "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID", "SLURM_SUBMIT_HOST", "SLURM_JOB_ID",
 		       "SLURM_STEP_RESV_PORTS", "SLURM_DISTRIBUTION", "SLURM_HOSTFILE", "SLURM_GTIDS",
-		       "SLURM_HET_SIZE", "SLURM_JOB_NODELIST", "SLURM_JOB_NODELIST_HET_GROUP_*"),
+		       "SLURMD_NODENAME", "SLURM_HET_SIZE", "SLURM_JOB_NODELIST",
+		       "SLURM_JOB_NODELIST_HET_GROUP_*"),
 	.leaves = "SLURM_JOB_NODELIST (except for heterogeneous groups), SLURM_NNODES, SLURM_NTASKS: they "
 		  "describe the job; SLURM_LAUNCH_NODE_IPADDR: srun's node",
+	.job_hosts = SLURM_JOB_HOSTS,
 	.detect = slurm_detect,
 	.read = slurm_read,
 };

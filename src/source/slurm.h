@@ -16,6 +16,9 @@
  */
 bool slurm_in_step(const struct env *env);
 
+/** An inner launcher may use all nodes of the job, not only those of the step. */
+#define SLURM_JOB_HOSTS READS("SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")
+
 /** The largest number of groups; Slurm's own limit is lower (MAX_HET_JOB_COMPS). */
 #define SLURM_HET_GROUPS_MAX 128
 

@@ -133,6 +133,7 @@ const struct source source_slurm_allocation = {
 		       "SLURM_TASKS_PER_NODE_HET_GROUP_*"),
 	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, but is not a rank",
 	.lacks = "this process's rank: outside srun there are no ranks",
+	.job_hosts = SLURM_JOB_HOSTS,
 	.detect = allocation_detect,
 	.read = slurm_read_job,
 };

@@ -42,6 +42,17 @@ static bool is_outside(struct arena *arena, const char *step, const char *job) {
 	       hosts_find(&outer, hosts_at(&inner, inner.n - 1)) == outer.n;
 }
 
+/** Whether @name is a host of @list, but not the first. */
+static bool is_later(struct arena *arena, const char *list, struct str name) {
+	struct hosts hosts;
+	struct err unused;
+	if (hostlist_expand(arena, "", str_of(list), &hosts, &unused) < 0) {
+		return false;
+	}
+	uint32_t place = hosts_find_loosely(&hosts, name);
+	return place > 0 && place < hosts.n;
+}
+
 /**
  * Whether SLURM_TASKS_PER_NODE may differ from the step's own counts, as under srun --preserve-env.
  * Two conditions must hold: this is one of several tasks, and the job was not submitted from a node
@@ -70,10 +81,11 @@ static bool step_is_leaked(const struct env *env) {
 	if (job && strcmp(step, job) != 0 && is_outside(env->arena, step, job)) {
 		return true;
 	}
-	// A batch script has SLURM_GTIDS=0 on node 0. A step with several tasks on that node would
-	// list more ranks.
+	// A batch script has SLURM_GTIDS=0 on node 0, the first of the list. A step with several tasks on
+	// that node would list more ranks.
 	bool script = str_is(str_of(env_value(env, "SLURM_GTIDS")), "0") &&
-		      str_is(str_of(env_value(env, "SLURM_NODEID")), "0");
+		      str_is(str_of(env_value(env, "SLURM_NODEID")), "0") &&
+		      !is_later(env->arena, job, str_of(env_value(env, "SLURMD_NODENAME")));
 	if (script && inner && !(inner[0] == '1' && (inner[1] < '0' || inner[1] > '9'))) {
 		return true;
 	}

@@ -69,6 +69,18 @@ wrong() {
 	wrong '{node-addr} is not known here: a child of torchrun knows *' "${child[@]}" -- '{node-addr}'
 }
 
+@test "words: a rank of prterun knows its rank, and not how many there are" {
+	distinit PRTE_LAUNCHED=1 PMIX_RANK=2 -- --fill -- echo '{rank}'
+	[ "$status" -eq 0 ]
+	[[ $output == *2 ]]
+	distinit PRTE_LAUNCHED=1 PMIX_RANK=2 -- --fill -- echo '{world-size}'
+	[ "$status" -eq 125 ]
+	[[ $stderr == *"{world-size} is not known here: prrte does not tell it"* ]]
+	# Several of them may share the job's only node.
+	distinit PRTE_LAUNCHED=1 PMIX_RANK=1 SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n1 -- --fill -- echo :master: a :workers: b
+	[ "$status" -eq 125 ]
+}
+
 @test "words: a cluster of one, recognised or not" {
 	local expected='<1><0><0><1><0><1><127.0.0.1><29500><127.0.0.1:29500><127.0.0.1><127.0.0.1><127.0.0.1:8000>'
 	local all=('{nnodes}' '{node-rank}' '{rank}' '{world-size}' '{local-rank}' '{local-world-size}' '{master-addr}' '{master-port}'

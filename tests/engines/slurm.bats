@@ -321,7 +321,46 @@ shows() {
 	in_order n2 n2 n3 n3
 }
 
+@test "slurm: a heterogeneous step in a plain job: the order of its nodes is not told" {
+	launch batch --nodes=3 --ntasks-per-node=2 <<<"srun --label --nodelist=n3 --nodes=1 --ntasks=1 ${TELL[*]} SLURM_NODEID : \
+		--nodelist=n1,n2 --nodes=2 --ntasks=4 ${TELL[*]} SLURM_NODEID"
+	agree 5
+	hosts_are n3 n1 n1 n2 n2
+	all_have MASTER_ADDR -
+	all_have TF_CONFIG -
+	[[ $output == *"0: distinit: warning: SLURM_NODEID=0 on 'n3' does not fit"* ]] || fail "rank 0 does not say why"
+
+	# With one task on each node, and a master that is told, torchrun has what it needs.
+	launch batch --nodes=3 <<<"export MASTER_ADDR=n3
+		srun --label --nodelist=n3 --nodes=1 --ntasks=1 ${TELL[*]} : --nodelist=n1,n2 --nodes=2 --ntasks=2 ${TELL[*]}"
+	agree 3
+	hosts_are n3 n1 n2
+	master_is_rank_0
+	for ((i = 0; i < 3; i++)); do
+		same "PET_NODE_RANK of $i" "$i" "${told[$i.PET_NODE_RANK]}"
+	done
+}
+
 # --- jobs -------------------------------------------------------------------------------------------
+
+@test "slurm: what torchrun and mpirun have left of another job is not believed, what they set in this one is" {
+	local torchrun="TORCHELASTIC_RUN_ID=none RANK=0 WORLD_SIZE=16 LOCAL_RANK=0 LOCAL_WORLD_SIZE=8 MASTER_ADDR=old7 MASTER_PORT=29400"
+	local mpirun="OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=16 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=8 PMIX_HOSTNAME=old7"
+	local travelled
+	# From the submitter's environment; also below a shell in the task.
+	for travelled in "$torchrun" "$mpirun"; do
+		# shellcheck disable=SC2086 # words
+		launch login env $travelled srun --label --nodes=2 --ntasks=2 sh -c "${TELL[*]} TORCHELASTIC_RUN_ID; :"
+		in_order n1 n2
+		all_have TORCHELASTIC_RUN_ID -
+		[[ $output == *"0: distinit: warning: "*"old7"*"left over from another job"* ]] || fail "it does not say so"
+	done
+	# Set in the task itself, as a torchrun there does: an alias, such as one of another network.
+	launch batch --nodes=2 <<<"srun --label --ntasks=2 sh -c 'env $torchrun ${TELL[*]}; :'"
+	all_have MASTER_ADDR old7
+	all_have WORLD_SIZE 16
+	[[ $output != *warning* ]] || fail "it warns"
+}
 
 @test "slurm: distinit in the batch script and again in the step" {
 	launch batch --nodes=3 --ntasks-per-node=1 <<<"$DISTINIT -- srun --label ${TELL[*]} SLURM_JOB_ID"

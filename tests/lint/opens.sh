@@ -27,6 +27,7 @@ allowed() {
 		src/rollcall/machine.c /proc and /sys below --root, after access_become()
 		src/rollcall/workers.c /proc
 		src/rollcall/program.c the program itself, after access_become()
+		src/flow/leftover.c /proc
 		src/flow/budget.c distrun's, which is a tool of the user who calls it
 		src/slurm/where.c distrun's
 		src/container/site.c distrun's

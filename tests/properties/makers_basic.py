@@ -67,6 +67,7 @@ def step(random, n):
         return Member(common | {
             "SLURM_PROCID": str(i), "SLURM_NODEID": str(node), "SLURM_LOCALID": str(local),
             "SLURMD_NODENAME": names[node],
+            "SLURM_GTIDS": ",".join(str(rank) for rank, place in enumerate(places) if place[0] == node),
         }, names[node], i)
 
     return Cluster("slurm", len(places), member, "task", "slurm", names, n, names[0],
@@ -116,9 +117,14 @@ def mvapich2(rank, size, local, local_size, _host):
             "MV2_COMM_WORLD_LOCAL_SIZE": local_size}
 
 
+def mvapich(rank, size, local, local_size, _host):
+    return {"MVP_COMM_WORLD_RANK": rank, "MVP_COMM_WORLD_SIZE": size, "MVP_COMM_WORLD_LOCAL_RANK": local,
+            "MVP_COMM_WORLD_LOCAL_SIZE": local_size}
+
+
 def hydra(rank, size, local, local_size, host):
     return {"PMI_RANK": rank, "PMI_SIZE": size, "MPI_LOCALRANKID": local, "MPI_LOCALNRANKS": local_size,
-            "MPIR_CVAR_CH3_INTERFACE_HOSTNAME": host}
+            ("PMI_HOSTNAME" if len(host) % 2 else "MPIR_CVAR_CH3_INTERFACE_HOSTNAME"): host}
 
 
 def jsrun(rank, size, local, local_size, _host):
@@ -126,7 +132,7 @@ def jsrun(rank, size, local, local_size, _host):
             "JSM_NAMESPACE_LOCAL_SIZE": local_size}
 
 
-MPI = {"openmpi": openmpi, "mvapich2": mvapich2, "hydra": hydra, "jsrun": jsrun}
+MPI = {"openmpi": openmpi, "mvapich2": mvapich2, "mvapich": mvapich, "hydra": hydra, "jsrun": jsrun}
 
 
 def ranks_of(random, which, names):
@@ -179,6 +185,24 @@ def in_job(which):
 for _name in MPI:
     launcher(_name)(alone(_name))
     launcher(_name)(in_job(_name))
+
+
+@launcher("prrte")
+def prterun_in_job(random, n):
+    """It tells no number of ranks: the nodes are as Slurm says."""
+    n = max(n, 2)  # on one node, nobody knows which of them is alone
+    names, listed = listed_names(random, n)
+    common = step_variables(random, names, listed, [1] * n) | {"PRTE_LAUNCHED": "1", "PMIX_NAMESPACE": "prterun-n-1@1"}
+    hosts = [name for name in names for _ in range(random.randint(1, 3))]
+
+    def member(i):
+        node = names.index(hosts[i])
+        return Member(common | {
+            "PMIX_RANK": str(i), "PMIX_HOSTNAME": hosts[i], "SLURMD_NODENAME": hosts[i], "SLURM_PROCID": str(node),
+            "SLURM_NODEID": str(node), "SLURM_LOCALID": "0",
+        }, hosts[i])
+
+    return Cluster("slurm", len(hosts), member, "allocation", None, names, n, names[0], about="prterun in Slurm")
 
 
 @manager("slurm")

@@ -208,6 +208,11 @@ static void test_world(void) {
 	}
 	c = cluster_of(buf_text(&many), SCOPE_NODE);
 	check_part(world_facts(&c, NULL, 0), "hosts=sha256:", "a long list is digested");
+
+	// Some nodes see that the manager's order is another one, and some cannot: they have to differ.
+	c = cluster_of("", SCOPE_TASK);
+	c.place.shuffled = true;
+	check_part(world_facts(&c, NULL, 0), "hosts=in another order|", "hosts whose order is not known");
 }
 
 static void test_program(void) {
