@@ -50,6 +50,16 @@ fuzz_targets() {
 	sed -n "s/^fuzzers = \[\(.*\)\]/\1/p" tests/meson.build | tr -d "'," | xargs -n 1
 }
 
+# build_fuzz TARGET...: compile them in build-fuzz.
+build_fuzz() {
+	need "$PKGS_FUZZ"
+	fetch_sources
+	# Build cJSON from source: only instrumented code guides the fuzzer.
+	CC=clang-14 configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+		-Doptimization=1 -Ddebug=true --force-fallback-for=cjson
+	compile build-fuzz "${@/#/tests/fuzz-}"
+}
+
 word_fuzz() {
 	local seconds=600 merge='' failed='' name
 	local -a targets=() known
@@ -68,12 +78,7 @@ word_fuzz() {
 	done
 	((${#targets[@]})) || targets=("${known[@]}")
 
-	need "$PKGS_FUZZ"
-	fetch_sources
-	# Build cJSON from source: only instrumented code guides the fuzzer.
-	CC=clang-14 configure build-fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
-		-Doptimization=1 -Ddebug=true --force-fallback-for=cjson
-	compile build-fuzz "${targets[@]/#/tests/fuzz-}"
+	build_fuzz "${targets[@]}"
 	export ASAN_OPTIONS=detect_stack_use_after_return=1:malloc_context_size=5 UBSAN_OPTIONS=print_stacktrace=1
 	export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
 

@@ -51,6 +51,9 @@ word_test() {
 	build_static
 	# In a subshell: if the build fails, for example without a network, its tests are skipped.
 	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
+	# The same; fuzz/random.sh is skipped then.
+	# shellcheck disable=SC2046 # a word each
+	[[ -z $all ]] || (build_fuzz $(fuzz_targets)) || say "no build of the fuzz targets"
 	local -a builds=(build)
 	# Of some suites Meson compiles no more than they need.
 	((${#suites[@]})) || compile build meson-test-prereq
