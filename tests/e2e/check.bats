@@ -31,13 +31,6 @@ gpus() {
 	touch root/dev/nvidiactl
 }
 
-# check VAR=VALUE... -- OPTION...: of that machine.
-check() {
-	local -a variables arguments
-	split "$@"
-	distinit "${variables[@]}" -- check --root=root "${arguments[@]}"
-}
-
 # fact GROUP NAME VALUE: was printed.
 fact() {
 	grep -E "^$1 +$2 +$3\$" <<<"$output"

@@ -110,6 +110,13 @@ sys.exit("cannot run " + repr(argv))
 ' "$@"
 }
 
+# check VAR=VALUE... -- OPTION...: distinit check, of the machine whose files are in root/.
+check() {
+	local -a variables arguments
+	split "$@"
+	distinit "${variables[@]}" -- check --root=root "${arguments[@]}"
+}
+
 # filtered NUMBER,... COMMAND...: run it where a sandbox refuses these system calls of x86-64.
 filtered() {
 	[[ $(uname -m) == x86_64 ]] || skip 'the filter knows the numbers of x86-64'
@@ -149,6 +156,17 @@ gone() {
 	[[ -z $stat || $stat == *') Z '* ]]
 }
 
+# ends_with STATUS: the background process $pid, with its output in out and err, ends in at most 30 s; it exits with STATUS.
+ends_with() {
+	local code=0
+	# shellcheck disable=SC2154 # the test's
+	until_true gone "$pid"
+	wait "$pid" || code=$?
+	leave_out_of err
+	echo "status $code, out: $(<out), err: $(<err)"
+	[ "$code" -eq "$1" ]
+}
+
 # Creates a folder that any user may read, unlike bats' own; remove_open_folder removes it.
 open_folder() {
 	OPEN_FOLDER=$(mktemp -d)
@@ -171,6 +189,25 @@ as_nobody() {
 	fi
 }
 
+# own_network: makes NAMESPACE, which runs a command in a network of its own, with a name server and the /etc/hosts that are in etc/.
+own_network() {
+	unshare --mount --net true 2>/dev/null || skip 'no namespaces for mounts and networks here'
+	mkdir -p etc
+	echo '127.0.0.1 localhost' >etc/hosts
+	echo 'nameserver 127.0.0.1' >etc/resolv.conf
+	cat >up <<-'END'
+		set -e
+		mount --make-rprivate /
+		mount --bind etc/hosts /etc/hosts
+		mount --bind etc/resolv.conf /etc/resolv.conf
+		python3 -c 'import fcntl, socket, struct
+		fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))'
+		exec "$@"
+	END
+	# shellcheck disable=SC2034 # the test's
+	NAMESPACE=(unshare --mount --net sh "$PWD/up")
+}
+
 requires() {
 	local program
 	for program; do
@@ -181,4 +218,9 @@ requires() {
 requires_pidns() {
 	requires unshare
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
+}
+
+requires_root() {
+	[[ $EUID -eq 0 ]] || skip 'only root can change users'
+	setpriv --reuid=4321 --regid=4321 --clear-groups true 2>/dev/null || skip 'users cannot be changed here'
 }

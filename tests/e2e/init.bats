@@ -39,16 +39,6 @@ start() {
 	STARTED+=("$pid")
 }
 
-# ends_with STATUS: the background process ends in at most 30 s; it exits with STATUS.
-ends_with() {
-	local code=0
-	until_true gone "$pid"
-	wait "$pid" || code=$?
-	leave_out_of err
-	echo "status $code, out: $(<out), err: $(<err)"
-	[ "$code" -eq "$1" ]
-}
-
 # as_pid1 ARG...: run distinit as PID 1 of a new namespace.
 as_pid1() {
 	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" "$@"

@@ -47,15 +47,6 @@ start() {
 	STARTED+=("$pid")
 }
 
-# ends_with STATUS: the background process ends in at most 20 s, with this status.
-ends_with() {
-	local code=0
-	until_true gone "$pid"
-	wait "$pid" || code=$?
-	echo "status $code, out: $(<out), err: $(<err)"
-	[ "$code" -eq "$1" ]
-}
-
 # state PID: its letter in /proc.
 state() {
 	sed 's/.*) //; s/ .*//' "/proc/$1/stat"
@@ -72,11 +63,6 @@ runs() {
 # pid1 NAME ARG...: invoke it as PID 1.
 pid1() {
 	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc "./$1" "${@:2}"
-}
-
-requires_root() {
-	[[ $EUID -eq 0 ]] || skip 'only root can change users'
-	setpriv --reuid=4321 --regid=4321 --clear-groups true 2>/dev/null || skip 'users cannot be changed here'
 }
 
 # --- the name -------------------------------------------------------------------------------------

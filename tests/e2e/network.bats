@@ -52,13 +52,6 @@ dgx() {
 	interface docker0 0x1002
 }
 
-# check VAR=VALUE... -- OPTION...: of that machine.
-check() {
-	local -a variables arguments
-	split "$@"
-	distinit "${variables[@]}" -- check --root=root "${arguments[@]}"
-}
-
 # finds [TEXT]...: these are all findings and hints on the network, in this order.
 finds() {
 	local expected=''

@@ -37,12 +37,6 @@ teardown() {
 	remove_open_folder
 }
 
-# These tests need the right to change users and capabilities.
-requires_root() {
-	[[ $EUID -eq 0 ]] || skip 'only root can change users'
-	((0x$(field CapPrm /proc/self/status) & 0x1c0)) || skip 'there are no capabilities to change users with'
-}
-
 requires_userns() {
 	unshare --user --map-root-user true 2>/dev/null || skip 'this machine makes no user namespaces for us'
 }

@@ -30,11 +30,6 @@ teardown() {
 	remove_open_folder
 }
 
-requires_root() {
-	[[ $EUID -eq 0 ]] || skip 'only root can change users'
-	setpriv --reuid=4321 --regid=4321 --clear-groups true 2>/dev/null || skip 'users cannot be changed here'
-}
-
 # These tests need setuid programs to take effect.
 requires_setuid() {
 	requires_root

@@ -35,24 +35,6 @@ scene() {
 		"$DISTINIT" "${arguments[@]}"
 }
 
-# own_network: from here on, scenes have their own network, name server and /etc/hosts.
-own_network() {
-	unshare --mount --net true 2>/dev/null || skip 'no namespaces for mounts and networks here'
-	mkdir -p etc
-	echo '127.0.0.1 localhost' >etc/hosts
-	echo 'nameserver 127.0.0.1' >etc/resolv.conf
-	cat >up <<-'END'
-		set -e
-		mount --make-rprivate /
-		mount --bind etc/hosts /etc/hosts
-		mount --bind etc/resolv.conf /etc/resolv.conf
-		python3 -c 'import fcntl, socket, struct
-		fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))'
-		exec "$@"
-	END
-	NAMESPACE=(unshare --mount --net sh "$PWD/up")
-}
-
 # patient_resolver: let the C library wait for a minute, instead of five seconds, for a silent name
 # server.
 patient_resolver() {

@@ -49,13 +49,6 @@ job() {
 # The daemons' own network is all that there is. By the slot, whatever the number of cores.
 OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --bind-to none)
 
-# unlabelled: what a process that no launcher labelled tells, as rank 0 of told.
-unlabelled() {
-	output=$(grep -o 'host=.*' <<<"${output-}" | sed 's/^/0: /')
-	read_told
-	same "the number of those who tell" 1 "$ranks"
-}
-
 # is_job: all have the rendezvous of the job: the first host of its file, and its own port.
 is_job() {
 	local first

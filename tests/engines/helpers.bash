@@ -145,6 +145,13 @@ read_told() {
 	done <<<"${output-}"
 }
 
+# unlabelled: what a process that no launcher labelled tells, as rank 0 of told.
+unlabelled() {
+	output=$(grep -o 'host=.*' <<<"${output-}" | sed 's/^/0: /')
+	read_told
+	same "the number of those who tell" 1 "$ranks"
+}
+
 # agree RANKS: each rank knows who it is, by the launcher's own label and by its host's name, and all know
 # the same rendezvous.
 agree() {

@@ -32,13 +32,6 @@ in_order() {
 	tf_config_is_right
 }
 
-# unlabelled: what a process that no launcher labelled tells, as rank 0 of told.
-unlabelled() {
-	output=$(grep -o 'host=.*' <<<"${output-}" | sed 's/^/0: /')
-	read_told
-	same "the number of those who tell" 1 "$ranks"
-}
-
 # is_allocation: the rendezvous is known, and this process is no rank.
 is_allocation() {
 	local name
