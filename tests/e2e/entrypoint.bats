@@ -393,7 +393,7 @@ status_of() {
 		           "BACKENDAI_CLUSTER_LOCAL_RANK": "0", "MASTER_PORT": str(PORT)}
 		    return subprocess.run([sys.argv[1], "--", "/usr/bin/env"], env=env, capture_output=True, text=True)
 
-		hosts = [f"n{i:04}.example.internal" for i in range(6000)]
+		hosts = [f"n{i:04}.example.internal" for i in range(4500)]
 		while len(tf_config(hosts)) + 1 > LIMIT - 3:
 		    hosts.pop()
 		for i in range(LIMIT - 1 - len(tf_config(hosts))):
