@@ -15,7 +15,7 @@
  * address. But a look-up for each attempt would load the name server more than the attempts load
  * the master.
  */
-#define LOOKUP_AGAIN_MS 10000
+#define LOOKUP_AGAIN_MS WAIT_PROGRESS_MS
 
 /** A seed that differs between processes, even if the kernel has no random numbers yet. */
 static uint64_t find_seed(uint64_t now) {

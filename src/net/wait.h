@@ -13,8 +13,10 @@
 
 #include <stdint.h>
 
-/** How often wait_until_up() reports that it is still waiting, in milliseconds, by default. */
+/** How often wait_until_up() reports that it is still waiting, in milliseconds, by default. A test program has less. */
+#ifndef WAIT_PROGRESS_MS
 #define WAIT_PROGRESS_MS 10000
+#endif
 
 struct wait_for {
 	/** A name, or a bare address. */

@@ -8,6 +8,8 @@ bats_require_minimum_version 1.5.0
 : "${DISTINIT:=$BATS_TEST_DIRNAME/../../build/distinit}"
 DISTINIT=$(realpath "$DISTINIT")
 export DISTINIT
+# The same, whose steps of 10 s are of 1 s.
+: "${BRISK:=${DISTINIT%/*}/tests/distinit-brisk}"
 
 # The second container of a Backend.AI session of two: for tests that need any cluster.
 # shellcheck disable=SC2034,SC2054 # used by files that load this; the comma belongs to the list

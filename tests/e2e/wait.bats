@@ -95,6 +95,7 @@ fails_at_last() {
 @test "wait: a master that changes its address is found" {
 	own_network
 	echo '127.0.0.2 main1' >>etc/hosts
+	DISTINIT=$BRISK
 	scene --port=open --hosts='127.0.0.1 main1' -- "${SESSION[@]}" MASTER_PORT=@PORT@ -- -vv --wait -- echo ran
 	[ "$status" -eq 0 ]
 	[ "$output" = $'ran\naccepted 1' ]
