@@ -6,42 +6,6 @@
 
 load helpers
 
-# random_lists N SEED: print random host lists, one per line, that scontrol of Slurm 22.05 reads
-# too.
-random_lists() {
-	python3 - "$@" <<-'PYTHON'
-		import random, sys
-		count, seed = map(int, sys.argv[1:])
-		chance = random.Random(seed)
-
-		def number():
-		    n = chance.choice([chance.randrange(12), chance.randrange(95, 106), chance.randrange(2000)])
-		    return n, chance.choice([1, 1, 2, 3, 4, 6])
-
-		def bracket():
-		    ranges = []
-		    for _ in range(chance.randint(1, 4)):
-		        first, width = number()
-		        last = first + chance.choice([0, 1, 2, 7, 15])
-		        ranges.append(f"{first:0{width}}" + (f"-{last:0{width}}" if last > first else ""))
-		    return "[" + ",".join(ranges) + "]"
-
-		def name():
-		    text = chance.choice(["n", "gpu", "a100-", "rack1-node", "ip-10-0-", "x1000c0s", "N"])
-		    kind = chance.randrange(8)
-		    if kind == 0:
-		        return text + "x"
-		    if kind == 1:
-		        return f"{text}{chance.randrange(300):0{chance.choice([1, 3])}}"
-		    if kind == 2:
-		        return text + bracket() + "-" + bracket()
-		    return text + bracket()
-
-		for _ in range(count):
-		    print(",".join(name() for _ in range(chance.randint(1, 6))))
-	PYTHON
-}
-
 @test "a list is expanded, one host per line" {
 	distinit -- hosts 'n[1-3],login,gpu[08-10]'
 	succeeds_with $'n1\nn2\nn3\nlogin\ngpu08\ngpu09\ngpu10'
@@ -109,7 +73,7 @@ random_lists() {
 }
 
 @test "compressed and expanded again: the same, for 300 random lists" {
-	random_lists 300 1 >"$BATS_TEST_TMPDIR/lists"
+	"$BATS_TEST_DIRNAME/../programs/host-lists" 300 1 >"$BATS_TEST_TMPDIR/lists"
 	python3 - "$DISTINIT" "$BATS_TEST_TMPDIR/lists" <<-'PYTHON'
 		import subprocess, sys
 
@@ -122,20 +86,6 @@ random_lists() {
 		    short = hosts("--compress", text).rstrip("\n")
 		    assert hosts(short) == hosts(text), f"{text} became {short}, which is another"
 	PYTHON
-}
-
-@test "the same as scontrol show hostnames, for 100 random lists" {
-	requires scontrol
-	printf 'ClusterName=test\nSlurmctldHost=localhost\n' >"$BATS_TEST_TMPDIR/slurm.conf"
-	export SLURM_CONF=$BATS_TEST_TMPDIR/slurm.conf
-	scontrol show hostnames 'n[1-2]' || skip 'scontrol does not work here'
-	random_lists 100 2 >"$BATS_TEST_TMPDIR/lists"
-	while read -r list; do
-		[ "$(env -i "$DISTINIT" hosts "$list")" = "$(scontrol show hostnames "$list")" ] || {
-			echo "scontrol reads $list in another way"
-			return 1
-		}
-	done <"$BATS_TEST_TMPDIR/lists"
 }
 
 @test "a list that begins with a dash follows --" {

@@ -538,8 +538,11 @@ random_lists() {
 	END
 }
 
-@test "slurm: 'distinit hosts' and 'scontrol show hostnames' agree on 300 random lists" {
-	random_lists 300 "${SEED:-1}" >"$BATS_TEST_TMPDIR/lists"
+@test "slurm: 'distinit hosts' and 'scontrol show hostnames' agree on 400 random lists" {
+	{
+		random_lists 300 "${SEED:-1}"
+		"$PROGRAMS/host-lists" 100 2
+	} >"$BATS_TEST_TMPDIR/lists"
 	login sh -c 'while read -r list; do echo "= $list"; scontrol show hostnames "$list"; done' \
 		<"$BATS_TEST_TMPDIR/lists" >"$BATS_TEST_TMPDIR/scontrol"
 	while read -r list; do
