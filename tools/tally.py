@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Add up the test results of build folders, after "meson test".
 
-    tally.py [--strict=SUITE]... BUILD...
+    tally.py [--strict=SUITE]... [--times] BUILD...
 
 Lists each failure and each skip with its reason. The last line is "N passed, N failed, N skipped".
 Single TAP tests are counted. A program that crashed, timed out or did not complete its plan adds one
 failure. A build without tests in its log has failed. --strict: skips in that suite are failures; in a
 program of several suites, if all of them are strict. The exit status is 1 if anything failed, or nothing passed.
+
+A single test may take 5 s, but for those in tests/slow.txt. One that took longer beside the others is named. With
+--times it runs again, alone, and has failed if it then takes longer.
 
 For a program that failed and ran again (meson test --logbase=again), the second run counts; programs
 that passed only then are named. --failed: print only the names of the programs that failed.
@@ -19,8 +22,11 @@ import pathlib
 import re
 import sys
 
+import times
+
 PLAN = re.compile(r"1\.\.(\d+)\s*(?:#\s*skip\S*\s*(.*))?$", re.I)
 TEST = re.compile(r"(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
+TIMING = re.compile(r"(?: #)? in \d+ ?ms$")  # bats --timing
 DIRECTIVE = re.compile(r"^(.*?)(?:^|\s)#\s*(skip|todo)\S*\s*(.*)$", re.I)
 
 PASSED = ("OK", "SKIP", "EXPECTEDFAIL")
@@ -66,7 +72,7 @@ def read_tap(text, name, tally, strict):
 
 def count_test(failed, text, program, tally, strict):
     directive = DIRECTIVE.match(text)
-    name = f"{program}: {directive[1] if directive else text}".rstrip(": ")
+    name = f"{program}: {TIMING.sub('', directive[1] if directive else text)}".rstrip(": ")
     if directive and directive[2].lower() == "skip":
         tally.skip(name, directive[3], strict)
     elif failed and not directive:
@@ -79,8 +85,7 @@ def count_test(failed, text, program, tally, strict):
 
 def count_program(run, build, tally, strict_suites):
     name = f"{build.name}: " + run["name"].partition(":")[2]
-    suites = run["name"].partition(" / ")[0].partition(":")[2].split("+")  # "distinit:unit / num", "distinit:e2e+size / static"
-    strict = strict_suites.issuperset(suites)
+    strict = strict_suites.issuperset(times.suites_of(run))
     failures = len(tally.failed)
     wrong = read_tap(run.get("stdout") or "", name, tally, strict)
     code = run.get("returncode", 0)
@@ -111,7 +116,16 @@ def read_log(log):
     return [json.loads(line) for line in log.read_text(errors="replace").splitlines()]
 
 
-def read_build(build, tally, strict_suites):
+def read_times(runs, tally, alone):
+    for run, test, ms in times.slow(runs):
+        print(f"slow: {test}: {ms / 1000:.1f} s, beside others")
+        if alone and (ms := times.alone(run, test)) > times.MOST_MS:
+            tally.failed.append((test, f"{ms / 1000:.1f} s, alone; one that has to take more than 5 s is in tests/slow.txt"))
+    for test in times.unknown_exceptions(runs):
+        tally.failed.append((test, "tests/slow.txt names it, and there is no such test"))
+
+
+def read_build(build, tally, strict_suites, alone):
     log = build / "meson-logs" / "testlog.json"
     try:
         runs = read_log(log)
@@ -138,6 +152,12 @@ def read_build(build, tally, strict_suites):
         count_program(again[run["name"]], build, tally, strict_suites)
         if len(tally.failed) == failures:
             tally.again += [f"{name}: {reason}".rstrip(": ") for name, reason in first.failed] or [program]
+    read_times(runs, tally, alone)
+
+
+def lines_of_c():
+    tree = pathlib.Path(__file__).resolve().parents[1]
+    return sum(len(path.read_text().splitlines()) for folder in ("src", "cmd") for path in (tree / folder).rglob("*.[ch]"))
 
 
 def print_failed(build):
@@ -150,6 +170,7 @@ def print_failed(build):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--strict", action="append", default=[], metavar="SUITE")
+    parser.add_argument("--times", action="store_true")
     parser.add_argument("builds", nargs="+", type=pathlib.Path, metavar="BUILD")
     parser.add_argument("--failed", action="store_true")
     options = parser.parse_args()
@@ -160,7 +181,7 @@ def main():
 
     tally = Tally()
     for build in options.builds:
-        read_build(build, tally, set(options.strict))
+        read_build(build, tally, set(options.strict), options.times)
 
     for name, reason in tally.skipped:
         print(f"skipped: {name}: {reason}")
@@ -168,6 +189,7 @@ def main():
         print(f"passed only when run again, alone: {name}")
     for name, reason in tally.failed:
         print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
+    print(f"{lines_of_c():,} lines of C in src and cmd")
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
 

@@ -44,8 +44,8 @@ word_test() {
 	local -a selection=(--no-suite=engines --no-suite=kubernetes)
 	[[ -z $all ]] || selection=(--no-suite=kubernetes)
 	((${#suites[@]} == 0)) || selection=("${suites[@]}") native=yes
-	# Where a test may not be skipped, as no other machine runs it (.ci/run).
-	for suite in ${REQUIRE_SUITES-}; do strict+=("--strict=$suite"); done
+	# Where a test may not be skipped, as no other machine runs it, nor be slow (.ci/run).
+	for suite in ${REQUIRE_SUITES-}; do strict+=("--strict=$suite" --times); done
 
 	need "$PKGS_TEST${all:+ $PKGS_ENGINES $PKGS_PACKAGING}"
 	build_static

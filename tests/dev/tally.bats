@@ -64,3 +64,43 @@ print(json.dumps({"name": "distinit:unit / x", "result": "OK", "returncode": 0, 
 	run python3 "$TALLY" --strict=size --strict=unit one
 	[ "$status" -eq 1 ]
 }
+
+# bats_log SUITE PROGRAM: a log of a bats file that has this one test, which says that it took 7 s; alone it takes MS.
+bats_log() {
+	cat >again <<-END
+		#!/bin/sh
+		echo "\$@" >asked
+		printf '1..1\nok 1 a (slow) one in %sms\n' "$MS"
+	END
+	chmod +x again
+	python3 -c 'import json, sys
+print(json.dumps({"name": f"distinit:{sys.argv[1]} / {sys.argv[2]}", "result": "OK", "returncode": 0, "command": ["./again"], "env": {},
+                  "stdout": "1..1\nok 1 a (slow) one in 7000ms"}))' "$1" "$2" >one/meson-logs/testlog.json
+}
+
+@test "tally: a test that takes more than 5 s is named; with --times it runs again, and fails if it does so alone" {
+	MS=3000 bats_log e2e x
+	run python3 "$TALLY" one
+	[[ $status -eq 0 && $output == *"slow: e2e/x: a (slow) one: 7.0 s, beside others"* && ! -e asked ]]
+	run python3 "$TALLY" --times one
+	[[ $status -eq 0 && $(<asked) == '--filter ^a .?slow.? one$' ]]
+	MS=6500 bats_log e2e x
+	run python3 "$TALLY" --times one
+	[[ $status -eq 1 && $output == *"FAILED: e2e/x: a (slow) one: 6.5 s, alone; one that has to take more than 5 s is in tests/slow.txt"* ]]
+	# What starts engines may.
+	MS=6500 bats_log engines x
+	run python3 "$TALLY" --times one
+	[[ $status -eq 0 && $output != *slow:* ]]
+}
+
+@test "tally: the list of slow tests names tests only" {
+	MS=1 bats_log rollcall together
+	run python3 "$TALLY" one
+	[[ $status -eq 1 && $output == *"FAILED: rollcall/together: together: a node without power is noticed within 25 s: tests/slow.txt names it, and there is no such test"* ]]
+}
+
+@test "tally: it says how many lines of C there are" {
+	log one $'1..1\nok 1 a'
+	run python3 "$TALLY" one
+	[ "${lines[-2]}" = "$(cd "$BATS_TEST_DIRNAME/../.." && find src cmd -name '*.[ch]' -exec cat {} + | wc -l | sed -E 's/(...)$/,\1/') lines of C in src and cmd" ]
+}

@@ -88,7 +88,7 @@ class Results:
                     left.remove(expected)
                     print(f"# left out: {name}: {expected}")
                 else:
-                    self.say(not match[1], f"{name}: {match[2]}")
+                    self.say(not match[1], f"{name}: " + re.sub(r"(?: #)? in \d+ ?ms(?=$| #)", "", match[2]))
             elif match := re.match(r"1\.\.(\d+)", line):
                 plan = int(match[1])
             elif line:

@@ -44,7 +44,7 @@ def why_it_failed(command: list[str], environment: dict[str, str], limit: float)
     for line in process.stdout:
         lines += 1
         if line.startswith("not ok") and "# TODO" not in line:
-            failed = re.sub(r"^not ok [0-9]+ (- )?", "", line.strip())
+            failed = re.sub(r"^not ok [0-9]+ (- )?|( #)? in [0-9]+ ?ms$", "", line.strip())
             os.kill(-1, signal.SIGKILL)
             break
         if lines == 1 << 16:
