@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/secret.h"
 #include "cluster/self.h"
 #include "exec/exec.h"
 #include "flow/master.h"
@@ -178,7 +179,8 @@ static void put_json(struct session *s, const struct facts *facts, const struct 
 	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  \"time\": \"");
 	report_put_time(out, clock_wall_ms());
-	put_pair(out, "\",\n  ", "host", input_hostname(&s->flow.input));
+	put_pair(out, "\",
+  ", "host", secret_text(out->arena, input_hostname(&s->flow.input)));
 	buf_puts(out, ",\n ");
 	json_put_number(out, "rank", rank);
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {

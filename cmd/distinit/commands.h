@@ -102,9 +102,6 @@ int together_options(struct session *s, struct err *err);
 /** Hand the connections that the roll call has kept, if any, to @plan. */
 void together_join(struct session *s, struct init_plan *plan);
 
-/** fill.c: word @i of @argv, which is not the first, to be shown: what looks secret is masked. */
-const char *shown_word(struct session *s, char **argv, size_t i);
-
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);
 

@@ -5,6 +5,7 @@
 #include "distinit/commands.h"
 
 #include "base/json_write.h"
+#include "base/secret.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
 
@@ -63,10 +64,11 @@ void explain_cluster_json(const struct cluster *c, struct buf *out) {
 	json_put_number(out, "master_port",
 			cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port);
 	put_tasks(out, &c->place);
-	json_put_member(out, "job_id", c->place.job_id);
+	json_put_member(out, "job_id", secret_text(out->arena, c->place.job_id));
 	json_put_key(out, "master_addr");
 	if (c->master_addr.len && !cluster_is_single(c)) {
-		json_put_string(out, c->master_addr);
+		json_put_text(out, secret_text(out->arena,
+					       arena_text(out->arena, c->master_addr.p, c->master_addr.len)));
 	} else {
 		buf_puts(out, "null");
 	}
@@ -99,7 +101,7 @@ static void put_command(struct session *s, struct buf *out) {
 	buf_puts(out, "{\"words\": [");
 	for (size_t i = 0; words[i]; i++) {
 		buf_puts(out, i ? ", " : "");
-		json_put_text(out, open || i == 0 ? words[i] : shown_word(s, words, i));
+		json_put_text(out, open ? words[i] : secret_word(&s->arena, words, i));
 	}
 	buf_putc(out, ']');
 	json_put_member(out, "role", s->fill.role == ROLE_ALL ? NULL : role_name(s->fill.role));

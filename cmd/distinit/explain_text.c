@@ -4,6 +4,7 @@
 
 #include "distinit/commands.h"
 
+#include "base/secret.h"
 #include "base/words.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
@@ -135,7 +136,7 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	if (c->place.job_id) {
 		put_label(out, "job");
-		put_plain(out, c->place.job_id);
+		put_plain(out, secret_text(&s->arena, c->place.job_id));
 		buf_putc(out, '\n');
 	}
 	if (cluster_is_single(c)) {
@@ -149,7 +150,8 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 	}
 	put_label(out, "master");
 	if (c->master_addr.len) {
-		put_plain(out, arena_text(&s->arena, c->master_addr.p, c->master_addr.len));
+		put_plain(out, secret_text(&s->arena,
+					   arena_text(&s->arena, c->master_addr.p, c->master_addr.len)));
 		buf_puts(out, " (");
 		buf_put_plain(out, str_of(c->master_addr_why));
 		buf_puts(out, "), ");
@@ -187,7 +189,7 @@ static void put_command(struct session *s, struct buf *out) {
 	}
 	for (size_t i = 0; words[i]; i++) {
 		buf_puts(&line, i ? " " : "");
-		word_put(&line, open || i == 0 ? words[i] : shown_word(s, words, i));
+		word_put(&line, open ? words[i] : secret_word(&s->arena, words, i));
 	}
 	buf_putc(out, '\n');
 	put_label(out, "command");

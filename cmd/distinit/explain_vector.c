@@ -207,7 +207,9 @@ static void put_options(struct case_writer *r) {
 		if (!value || id > OPT_LENIENT || id == OPT_HOSTFILE_OUTPUT) {
 			continue;
 		}
-		value = id == OPT_LENIENT ? "1" : names ? hidden(r, str_of(value)) : value;
+		value = id == OPT_LENIENT ? "1"
+			: names		  ? hidden(r, str_of(value))
+					  : secret_text(&r->s->arena, value);
 		settings->value[id] = value;
 		const char *word = arena_format(&r->s->arena, "%s=%s", label, value);
 		if (label[0] != '-') {

@@ -4,8 +4,6 @@
 
 #include "distinit/commands.h"
 
-#include "base/secret.h"
-
 #include <errno.h>
 
 /** Fill the words into *@out. @node_addr: NULL to look it up. */
@@ -42,9 +40,4 @@ void session_fill_forgotten(struct session *s) {
 			  "meant so",
 			  quote(str_of(word)).s);
 	}
-}
-
-const char *shown_word(struct session *s, char **argv, size_t i) {
-	bool secret = argv[i - 1][0] == '-' && !strchr(argv[i - 1], '=') && secret_name(str_of(argv[i - 1]));
-	return secret ? SECRET_MASK : secret_mask_word(&s->arena, argv[i]);
 }

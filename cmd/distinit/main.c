@@ -29,6 +29,7 @@
 #include "names/names.h"
 
 #include "base/nearest.h"
+#include "base/secret.h"
 #include "base/words.h"
 #include "exec/exec.h"
 #include "priv/elevated.h"
@@ -83,7 +84,7 @@ static const char *put_words(struct session *s, char **argv, size_t from) {
 	struct buf line = BUF(&s->arena);
 	for (size_t i = from; argv[i] && line.len < 200; i++) {
 		buf_putc(&line, ' ');
-		put_word(&line, shown_word(s, argv, i));
+		put_word(&line, secret_word(&s->arena, argv, i));
 	}
 	return buf_text(&line);
 }

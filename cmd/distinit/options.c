@@ -210,7 +210,7 @@ static int take_directive(struct directives *out, const struct option *o, const 
 	if (habit) {
 		const char *word = arena_format(out->arena, "%s=%s", value, next);
 		return err_set(err, -r, "--%s: %s; write --%s %s", o->name, cause.text, o->name,
-			       secret_mask_word(out->arena, word));
+			       secret_text(out->arena, word));
 	}
 	return err_set(err, -r, "--%s: %s", o->name, cause.text);
 }

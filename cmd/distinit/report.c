@@ -5,6 +5,7 @@
 #include "distinit/commands.h"
 
 #include "base/json_write.h"
+#include "base/secret.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
 
@@ -48,7 +49,7 @@ void report_derived(struct session *s) {
 	if (c) {
 		s->report.node_rank = c->place.node_rank;
 		s->report.rank = c->launcher ? c->task.rank : UNKNOWN;
-		s->report.job_id = c->place.job_id;
+		s->report.job_id = secret_text(&s->arena, c->place.job_id);
 	}
 	struct buf *out = report_begin(&s->report, &line, "derived");
 	uint32_t n = flow_changes(&s->flow, false, &list);

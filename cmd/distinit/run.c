@@ -27,7 +27,8 @@ static int refuse_command_line(struct session *s) {
 			"of this name: distinit [OPTION]... -- %s",
 			words[0], words[0], words[0]);
 	} else {
-		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(words[0])).s);
+		err_set(&err, EINVAL, "'--' is missing before the command %s",
+			quote(str_of(secret_word(&s->arena, words - 1, 1))).s);
 	}
 	log_termination(s, &err);
 	return session_fail(s, &err);

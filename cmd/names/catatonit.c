@@ -18,7 +18,7 @@ static void prepare(struct guise *g) {
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	(void)b;
 	if (event == EVENT_STARTED) {
-		guise_say(g, LOG_DEBUG, "pid1 (%d) spawned: %s", a, g->session->settings.arguments[0]);
+		guise_say(g, LOG_DEBUG, "pid1 (%d) spawned: %s", a, guise_command(g));
 	} else if (event == EVENT_REAPED && a != g->child) {
 		guise_say(g, LOG_DEBUG, "child process %d was reaped", a);
 	}

@@ -6,6 +6,7 @@
 #include "names/names.h"
 
 #include "base/num.h"
+#include "base/secret.h"
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
@@ -26,7 +27,8 @@
 static int map_to_0(struct guise *g, const char *argument) {
 	uint64_t status;
 	if (num_read(str_of(argument), 255, &status) < 0) {
-		guise_say(g, LOG_ERROR, "Not a valid option for -e: %s", argument);
+		guise_say(g, LOG_ERROR, "Not a valid option for -e: %s",
+			  secret_text(&g->session->arena, argument));
 		return 1;
 	}
 	g->plan.status_as[status] = 0;
@@ -37,7 +39,8 @@ static int map_to_0(struct guise *g, const char *argument) {
 static int follow_parent(struct guise *g, const char *argument) {
 	int signal = signal_read(str_of(argument), NULL);
 	if (signal < 0) {
-		guise_say(g, LOG_ERROR, "Not a valid option for -p: %s", argument);
+		guise_say(g, LOG_ERROR, "Not a valid option for -p: %s",
+			  secret_text(&g->session->arena, argument));
 		return 1;
 	}
 	g->parent_signal = signal;
@@ -135,8 +138,8 @@ static int pause_until_signal(struct guise *g) {
 
 /** Say in the program's words that the command cannot be started. Returns the status to exit with. */
 static int refuse_exec(const struct guise *g, int status, const struct err *err) {
-	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, g->session->settings.arguments[0],
-		  g->as->exec_after, strerror(err->code));
+	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, guise_command(g), g->as->exec_after,
+		  strerror(err->code));
 	return g->as->exec_status ? g->as->exec_status : status;
 }
 

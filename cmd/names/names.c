@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "base/secret.h"
 #include "priv/elevated.h"
 
 #include <stdarg.h>
@@ -81,11 +82,16 @@ void guise_say(const struct guise *g, enum log_level level, const char *format, 
 	write_all(level >= g->as->stdout_from ? 1 : 2, (struct str){line, len});
 }
 
+const char *guise_command(const struct guise *g) {
+	return secret_text(&g->session->arena, g->session->settings.arguments[0]);
+}
+
 int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status) {
 	struct buf out = BUF(&g->session->arena);
 	for (const char *p = text; *p; p++) {
 		if (*p == '@' || *p == '#') {
-			buf_put_plain(&out, str_of(*p == '@' ? g->called : word));
+			buf_put_plain(&out,
+				      str_of(*p == '@' ? g->called : secret_text(&g->session->arena, word)));
 		} else {
 			buf_putc(&out, *p);
 		}

@@ -128,6 +128,9 @@ extern const struct disguise disguise_tini, disguise_dumb_init, disguise_cataton
 void guise_say(const struct guise *g, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** The name of the command, to be shown. */
+const char *guise_command(const struct guise *g);
+
 /**
  * Print @text. '@' stands for the name we were called by, '#' for @word. Returns @status; 1 if
  * writing failed.

@@ -62,8 +62,7 @@ static void say_reaped(const struct guise *g, int pid, int status) {
 
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	if (event == EVENT_STARTED) {
-		guise_say(g, LOG_INFO, "Spawned child process '%s' with pid '%d'",
-			  g->session->settings.arguments[0], a);
+		guise_say(g, LOG_INFO, "Spawned child process '%s' with pid '%d'", guise_command(g), a);
 	} else if (event == EVENT_SIGNAL && a == SIGCHLD) {
 		guise_say(g, LOG_DEBUG, "Received SIGCHLD");
 	} else if (event == EVENT_FORWARDED) {

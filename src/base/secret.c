@@ -41,14 +41,17 @@ static bool is_one_of(struct str name, const char *const *words) {
 	return false;
 }
 
-bool secret_name(struct str name) {
+/** Whether @name, which has no path in front, says that its value is secret. */
+static bool is_secret(struct str name) {
 	static const char *const places[] = {"_FILE", "_PATH", "_DIR", "PGPASSFILE", NULL};
-	static const char *const last[] = {"_KEY", "_PWD", "_PASS", "_PAT", "_AUTH", "_SIG", "_SAS", NULL};
+	static const char *const last[] = {"_KEY",  "_PW",  "_PWD", "_PASS", "_PAT",
+					   "_AUTH", "_SIG", "_SAS", NULL};
 	static const char *const whole[] = {"AUTH", "PGPASS", "SIG", "SSHPASS", NULL};
-	static const char *const parts[] = {"SECRET",	  "PASSWORD",	 "PASSWD",	  "PASSPHRASE",
-					    "CREDENTIAL", "APIKEY",	 "ACCESSKEY",	  "ACCOUNTKEY",
-					    "PRIVATEKEY", "PRIVKEY",	 "COOKIE",	  "JWT",
-					    "SIGNATURE",  "AUTH_CONFIG", "AUTHORIZATION", NULL};
+	static const char *const parts[] = {"SECRET",	     "PASSWORD", "PASSWD",	    "PASSPHRASE",
+					    "CREDENTIAL",    "APIKEY",	 "ACCESSKEY",	    "ACCOUNTKEY",
+					    "PRIVATEKEY",    "PRIVKEY",	 "COOKIE",	    "JWT",
+					    "NETRC",	     "VAULT",	 "SIGNATURE",	    "AUTH_CONFIG",
+					    "AUTHORIZATION", "WEBHOOK",	 "KUBECONFIG_DATA", NULL};
 	if (ends_with(name, places, 0)) {
 		return false;
 	}
@@ -84,22 +87,6 @@ static bool is_blank_or_quote(char c) {
 	return is_blank(c) || c == '\'' || c == '"' || c == '\\';
 }
 
-/** The name at the end of @run, which may be a path or "x.y.NAME". */
-static struct str name_of(struct str run) {
-	size_t at = run.len;
-	while (at > 0 && run.p[at - 1] != '/' && run.p[at - 1] != '.') {
-		at--;
-	}
-	return str_from(run, at);
-}
-
-/** Whether @word comes before a name and a value: a verb of ours, or a shell's. */
-static bool is_verb(struct str word) {
-	static const char *const verbs[] = {"SET",    "ADD", "PREPEND", "APPEND", "FIRST",   "UNSET",
-					    "EXPORT", "ENV", "SETENV",	"PASS",	  "DECLARE", NULL};
-	return is_one_of(word, verbs);
-}
-
 /** The run of name characters that ends before the blanks in front of @at. */
 static struct str run_before(struct str text, size_t at) {
 	while (at > 0 && is_blank(text.p[at - 1])) {
@@ -110,6 +97,27 @@ static struct str run_before(struct str text, size_t at) {
 		start--;
 	}
 	return (struct str){text.p + start, at - start};
+}
+
+/** The name at the end of @run, which may be a path or "x.y.NAME". */
+static struct str name_of(struct str run) {
+	size_t at = run.len;
+	while (at > 0 && run.p[at - 1] != '/' && run.p[at - 1] != '.') {
+		at--;
+	}
+	return str_from(run, at);
+}
+
+bool secret_name(struct str name) {
+	// As in a text, what counts is the word before the '='.
+	return is_secret(name) || is_secret(name_of(run_before(name, name.len)));
+}
+
+/** Whether @word comes before a name and a value: a verb of ours, or a shell's. */
+static bool is_verb(struct str word) {
+	static const char *const verbs[] = {"SET",    "ADD", "PREPEND", "APPEND", "FIRST",   "UNSET",
+					    "EXPORT", "ENV", "SETENV",	"PASS",	  "DECLARE", NULL};
+	return is_one_of(word, verbs);
 }
 
 /** Whether a blank, too, may stand between the name @run, which begins at @at, and its value. */
@@ -137,16 +145,29 @@ static size_t skip_name_end(struct str text, size_t at) {
 	return at;
 }
 
+/**
+ * Whether the run from @at to @end begins as the option of sshpass, mysql and others that a password follows,
+ * with a blank or without. mpiexec has others.
+ */
+static bool is_option_p(struct str text, size_t at, struct str run) {
+	static const char *const others[] = {"_PPN",	      "_PERHOST", "_PERNODE",
+					     "_PREPEND_RANK", "_PATH",	  "_PORT",
+					     "_PREFIX",	      "_PROFILE", NULL};
+	return str_starts(run, STR("-p")) && (at == 0 || is_blank_or_quote(text.p[at - 1])) &&
+	       !is_one_of(run, others);
+}
+
 /** Whether the run from @at to @end is a secret's name, and the secret follows. */
 static bool find_after_name(struct str text, size_t at, size_t end, struct secret_span *out) {
 	static const char *const schemes[] = {"BEARER", NULL};
 	struct str run = {text.p + at, end - at}, name = name_of(run);
-	bool path = name.len < run.len, scheme = is_one_of(run, schemes);
+	bool path = name.len < run.len && run.p[0] != '-', scheme = is_one_of(run, schemes);
 	size_t next = skip_name_end(text, end);
-	if (end == text.len || !(scheme || secret_name(name))) {
+	if (is_option_p(text, at, run)) {
+		next = run.len > 2 ? at + 2 : next;
+	} else if (end == text.len || !(scheme || is_secret(name))) {
 		return false;
-	}
-	if (next < text.len && (text.p[next] == '=' || (text.p[next] == ':' && !path))) {
+	} else if (next < text.len && (text.p[next] == '=' || (text.p[next] == ':' && !path))) {
 		next++;
 		if (text.len - next >= 2 && text.p[next] == '/' && text.p[next + 1] == '/') {
 			return false;
@@ -235,63 +256,35 @@ bool secret_find(struct str text, size_t from, struct secret_span *out) {
 
 // --- showing --------------------------------------------------------------------------------------------
 
-const char *secret_mask_word(struct arena *arena, const char *word) {
-	struct str text = str_of(word);
+const char *secret_text(struct arena *arena, const char *text) {
+	struct str all = str_of(text);
 	struct buf out = BUF(arena);
 	struct secret_span secret;
 	size_t from = 0;
-	while (secret_find(text, from, &secret)) {
-		buf_put(&out, (struct str){text.p + from, secret.at - from});
+	while (secret_find(all, from, &secret)) {
+		buf_put(&out, (struct str){text + from, secret.at - from});
 		buf_puts(&out, SECRET_MASK);
 		from = secret.end;
 	}
 	if (from == 0) {
-		return word;
+		return text;
 	}
-	buf_put(&out, str_from(text, from));
+	buf_put(&out, str_from(all, from));
 	return buf_text(&out);
 }
 
 const char *secret_mask(struct arena *arena, const char *name, const char *value) {
-	// As in a text, what counts is the word before the '='.
-	struct str all = str_of(name), last = name_of(run_before(all, all.len));
-	bool secret = *value && (secret_name(all) || secret_name(last));
-	return secret ? SECRET_MASK : secret_mask_word(arena, value);
+	return *value && secret_name(str_of(name)) ? SECRET_MASK : secret_text(arena, value);
 }
 
-/** Longer words, and longer runs of letters and digits, are not shown: they may be a key. */
-#define WORD_MAX 100
-#define RUN_MAX	 24
-
-/** Whether @word, a piece of a word, is of plain characters. */
-static bool is_plain_word(struct str word) {
-	size_t run = 0;
-	for (size_t i = 0; i < word.len; i++) {
-		run = is_alnum(word.p[i]) ? run + 1 : 0;
-		if (run >= RUN_MAX || !(is_in_run(word.p[i]) || strchr("=,:@%+", word.p[i]))) {
-			return false;
+const char *secret_word(struct arena *arena, char *const words[], size_t i) {
+	struct str before = str_of(i ? words[i - 1] : NULL);
+	struct secret_span secret;
+	if (before.len && run_before(before, before.len).len == before.len) {
+		struct str both = str_of(arena_format(arena, "%s %s", before.p, words[i]));
+		if (find_after_name(both, 0, before.len, &secret) && secret.at > before.len) {
+			return SECRET_MASK;
 		}
 	}
-	return true;
-}
-
-enum secret_word secret_judge_word(const char *before, const char *word) {
-	struct str text = str_of(word);
-	struct secret_span secret;
-	bool behind = before && ((before[0] == '-' && !strchr(before, '=') && secret_name(str_of(before))) ||
-				 strcmp(before, "-p") == 0);
-	// mysql's -pPASSWORD is one word.
-	if (behind || (word[0] == '-' && word[1] == 'p' && word[2])) {
-		return SECRET_WORD_HIDDEN;
-	}
-	size_t from = 0;
-	bool plain = text.len <= WORD_MAX;
-	while (secret_find(text, from, &secret)) {
-		plain = plain && is_plain_word((struct str){text.p + from, secret.at - from});
-		from = secret.end;
-	}
-	if (plain && is_plain_word(str_from(text, from))) {
-		return SECRET_WORD_OPEN;
-	}
-	return from ? SECRET_WORD_HIDDEN : SECRET_WORD_DIGEST;
+	return secret_text(arena, words[i]);
 }

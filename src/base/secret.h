@@ -2,7 +2,8 @@
 #pragma once
 
 /**
- * What looks like a secret, and how it is shown. quote() asks here, so each message masks what it quotes.
+ * What looks like a secret, and how it is shown: the only judge. quote() asks here, so each message masks
+ * what it quotes.
  */
 
 #include "base/arena.h"
@@ -14,7 +15,7 @@
 /**
  * Whether @name, of a variable or an option, says that its value is secret. It does if it contains
  * TOKEN, SECRET, PASSWORD, PASSWD, PASSPHRASE, CREDENTIAL, COOKIE, JWT, APIKEY, PRIVKEY or another of
- * the list in secret.c; or if its last word is KEY, PWD, PASS, PAT, AUTH or SIG. It does not if it
+ * the list in secret.c; or if its last word is KEY, PW, PWD, PASS, PAT, AUTH or SIG. It does not if it
  * only contains TOKENIZER, or ends with FILE, PATH or DIR: these name the place of a secret. Lower
  * case counts as upper case, and '-' as '_'.
  */
@@ -30,7 +31,7 @@ struct secret_span {
  * Find the first secret in @text at or after @from, where a line or a word of anything may be:
  *
  * - what follows a secret name: NAME=VALUE, NAME: VALUE, "NAME": "VALUE", --NAME VALUE, set NAME VALUE,
- *   Bearer VALUE. It goes to the end of @text.
+ *   Bearer VALUE, -p VALUE, -pVALUE. It goes to the end of @text.
  * - the password of a URL, SCHEME://USER:PASSWORD@HOST
  * - a token of a well-known form, such as hf_..., ghp_..., AKIA... and JWTs; a PEM text
  *
@@ -39,22 +40,13 @@ struct secret_span {
 bool secret_find(struct str text, size_t from, struct secret_span *out);
 
 /** @text with its secrets masked; @text itself if it has none. */
-const char *secret_mask_word(struct arena *arena, const char *text);
+const char *secret_text(struct arena *arena, const char *text);
 
 /** What to show as the value of the variable @name: SECRET_MASK for a secret, else @value, masked. */
 const char *secret_mask(struct arena *arena, const char *name, const char *value);
 
 /**
- * How to show the word @word of a command line to other nodes and in their logs. @before is the word
- * before it, or NULL.
+ * What to show of word @i of a command line: SECRET_MASK if the word before it says that it is secret
+ * (--password, -p), else the word, masked.
  */
-enum secret_word {
-	/** As secret_mask_word() has it: short, and only of characters that a plain word has. */
-	SECRET_WORD_OPEN,
-	/** Not at all: it is secret, or has a secret in it and is not plain. */
-	SECRET_WORD_HIDDEN,
-	/** By a digest: it looks like no secret, but nobody can tell. */
-	SECRET_WORD_DIGEST,
-};
-
-enum secret_word secret_judge_word(const char *before, const char *word);
+const char *secret_word(struct arena *arena, char *const words[], size_t i);

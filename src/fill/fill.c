@@ -70,6 +70,15 @@ static int fill_word(struct fill *f, const char *word, bool ours, const char **o
 	return r;
 }
 
+/** Mask the values in @word that are not to be seen in @shown, which is the filled word. */
+static void hide_values(struct fill *f, const char *word, const char *shown) {
+	for (struct fill_value *v = f->masks ? f->values : NULL; v; v = v->next) {
+		if (strstr(word, v->placeholder) && !strstr(shown, v->value)) {
+			v->value = SECRET_MASK;
+		}
+	}
+}
+
 int fill_words(struct fill *f, char *const words[], char ***out, struct err *err) {
 	struct words list = WORDS(f->arena);
 	enum role role = ROLE_ALL;
@@ -90,6 +99,7 @@ int fill_words(struct fill *f, char *const words[], char ***out, struct err *err
 		}
 		if (ours) {
 			words_add(&list, word);
+			hide_values(f, words[i], secret_word(f->arena, list.at, list.n - 1));
 		}
 	}
 	for (role = ROLE_MASTER; role <= ROLE_WORKERS; role++) {

@@ -16,7 +16,7 @@ struct fill_value {
 	const char *value;
 	/** Where it is from: a clause. */
 	const char *why;
-	const struct fill_value *next;
+	struct fill_value *next;
 };
 
 struct fill {
@@ -25,12 +25,11 @@ struct fill {
 	const struct flow *flow;
 	/** This node's own address, if the caller has it; NULL: look it up when it is needed. */
 	const char *node_addr;
-	/** Put SECRET_MASK for the values of variables whose names look secret. For `explain`. */
+	/** Put SECRET_MASK for values that look secret, by their name or by where they stand. For `explain`. */
 	bool masks;
 
 	/** Each placeholder once, in the order of the words. */
-	const struct fill_value *values;
-	struct fill_value *last;
+	struct fill_value *values, *last;
 	/** What this process is, if there is a mark; else ROLE_ALL. */
 	enum role role;
 };

@@ -20,7 +20,7 @@ static int read_file(struct flow *f, const struct setting *file, struct err *err
 		notes_add(f->notes, "the directive file %s is empty", quote(str_of(path)).s);
 	}
 	// A place in messages, and the origin that explain shows.
-	return r < 0 ? r : read_text(f, secret_mask_word(f->arena, path), text, err);
+	return r < 0 ? r : read_text(f, secret_text(f->arena, path), text, err);
 }
 
 static int read_variable_files(struct flow *f, struct err *err) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -112,7 +113,7 @@ int report_end(struct report *report, struct report_line *line, struct err *err)
 int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err) {
 	struct report_line line;
 	struct buf *out = report_begin(report, &line, "started");
-	json_put_member(out, "program", program);
+	json_put_member(out, "program", secret_text(&line.arena, program));
 	json_put_number(out, "pid", pid);
 	json_put_fact(out, "init", init);
 	return report_end(report, &line, err);

@@ -116,16 +116,32 @@ static const char *word_digest(struct facts_reading *r, const char *word) {
 	return digest_text(r->arena, (struct str){(const char *)digest, sizeof(digest)});
 }
 
-/** What the others may know of @word, without a blank in it. @before is the word before it, or NULL. */
-static const char *shown_word(struct facts_reading *r, const char *before, const char *word) {
-	switch (secret_judge_word(before, word)) {
-	case SECRET_WORD_OPEN:
-		return secret_mask_word(r->arena, word);
-	case SECRET_WORD_DIGEST:
-		return word_digest(r, word);
-	default:
-		return FACT_MASKED;
+/** Longer words, and longer runs of letters and digits, are not shown: they may be a key. */
+#define WORD_MAX 100
+#define RUN_MAX	 24
+
+/** Whether @word is of characters that a plain word, or the mask of a secret, has. */
+static bool is_plain_word(const char *word) {
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+	if (strlen(word) > WORD_MAX) {
+		return false;
 	}
+	for (size_t run; (run = strspn(word, letters)) < RUN_MAX; word++) {
+		word += run;
+		if (!*word || !strchr("_-./=,:@%+*", *word)) {
+			return !*word;
+		}
+	}
+	return false;
+}
+
+/** What the others may know of word @i, without a blank in it. */
+static const char *open_word(struct facts_reading *r, uint32_t i) {
+	const char *word = r->from->argv[i], *shown = secret_word(r->arena, r->from->argv, i);
+	if (strcmp(shown, SECRET_MASK) != 0 && is_plain_word(shown)) {
+		return shown;
+	}
+	return shown == word ? word_digest(r, word) : FACT_MASKED;
 }
 
 /** The command's words, without secrets. */
@@ -134,7 +150,7 @@ static const char *argv_text(struct facts_reading *r) {
 	char *const *argv = r->from->argv;
 	for (uint32_t i = 0; argv[i]; i++) {
 		buf_puts(&words, i ? " " : "");
-		buf_puts(&words, shown_word(r, i ? argv[i - 1] : NULL, argv[i]));
+		buf_puts(&words, open_word(r, i));
 	}
 	return shortened(r->arena, buf_text(&words));
 }

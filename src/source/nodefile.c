@@ -223,8 +223,8 @@ int nodefile_read_setting(struct input *in, const struct setting *setting, enum 
 			  struct placement *out, struct err *err) {
 	struct str text;
 	const char *file = file_under_root(in->arena, in->root.value, setting->value);
-	struct node_list nodes = NODE_LIST(in->arena, arena_format(in->arena, "%s=%s", setting->from,
-								   secret_mask_word(in->arena, file)));
+	struct node_list nodes = NODE_LIST(
+		in->arena, arena_format(in->arena, "%s=%s", setting->from, secret_text(in->arena, file)));
 	int r = input_read_setting(in, setting, NODEFILE_BYTES, &text, err);
 	if (r < 0 && form != NODEFILE_ANY) {
 		struct err cause = *err;

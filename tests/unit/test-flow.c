@@ -164,7 +164,7 @@ static void check_told(void) {
 		"--hosts and --hostfile contradict",
 		(struct input){.hosts = option("a,b", "--hosts"), .hostfile = option("/f", "--hostfile")});
 	check_refused(
-		"--hosts and --cluster=slurm contradict",
+		"--hosts and --cluster='slurm' contradict",
 		(struct input){.hosts = option("a,b", "--hosts"), .cluster = option("slurm", "--cluster")});
 	check_refused("--node-rank needs", (struct input){.node_rank = option("1", "--node-rank")});
 	check_refused("--nnodes=0", (struct input){.nnodes = option("0", "--nnodes")});

@@ -16,12 +16,14 @@ static void check_names(struct arena *arena) {
 		"GOOGLE_APPLICATION_CREDENTIALS|--api-key|--password|TOKENIZER_TOKEN|SESSION_COOKIE|cookie|"
 		"JWT|MY_JWT|"
 		"SSH_PRIVKEY|PGPASS|DOCKER_AUTH_CONFIG|URL_SIG|sig|HTTP_AUTH|--auth|Authorization|AccountKey|"
-		"privateKey|X-Amz-Signature|SSHPASS";
+		"privateKey|X-Amz-Signature|SSHPASS|DB_PW|--smtp-pw|SLACK_WEBHOOK|webhook-url|NETRC|VAULT|"
+		"VAULT_ID|"
+		"KUBECONFIG_DATA|x.SSHPASS";
 	static const char open[] =
 		"PATH|PWD|OLDPWD|KEYBOARD|MONKEYS|MONKEY|TOKE|PASSWOR|KEY_ID|AWS_ACCESS_KEY_ID|"
 		"TOKENIZERS_PARALLELISM|DB_PASSWORD_FILE|SSL_KEY_FILE|SECRET_KEY_PATH|SECRETS_DIR|"
 		"BYPASS|COMPASS|_KEY||PGPASSFILE|XAUTHORITY|SSH_AUTH_SOCK|PDEATHSIG|AUTHOR|pass|DESIGN|NCCL_"
-		"SOCKET_IFNAME|SPAT";
+		"SOCKET_IFNAME|SPAT|PW|KUBECONFIG|VAULT_PATH|DEFAULT";
 	for (char **name = fixture_split(arena, secret, '|'); *name; name++) {
 		checkf(secret_name(str_of(*name)), "%s is secret", *name);
 	}
@@ -41,12 +43,12 @@ static void check_values(struct arena *a) {
 	check_text(secret_mask(a, "A", "ssh://git@h:22"), "ssh://git@h:22", "a user without a password");
 	check_text(secret_mask(a, "A", "http://u:@h"), "http://u:@h", "an empty password");
 	check_text(secret_mask(a, "A", "://"), "://", "no URL");
-	check_text(secret_mask_word(a, "API_TOKEN=hunter2"), "API_TOKEN=********", "an assignment");
-	check_text(secret_mask_word(a, "--set=API_TOKEN=hun=er2=="), "--set=API_TOKEN=********", "an option");
-	check_text(secret_mask_word(a, "--password=x"), "--password=********", "an option's value");
-	check_text(secret_mask_word(a, "--lr=0.1"), "--lr=0.1", "another option");
-	check_text(secret_mask_word(a, "db://u:p@h"), "db://u:********@h", "a word that is a URL");
-	check_text(secret_mask_word(a, "token"), "token", "a word alone");
+	check_text(secret_text(a, "API_TOKEN=hunter2"), "API_TOKEN=********", "an assignment");
+	check_text(secret_text(a, "--set=API_TOKEN=hun=er2=="), "--set=API_TOKEN=********", "an option");
+	check_text(secret_text(a, "--password=x"), "--password=********", "an option's value");
+	check_text(secret_text(a, "--lr=0.1"), "--lr=0.1", "another option");
+	check_text(secret_text(a, "db://u:p@h"), "db://u:********@h", "a word that is a URL");
+	check_text(secret_text(a, "token"), "token", "a word alone");
 }
 
 /** Texts of anything, and how they are shown. */
@@ -94,9 +96,9 @@ static void check_texts(struct arena *a) {
 		{"http://u:hunter2@h,ghp_0123456789abcdefghij", "http://u:********@h,********"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *shown = secret_mask_word(a, rows[i].text);
+		const char *shown = secret_text(a, rows[i].text);
 		check_text(shown, rows[i].shown, "%s", rows[i].text);
-		check_text(secret_mask_word(a, shown), rows[i].shown, "again: %s", rows[i].text);
+		check_text(secret_text(a, shown), rows[i].shown, "again: %s", rows[i].text);
 		char quoted[sizeof(struct quoted)];
 		snprintf(quoted, sizeof(quoted), "'%s'", rows[i].shown);
 		if (!strchr(rows[i].shown, '\t')) {
@@ -122,36 +124,32 @@ static void check_quote_cut(void) {
 	check_text(quote_value("A", STR("hunter2")).s, "'hunter2'", "that of another");
 }
 
-/** Words of a command, as other nodes get to know them. */
-static void check_words(void) {
-	static const struct {
-		const char *before, *word;
-		enum secret_word want;
-	} rows[] = {
-		{NULL, "train", SECRET_WORD_OPEN},
-		{NULL, "/opt/venv/bin/python3.11", SECRET_WORD_OPEN},
-		{"python", "-u", SECRET_WORD_OPEN},
-		{"-u", "train.py", SECRET_WORD_OPEN},
-		{"x", "--lr=0.1", SECRET_WORD_OPEN},
-		{"--hosts", "n1:29500,n2:29500", SECRET_WORD_OPEN},
-		{"x", "--token", SECRET_WORD_OPEN},
-		{"x", "--auth=hunter2", SECRET_WORD_OPEN},
-		{"x", "token:hunter2", SECRET_WORD_OPEN},
-		{"--token", "hunter2", SECRET_WORD_HIDDEN},
-		{"-p", "hunter2", SECRET_WORD_HIDDEN},
-		{"mysql", "-phunter2", SECRET_WORD_HIDDEN},
-		{"-H", "Authorization: Bearer hunter2", SECRET_WORD_HIDDEN},
-		{"-c", "export TOKEN=hunter2", SECRET_WORD_HIDDEN},
-		{"x", "{\"token\": \"hunter2\"}", SECRET_WORD_HIDDEN},
-		{"x", "db://u:hunter2@h", SECRET_WORD_OPEN},
-		{"-c", "train two", SECRET_WORD_DIGEST},
-		{"x", "0123456789abcdef01234567", SECRET_WORD_DIGEST},
-		{"x", "a\n", SECRET_WORD_DIGEST},
-	};
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		checkf(secret_judge_word(rows[i].before, rows[i].word) == rows[i].want, "%s %s",
-		       rows[i].before ? rows[i].before : "", rows[i].word);
+/** A command of @before and @word: how @word is shown. */
+static void check_word(struct arena *a, char *before, char *word, const char *want) {
+	char *const words[] = {before, word, NULL};
+	check_text(secret_word(a, words, 1), want, "%s %s", before, word);
+}
+
+/** Words of a command. */
+static void check_words(struct arena *a) {
+	static const char rows[] =
+		"python|-u|-u;-u|train.py|train.py;x|--lr=0.1|--lr=0.1;x|--token|--token;x|token|token;"
+		"token|a|a;x=TOKEN|a|a;TOKEN=1|a|a;--token-file|a|a;--password|-|********;--token=|a|a;"
+		"x|--auth=hunter2|--auth=********;x|token:hunter2|token:********;"
+		"--token|hunter2|********;--db.password|hunter2|********;--db-pw|hunter2|********;"
+		"--webhook|hunter2|********;API_TOKEN|hunter2|********;Bearer|hunter2|********;"
+		"-p|hunter2|********;-p|=hunter2|********;-p|-phunter2|********;mysql|-phunter2|-p********;"
+		"mysql|-p@hunter2|-p********;mysql|-p|-p;sh|sshpass -p hunter2 ssh h|sshpass -p ********;"
+		"sh|mysql -phunter2|mysql -p********;sh|mysql '-p hunter2'|mysql '-p ********;"
+		"mpiexec|-ppn|-ppn;-ppn|8|8;-perhost|8|8;-path|/x|/x;x|n-p1|n-p1;x|--port|--port;"
+		"-H|Authorization: Bearer hunter2|Authorization: ********;"
+		"x|{\"token\": \"hunter2\"}|{\"token\": \"********;x|db://u:hunter2@h|db://u:********@h";
+	for (char **row = fixture_split(a, rows, ';'); *row; row++) {
+		char **cells = fixture_split(a, *row, '|');
+		check_word(a, cells[0], cells[1], cells[2]);
 	}
+	char first[] = "/nosuch/hf_0123456789abcdefgh", *const words[] = {first, NULL};
+	check_text(secret_word(a, words, 0), "/nosuch/********", "the first word");
 }
 
 int main(void) {
@@ -160,7 +158,7 @@ int main(void) {
 	check_values(&arena);
 	check_texts(&arena);
 	check_quote_cut();
-	check_words();
+	check_words(&arena);
 	arena_done(&arena);
 	return check_done();
 }
