@@ -67,6 +67,10 @@ static int refuse_name(struct wish_reading *in, struct str word, const char *wha
 			"%s=%s: there is no %s %s, because there is no file %s; a number does not need it",
 			from, quote(str_of(value)).s, what, quote(word).s, path);
 	}
+	if (best.found && str_is(word, best.found)) {
+		return err_set(err, EINVAL, "%s=%s: the %s of its line in %s is invalid", from,
+			       quote(str_of(value)).s, *what == 'u' ? "uid or gid" : "gid", path);
+	}
 	return err_set(err, EINVAL, "%s=%s: there is no %s %s in %s%s", from, quote(str_of(value)).s, what,
 		       quote(word).s, path, nearest_hint(&best, "").s);
 }

@@ -131,6 +131,9 @@ static void check_users(void) {
 		  "--groups=none gives it no other groups");
 	check_ids("aap", NULL, &now,
 		  "--user='aap': there is no user 'aap' in /etc/passwd; did you mean 'app'?");
+	check_ids("large", NULL, &now,
+		  "--user='large': the uid or gid of its line in /etc/passwd is invalid");
+	check_ids("app:none", NULL, &now, "--user='app:none': the gid of its line in /etc/group is invalid");
 	check_ids("1000abc", NULL, &now, "--user='1000abc': there is no user '1000abc' in /etc/passwd");
 	check_ids("-1", NULL, &now, "--user='-1': there is no user '-1' in /etc/passwd");
 	check_ids("app:vide", NULL, &now,
@@ -380,8 +383,9 @@ int main(void) {
 	arena = fixture_arena();
 	check(mkdtemp(root) && mkdir(arena_format(&arena, "%s/etc", root), 0755) == 0);
 	write_file("passwd", "root:x:0:0::/root:/bin/sh\napp:x:1000:1000::/home/app:/bin/"
+			     "sh\nlarge:x:99999999999:5::/:/bin/"
 			     "sh\nhomeless:x:3:4\n1234:x:77:77::/x:\n");
-	write_file("group", "root:x:0:\nvideo:x:44:app\napp:x:1000:\n");
+	write_file("group", "root:x:0:\nvideo:x:44:app\napp:x:1000:\nnone:x:-1:\n");
 	check_users();
 	check_caps();
 	check_refused();
