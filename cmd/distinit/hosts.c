@@ -3,6 +3,7 @@
 #include "distinit/commands.h"
 
 #include "base/num.h"
+#include "base/secret.h"
 #include "cluster/hostlist.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static int check_usage(struct session *s, struct err *err) {
 		return err_set(err, EINVAL,
 			       "hosts takes one host list, not also %s; put options first, and join lists by "
 			       "commas",
-			       quote(str_of(arguments[1])).s);
+			       quote(str_of(secret_word(&s->arena, arguments, 1))).s);
 	}
 	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
 		return err_set(err, EINVAL, "--count, --first, --nth and --compress exclude each other");

@@ -3,6 +3,7 @@
 #include "rollcall/rollcall.h"
 
 #include "base/json_write.h"
+#include "base/secret.h"
 #include "base/signals.h"
 #include "cluster/endpoint.h"
 
@@ -112,7 +113,7 @@ void roll_report(const struct roll_call *call, const struct roll_end *end, struc
 	json_put_number(out, "version", 2);
 	json_put_member(out, "result", results[end->result]);
 	json_put_member(out, "role", first ? "coordinator" : "member");
-	json_put_member(out, "job", call->job);
+	json_put_member(out, "job", secret_text(out->arena, call->job));
 	json_put_number(out, "rank", call->rank);
 	json_put_number(out, "size", call->size);
 	json_put_member(out, "scope", scope_name(call->cluster->scope));

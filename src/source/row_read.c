@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/secret.h"
 #include "cluster/endpoint.h"
 #include "cluster/source.h"
 #include "source/batch.h"
@@ -35,7 +36,8 @@ static int refuse_unset(const struct row_reading *r, enum row_field field, const
 			struct err *err) {
 	const char *name = row_field_names[field];
 	if (!r->told) {
-		return err_set(err, EINVAL, "%s is set, but %s is not", r->beside, found);
+		return err_set(err, EINVAL, "%s is set, but %s is not", r->beside,
+			       secret_text(r->in->arena, found));
 	}
 	return err_set(err, EINVAL,
 		       "%s: %s=%s: this variable is not set here; set it, or write %s?=%s if it may be "
