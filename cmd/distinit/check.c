@@ -179,8 +179,7 @@ static void put_json(struct session *s, const struct facts *facts, const struct 
 	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
 	buf_puts(out, ",\n  \"time\": \"");
 	report_put_time(out, clock_wall_ms());
-	put_pair(out, "\",
-  ", "host", secret_text(out->arena, input_hostname(&s->flow.input)));
+	put_pair(out, "\",\n  ", "host", secret_text(out->arena, input_hostname(&s->flow.input)));
 	buf_puts(out, ",\n ");
 	json_put_number(out, "rank", rank);
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {

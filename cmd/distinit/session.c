@@ -231,7 +231,7 @@ static void note_unused(struct session *s) {
 			notes_add(&s->notes,
 				  "%s=%s, but no cluster manager is recognised here, so nothing is derived; "
 				  "describe the cluster with --hosts",
-				  setting.from, secret_mask_word(&s->arena, setting.value));
+				  setting.from, secret_text(&s->arena, setting.value));
 			return;
 		}
 	}

@@ -74,6 +74,14 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 	return !l->detect || l->detect(in);
 }
 
+/** Whether launcher @l counts if @source gave the placement. Its rank and size are set, or with @half its rank alone. */
+static bool has_set(const struct input *in, const struct source *source, const struct launcher *l,
+		    bool half) {
+	bool theirs = l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
+	bool sized = !l->size || env_value(in->env, l->size);
+	return !theirs && env_value(in->env, l->rank) && sized != half && has_started_us(in, l);
+}
+
 /**
  * The innermost launcher that counts if @source gave the placement, recognised by @by; or NULL. If a complete
  * one is left over, in->leftover is set.
@@ -81,10 +89,7 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 static const struct launcher *find_launcher(struct input *in, const struct source *source, const char *by) {
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
-		bool theirs =
-			l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
-		if (theirs || !env_value(in->env, l->rank) || (l->size && !env_value(in->env, l->size)) ||
-		    !has_started_us(in, l)) {
+		if (!has_set(in, source, l, false)) {
 			continue;
 		}
 		if (!leftover_found(in, source, by, l)) {
@@ -93,6 +98,22 @@ static const struct launcher *find_launcher(struct input *in, const struct sourc
 		in->leftover = l->complete ? l : in->leftover;
 	}
 	return NULL;
+}
+
+/**
+ * Warn of a launcher further in than @found that has set a rank without a size: each of its ranks would
+ * silently be a node, or a rank of @found. A size without a rank is no rank: under pyxis an ENTRYPOINT has one.
+ */
+static void note_half(const struct input *in, const struct source *source, const struct launcher *found) {
+	for (size_t i = 0; source && launchers[i] && launchers[i] != found; i++) {
+		const struct launcher *l = launchers[i];
+		if (has_set(in, source, l, true)) {
+			notes_add(in->notes,
+				  "%s is set, but %s is not: this process is not taken for a rank of %s",
+				  l->rank, l->size, l->name);
+			return;
+		}
+	}
 }
 
 /** Count the pieces of the list @value, separated by commas. */
@@ -222,6 +243,7 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	note_overridden(in, &in->master_addr, "MASTER_ADDR");
 	note_overridden(in, &in->master_port, "MASTER_PORT");
+	note_half(in, c.source, c.launcher);
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}

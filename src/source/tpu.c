@@ -93,6 +93,9 @@ static int tpu_read(struct input *in, struct placement *out, struct err *err) {
 			       out->hosts.n, out->hosts.n - 1);
 	}
 	merge_containers(in, out);
+	if (slices == 1 && env_value(in->env, SLICE) && !env_value(in->env, SLICES)) {
+		return err_set(err, EINVAL, SLICE " is set, but " SLICES " is not");
+	}
 	return slices > 1 ? read_slices(in, out, slices, err) : 0;
 }
 

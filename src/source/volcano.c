@@ -55,10 +55,10 @@ struct task_hosts {
 	uint32_t n;
 };
 
-/** Whether @entry is VC_<TASK>_HOSTS; *@out is set only then. */
-static bool read_task_name(const struct env_entry *entry, struct task_hosts *out) {
+/** Whether @entry is VC_<TASK> with @end, "_HOSTS" or "_NUM"; *@out is set only then. */
+static bool read_task_name(const struct env_entry *entry, const char *end, struct task_hosts *out) {
 	struct str name = env_entry_name(entry);
-	const struct str head = STR("VC_"), tail = STR("_HOSTS");
+	const struct str head = STR("VC_"), tail = str_of(end);
 	if (!str_starts(name, head) || name.len <= head.len + tail.len ||
 	    !str_eq(str_from(name, name.len - tail.len), tail) || entry->state != ENV_LIVE ||
 	    !*env_entry_value(entry)) {
@@ -72,7 +72,7 @@ static bool read_task_name(const struct env_entry *entry, struct task_hosts *out
 static const char *volcano_detect(const struct input *in) {
 	struct task_hosts task;
 	for (uint32_t i = 0; i < in->env->n; i++) {
-		if (read_task_name(&in->env->entries[i], &task)) {
+		if (read_task_name(&in->env->entries[i], "_HOSTS", &task)) {
 			return HOSTS;
 		}
 	}
@@ -143,12 +143,25 @@ struct job {
 	enum plugin plugin;
 };
 
+/** Check that the pods that @entry, a VC_<TASK>_NUM, counts are listed. Returns 0; -EINVAL. */
+static int check_listed(struct input *in, const struct env_entry *entry, struct err *err) {
+	struct task_hosts task;
+	uint32_t n;
+	if (!read_task_name(entry, "_NUM", &task) || num_read_u32(str_of(task.list), &n) < 0 || n == 0) {
+		return 0;
+	}
+	return need_value(in, variable_of(in, &task, "_HOSTS"), variable_of(in, &task, "_NUM"), &task.list,
+			  err);
+}
+
 static int collect_tasks(struct input *in, struct job *job, struct err *err) {
 	int r = 0;
 	job->tasks = arena_array(in->arena, in->env->n, sizeof(*job->tasks));
 	for (uint32_t i = 0; r == 0 && i < in->env->n; i++) {
-		if (read_task_name(&in->env->entries[i], &job->tasks[job->n])) {
+		if (read_task_name(&in->env->entries[i], "_HOSTS", &job->tasks[job->n])) {
 			r = count_hosts(in, &job->tasks[job->n++], err);
+		} else {
+			r = check_listed(in, &in->env->entries[i], err);
 		}
 	}
 	qsort(job->tasks, job->n, sizeof(*job->tasks), compare_tasks);
@@ -229,7 +242,7 @@ static bool is_some_pod(const struct input *in, struct str self) {
 		struct hosts hosts;
 		struct err unused;
 		uint32_t empty;
-		if (read_task_name(&in->env->entries[i], &task) &&
+		if (read_task_name(&in->env->entries[i], "_HOSTS", &task) &&
 		    hosts_split(in->arena, HOSTS, task.list, ',', &hosts, &empty, &unused) == 0 &&
 		    hosts_find_loosely(&hosts, self) < hosts.n) {
 			return true;
