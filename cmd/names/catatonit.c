@@ -25,23 +25,38 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	return false;
 }
 
-static const char *const variables[] = {"vCATATONIT_DEBUG", "RCATATONIT_LOG", NULL};
+static int refuse_log(struct guise *g, const char *argument) {
+	(void)argument;
+	guise_say(g, LOG_ERROR, "CATATONIT_LOG is reserved for future use");
+	return 1;
+}
+
+#define HELP \
+	USAGE "\n" \
+	      "  -g  send signals to the process group\n" \
+	      "  -P  pause: run no program, and end at TERM or INT\n" \
+	      "  -h, -L, -V, --version\n"
+
+#define VERSION "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n"
+
+static const struct guise_option options[] = {
+	{.letter = 'g', .flag = GUISE_GROUP},
+	{.letter = 'h', .name = "help", .text = HELP, .fd = 2},
+	{.letter = 'L', .text = GUISE_LICENCE, .fd = 1},
+	{.letter = 'P', .flag = GUISE_PAUSES},
+	{.letter = 'V', .name = "version", .text = VERSION, .fd = 1},
+	{.variable = "CATATONIT_DEBUG", .raises = LOG_DEBUG},
+	{.variable = "CATATONIT_LOG", .obey = refuse_log},
+	{0},
+};
 
 static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG"};
 
 const struct disguise disguise_catatonit = {
 	.names = "catatonit podman-init ",
 	.engine = "podman-init",
-	.letters = "ghLPV",
-	.variables = variables,
-	.help = USAGE "\n"
-		      "  -g  send signals to the process group\n"
-		      "  -P  pause: run no program, and end at TERM or INT\n"
-		      "  -h, -L, -V, --version\n",
-	.version = "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n",
+	.options = options,
 	.usage = USAGE,
-	.help_fd = 2,
-	.version_fd = 1,
 	.usage_fd = 2,
 	.head = "@ (catatonit:#): ",
 	.words = words,
@@ -50,7 +65,6 @@ const struct disguise disguise_catatonit = {
 	.exec_status = 1,
 	.usage_after_error = true,
 	.stdout_from = LOG_NONE,
-	.verbose_step = LOG_DEBUG,
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

@@ -7,12 +7,38 @@
 
 #include "names/names.h"
 
+#include "base/num.h"
 #include "init/supervisor.h"
 
 #include <sys/ioctl.h>
 
 /** The largest signal that dumb-init knows. */
 #define SIGNALS 31
+
+#define REWRITE_HELP \
+	"Usage: -r option takes <signum>:<signum>, where <signum> is between 1 and 31.\n" \
+	"This option can be specified multiple times.\n" \
+	"Use --help for full usage.\n"
+
+/** What scanf(3) skips before a number: blanks, and then a plus. */
+static struct str skip_blanks(struct str text) {
+	size_t n = strspn(text.p, " \t\n\v\f\r");
+	n += n < text.len && text.p[n] == '+';
+	return n < text.len ? (struct str){text.p + n, text.len - n} : text;
+}
+
+/** dumb-init -r. */
+static int rewrite(struct guise *g, const char *argument) {
+	struct str to = str_of(argument), from;
+	uint64_t signal, as;
+	str_cut(&to, ':', &from);
+	if (!to.p || num_read(skip_blanks(from), SIGNALS, &signal) < 0 || signal == 0 ||
+	    num_read(skip_blanks(to), SIGNALS, &as) < 0) {
+		return guise_print(g, 2, REWRITE_HELP, "", 1);
+	}
+	g->plan.signal_as[signal] = (uint8_t)as;
+	return GO_ON;
+}
 
 static bool stops(int signal) {
 	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
@@ -38,7 +64,7 @@ static void leave_terminal(struct guise *g) {
 
 static void prepare(struct guise *g) {
 	reset_signals(g);
-	if (guise_has(g, 'c')) {
+	if (g->flags & GUISE_SINGLE) {
 		return;
 	}
 	g->plan.kill_group = true;
@@ -90,7 +116,7 @@ static void stop_too(const struct guise *g, int signal) {
 /** The workload has ended. Ask the rest of its process group to end. */
 static void say_goodbye(const struct guise *g, int status) {
 	int as = g->plan.signal_as[SIGTERM];
-	if (as && !guise_has(g, 'c')) {
+	if (as && !(g->flags & GUISE_SINGLE)) {
 		send_signal(-g->child, as);
 	}
 	say_forwarded(g, SIGTERM, as);
@@ -113,10 +139,10 @@ static void say_reaped(const struct guise *g, int pid, int status) {
 static bool event(struct guise *g, enum init_event event, int a, int b) {
 	switch (event) {
 	case EVENT_CHILD:
-		if (!guise_has(g, 'c')) {
+		if (!(g->flags & GUISE_SINGLE)) {
 			begin_session(g);
 		}
-		return !guise_has(g, 'c');
+		return !(g->flags & GUISE_SINGLE);
 	case EVENT_STARTED:
 		guise_say(g, LOG_DEBUG, "Child spawned with PID %d.", a);
 		return false;
@@ -134,41 +160,45 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	}
 }
 
-static const char *const variables[] = {"vDUMB_INIT_DEBUG=1", "cDUMB_INIT_SETSID=0", NULL};
+// These texts are dumb-init's: its own tests, and others, compare them.
+#define HELP \
+	"dumb-init v1.2.5\n" \
+	"Usage: @ [option] command [[arg] ...]\n" \
+	"\n" \
+	"dumb-init is a simple process supervisor that forwards signals to children.\n" \
+	"It is designed to run as PID1 in minimal container environments.\n" \
+	"\n" \
+	"Optional arguments:\n" \
+	"   -c, --single-child   Run in single-child mode.\n" \
+	"                        In this mode, signals are only proxied to the\n" \
+	"                        direct child and not any of its descendants.\n" \
+	"   -r, --rewrite s:r    Rewrite received signal s to new signal r before proxying.\n" \
+	"                        To ignore (not proxy) a signal, rewrite it to 0.\n" \
+	"                        This option can be specified multiple times.\n" \
+	"   -v, --verbose        Print debugging information to stderr.\n" \
+	"   -h, --help           Print this help message and exit.\n" \
+	"   -V, --version        Print the current version and exit.\n" \
+	"\n" \
+	"Full help is available online at https://github.com/Yelp/dumb-init\n"
+
+static const struct guise_option options[] = {
+	{.letter = 'v', .name = "verbose", .variable = "DUMB_INIT_DEBUG=1", .raises = LOG_DEBUG},
+	{.letter = 'c', .name = "single-child", .variable = "DUMB_INIT_SETSID=0", .flag = GUISE_SINGLE},
+	{.letter = 'r', .has_argument = true, .name = "rewrite", .obey = rewrite},
+	{.letter = 'h', .name = "help", .text = HELP, .fd = 2},
+	{.letter = 'V', .name = "version", .text = "dumb-init v1.2.5\n", .fd = 2},
+	{0},
+};
 
 const struct disguise disguise_dumb_init = {
 	.names = "dumb-init ",
-	.letters = "chr:vV",
+	.options = options,
 	.abbreviates = true,
-	.variables = variables,
-	// These texts are dumb-init's: its own tests, and others, compare them.
-	.help = "dumb-init v1.2.5\n"
-		"Usage: @ [option] command [[arg] ...]\n"
-		"\n"
-		"dumb-init is a simple process supervisor that forwards signals to children.\n"
-		"It is designed to run as PID1 in minimal container environments.\n"
-		"\n"
-		"Optional arguments:\n"
-		"   -c, --single-child   Run in single-child mode.\n"
-		"                        In this mode, signals are only proxied to the\n"
-		"                        direct child and not any of its descendants.\n"
-		"   -r, --rewrite s:r    Rewrite received signal s to new signal r before proxying.\n"
-		"                        To ignore (not proxy) a signal, rewrite it to 0.\n"
-		"                        This option can be specified multiple times.\n"
-		"   -v, --verbose        Print debugging information to stderr.\n"
-		"   -h, --help           Print this help message and exit.\n"
-		"   -V, --version        Print the current version and exit.\n"
-		"\n"
-		"Full help is available online at https://github.com/Yelp/dumb-init\n",
-	.version = "dumb-init v1.2.5\n",
 	.usage = "Usage: @ [option] program [args]\n"
 		 "Try @ --help for full usage.\n",
-	.help_fd = 2,
-	.version_fd = 2,
 	.usage_fd = 2,
 	.head = "[dumb-init] ",
 	.stdout_from = LOG_NONE,
-	.verbose_step = LOG_DEBUG,
 	.exec_before = "",
 	.exec_after = ": ",
 	.exec_status = 2,

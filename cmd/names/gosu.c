@@ -63,17 +63,24 @@ static int run(struct guise *g, char **argv) {
 #define VERSION "1.19 (distinit " DISTINIT_VERSION ")\n"
 #define USAGE	"Usage: @ user-spec command [args]\n"
 
+#define HELP \
+	USAGE "   eg: @ nobody:root sh -c 'whoami && id'\n" \
+	      "       @ 1000:1 id\n" \
+	      "\n" \
+	      "@ version: " VERSION "@ license: Apache-2.0\n"
+
+static const struct guise_option gosu_options[] = {
+	{.letter = 'h', .name = "help", .text = HELP, .fd = 1},
+	{.letter = '?', .text = HELP, .fd = 1},
+	{.letter = 'v', .text = VERSION, .fd = 1},
+	{.letter = 'V', .name = "version", .text = VERSION, .fd = 1},
+	{0},
+};
+
 const struct disguise disguise_gosu = {
 	.names = "gosu ",
-	.letters = "h?vV",
-	.help = USAGE "   eg: @ nobody:root sh -c 'whoami && id'\n"
-		      "       @ 1000:1 id\n"
-		      "\n"
-		      "@ version: " VERSION "@ license: Apache-2.0\n",
-	.version = VERSION,
+	.options = gosu_options,
 	.usage = USAGE,
-	.help_fd = 1,
-	.version_fd = 1,
 	.usage_fd = 2,
 	.head = "error: ",
 	.stdout_from = LOG_NONE,
@@ -83,7 +90,6 @@ const struct disguise disguise_gosu = {
 
 const struct disguise disguise_su_exec = {
 	.names = "su-exec ",
-	.letters = "",
 	.usage = USAGE,
 	.usage_fd = 1,
 	.head = "su-exec: ",

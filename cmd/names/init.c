@@ -1,113 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The names that are inits: their options, and the run of --init with what they change in it. */
+/** The names that are inits: the run of --init with what they change in it. */
 
 #include "distinit/commands.h"
 #include "names/names.h"
 
-#include "base/num.h"
-#include "base/secret.h"
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#define LICENCE "@ is distinit " DISTINIT_VERSION ", under the Apache License 2.0\n"
-
-#define REWRITE_HELP \
-	"Usage: -r option takes <signum>:<signum>, where <signum> is between 1 and 31.\n" \
-	"This option can be specified multiple times.\n" \
-	"Use --help for full usage.\n"
-
-/** dumb-init rewrites only these: no realtime signals. */
-#define REWRITE_MAX 31
-
-/** tini -e. */
-static int map_to_0(struct guise *g, const char *argument) {
-	uint64_t status;
-	if (num_read(str_of(argument), 255, &status) < 0) {
-		guise_say(g, LOG_ERROR, "Not a valid option for -e: %s",
-			  secret_text(&g->session->arena, argument));
-		return 1;
-	}
-	g->plan.status_as[status] = 0;
-	return GO_ON;
-}
-
-/** tini -p: for us, so that we forward it. */
-static int follow_parent(struct guise *g, const char *argument) {
-	int signal = signal_read(str_of(argument), NULL);
-	if (signal < 0) {
-		guise_say(g, LOG_ERROR, "Not a valid option for -p: %s",
-			  secret_text(&g->session->arena, argument));
-		return 1;
-	}
-	g->parent_signal = signal;
-	return GO_ON;
-}
-
-/** What scanf(3) skips before a number: blanks, and then a plus. */
-static struct str skip_blanks(struct str text) {
-	size_t n = strspn(text.p, " \t\n\v\f\r");
-	n += n < text.len && text.p[n] == '+';
-	return n < text.len ? (struct str){text.p + n, text.len - n} : text;
-}
-
-/** dumb-init -r. */
-static int rewrite(struct guise *g, const char *argument) {
-	struct str to = str_of(argument), from;
-	uint64_t signal, as;
-	str_cut(&to, ':', &from);
-	if (!to.p || num_read(skip_blanks(from), REWRITE_MAX, &signal) < 0 || signal == 0 ||
-	    num_read(skip_blanks(to), REWRITE_MAX, &as) < 0) {
-		return guise_print(g, 2, REWRITE_HELP, "", 1);
-	}
-	g->plan.signal_as[signal] = (uint8_t)as;
-	return GO_ON;
-}
-
-/** TINI_VERBOSITY: like atoi(3), what is not a number is 0. */
-static int set_level(struct guise *g, const char *argument) {
-	uint64_t level = 0;
-	num_read(str_of(argument), UINT8_MAX, &level);
-	g->level = (unsigned)level;
-	return GO_ON;
-}
-
-int guise_obey(struct guise *g, char letter, const char *argument) {
-	switch (letter) {
-	case 'e':
-		return map_to_0(g, argument);
-	case '?':
-	case 'h':
-		return guise_print(g, g->as->help_fd, g->as->help, "", 0);
-	case 'L':
-	case 'l':
-		return guise_print(g, 1, LICENCE, "", 0);
-	case 'n':
-		return set_level(g, argument);
-	case 'p':
-		return follow_parent(g, argument);
-	case 'R':
-		guise_say(g, LOG_ERROR, "CATATONIT_LOG is reserved for future use");
-		return 1;
-	case 'r':
-		return rewrite(g, argument);
-	case 'v':
-		// gosu's version, as it has no messages to turn on.
-		if (g->as->verbose_step == 0) {
-			return guise_obey(g, 'V', NULL);
-		}
-		g->level += g->as->verbose_step;
-		return GO_ON;
-	case 'V':
-		return guise_print(g, g->as->version_fd, g->as->version, "", 0);
-	default:
-		g->flags |= 1U << (letter & 31);
-		return GO_ON;
-	}
-}
 
 static bool on_event(struct observer *observer, enum init_event event, int a, int b) {
 	struct guise *g = (struct guise *)(void *)((char *)observer - offsetof(struct guise, observer));
@@ -164,7 +66,7 @@ static int supervise_command(struct guise *g) {
 	if (g->plan.leftovers == LEFTOVERS_AUTO) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
-	g->plan.kill_group = g->plan.kill_group || guise_has(g, 'g');
+	g->plan.kill_group = g->plan.kill_group || g->flags & GUISE_GROUP;
 	// None of them says why the command ended, unless it is asked.
 	g->plan.explains = settings_on(&s->settings, OPT_WHY);
 	g->observer = (struct observer)OBSERVER_NONE;
@@ -200,7 +102,7 @@ int guise_run_init(struct guise *g, char **argv) {
 		session_fail(s, &err);
 		return 1;
 	}
-	if (guise_has(g, 'P')) {
+	if (g->flags & GUISE_PAUSES) {
 		return pause_until_signal(g);
 	}
 	say_notes(&s->speaker, &s->notes);

@@ -107,17 +107,34 @@ static int refuse_option(const struct guise *g, const char *text, const char *op
 
 #define NEEDS_ARGUMENT "@: option requires an argument -- '#'\n"
 
+static int obey(struct guise *g, const struct guise_option *option, const char *argument) {
+	g->flags |= option->flag;
+	g->level += option->raises;
+	if (option->text) {
+		return guise_print(g, option->fd, option->text, "", 0);
+	}
+	return option->obey ? option->obey(g, argument) : GO_ON;
+}
+
+/** Whether there is a row at @option, of a table that may be NULL. */
+static bool is_option(const struct guise_option *option) {
+	return option && (option->letter || option->variable);
+}
+
 /** Read the letters after a '-'. *@argv points after their word. */
 static int read_letters(struct guise *g, const char *at, char ***argv) {
 	int status = GO_ON;
 	while (*at && status == GO_ON) {
 		char letter[] = {*at++, '\0'};
-		const char *known = strchr(g->as->letters, *letter);
-		if (!known || *known == ':') {
+		const struct guise_option *option = g->as->options;
+		while (is_option(option) && option->letter != *letter) {
+			option++;
+		}
+		if (!is_option(option)) {
 			return refuse_option(g, "@: invalid option -- '#'\n", letter);
 		}
 		const char *argument = NULL;
-		if (known[1] == ':') {
+		if (option->has_argument) {
 			argument = *at ? at : **argv;
 			if (!argument) {
 				return refuse_option(g, NEEDS_ARGUMENT, letter);
@@ -125,27 +142,26 @@ static int read_letters(struct guise *g, const char *at, char ***argv) {
 			*argv += *at == '\0';
 			at = "";
 		}
-		status = guise_obey(g, *letter, argument);
+		status = obey(g, option, argument);
 	}
 	return status;
 }
 
-/** An option that may be two. */
-#define AMBIGUOUS '*'
-
 /**
- * The letter of @name, an option without the dashes; one that no program has if it is unknown. With
- * @abbreviated, the beginning of a name will do, as for getopt_long(3), if only one begins so.
+ * Find the option @name, without the dashes; NULL: it is unknown. The beginning of a name will do, as for
+ * getopt_long(3), where the program abbreviates. *@n: how many begin so.
  */
-static char letter_of(struct str name, bool abbreviated) {
-	static const char names[][14] = {"hhelp", "csingle-child", "rrewrite", "vverbose", "Vversion"};
-	char found = '?';
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (str_is(name, names[i] + 1)) {
-			return names[i][0];
+static const struct guise_option *find_long(const struct disguise *as, struct str name, unsigned *n) {
+	const struct guise_option *found = NULL;
+	*n = 0;
+	for (const struct guise_option *option = as->options; is_option(option); option++) {
+		if (option->name && str_is(name, option->name)) {
+			*n = 1;
+			return option;
 		}
-		if (abbreviated && name.len && strncmp(name.p, names[i] + 1, name.len) == 0) {
-			found = found == '?' ? names[i][0] : AMBIGUOUS;
+		if (option->name && as->abbreviates && name.len && str_starts(str_of(option->name), name)) {
+			found = option;
+			++*n;
 		}
 	}
 	return found;
@@ -155,29 +171,29 @@ static char letter_of(struct str name, bool abbreviated) {
 static int read_long(struct guise *g, const char *word, char ***argv) {
 	struct str name = str_of(word + 2);
 	name.len = str_find(name, '=');
-	char letter = letter_of(name, g->as->abbreviates);
-	if (letter == AMBIGUOUS) {
+	unsigned n;
+	const struct guise_option *option = find_long(g->as, name, &n);
+	if (n > 1) {
 		return refuse_option(g, "@: option '#' is ambiguous\n", word);
 	}
-	const char *known = strchr(g->as->letters, letter);
 	const char *argument = name.p[name.len] ? name.p + name.len + 1 : NULL;
-	if (!known || (argument && known[1] != ':')) {
+	if (!option || (argument && !option->has_argument)) {
 		return refuse_option(g, "@: unrecognized option '#'\n", word);
 	}
-	if (known[1] == ':' && !argument && !(argument = *(*argv)++)) {
+	if (option->has_argument && !argument && !(argument = *(*argv)++)) {
 		return refuse_option(g, NEEDS_ARGUMENT, word);
 	}
-	return guise_obey(g, *known, argument);
+	return obey(g, option, argument);
 }
 
 static int read_variables(struct guise *g) {
 	int status = GO_ON;
-	for (const char *const *v = g->as->variables; v && *v && status == GO_ON; v++) {
-		struct str wanted = str_of(*v + 1), name;
+	for (const struct guise_option *o = g->as->options; is_option(o) && status == GO_ON; o++) {
+		struct str wanted = str_of(o->variable ? o->variable : ""), name;
 		str_cut(&wanted, '=', &name);
-		const char *value = env_find(&g->session->env, name);
+		const char *value = o->variable ? env_find(&g->session->env, name) : NULL;
 		if (value && (!wanted.p || str_is(wanted, value))) {
-			status = guise_obey(g, **v, value);
+			status = obey(g, o, value);
 		}
 	}
 	return status;
@@ -193,7 +209,7 @@ int guise_options(struct guise *g, char **argv) {
 		status = word[1] == '-' ? read_long(g, word, &argv) : read_letters(g, word + 1, &argv);
 	}
 	g->command = argv;
-	if (status == GO_ON && !*argv && !guise_has(g, 'P')) {
+	if (status == GO_ON && !*argv && !(g->flags & GUISE_PAUSES)) {
 		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
 	}
 	return status == GO_ON ? read_variables(g) : status;

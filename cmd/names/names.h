@@ -69,13 +69,51 @@ struct guise {
 	unsigned level;
 	/** tini -p: a signal; 0: none. */
 	int parent_signal;
-	/** The letters of options that are on, as bits. */
-	uint32_t flags;
+	/** What is on: bits of enum guise_flag. */
+	unsigned flags;
 	/** dumb-init: the signals, as bits, that come from giving the terminal away. */
 	uint64_t hand_off;
 	/** The workload, once it runs. */
 	int child;
 };
+
+/** What an option without an argument turns on. */
+enum guise_flag {
+	/** Signals go to the process group. */
+	GUISE_GROUP = 1 << 0,
+	/** dumb-init: to the command alone, which stays in our session. */
+	GUISE_SINGLE = 1 << 1,
+	/** catatonit: no command runs. */
+	GUISE_PAUSES = 1 << 2,
+	/** tini: be a subreaper; warn of an orphan that was reaped. */
+	GUISE_SUBREAPER = 1 << 3,
+	GUISE_WARNS = 1 << 4,
+};
+
+/** An option, or a variable that stands for one, and what it does. */
+struct guise_option {
+	/** 0: it has none. */
+	char letter;
+	bool has_argument;
+	/** The long name without the dashes; NULL: none. */
+	const char *name;
+	/**
+	 * The variable, with "=VALUE" if only that value counts. Otherwise any does, and is the
+	 * argument. NULL: none.
+	 */
+	const char *variable;
+	/** Turn this on; 0: nothing. Raise the level by so much. */
+	enum guise_flag flag;
+	uint8_t raises;
+	/** Print this text on `fd`, and exit with 0; NULL: do not. */
+	const char *text;
+	int fd;
+	/** Or do this. Returns GO_ON or the status to exit with. */
+	int (*obey)(struct guise *g, const char *argument);
+};
+
+/** What `obey` returns to go on. */
+#define GO_ON (-1)
 
 /** A program: a row for one or more names. */
 struct disguise {
@@ -83,23 +121,15 @@ struct disguise {
 	const char *names;
 	/** The one by which an engine mounts it into each container, or NULL. */
 	const char *engine;
-	/** The option letters, as for getopt(3). The same letter means the same for all names. */
-	const char *letters;
+	/** Its options, and then an entry of zeros. NULL: it has none. */
+	const struct guise_option *options;
 	/** Whether long options may be abbreviated. */
 	bool abbreviates;
-	/**
-	 * Variables that stand for options: the letter, the name, and "=VALUE" if only that value
-	 * counts. Otherwise any does, and is the option's argument. Ends with NULL; or is NULL.
-	 */
-	const char *const *variables;
-	/** Texts for guise_print(). `usage` is for a missing command. */
-	const char *help;
-	const char *version;
+	/** For a missing command, and where it goes: a text for guise_print(). */
 	const char *usage;
-	/** The descriptors that they go to. */
-	uint8_t help_fd;
-	uint8_t version_fd;
 	uint8_t usage_fd;
+	/** Whether it also follows the error for a wrong option. */
+	bool usage_after_error;
 	/** What a message begins with: '@' is the word for its level, '#' our pid. */
 	const char *head;
 	const char (*words)[6];
@@ -108,12 +138,9 @@ struct disguise {
 	const char *exec_after;
 	/** The status to exit with then; 0: 126 or 127, as distinit. */
 	uint8_t exec_status;
-	/** Whether `usage` also follows the error for a wrong option. */
-	bool usage_after_error;
-	/** The first level that goes to stdout; the level at first; by how much -v raises it. */
+	/** The first level that goes to stdout, and the level at first. */
 	uint8_t stdout_from;
 	uint8_t level;
-	uint8_t verbose_step;
 	int (*run)(struct guise *g, char **argv);
 	/** Before the workload starts, with all signals blocked. */
 	void (*prepare)(struct guise *g);
@@ -123,6 +150,8 @@ struct disguise {
 
 extern const struct disguise disguise_tini, disguise_dumb_init, disguise_catatonit, disguise_gosu,
 	disguise_su_exec;
+
+#define GUISE_LICENCE "@ is distinit " DISTINIT_VERSION ", under the Apache License 2.0\n"
 
 /** Print a message, if its level is on. Control characters become '?'. */
 void guise_say(const struct guise *g, enum log_level level, const char *format, ...)
@@ -137,22 +166,11 @@ const char *guise_command(const struct guise *g);
  */
 int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status);
 
-/** Whether the option @letter, one without an argument, is on. */
-static inline bool guise_has(const struct guise *g, char letter) {
-	return g->flags & 1U << (letter & 31);
-}
-
-/** What an option's action returns to go on. */
-#define GO_ON (-1)
-
 /**
  * Read the options of @argv, then the variables. Sets the command. Returns GO_ON or the status to
  * exit with.
  */
 int guise_options(struct guise *g, char **argv);
-
-/** Do what the option @letter asks for (init.c). Returns GO_ON or the status to exit with. */
-int guise_obey(struct guise *g, char letter, const char *argument);
 
 /** `run` of the rows. */
 int guise_run_init(struct guise *g, char **argv);

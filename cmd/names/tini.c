@@ -4,6 +4,8 @@
 
 #include "names/names.h"
 
+#include "base/num.h"
+#include "base/secret.h"
 #include "init/supervisor.h"
 
 #include <sys/prctl.h>
@@ -23,8 +25,40 @@
 	"\n" \
 	"Variables: TINI_SUBREAPER, TINI_KILL_PROCESS_GROUP, TINI_VERBOSITY\n"
 
+/** tini -e. */
+static int map_to_0(struct guise *g, const char *argument) {
+	uint64_t status;
+	if (num_read(str_of(argument), 255, &status) < 0) {
+		guise_say(g, LOG_ERROR, "Not a valid option for -e: %s",
+			  secret_text(&g->session->arena, argument));
+		return 1;
+	}
+	g->plan.status_as[status] = 0;
+	return GO_ON;
+}
+
+/** tini -p: for us, so that we forward it. */
+static int follow_parent(struct guise *g, const char *argument) {
+	int signal = signal_read(str_of(argument), NULL);
+	if (signal < 0) {
+		guise_say(g, LOG_ERROR, "Not a valid option for -p: %s",
+			  secret_text(&g->session->arena, argument));
+		return 1;
+	}
+	g->parent_signal = signal;
+	return GO_ON;
+}
+
+/** TINI_VERBOSITY: like atoi(3), what is not a number is 0. */
+static int set_level(struct guise *g, const char *argument) {
+	uint64_t level = 0;
+	num_read(str_of(argument), UINT8_MAX, &level);
+	g->level = (unsigned)level;
+	return GO_ON;
+}
+
 static void warn_of_zombies(const struct guise *g) {
-	int is_subreaper = guise_has(g, 's');
+	int is_subreaper = (g->flags & GUISE_SUBREAPER) != 0;
 	if (!is_subreaper) {
 		prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
 	}
@@ -35,7 +69,7 @@ static void warn_of_zombies(const struct guise *g) {
 }
 
 static void prepare(struct guise *g) {
-	g->plan.no_subreaper = !guise_has(g, 's');
+	g->plan.no_subreaper = !(g->flags & GUISE_SUBREAPER);
 	if (g->parent_signal) {
 		prctl(PR_SET_PDEATHSIG, (unsigned long)g->parent_signal);
 	}
@@ -55,7 +89,7 @@ static void say_reaped(const struct guise *g, int pid, int status) {
 	guise_say(g, LOG_DEBUG, "Reaped child with pid: '%d'", pid);
 	if (pid == g->child) {
 		say_ended(g, status);
-	} else if (guise_has(g, 'w')) {
+	} else if (g->flags & GUISE_WARNS) {
 		guise_say(g, LOG_WARN, "Reaped zombie process with pid=%d", pid);
 	}
 }
@@ -73,22 +107,30 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	return false;
 }
 
-static const char *const variables[] = {"sTINI_SUBREAPER", "gTINI_KILL_PROCESS_GROUP", "nTINI_VERBOSITY",
-					NULL};
+// dockerd reads this line. The commit is that of tini 0.19.0.
+#define VERSION "tini version 0.19.0 (distinit " DISTINIT_VERSION ") - git.de40ad0\n"
+
+static const struct guise_option options[] = {
+	{.letter = 'e', .has_argument = true, .obey = map_to_0},
+	{.letter = 'g', .variable = "TINI_KILL_PROCESS_GROUP", .flag = GUISE_GROUP},
+	{.letter = 'h', .name = "help", .text = HELP, .fd = 1},
+	{.letter = 'l', .text = GUISE_LICENCE, .fd = 1},
+	{.letter = 'p', .has_argument = true, .obey = follow_parent},
+	{.letter = 's', .variable = "TINI_SUBREAPER", .flag = GUISE_SUBREAPER},
+	{.letter = 'v', .name = "verbose", .raises = 1},
+	{.letter = 'V', .name = "version", .text = VERSION, .fd = 1},
+	{.letter = 'w', .flag = GUISE_WARNS},
+	{.variable = "TINI_VERBOSITY", .obey = set_level},
+	{0},
+};
 
 static const char words[][6] = {"FATAL", "WARN ", "INFO ", "DEBUG"};
 
 const struct disguise disguise_tini = {
 	.names = "tini tini-static docker-init ",
 	.engine = "docker-init",
-	.letters = "e:ghlp:svVw",
-	.variables = variables,
-	.help = HELP,
-	// dockerd reads this line. The commit is that of tini 0.19.0.
-	.version = "tini version 0.19.0 (distinit " DISTINIT_VERSION ") - git.de40ad0\n",
+	.options = options,
 	.usage = HELP,
-	.help_fd = 1,
-	.version_fd = 1,
 	.usage_fd = 2,
 	.head = "[@ tini (#)] ",
 	.words = words,
@@ -97,7 +139,6 @@ const struct disguise disguise_tini = {
 	.usage_after_error = true,
 	.stdout_from = LOG_INFO,
 	.level = LOG_WARN,
-	.verbose_step = 1,
 	.run = guise_run_init,
 	.prepare = prepare,
 	.event = event,

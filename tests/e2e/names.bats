@@ -733,6 +733,13 @@ start_pause_pid1() {
 	[[ $status -eq 1 && -z $output && $stderr == "error: user-spec='root': "* ]]
 }
 
+@test "names: gosu: a long option that it does not have is an error" {
+	for option in --xyz --verbose --vers; do
+		as gosu -- "$option" "$(id -u)" echo ran
+		[[ $status -eq 1 && -z $output && $stderr == "gosu: unrecognized option '$option'"$'\nUsage: gosu '* ]]
+	done
+}
+
 @test "names: gosu: usage and version; su-exec has no options" {
 	for option in -h --help '-?'; do
 		as gosu -- "$option"

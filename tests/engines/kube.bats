@@ -383,7 +383,7 @@ played_with() {
 	same "the exit status" "123 7" "$(pod wait "${names[@]/%/-pytorch}" | xargs)"
 	output=$(for name in "${names[@]}"; do pod logs "$name-pytorch" 2>&1; done)
 	pod pod rm --force --time 0 --all >/dev/null
-	[[ $output == *'distinit: error: ended because train-1.'*' (rank 1) failed first: exit status 7, '*' s ago'* ]] || fail "it does not say why"
+	[[ $output == *'distinit: error: ended because train-1.'*' (rank 1) failed first: exit status 7, '*'s ago'* ]] || fail "it does not say why"
 	same "the rules for 123" "Restart Ignore" "$(action 123)"
 	same "the rules of the first" "Count Count" "$(action 7)"
 }

@@ -589,7 +589,7 @@ time.sleep(100)' "$TAKER"
 	done
 	[[ $("$BATS_TEST_DIRNAME/../programs/check-report" report.0 'print(*(e["ended"]["status"] for e in all if e["event"] == "ended"))') == 123 ]]
 	for rank in 0 1; do
-		[[ $(<"root.$rank/dev/termination-log") == 'distinit: error: ended because h2 (rank 2) failed first: exit status 1, '*' s ago' ]]
+		[[ $(<"root.$rank/dev/termination-log") == 'distinit: error: ended because h2 (rank 2) failed first: exit status 1, '*'s ago' ]]
 	done
 }
 
