@@ -149,7 +149,7 @@ static void put_restrictions(struct buf *out, const struct process *p) {
 	put_signals(out, "ignored", p->ignored, &before);
 	put_signals(out, "blocked", p->blocked, &before);
 	if (!p->has_signals) {
-		buf_putf(out, "%ssignals%s are not known: there is no /proc", before,
+		buf_putf(out, "%ssignals%s are not known: /proc/self/status does not tell", before,
 			 p->seccomp < 0 ? " and seccomp" : "");
 		before = "; ";
 	}

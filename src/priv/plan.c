@@ -36,15 +36,15 @@ static int refuse_ids(struct planning *p, unsigned cap, const char *from, const 
 	if (uid != 0) {
 		return err_set(err, EPERM,
 			       "%s: this process already runs as uid %u, and without cap_%s it cannot change "
-			       "%s; start the container as root, or as that user (docker run --user, "
-			       "runAsUser) without this option",
+			       "%s; start the container as root (apptainer --fakeroot), or as that user "
+			       "(docker run --user, runAsUser) without this option",
 			       from, uid, name, what);
 	}
 	return err_set(err, EPERM,
 		       "%s: this process is root, but lacks cap_%s, which it needs to change %s; give it to "
-		       "the container (docker run --cap-add=%s, or capabilities.add in Kubernetes), or start "
-		       "the container as that user",
-		       from, name, what, name);
+		       "the container (docker run --cap-add=%s, capabilities.add in Kubernetes, or apptainer "
+		       "--add-caps=cap_%s), or start the container as that user",
+		       from, name, what, name, name);
 }
 
 static int check_may_change_ids(struct planning *p, struct err *err) {
@@ -174,8 +174,9 @@ static int refuse_keep(struct planning *p, unsigned cap, struct err *err) {
 	if (!(p->now->caps.bounding & CAP_BIT(cap))) {
 		return err_set(err, EPERM,
 			       "%s: %s cannot be kept, because the container does not have it; add it "
-			       "with docker run --cap-add=%s, or capabilities.add in Kubernetes",
-			       w->keep_from, name.s, name.s + 4);
+			       "with docker run --cap-add=%s, capabilities.add in Kubernetes, or apptainer "
+			       "--add-caps=%s",
+			       w->keep_from, name.s, name.s + 4, name.s);
 	}
 	if (uid != 0) {
 		// Docker and Kubernetes give added capabilities to a user other than root only in

@@ -239,7 +239,8 @@ static void check_refused(void) {
 		   "user with --user=1000");
 	check_plan("not given", (struct options){.user = "app", .keep = "ipc_lock"}, &now,
 		   "--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it; add it "
-		   "with docker run --cap-add=ipc_lock, or capabilities.add in Kubernetes");
+		   "with docker run --cap-add=ipc_lock, capabilities.add in Kubernetes, or apptainer "
+		   "--add-caps=cap_ipc_lock");
 	check_plan("not in this kernel", (struct options){.keep = "cap_50"}, &now,
 		   "--cap-keep: this kernel has no cap_50; its last capability is cap_checkpoint_restore");
 	check_plan("kept and dropped", (struct options){.drop = "chown,kill", .keep = "kill"}, &now,
@@ -247,22 +248,25 @@ static void check_refused(void) {
 
 	check_plan("another user", (struct options){.user = "root"}, &user,
 		   "--user='root': this process already runs as uid 1000, and without cap_setuid it cannot "
-		   "change its user; start the container as root, or as that user (docker run --user, "
-		   "runAsUser) without this option");
+		   "change its user; start the container as root (apptainer --fakeroot), or as that user "
+		   "(docker "
+		   "run --user, runAsUser) without this option");
 	check_plan("another group", (struct options){.user = "app:video"}, &user,
 		   "--user='app:video': this process already runs as uid 1000, and without cap_setgid it "
-		   "cannot change its group; start the container as root, or as that user (docker run "
-		   "--user, runAsUser) without this option");
+		   "cannot change its group; start the container as root (apptainer --fakeroot), or as that "
+		   "user "
+		   "(docker run --user, runAsUser) without this option");
 	check_plan("other groups", (struct options){.user = "app", .groups = "init"}, &user,
 		   "--groups=init: this process already runs as uid 1000, and without cap_setgid it cannot "
-		   "change its supplementary groups; start the container as root, or as that user (docker "
-		   "run --user, runAsUser) without this option");
+		   "change its supplementary groups; start the container as root (apptainer --fakeroot), or "
+		   "as that "
+		   "user (docker run --user, runAsUser) without this option");
 	check_plan("the same user", (struct options){.user = "app"}, &user, "; 0 a80465fb 0; 0");
 	now = root_with(USUAL & ~CAP_BIT(CAP_SETUID));
 	check_plan("root without setuid", (struct options){.user = "app"}, &now,
 		   "--user='app': this process is root, but lacks cap_setuid, which it needs to change its "
-		   "user; give it to the container (docker run --cap-add=setuid, or capabilities.add in "
-		   "Kubernetes), or start the container as that user");
+		   "user; give it to the container (docker run --cap-add=setuid, capabilities.add in "
+		   "Kubernetes, or apptainer --add-caps=cap_setuid), or start the container as that user");
 
 	now = root_with(USUAL);
 	now.securebits = SECBIT_NO_CAP_AMBIENT_RAISE;
