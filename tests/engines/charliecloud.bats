@@ -98,6 +98,8 @@ submit() {
 	[[ $output == "torchrun /app/train.py: node 0 of 1"* ]] || fail "it runs another thing"
 	in_image -- run "$IMAGE" sh -c 'echo "$OMP_NUM_THREADS"'
 	same "OMP_NUM_THREADS" 1 "$output"
+	in_image OMP_NUM_THREADS=7 -- run "$IMAGE" sh -c 'echo "$OMP_NUM_THREADS"'
+	same "OMP_NUM_THREADS of the job" 7 "$output"
 }
 
 @test "charliecloud: the host's variables arrive, and a manager is recognised by them" {
