@@ -113,13 +113,19 @@ tree_files() {
 	rpm2cpio "$ONE"/out/*.rpm | cpio --quiet -i --to-stdout ./usr/share/licenses/distinit/THIRD-PARTY-LICENSES | cmp - "$licences"
 }
 
+# older: sets OLDER, a release of 0.0.9 that the tests of this file share.
+older() {
+	OLDER=$BATS_FILE_TMPDIR/older
+	[[ -e $OLDER ]] || packed "$OLDER" 0.0.9
+}
+
 @test "release: the Debian package installs into an empty root, upgrades, and is purged without a trace" {
 	[[ $EUID -eq 0 ]] || skip 'only root can install'
-	packed "$PWD/older" 0.0.9
+	older
 	mkdir -p root/var/lib/dpkg/{info,updates} root/var/log
 	touch root/var/lib/dpkg/{status,available}
 	local -a dpkg=(dpkg --root="$PWD/root" --force-not-root --log=/dev/null)
-	"${dpkg[@]}" --install older/out/*.deb
+	"${dpkg[@]}" --install "$OLDER"/out/*.deb
 	"${dpkg[@]}" --install "$ONE"/out/*.deb
 	[[ $(dpkg-query --admindir=root/var/lib/dpkg --show --showformat='${Version}' distinit) == "$(version)-1" ]]
 	cmp root/usr/bin/distinit "$DISTINIT"
@@ -136,10 +142,10 @@ version() {
 
 @test "release: the RPM package installs into an empty root, upgrades, and is erased without a trace" {
 	[[ $EUID -eq 0 ]] || skip 'only root can install'
-	packed "$PWD/older" 0.0.9
+	older
 	mkdir root
 	local -a rpm=(rpm --root "$PWD/root" --dbpath /var/lib/rpm)
-	"${rpm[@]}" --install older/out/*.rpm
+	"${rpm[@]}" --install "$OLDER"/out/*.rpm
 	"${rpm[@]}" --upgrade "$ONE"/out/*.rpm
 	[[ $("${rpm[@]}" --query distinit) == "distinit-$(version)-1.$(uname -m)" ]]
 	cmp root/usr/bin/distinit "$DISTINIT"
