@@ -11,9 +11,9 @@ setup() {
 	export TESTS=$BATS_TEST_DIRNAME/.. PYTHONDONTWRITEBYTECODE=1
 }
 
-# with FOLDER SCRIPT: Python that sees the modules of tests/FOLDER.
+# with FOLDER SCRIPT: Python that sees the modules of tests/nets/FOLDER.
 with() {
-	PYTHONPATH=$TESTS/$1 python3 -c "$2"
+	PYTHONPATH=$TESTS/nets/$1 python3 -c "$2"
 }
 
 @test "mutants: comments, texts, declarations and preprocessor lines are left alone" {
@@ -58,7 +58,7 @@ names = {s.name for s in (*SCENARIOS, *SITUATIONS)} | {"*"}
 assert len(names) == len(SCENARIOS) + len(SITUATIONS) + 1
 for scenario, call, _ in accepted():
     assert scenario in names and call.split(":")[0].split("#")[0] in calls, (scenario, call)
-lines = (Path(os.environ["TESTS"]) / "faults/accepted.txt").read_text().splitlines()
+lines = (Path(os.environ["TESTS"]) / "nets/faults/accepted.txt").read_text().splitlines()
 assert sum(line.startswith("\t") for line in lines) >= len(accepted())'
 }
 
@@ -180,16 +180,16 @@ assert ticks(0) == [0, 1] and ticks(7)[-1] >= 7 and ticks(5011)[-1] >= 5011 and 
 
 @test "emulated: each test that cannot work under QEMU is a test, has a reason, and is named once" {
 	local name
-	run ! grep -P '^\t(?!(e2e|unit|replay)/[a-z_]+: .)' "$TESTS/emulated/cannot.txt"
-	[ -z "$(grep -P '^\t' "$TESTS/emulated/cannot.txt" | sort | uniq -d)" ]
+	run ! grep -P '^\t(?!(e2e|unit|replay)/[a-z_]+: .)' "$TESTS/nets/emulated/cannot.txt"
+	[ -z "$(grep -P '^\t' "$TESTS/nets/emulated/cannot.txt" | sort | uniq -d)" ]
 	while IFS= read -r name; do
 		grep -qxF -e "@test \"${name#*: }\" {" "$TESTS/${name%%: *}.bats" || {
 			echo "no test: $name"
 			return 1
 		}
-	done < <(sed -n 's#^	\(e2e/\)#\1#p' "$TESTS/emulated/cannot.txt")
+	done < <(sed -n 's#^	\(e2e/\)#\1#p' "$TESTS/nets/emulated/cannot.txt")
 	# A reason stands above each group.
-	run ! grep -Pzo '\n\n\t' "$TESTS/emulated/cannot.txt"
+	run ! grep -Pzo '\n\n\t' "$TESTS/nets/emulated/cannot.txt"
 }
 
 # listed LINE: run a file of two tests without those of a list.
@@ -245,7 +245,7 @@ assert Told("run", Options("", "", "all", "", False), other, False, (0, 0, 0)).d
 	command -v patch >/dev/null || skip "patch is not installed"
 	cd "$TESTS/.."
 	local patch words
-	for patch in tests/undone/*.patch; do
+	for patch in tests/nets/undone/*.patch; do
 		patch --dry-run -p1 --silent --force <"$patch"
 		words=$(sed -n 's/^net: //p' "$patch")
 		[[ $words =~ ^(faults|privileges|rights|fuzz)\  && $(sed -n 1p "$patch") != net:* ]]

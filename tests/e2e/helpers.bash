@@ -19,7 +19,7 @@ readonly SESSION=(
 )
 
 # leave_out_of FILE: under QEMU, which refuses PR_SET_CHILD_SUBREAPER, the warning about that is taken out of the stderr in FILE.
-# LEFT_OUT is the list of what QEMU cannot do (tests/emulated).
+# LEFT_OUT is the list of what QEMU cannot do (tests/nets/emulated).
 leave_out_of() {
 	[[ -z ${LEFT_OUT-} ]] || sed -i '/^[a-z_]*: warning: orphans of the command are not reaped.*Invalid argument$/d' "$1"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The program for arm64, built by "./dev build --arch=arm64", run by QEMU on another processor. What it becomes
-# (execve) is the machine's own again. tests/emulated runs the unit tests and e2e.
+# (execve) is the machine's own again. tests/nets/emulated runs the unit tests and e2e.
 
 load helpers
 

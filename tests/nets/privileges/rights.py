@@ -124,7 +124,7 @@ class Option(NamedTuple):
 
 def options() -> list[Option]:
     """From the table: a new option is here without a word."""
-    text = (HERE.parents[1] / "cmd/distinit/options.c").read_text(encoding="utf-8")
+    text = (HERE.parents[2] / "cmd/distinit/options.c").read_text(encoding="utf-8")
     rows = re.findall(r'\{(NULL|"[a-z-]+"), (?:0|\'\w\'), (OPT_\w+)[^,]*, TAKES_\w+,\s*[^,]+, (true|false),\s*(NULL|"[^"]*")', text)
     out = []
     for name, number, variable, argument in rows:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / "build-mutants"
 
 # What may notice a change. Others need real engines, or are about documents, or only repeat these at length.
@@ -59,7 +59,7 @@ class Tree:
                   'mount -t tmpfs tmp /tmp && mount -t tmpfs run /run && exec "$@"')
         done = subprocess.run(["unshare", "--pid", "--fork", "--kill-child", "--mount", "--net", "--ipc", "--mount-proc",
                                "sh", "-c", script, str(self.path), sys.executable,
-                               str(self.path / "tests/mutants/room.py"), str(self.build), *words],
+                               str(self.path / "tests/nets/mutants/room.py"), str(self.build), *words],
                               cwd=self.path, check=False, capture_output=True, text=True, errors="replace",
                               input="".join(json.dumps(test) + "\n" for test in tests))
         return done.stdout.strip() or f"killed room: {done.stderr.strip()[-200:] or done.returncode}"

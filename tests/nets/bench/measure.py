@@ -17,7 +17,7 @@ import statistics
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = HERE.parents[2]
 BUILD = ROOT / "build" / "bench"
 
 SMALL = ["-static", "-no-pie", "-Os", "-s", "-fno-asynchronous-unwind-tables",

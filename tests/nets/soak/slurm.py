@@ -19,7 +19,7 @@ from typing import Any, Optional
 
 from watch import Result, Watch, until
 
-CLUSTER = Path(__file__).parent.parent / "programs" / "slurm-cluster"
+CLUSTER = Path(__file__).parents[2] / "programs" / "slurm-cluster"
 LIMIT_S = 100
 # How late a time limit may be, with the start of distrun, on a busy machine.
 LATE_S = 3

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-ROOM = HERE.parent / "programs" / "emulated-room"
+ROOM = HERE.parents[1] / "programs" / "emulated-room"
 LIST = HERE / "cannot.txt"
 SUITES = ("unit", "replay", "e2e")
 
