@@ -48,7 +48,7 @@ soon() {
 	member 1 -- true
 	# A second for the others to hear it.
 	soon 9000 ended 124 0
-	grep -E 'roll call: [12] of 4 nodes did not come within 8 s: h2 \(rank 2, ' 0.err
+	grep -E 'roll call: [12] of 4 nodes did not come within 8s: h2 \(rank 2, ' 0.err
 	ended 124 1
 }
 

@@ -213,7 +213,7 @@ for e in all:
 	sleep 1
 	kill -KILL "${PIDS[1]}"
 	ended 124 0 2
-	[[ $(<0.err) == *': h1 (rank 1, was here, gone for '*' s), h3 (rank 3, '* ]]
+	[[ $(<0.err) == *': h1 (rank 1, was here, gone for '*'s), h3 (rank 3, '* ]]
 	[[ $(<2.err) == *'h0 says: 2 of 4 nodes did not come'* ]]
 }
 
@@ -238,9 +238,9 @@ for e in all:
 	sleep 0.3
 	kill -TERM "${PIDS[0]}"
 	ended 143 0
-	[[ $(<0.err) == 'distinit: error: SIGTERM ended the roll call after '*' s' ]]
+	[[ $(<0.err) == 'distinit: error: SIGTERM ended the roll call after '*'s' ]]
 	ended 124 1
-	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 was there, and went after '*' s: '*'; is it running? --wait=DURATION waits longer' ]]
+	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 was there, and went after '*'s: '*'; is it running? --wait=DURATION waits longer' ]]
 }
 
 @test "roll call: a signal ends a member, and the others go on" {
@@ -253,7 +253,7 @@ for e in all:
 		sleep 0.3
 		kill "-${signal%:*}" "${PIDS[1]}"
 		ended "$status" 1
-		[[ $(<1.err) == "distinit: error: SIG${signal%:*} ended the roll call after "*' s' ]]
+		[[ $(<1.err) == "distinit: error: SIG${signal%:*} ended the roll call after "*'s' ]]
 		member 1 -- true
 		member 2 -- true
 		ended 0 0 1 2
@@ -406,7 +406,7 @@ ticks() {
 
 @test "roll call: an IPv6 address has brackets in the sentences, and in the report" {
 	in_room env -i "$DISTINIT" --hosts=::1,::2 --node-rank=1 --wait=300ms --for=all --report=6.json -- true 2>6.err 3>&- || status=$?
-	[[ $status -eq 124 && $(<6.err) == *'roll call: [::1]:29500 could not be reached within 0.3 s'* ]]
+	[[ $status -eq 124 && $(<6.err) == *'roll call: [::1]:29500 could not be reached within 0.3s'* ]]
 	[[ $(<6.json) == *'"coordinator": "[::1]:29500"'* ]]
 }
 
