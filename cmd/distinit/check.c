@@ -12,7 +12,7 @@
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
-#include "rollcall/fabric.h"
+#include "node/fabric.h"
 
 #include <errno.h>
 #include <time.h>

@@ -11,7 +11,7 @@
 #include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
-#include "rollcall/together.h"
+#include "together/together.h"
 
 #include <errno.h>
 #include <sys/stat.h>

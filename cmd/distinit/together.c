@@ -6,7 +6,7 @@
 
 #include "base/json_write.h"
 #include "base/num.h"
-#include "rollcall/together.h"
+#include "together/together.h"
 
 #include <errno.h>
 

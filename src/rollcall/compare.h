@@ -6,7 +6,7 @@
  * for it. So few are asked, however many there are.
  */
 
-#include "rollcall/facts.h"
+#include "node/facts.h"
 
 /** One member, as its HELLO describes it. */
 struct compare_member {

@@ -33,7 +33,7 @@ struct guest {
 	/** When it came to its state. */
 	uint64_t since;
 	struct address peer;
-	/** Its address among those of the unproved (places.c). */
+	/** Its address among those in unproved.c. */
 	struct sender *sender;
 	/** The greeting that it got. */
 	unsigned char greeting[GREETING_BYTES];
@@ -156,7 +156,7 @@ struct coordinator {
 	struct greeting greeting;
 	struct stranger strangers[STRANGERS_MAX];
 
-	/** places.c: addresses of the unproved, by hash, and some that are unused. */
+	/** unproved.c: addresses of the unproved, by hash, and some that are unused. */
 	struct sender *senders[SENDER_BUCKETS];
 	struct sender *free_senders;
 };
@@ -187,7 +187,7 @@ void guest_is_deaf(struct coordinator *co, const struct guest *guest);
 /** Send a frame to all that have said HELLO. Those that do not take it are closed. */
 void guests_send(struct coordinator *co, enum frame_type type, const void *payload, size_t n);
 
-/** places.c: count @guest, which has not proved itself, with others from its address. */
+/** unproved.c: count @guest, which has not proved itself, with others from its address. */
 void place_take(struct coordinator *co, struct guest *guest);
 /** It has, or it goes. */
 void place_leave(struct coordinator *co, struct guest *guest);

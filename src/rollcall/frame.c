@@ -2,7 +2,7 @@
 
 #include "rollcall/frame.h"
 
-#include "rollcall/wire.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 

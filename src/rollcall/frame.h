@@ -16,8 +16,8 @@
  * Nothing here allocates memory or makes a system call. Decoding keeps texts as slices of the frame.
  */
 
-#include "rollcall/facts.h"
-#include "rollcall/key.h"
+#include "node/facts.h"
+#include "wire/key.h"
 
 #define ROLL_VERSION 2
 

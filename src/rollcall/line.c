@@ -3,7 +3,7 @@
 #include "rollcall/line.h"
 
 #include "net/listen.h"
-#include "rollcall/wire.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 #include "rollcall/rollcall.h"
 
-#include "rollcall/program.h"
+#include "node/program.h"
 
 #include <time.h>
 

@@ -6,12 +6,12 @@
  * rank 0, the coordinator, listens there until all are present, and then tells all to start. If it
  * cannot be, all end with the same sentence, and nothing was started.
  *
- *     key.c, frame.c, line.c   keys; what is sent; a connection that seals and opens it
+ *     frame.c, line.c          what is sent; a connection that seals and opens it
  *     coordinator.c            the calling: states and deadlines; guest.c its connections;
- *                              places.c those that have not proved themselves
+ *                              unproved.c those that have not proved themselves
  *     absent.c, agree.c        who is missing and why; who differs from whom
  *     member.c                 a member: finds the coordinator, and waits for its word
- *     machine.c, program.c, facts.c, compare.c    what is compared
+ *     compare.c                the facts of nodes (src/node), compared
  *     report.c                 the result as JSON
  *
  * Afterwards the process is as before: its signal mask, limits, descriptors and children.

@@ -5,7 +5,7 @@
  * what the input says, raw or signed; they leave; our own program ends, or gets TERM.
  */
 
-#include "rollcall/together.h"
+#include "together/together.h"
 
 #include "fuzz.h"
 

@@ -28,7 +28,7 @@ allowed_table() {
 reserved_table() {
 	cat <<-'END'
 		sys/capability.h src/priv
-		bearssl.h src/rollcall
+		bearssl.h src/wire
 		sys/socket.h src/net
 		netinet/in.h src/net
 		netdb.h src/net

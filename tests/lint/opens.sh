@@ -24,9 +24,9 @@ allowed() {
 		src/init/why.c the files of cgroups, after the change of privileges
 		src/net/listen.c /proc/net
 		src/base/entries.c folders of /proc and /sys, for workers.c, machine.c and usage.c
-		src/rollcall/machine.c /proc and /sys below --root, after access_become()
-		src/rollcall/workers.c /proc
-		src/rollcall/program.c the program itself, after access_become()
+		src/node/machine.c /proc and /sys below --root, after access_become()
+		src/together/workers.c /proc
+		src/node/program.c the program itself, after access_become()
 		src/flow/leftover.c /proc
 		src/flow/budget.c distrun's, which is a tool of the user who calls it
 		src/slurm/where.c distrun's

@@ -2,7 +2,7 @@
 
 /** Facts: what is read, what is masked, and what is sent. */
 
-#include "rollcall/facts.h"
+#include "node/facts.h"
 
 #include "cluster/source.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/key.h"
+#include "wire/key.h"
 
 #include "check.h"
 

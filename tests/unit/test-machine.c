@@ -2,7 +2,7 @@
 
 /** What a machine has, from a folder that stands for "/". */
 
-#include "rollcall/machine.h"
+#include "node/machine.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/together.h"
+#include "together/together.h"
 
 #include "base/clock.h"
 #include "base/duration.h"

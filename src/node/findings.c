@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/findings.h"
+#include "node/findings.h"
 
 #include "base/num.h"
 

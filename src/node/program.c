@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/program.h"
+#include "node/program.h"
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "rollcall/key.h"
+#include "wire/key.h"
 
 #include <byteswap.h>
 #include <fcntl.h>

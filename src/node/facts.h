@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "cluster/cluster.h"
-#include "rollcall/key.h"
+#include "wire/key.h"
 
 enum fact_group {
 	/** What it believes of the cluster. */

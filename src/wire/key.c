@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/key.h"
+#include "wire/key.h"
 
-#include "rollcall/wire.h"
+#include "wire/wire.h"
 
 #include <bearssl.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/machine.h"
+#include "node/machine.h"
 
 #include "base/entries.h"
 #include "base/file.h"

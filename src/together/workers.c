@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/workers.h"
+#include "together/workers.h"
 
 #include "base/clock.h"
 #include "base/entries.h"

@@ -7,7 +7,7 @@
  * card.
  */
 
-#include "rollcall/findings.h"
+#include "node/findings.h"
 
 /**
  * Add what does not fit. Devices are those of sysfs below @from->root, without a root those that

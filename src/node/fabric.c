@@ -7,11 +7,11 @@
  * NCCL/gIB.
  */
 
-#include "rollcall/fabric.h"
+#include "node/fabric.h"
 
 #include "base/num.h"
 #include "net/interface.h"
-#include "rollcall/machine.h"
+#include "node/machine.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rollcall/facts.h"
+#include "node/facts.h"
 
 #include "base/num.h"
 #include "base/secret.h"
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
-#include "rollcall/machine.h"
-#include "rollcall/program.h"
-#include "rollcall/wire.h"
+#include "node/machine.h"
+#include "node/program.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>

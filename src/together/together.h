@@ -19,7 +19,7 @@
 
 #include "init/observer.h"
 #include "rollcall/rollcall.h"
-#include "rollcall/workers.h"
+#include "together/workers.h"
 
 #include <sys/resource.h>
 

@@ -6,7 +6,7 @@
  * job. Whatever depends on a threshold is only a hint.
  */
 
-#include "rollcall/facts.h"
+#include "node/facts.h"
 
 /** More than there are checks. */
 #define FINDINGS_MAX 32
