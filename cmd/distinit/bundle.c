@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "distinit/commands.h"
+#include "distinit/subcommands.h"
 
 #include "env/bundle.h"
 #include "flow/tables.h"

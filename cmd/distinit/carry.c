@@ -2,7 +2,7 @@
 
 /** Run the runtime of a container (the words after "carry"), for distrun: see env/carried.h. */
 
-#include "distinit/commands.h"
+#include "distinit/subcommands.h"
 
 #include "env/carried.h"
 #include "exec/exec.h"

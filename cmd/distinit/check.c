@@ -2,10 +2,10 @@
 
 /** `check` and --check: the facts of this node, and what was promised to it against what is there. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
+#include "distinit/subcommands.h"
 
 #include "base/clock.h"
-#include "base/json_write.h"
 #include "base/secret.h"
 #include "cluster/self.h"
 #include "exec/exec.h"
@@ -166,43 +166,63 @@ static void put_text(const struct facts *facts, const struct findings *findings,
 	buf_puts(out, findings->n ? "" : "no findings\n");
 }
 
-static void put_pair(struct buf *out, const char *before, const char *key, const char *value) {
-	buf_putf(out, "%s\"%s\": ", before, key);
-	json_put_text(out, value);
+static void put_facts(const struct facts *facts, struct json *json) {
+	json_open(json, "facts", '[');
+	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
+		const struct fact_list *list = &facts->list[group];
+		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
+			json_line(json, 2);
+			json_open(json, NULL, '{');
+			json_text(json, "group", fact_groups[group]);
+			json_text(json, "name", fact->name);
+			json_text(json, "value", strcmp(fact->value, FACT_UNKNOWN) != 0 ? fact->value : NULL);
+			json_close(json, '}');
+		}
+	}
+	json_line(json, 1);
+	json_close(json, ']');
+}
+
+static void put_findings(const struct findings *findings, struct json *json) {
+	json_open(json, "findings", '[');
+	for (const struct finding *f = findings->at; f < findings->at + findings->n; f++) {
+		json_line(json, 2);
+		json_open(json, NULL, '{');
+		json_text(json, "name", f->about);
+		json_text(json, "text", f->text);
+		json_text(json, "have", f->have);
+		json_text(json, "expected", f->expected);
+		json_text(json, "source", f->source);
+		json_fact(json, "hint", f->hint);
+		json_close(json, '}');
+	}
+	json_line(json, 1);
+	json_close(json, ']');
 }
 
 static void put_json(struct session *s, const struct facts *facts, const struct findings *findings,
 		     struct buf *out) {
-	const char *before = ",\n  \"facts\": [\n    {";
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
-	uint32_t rank = c ? (c->task.rank != UNKNOWN ? c->task.rank : c->place.node_rank) : UNKNOWN;
-	put_pair(out, "{\n  ", "version", DISTINIT_VERSION);
-	buf_puts(out, ",\n  \"time\": \"");
-	report_put_time(out, clock_wall_ms());
-	put_pair(out, "\",\n  ", "host", secret_text(out->arena, input_hostname(&s->flow.input)));
-	buf_puts(out, ",\n ");
-	json_put_number(out, "rank", rank);
-	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
-		const struct fact_list *list = &facts->list[group];
-		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
-			bool known = strcmp(fact->value, FACT_UNKNOWN) != 0;
-			put_pair(out, before, "group", fact_groups[group]);
-			put_pair(out, ", ", "name", fact->name);
-			put_pair(out, ", ", "value", known ? fact->value : NULL);
-			before = "},\n    {";
-		}
-	}
-	buf_puts(out, "}\n  ],\n  \"findings\": [");
-	for (uint32_t i = 0; i < findings->n; i++) {
-		const struct finding *f = &findings->at[i];
-		put_pair(out, i ? ",\n    {" : "\n    {", "name", f->about);
-		put_pair(out, ", ", "text", f->text);
-		put_pair(out, ", ", "have", f->have);
-		put_pair(out, ", ", "expected", f->expected);
-		put_pair(out, ", ", "source", f->source);
-		buf_puts(out, f->hint ? ", \"hint\": true}" : ", \"hint\": false}");
-	}
-	buf_puts(out, "\n  ]\n}\n");
+	struct json json = {.out = out};
+	json_open(&json, NULL, '{');
+	json_line(&json, 1);
+	json_text(&json, "version", DISTINIT_VERSION);
+	json_line(&json, 1);
+	report_put_time(&json, clock_wall_ms());
+	json_line(&json, 1);
+	json_text(&json, "host", secret_text(out->arena, input_hostname(&s->flow.input)));
+	json_line(&json, 1);
+	json_number(&json, "rank",
+		    !c			      ? UNKNOWN
+		    : c->task.rank != UNKNOWN ? c->task.rank
+					      : c->place.node_rank);
+	json_line(&json, 1);
+	put_facts(facts, &json);
+	json_line(&json, 1);
+	put_findings(findings, &json);
+	json_line(&json, 0);
+	json_close(&json, '}');
+	buf_putc(out, '\n');
 }
 
 int command_check(struct session *s) {

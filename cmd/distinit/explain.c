@@ -2,9 +2,17 @@
 
 /** `explain`: runs the flow and prints its changes, by explain_text.c or explain_json.c. */
 
-#include "distinit/commands.h"
+#include "distinit/explain.h"
+#include "distinit/start.h"
+#include "distinit/subcommands.h"
 
 #include <errno.h>
+
+void explain_workload(struct session *s, struct process_report *r) {
+	r->error = s->flow.plan_error;
+	r->workload = s->flow.wishes.any && !r->error ? s->flow.plan.target : r->process.has;
+	r->workload_caps = credentials_after_exec(&r->workload);
+}
 
 int command_explain(struct session *s) {
 	struct err err;
@@ -23,18 +31,18 @@ int command_explain(struct session *s) {
 	}
 	r = r < 0 ? r : session_check_separated(s, "explain", &err);
 	session_fill_forgotten(s);
-	struct process_report *process;
-	r = r < 0 ? r : explain_process(s, &process, &err);
+	struct process_report report;
+	r = r < 0 ? r : process_read(&s->arena, s->settings.value[OPT_ROOT], &s->env, &report.process, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : session_fill(s, &err);
 	if (r < 0) {
 		return session_fail(s, &err);
 	}
-	explain_workload(s, process);
+	explain_workload(s, &report);
 	if (json) {
-		explain_json(s, process, &out);
+		explain_json(s, &report, &out);
 	} else {
-		explain_text(s, process, &out);
+		explain_text(s, &report, &out);
 	}
 	return say_result(&s->speaker, buf_str(&out));
 }

@@ -2,40 +2,36 @@
 
 /** `explain --format=json`: for programs. What is here stays; keys may be added. */
 
-#include "distinit/commands.h"
+#include "distinit/explain.h"
 
-#include "base/json_write.h"
 #include "base/secret.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
 
-static void put_hosts(struct buf *out, const struct hosts *hosts) {
-	json_put_key(out, "hosts");
+static void put_hosts(struct json *json, const struct hosts *hosts) {
 	if (hosts->n == 0) {
-		buf_puts(out, "null");
+		json_text(json, "hosts", NULL);
 		return;
 	}
-	buf_putc(out, '[');
+	json_open(json, "hosts", '[');
 	for (uint32_t i = 0; i < hosts->n; i++) {
-		buf_puts(out, i ? ", " : "");
-		json_put_string(out, hosts_at(hosts, i));
+		json_string(json, NULL, hosts_at(hosts, i));
 	}
-	buf_putc(out, ']');
+	json_close(json, ']');
 }
 
-static void put_tasks(struct buf *out, const struct placement *place) {
+static void put_tasks(struct json *json, const struct placement *place) {
 	// Of a job script only the slots are known, which is the most that a node will have.
 	const uint32_t *tasks = place->tasks_per_node ? place->tasks_per_node : place->slots;
-	json_put_key(out, "tasks_per_node");
 	if (!tasks) {
-		buf_puts(out, "null");
+		json_text(json, "tasks_per_node", NULL);
 		return;
 	}
+	json_open(json, "tasks_per_node", '[');
 	for (uint32_t i = 0; i < place->hosts.n; i++) {
-		buf_puts(out, i ? ", " : "[");
-		buf_putu(out, tasks[i]);
+		json_number(json, NULL, tasks[i]);
 	}
-	buf_putc(out, ']');
+	json_close(json, ']');
 }
 
 /** The manager's number, or the one that all nodes have in common. */
@@ -51,108 +47,204 @@ static uint32_t nproc_per_node(const struct placement *place) {
 	return place->tasks_per_node[0];
 }
 
-void explain_cluster_json(const struct cluster *c, struct buf *out) {
-	buf_putc(out, '{');
-	put_hosts(out, &c->place.hosts);
-	json_put_number(out, "nnodes", c->nnodes);
-	json_put_number(out, "node_rank", c->place.node_rank);
-	json_put_number(out, "nproc_per_node", nproc_per_node(&c->place));
-	json_put_number(out, "world_size", c->task.world_size);
-	json_put_number(out, "rank", c->task.rank);
-	json_put_number(out, "local_rank", c->task.local_rank);
-	json_put_number(out, "local_size", c->task.local_size);
-	json_put_number(out, "master_port",
-			cluster_is_single(c) || cluster_is_vague(c) ? UNKNOWN : c->master_port);
-	put_tasks(out, &c->place);
-	json_put_member(out, "job_id", secret_text(out->arena, c->place.job_id));
-	json_put_key(out, "master_addr");
-	if (c->master_addr.len && !cluster_is_single(c)) {
-		json_put_text(out, secret_text(out->arena,
-					       arena_text(out->arena, c->master_addr.p, c->master_addr.len)));
-	} else {
-		buf_puts(out, "null");
+void explain_cluster_json(const struct cluster *c, struct json *json) {
+	if (!c) {
+		json_text(json, "cluster", NULL);
+		return;
 	}
-	buf_putc(out, '}');
+	struct arena *arena = json->out->arena;
+	bool derived = !cluster_is_single(c);
+	json_open(json, "cluster", '{');
+	put_hosts(json, &c->place.hosts);
+	json_number(json, "nnodes", c->nnodes);
+	json_number(json, "node_rank", c->place.node_rank);
+	json_number(json, "nproc_per_node", nproc_per_node(&c->place));
+	json_number(json, "world_size", c->task.world_size);
+	json_number(json, "rank", c->task.rank);
+	json_number(json, "local_rank", c->task.local_rank);
+	json_number(json, "local_size", c->task.local_size);
+	json_number(json, "master_port", derived && !cluster_is_vague(c) ? c->master_port : UNKNOWN);
+	put_tasks(json, &c->place);
+	json_text(json, "job_id", secret_text(arena, c->place.job_id));
+	json_text(json, "master_addr",
+		  c->master_addr.len && derived
+			  ? secret_text(arena, arena_text(arena, c->master_addr.p, c->master_addr.len))
+			  : NULL);
+	json_close(json, '}');
 }
 
-static void put_variables(struct session *s, struct buf *out) {
-	struct change *list;
-	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
-	for (uint32_t i = 0; i < n; i++) {
-		buf_puts(out, i ? ",\n    {" : "\n    {");
-		json_put_member(out, "name", list[i].name);
-		json_put_member(out, "value", list[i].value);
-		json_put_member(out, "action", list[i].action);
-		json_put_member(out, "by", list[i].by);
-		json_put_member(out, "why", list[i].why);
-		buf_putc(out, '}');
+static void put_set(struct json *json, const char *key, uint64_t set) {
+	json_open(json, key, '[');
+	for (unsigned cap = 0; cap < 64; cap++) {
+		if (set & CAP_BIT(cap)) {
+			json_text(json, NULL, cap_name(cap).s);
+		}
 	}
+	json_close(json, ']');
+}
+
+static void put_ids(struct json *json, const struct credentials *c) {
+	json_number(json, "uid", c->uid[ID_EFFECTIVE]);
+	json_number(json, "gid", c->gid[ID_EFFECTIVE]);
+	json_open(json, "groups", '[');
+	for (uint32_t i = 0; i < c->n_groups; i++) {
+		json_number(json, NULL, c->groups[i]);
+	}
+	json_close(json, ']');
+}
+
+static void put_signals(struct json *json, const char *key, const struct process *p, uint64_t set) {
+	if (!p->has_signals) {
+		json_text(json, key, NULL);
+		return;
+	}
+	json_open(json, key, '[');
+	for (unsigned number = 1; number <= 64; number++) {
+		if (set >> (number - 1) & 1) {
+			json_number(json, NULL, number);
+		}
+	}
+	json_close(json, ']');
+}
+
+static void put_workload(struct json *json, const struct process_report *r) {
+	json_line(json, 2);
+	if (r->error) {
+		json_text(json, "workload", NULL);
+	} else {
+		json_open(json, "workload", '{');
+		put_ids(json, &r->workload);
+		put_set(json, "capabilities", r->workload_caps);
+		put_set(json, "bounding", r->workload.caps.bounding);
+		json_fact(json, "no_new_privs", r->workload.no_new_privs);
+		json_close(json, '}');
+	}
+	json_line(json, 2);
+	json_text(json, "workload_error", r->error);
+}
+
+static void put_process(struct json *json, const struct process_report *r) {
+	static const char *const modes[] = {NULL, "off", "strict", "filter"};
+	const struct process *p = &r->process;
+	const struct cap_sets *sets = &p->has.caps;
+	json_open(json, "process", '{');
+	json_line(json, 2);
+	json_number(json, "pid", p->pid);
+	json_text(json, "container", p->container.kind);
+	json_text(json, "container_by", p->container.by);
+	json_line(json, 2);
+	put_ids(json, &p->has);
+	json_open(json, "capabilities", '{');
+	put_set(json, "effective", sets->effective);
+	put_set(json, "permitted", sets->permitted);
+	put_set(json, "inheritable", sets->inheritable);
+	put_set(json, "bounding", sets->bounding);
+	put_set(json, "ambient", sets->ambient);
+	json_close(json, '}');
+	json_line(json, 2);
+	json_text(json, "seccomp", modes[p->seccomp + 1]);
+	json_fact(json, "no_new_privs", p->has.no_new_privs);
+	json_fact(json, "user_namespace", p->in_user_namespace);
+	json_fact(json, "root_read_only", p->root_read_only);
+	put_signals(json, "signals_ignored", p, p->ignored);
+	put_signals(json, "signals_blocked", p, p->blocked);
+	if (p->memlock == UINT64_MAX) {
+		json_text(json, "memlock", NULL);
+	} else {
+		buf_putu(json_value(json, "memlock"), p->memlock);
+	}
+	put_workload(json, r);
+	json_line(json, 1);
+	json_close(json, '}');
 }
 
 /** The command as it will be, and what was filled in; null without a command. */
-static void put_command(struct session *s, struct buf *out) {
+static void put_command(struct session *s, struct json *json) {
 	bool open = settings_on(&s->settings, OPT_SHOW_SECRETS);
 	char **words = s->settings.arguments;
-	json_put_key(out, "command");
 	if (!s->settings.separated || !words[0]) {
-		buf_puts(out, "null");
+		json_text(json, "command", NULL);
 		return;
 	}
-	buf_puts(out, "{\"words\": [");
+	json_open(json, "command", '{');
+	json_open(json, "words", '[');
 	for (size_t i = 0; words[i]; i++) {
-		buf_puts(out, i ? ", " : "");
-		json_put_text(out, open ? words[i] : secret_word(&s->arena, words, i));
+		json_text(json, NULL, open ? words[i] : secret_word(&s->arena, words, i));
 	}
-	buf_putc(out, ']');
-	json_put_member(out, "role", s->fill.role == ROLE_ALL ? NULL : role_name(s->fill.role));
-	json_put_key(out, "filled");
-	buf_putc(out, '[');
+	json_close(json, ']');
+	json_text(json, "role", s->fill.role == ROLE_ALL ? NULL : role_name(s->fill.role));
+	json_open(json, "filled", '[');
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
-		buf_puts(out, v == s->fill.values ? "{" : "}, {");
-		json_put_member(out, "placeholder", v->placeholder);
-		json_put_member(out, "value", v->value);
-		json_put_member(out, "why", v->why);
+		json_open(json, NULL, '{');
+		json_text(json, "placeholder", v->placeholder);
+		json_text(json, "value", v->value);
+		json_text(json, "why", v->why);
+		json_close(json, '}');
 	}
-	buf_puts(out, s->fill.values ? "}]}" : "]}");
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+static void put_variables(struct session *s, struct json *json) {
+	struct change *list;
+	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
+	json_open(json, "variables", '[');
+	for (uint32_t i = 0; i < n; i++) {
+		json_line(json, 2);
+		json_open(json, NULL, '{');
+		json_text(json, "name", list[i].name);
+		json_text(json, "value", list[i].value);
+		json_text(json, "action", list[i].action);
+		json_text(json, "by", list[i].by);
+		json_text(json, "why", list[i].why);
+		json_close(json, '}');
+	}
+	json_line(json, 1);
+	json_close(json, ']');
+}
+
+static void put_warnings(const struct notes *notes, struct json *json) {
+	json_open(json, "warnings", '[');
+	for (const struct note *note = notes->first; note; note = note->next) {
+		json_line(json, 2);
+		json_text(json, NULL, note->text);
+	}
+	json_line(json, 1);
+	json_close(json, ']');
 }
 
 void explain_json(struct session *s, const struct process_report *process, struct buf *out) {
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	const struct launcher *launcher = c ? c->launcher : s->flow.broken ? NULL : s->flow.input.launcher;
-	buf_puts(out, "{\n  ");
-	json_put_member(out, "version", DISTINIT_VERSION);
-	buf_puts(out, ",\n  ");
-	json_put_member(out, "source", c && c->source ? c->source->name : NULL);
-	buf_puts(out, ",\n  ");
-	json_put_member(out, "launcher", launcher ? launcher->name : NULL);
-	buf_puts(out, ",\n  ");
-	json_put_member(out, "scope", c ? scope_name(c->scope) : NULL);
-	buf_puts(out, ",\n  ");
-	json_put_member(out, "recognised_by",
-			c	   ? c->recognised_by
-			: launcher ? launcher_recognised_by(launcher)
-				   : NULL);
-	buf_puts(out, ",\n  ");
-	json_put_key(out, "cluster");
-	if (c) {
-		explain_cluster_json(c, out);
-	} else {
-		buf_puts(out, "null");
-	}
-	buf_puts(out, ",\n  ");
-	json_put_key(out, "process");
-	explain_process_json(process, out);
-	buf_puts(out, ",\n  ");
-	json_put_member(out, "hostfile",
-			s->flow.derivation.hostfile.text.p ? s->flow.derivation.hostfile.path : NULL);
-	buf_puts(out, ",\n  ");
-	put_command(s, out);
-	buf_puts(out, ",\n  \"variables\": [");
-	put_variables(s, out);
-	buf_puts(out, "\n  ],\n  \"warnings\": [");
-	for (const struct note *note = s->notes.first; note; note = note->next) {
-		buf_puts(out, note == s->notes.first ? "\n    " : ",\n    ");
-		json_put_text(out, note->text);
-	}
-	buf_puts(out, "\n  ]\n}\n");
+	const struct hostfile *file = &s->flow.derivation.hostfile;
+	struct json json = {.out = out};
+	json_open(&json, NULL, '{');
+	json_line(&json, 1);
+	json_text(&json, "version", DISTINIT_VERSION);
+	json_line(&json, 1);
+	json_text(&json, "source", c && c->source ? c->source->name : NULL);
+	json_line(&json, 1);
+	json_text(&json, "launcher", launcher ? launcher->name : NULL);
+	json_line(&json, 1);
+	json_text(&json, "scope", c ? scope_name(c->scope) : NULL);
+	json_line(&json, 1);
+	json_text(&json, "recognised_by",
+		  c	     ? c->recognised_by
+		  : launcher ? launcher_recognised_by(launcher)
+			     : NULL);
+	json_line(&json, 1);
+	explain_cluster_json(c, &json);
+	json_line(&json, 1);
+	put_process(&json, process);
+	json_line(&json, 1);
+	json_text(&json, "hostfile", file->text.p ? file->path : NULL);
+	json_line(&json, 1);
+	put_command(s, &json);
+	json_line(&json, 1);
+	put_variables(s, &json);
+	json_line(&json, 1);
+	put_warnings(&s->notes, &json);
+	json_line(&json, 0);
+	json_close(&json, '}');
+	buf_putc(out, '\n');
 }

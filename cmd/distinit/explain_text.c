@@ -2,7 +2,7 @@
 
 /** `explain` for people. */
 
-#include "distinit/commands.h"
+#include "distinit/explain.h"
 
 #include "base/secret.h"
 #include "base/words.h"
@@ -13,7 +13,7 @@
 /** Most bytes of a value or a host list that are shown. */
 #define SHOWN 160
 
-static void put_label(struct buf *out, const char *label) {
+void explain_label(struct buf *out, const char *label) {
 	buf_putf(out, "%-14s ", label);
 }
 
@@ -34,7 +34,7 @@ static void put_recognised_by(struct buf *out, const char *by) {
 }
 
 static void put_self(struct buf *out, const struct cluster *c) {
-	put_label(out, "this process");
+	explain_label(out, "this process");
 	if (c->scope == SCOPE_TASK) {
 		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
 		if (c->task.local_rank != UNKNOWN) {
@@ -52,7 +52,7 @@ static void put_self(struct buf *out, const struct cluster *c) {
 }
 
 static void put_nodes(struct session *s, struct buf *out, const struct cluster *c) {
-	put_label(out, "nodes");
+	explain_label(out, "nodes");
 	if (c->nnodes == UNKNOWN) {
 		buf_puts(out, "not told\n");
 		return;
@@ -80,13 +80,13 @@ static void put_slots(struct session *s, struct buf *out, const struct placement
 			buf_putf(&list, "(x%u)", next - i);
 		}
 	}
-	put_label(out, "slots");
+	explain_label(out, "slots");
 	put_plain(out, buf_text(&list));
 	buf_puts(out, ", which say nothing of what runs\n");
 }
 
 static void put_this_node(struct buf *out, const struct cluster *c) {
-	put_label(out, "this node");
+	explain_label(out, "this node");
 	if (c->place.node_rank == UNKNOWN) {
 		buf_puts(out, "not told\n");
 		return;
@@ -106,20 +106,20 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
 	if (c->source && c->source->lacks && missed) {
-		put_label(out, "does not tell");
+		explain_label(out, "does not tell");
 		buf_putf(out, "%s\n", c->source->lacks);
 	}
 }
 
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
-	put_label(out, "manager");
+	explain_label(out, "manager");
 	if (c->source) {
 		buf_putf(out, "%s: %s", c->source->name, c->source->about);
 		put_recognised_by(out, c->recognised_by);
 	} else {
 		buf_puts(out, "none recognised\n");
 	}
-	put_label(out, "launcher");
+	explain_label(out, "launcher");
 	if (c->launcher) {
 		buf_putf(out, "%s: %s", c->launcher->name, c->launcher->about);
 		put_recognised_by(out, launcher_recognised_by(c->launcher));
@@ -135,7 +135,7 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 		put_this_node(out, c);
 	}
 	if (c->place.job_id) {
-		put_label(out, "job");
+		explain_label(out, "job");
 		put_plain(out, secret_text(&s->arena, c->place.job_id));
 		buf_putc(out, '\n');
 	}
@@ -148,7 +148,7 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 		buf_puts(out, "That is no cluster yet, so nothing is derived.\n");
 		return;
 	}
-	put_label(out, "master");
+	explain_label(out, "master");
 	if (c->master_addr.len) {
 		put_plain(out, secret_text(&s->arena,
 					   arena_text(&s->arena, c->master_addr.p, c->master_addr.len)));
@@ -172,7 +172,7 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 	for (size_t i = 0; i < file->text.len; i++) {
 		lines += file->text.p[i] == '\n';
 	}
-	put_label(out, "host file");
+	explain_label(out, "host file");
 	put_plain(out, file->path);
 	buf_putf(out, ", to be written: %u line%s, the first ", lines, lines == 1 ? "" : "s");
 	buf_put_plain(out, (struct str){file->text.p, str_find(file->text, '\n')});
@@ -192,15 +192,15 @@ static void put_command(struct session *s, struct buf *out) {
 		word_put(&line, open ? words[i] : secret_word(&s->arena, words, i));
 	}
 	buf_putc(out, '\n');
-	put_label(out, "command");
+	explain_label(out, "command");
 	buf_put_plain(out, buf_str(&line));
 	buf_putc(out, '\n');
 	if (s->fill.role != ROLE_ALL) {
-		put_label(out, "role");
+		explain_label(out, "role");
 		buf_putf(out, "%s\n", role_name(s->fill.role));
 	}
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
-		put_label(out, v->placeholder);
+		explain_label(out, v->placeholder);
 		put_plain(out, v->value);
 		buf_puts(out, " (");
 		put_plain(out, v->why);
@@ -240,7 +240,7 @@ void explain_text(struct session *s, const struct process_report *process, struc
 		buf_puts(out,
 			 "No cluster manager is recognised here, so nothing is derived. ('distinit managers' "
 			 "lists what\nwould be.");
-		const char *kind = explain_container(process);
+		const char *kind = process->process.container.kind;
 		if (kind && (strcmp(kind, "singularity") == 0 || strcmp(kind, "apptainer") == 0)) {
 			buf_puts(out, " Under --cleanenv a manager's variables do not arrive.");
 		}
@@ -248,7 +248,7 @@ void explain_text(struct session *s, const struct process_report *process, struc
 		explain_unknown(s, out);
 	}
 	buf_putc(out, '\n');
-	explain_process_text(s, process, out);
+	explain_process(s, process, out);
 	put_command(s, out);
 	struct change *list;
 	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);

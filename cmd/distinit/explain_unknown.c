@@ -5,7 +5,7 @@
  * could say. These are guesses for the reader; nothing is derived from them.
  */
 
-#include "distinit/commands.h"
+#include "distinit/explain.h"
 
 #include "base/num.h"
 #include "flow/frameworks.h"

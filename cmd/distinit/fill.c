@@ -2,7 +2,7 @@
 
 /** --fill: when the words of the command are checked, filled, and looked at for a forgotten --fill. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 
 /** Makes the plan of --init from the settings. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
 
 #include "base/file.h"
 #include "common/terminal.h"

@@ -2,7 +2,7 @@
 
 /** `distinit install DIR`. */
 
-#include "distinit/commands.h"
+#include "distinit/subcommands.h"
 
 #include "names/names.h"
 

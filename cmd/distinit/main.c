@@ -25,7 +25,8 @@
  * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
  */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
+#include "distinit/subcommands.h"
 #include "names/names.h"
 
 #include "base/nearest.h"

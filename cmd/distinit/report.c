@@ -2,9 +2,9 @@
 
 /** The lines of the report (--report) that the entrypoint and `wait` write. src/init has its own. */
 
-#include "distinit/commands.h"
+#include "distinit/explain.h"
+#include "distinit/start.h"
 
-#include "base/json_write.h"
 #include "base/secret.h"
 #include "cluster/source.h"
 #include "flow/changes.h"
@@ -25,17 +25,14 @@ void session_report_end(struct session *s, struct report_line *line) {
 }
 
 /** Append the names of the variables with which @action was done. */
-static void put_names(struct buf *out, const struct change *list, uint32_t n, const char *action) {
-	const char *before = "[";
-	json_put_key(out, action);
+static void put_names(struct json *json, const struct change *list, uint32_t n, const char *action) {
+	json_open(json, action, '[');
 	for (uint32_t i = 0; i < n; i++) {
 		if (strcmp(list[i].action, action) == 0) {
-			buf_puts(out, before);
-			json_put_text(out, list[i].name);
-			before = ", ";
+			json_text(json, NULL, list[i].name);
 		}
 	}
-	buf_puts(out, *before == '[' ? "[]" : "]");
+	json_close(json, ']');
 }
 
 void report_derived(struct session *s) {
@@ -51,19 +48,14 @@ void report_derived(struct session *s) {
 		s->report.rank = c->launcher ? c->task.rank : UNKNOWN;
 		s->report.job_id = secret_text(&s->arena, c->place.job_id);
 	}
-	struct buf *out = report_begin(&s->report, &line, "derived");
+	struct json *json = report_begin(&s->report, &line, "derived");
 	uint32_t n = flow_changes(&s->flow, false, &list);
-	json_put_member(out, "source", c && c->source ? c->source->name : NULL);
-	json_put_member(out, "launcher", c && c->launcher ? c->launcher->name : NULL);
-	json_put_member(out, "scope", c ? scope_name(c->scope) : NULL);
-	json_put_key(out, "cluster");
-	if (c) {
-		explain_cluster_json(c, out);
-	} else {
-		buf_puts(out, "null");
-	}
+	json_text(json, "source", c && c->source ? c->source->name : NULL);
+	json_text(json, "launcher", c && c->launcher ? c->launcher->name : NULL);
+	json_text(json, "scope", c ? scope_name(c->scope) : NULL);
+	explain_cluster_json(c, json);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-		put_names(out, list, n, actions[i]);
+		put_names(json, list, n, actions[i]);
 	}
 	session_report_end(s, &line);
 }
@@ -71,9 +63,9 @@ void report_derived(struct session *s) {
 int report_failed(struct session *s, int status, const struct err *err) {
 	struct report_line line;
 	if (s->report.path) {
-		struct buf *out = report_begin(&s->report, &line, "failed");
-		json_put_number(out, "status", (uint64_t)status);
-		json_put_member(out, "error", err->text);
+		struct json *json = report_begin(&s->report, &line, "failed");
+		json_number(json, "status", (uint64_t)status);
+		json_text(json, "error", err->text);
 		session_report_end(s, &line);
 	}
 	return status;

@@ -2,7 +2,7 @@
 
 /** In place of rollcall.c, together.c and check.c where the build leaves the roll call out. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
 
 #include <errno.h>
 

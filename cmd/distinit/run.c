@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
+#include "distinit/subcommands.h"
 
 #include "base/file.h"
 #include "base/secret.h"
@@ -85,7 +86,7 @@ static void say_who_it_is(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	buf_putf(&line, "runs as uid %u, gid %u, with ", plan->target.uid[0], plan->target.gid[0]);
 	buf_puts(&line, plan->workload ? "" : "no capabilities");
-	caps_put(&line, plan->workload, " ");
+	caps_put(&line, plan->workload);
 	buf_puts(&line, plan->target.no_new_privs ? ", no_new_privs" : "");
 	say_line(&s->speaker, LOG_INFO, buf_text(&line));
 }

@@ -77,6 +77,9 @@ void session_report_end(struct session *s, struct report_line *line);
 /** Whether --for=all is wanted, also by --together. */
 bool session_calls_roll(const struct session *s);
 
+/** The variables that managers and launchers are read from, then NULL; names as READS() has them. (bundle.c) */
+const char *const *own_variables(struct session *s);
+
 /** What set option @id, for messages: "--wait" or "DISTINIT_WAIT". */
 static inline const char *session_label(struct session *s, enum option_id id) {
 	return settings_label(&s->settings, id);

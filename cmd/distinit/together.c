@@ -2,9 +2,8 @@
 
 /** --together: its options, and its part in the plan and the report. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
 
-#include "base/json_write.h"
 #include "base/num.h"
 #include "together/together.h"
 
@@ -15,9 +14,10 @@ static void report_first(struct together *t, const struct ended *first) {
 	struct session *s = t->call->context;
 	struct report_line line;
 	if (s->report.path) {
-		struct buf *out = report_begin(&s->report, &line, "together");
-		together_json(first, out);
-		json_put_fact(out, "first", first->rank == t->call->rank);
+		struct json *json = report_begin(&s->report, &line, "together");
+		together_json(first, json->out);
+		json->more = true;
+		json_fact(json, "first", first->rank == t->call->rank);
 		session_report_end(s, &line);
 	}
 }

@@ -2,7 +2,8 @@
 
 /** Waiting for the master: `distinit wait`, and --wait before the workload. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
+#include "distinit/subcommands.h"
 
 #include "base/duration.h"
 #include "base/file.h"

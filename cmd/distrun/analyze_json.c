@@ -6,91 +6,68 @@
 
 #include "base/json_write.h"
 
-static void put_name(struct buf *out, const char *name) {
-	buf_putf(out, ", \"%s\": ", name);
-}
-
-static void put_number(struct buf *out, const char *name, uint64_t number) {
-	put_name(out, name);
-	buf_putu(out, number);
-}
-
 /** Write @milli thousandths as a decimal number. */
-static void put_milli(struct buf *out, const char *name, uint64_t milli) {
-	put_name(out, name);
-	buf_putf(out, "%lu.%03lu", (unsigned long)(milli / 1000), (unsigned long)(milli % 1000));
+static void put_milli(struct json *json, const char *key, uint64_t milli) {
+	buf_putf(json_value(json, key), "%lu.%03lu", (unsigned long)(milli / 1000),
+		 (unsigned long)(milli % 1000));
 }
 
-static void put_flag(struct buf *out, const char *name, bool on) {
-	put_name(out, name);
-	buf_puts(out, on ? "true" : "false");
+static void put_measured(struct json *json, const struct analysis_row *row) {
+	json_text(json, "unit", records_unit_words[row->unit]);
+	put_milli(json, "per_worker", row->per_worker);
+	put_milli(json, "per_node", row->per_node);
+	put_milli(json, "estimate", row->estimate);
+	json_number(json, "cpu_percent", row->cpu_percent);
+	buf_putu(json_value(json, "memory_bytes"), row->memory);
+	json_text(json, "memory_by", row->by_rss ? "rss" : "pss");
+	buf_putu(json_value(json, "read_bytes_per_second"), row->read_rate);
+	json_number(json, "storage_wait_percent", row->waits_percent);
+	json_text(json, "limit", row->limit ? limit_name(row->limit) : NULL);
+	json_number(json, "counted_over_whole_run", row->whole_run);
+	json_string(json, "node", row->node);
+	json_number(json, "node_cpus", row->node_cpus);
+	buf_putu(json_value(json, "node_memory_bytes"), row->node_memory);
 }
 
-static void put_measured(struct buf *out, const struct analysis_row *row) {
-	put_name(out, "unit");
-	json_put_text(out, records_unit_words[row->unit]);
-	put_milli(out, "per_worker", row->per_worker);
-	put_milli(out, "per_node", row->per_node);
-	put_milli(out, "estimate", row->estimate);
-	put_number(out, "cpu_percent", row->cpu_percent);
-	put_number(out, "memory_bytes", row->memory);
-	put_name(out, "memory_by");
-	json_put_text(out, row->by_rss ? "rss" : "pss");
-	put_number(out, "read_bytes_per_second", row->read_rate);
-	put_number(out, "storage_wait_percent", row->waits_percent);
-	put_name(out, "limit");
-	json_put_text(out, row->limit ? limit_name(row->limit) : NULL);
-	put_number(out, "counted_over_whole_run", row->whole_run);
-	put_name(out, "node");
-	json_put_string(out, row->node);
-	put_number(out, "node_cpus", row->node_cpus);
-	put_number(out, "node_memory_bytes", row->node_memory);
-}
-
-static void put_row(struct buf *out, const struct analysis_row *row, bool best) {
+static void put_row(struct json *json, const struct analysis_row *row, bool best) {
 	static const char *const outcomes[] = {"left-out", "failed", "measured"};
-	buf_putf(out, "{\"threads\": %u, \"workers_per_node\": %u", row->candidate.threads,
-		 row->candidate.workers);
-	put_name(out, "outcome");
-	json_put_text(out, outcomes[row->outcome]);
-	put_name(out, "why");
-	json_put_text(out, row->why);
-	put_name(out, "exit_status");
-	if (row->status) {
-		buf_putu(out, row->status);
-	} else {
-		buf_puts(out, "null");
-	}
-	put_flag(out, "best", best);
+	json_line(json, 1);
+	json_open(json, NULL, '{');
+	json_number(json, "threads", row->candidate.threads);
+	json_number(json, "workers_per_node", row->candidate.workers);
+	json_text(json, "outcome", outcomes[row->outcome]);
+	json_text(json, "why", row->why);
+	json_number(json, "exit_status", row->status ? row->status : UINT32_MAX);
+	json_fact(json, "best", best);
 	if (row->outcome == ROW_MEASURED) {
-		put_measured(out, row);
+		put_measured(json, row);
 	}
-	buf_putc(out, '}');
+	json_close(json, '}');
 }
 
 void analyze_put_json(struct buf *out, const struct analysis *a) {
 	const struct analysis_row *best = analysis_rows_best(a->rows, a->n);
-	buf_puts(out, "{\"version\": \"" DISTINIT_VERSION "\", \"command\": [");
+	struct json json = {.out = out};
+	json_open(&json, NULL, '{');
+	json_text(&json, "version", DISTINIT_VERSION);
+	json_open(&json, "command", '[');
 	for (size_t i = 0; a->command[i]; i++) {
-		buf_puts(out, i ? ", " : "");
-		json_put_text(out, a->command[i]);
+		json_text(&json, NULL, a->command[i]);
 	}
-	buf_putc(out, ']');
-	put_number(out, "nodes", a->nodes);
-	put_milli(out, "warmup_seconds", a->warmup_ms);
-	put_milli(out, "measured_seconds", a->measure_ms);
-	put_name(out, "candidates");
-	buf_putc(out, '[');
+	json_close(&json, ']');
+	json_number(&json, "nodes", a->nodes);
+	put_milli(&json, "warmup_seconds", a->warmup_ms);
+	put_milli(&json, "measured_seconds", a->measure_ms);
+	json_open(&json, "candidates", '[');
 	for (size_t i = 0; i < a->n; i++) {
-		buf_puts(out, i ? ",\n  " : "\n  ");
-		put_row(out, &a->rows[i], best && best == &a->rows[i]);
+		put_row(&json, &a->rows[i], best && best == &a->rows[i]);
 	}
-	buf_putc(out, ']');
-	put_name(out, "launch");
+	json_close(&json, ']');
 	struct buf line = BUF(out->arena);
 	if (best) {
 		analyze_put_launch(&line, a, best);
 	}
-	json_put_text(out, best ? buf_text(&line) : NULL);
-	buf_puts(out, "}\n");
+	json_text(&json, "launch", best ? buf_text(&line) : NULL);
+	json_close(&json, '}');
+	buf_putc(out, '\n');
 }

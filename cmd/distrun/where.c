@@ -28,14 +28,16 @@ static void put_text(struct buf *out, const struct where *w) {
 }
 
 static void put_json(struct buf *out, const struct where *w) {
-	buf_putc(out, '{');
-	json_put_member(out, "where", slurm_place_name(w->place));
-	json_put_member(out, "job_id", w->job_id);
-	json_put_member(out, "step_id", w->step_id);
-	json_put_member(out, "by", w->by);
-	json_put_member(out, "why", w->why);
-	json_put_fact(out, "surrogate", where_takes_steps(w));
-	buf_puts(out, "}\n");
+	struct json json = {.out = out};
+	json_open(&json, NULL, '{');
+	json_text(&json, "where", slurm_place_name(w->place));
+	json_text(&json, "job_id", w->job_id);
+	json_text(&json, "step_id", w->step_id);
+	json_text(&json, "by", w->by);
+	json_text(&json, "why", w->why);
+	json_fact(&json, "surrogate", where_takes_steps(w));
+	json_close(&json, '}');
+	buf_putc(out, '\n');
 }
 
 int command_where(struct distrun_session *s) {

@@ -2,7 +2,7 @@
 
 /** The names that are inits: the run of --init with what they change in it. */
 
-#include "distinit/commands.h"
+#include "distinit/start.h"
 #include "names/names.h"
 
 #include "exec/exec.h"

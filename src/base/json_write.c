@@ -50,7 +50,7 @@ static void put_escaped(struct buf *buf, unsigned char c) {
 	}
 }
 
-void json_put_string(struct buf *buf, struct str text) {
+static void put_string(struct buf *buf, struct str text) {
 	buf_putc(buf, '"');
 	while (text.len) {
 		unsigned char c = (unsigned char)text.p[0];
@@ -71,35 +71,94 @@ void json_put_string(struct buf *buf, struct str text) {
 	buf_putc(buf, '"');
 }
 
-void json_put_text(struct buf *buf, const char *text) {
-	if (text) {
-		json_put_string(buf, str_of(text));
-	} else {
-		buf_puts(buf, "null");
+void json_line(struct json *json, unsigned depth) {
+	json->line = 2 * depth + 1;
+}
+
+/** Go to the next line, if one is wanted. Returns whether it was. */
+static bool put_line(struct json *json) {
+	bool wanted = json->line;
+	if (wanted) {
+		buf_putf(json->out, "\n%*s", (int)json->line - 1, "");
+		json->line = 0;
 	}
+	return wanted;
+}
+
+struct buf *json_value(struct json *json, const char *key) {
+	buf_puts(json->out, json->more ? "," : "");
+	buf_puts(json->out, !put_line(json) && json->more ? " " : "");
+	if (key) {
+		put_string(json->out, str_of(key));
+		buf_puts(json->out, ": ");
+	}
+	json->more = true;
+	return json->out;
+}
+
+void json_open(struct json *json, const char *key, char bracket) {
+	buf_putc(json_value(json, key), bracket);
+	json->more = false;
+}
+
+void json_close(struct json *json, char bracket) {
+	put_line(json);
+	buf_putc(json->out, bracket);
+	json->more = true;
+}
+
+void json_string(struct json *json, const char *key, struct str text) {
+	put_string(json_value(json, key), text);
+}
+
+void json_text(struct json *json, const char *key, const char *text) {
+	struct buf *out = json_value(json, key);
+	if (text) {
+		put_string(out, str_of(text));
+	} else {
+		buf_puts(out, "null");
+	}
+}
+
+void json_number(struct json *json, const char *key, uint64_t number) {
+	struct buf *out = json_value(json, key);
+	if (number == UINT32_MAX) {
+		buf_puts(out, "null");
+	} else {
+		buf_putu(out, number);
+	}
+}
+
+void json_fact(struct json *json, const char *key, int fact) {
+	buf_puts(json_value(json, key), fact < 0 ? "null" : fact ? "true" : "false");
+}
+
+void json_put_text(struct buf *buf, const char *text) {
+	struct json json = {.out = buf};
+	json_text(&json, NULL, text);
+}
+
+static struct json guessed(struct buf *buf) {
+	char last = buf->len ? buf->p[buf->len - 1] : '{';
+	return (struct json){.out = buf, .more = last != '{' && last != ' ' && last != '\n'};
 }
 
 void json_put_key(struct buf *buf, const char *key) {
-	char last = buf->len ? buf->p[buf->len - 1] : '{';
-	bool more = last != '{' && last != ' ' && last != '\n';
-	buf_putf(buf, "%s\"%s\": ", more ? ", " : "", key);
+	struct json json = guessed(buf);
+	json_value(&json, key);
 }
 
 void json_put_member(struct buf *buf, const char *key, const char *text) {
-	json_put_key(buf, key);
-	json_put_text(buf, text);
+	struct json json = guessed(buf);
+	json_text(&json, key, text);
 }
 
 void json_put_number(struct buf *buf, const char *key, uint64_t number) {
-	json_put_key(buf, key);
-	if (number == UINT32_MAX) {
-		buf_puts(buf, "null");
-	} else {
-		buf_putu(buf, number);
-	}
+	struct json json = guessed(buf);
+	json_number(&json, key, number);
 }
 
 void json_put_fact(struct buf *buf, const char *key, int fact) {
-	json_put_key(buf, key);
-	buf_puts(buf, fact < 0 ? "null" : fact ? "true" : "false");
+	struct json json = guessed(buf);
+	json_fact(&json, key, fact);
 }

@@ -10,10 +10,9 @@ static const char *json_refuses(struct str name, struct str value) {
 }
 
 static void json_put(struct buf *out, struct str name, struct str value, uint32_t n) {
-	buf_puts(out, n ? ",\n  " : "\n  ");
-	json_put_string(out, name);
-	buf_puts(out, ": ");
-	json_put_string(out, value);
+	struct json json = {.out = out, .more = n > 0};
+	json_line(&json, 1);
+	json_string(&json, arena_text(out->arena, name.p, name.len), value);
 }
 
 const struct format format_json = {

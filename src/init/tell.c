@@ -2,14 +2,13 @@
 
 /** The lines of the report that are about the workload. */
 
-#include "base/json_write.h"
 #include "base/signals.h"
 #include "init/supervisor.h"
 #include "report/report.h"
 
 /** Append a member: a signal's name, or null for 0. */
-static void put_signal(struct buf *out, const char *key, int signal) {
-	json_put_member(out, key, signal ? signal_name(signal).s : NULL);
+static void put_signal(struct json *json, const char *key, int signal) {
+	json_text(json, key, signal ? signal_name(signal).s : NULL);
 }
 
 /** @r and @err are from the report: warn if it failed. */
@@ -32,11 +31,11 @@ void tell_signal(const struct supervisor *in, const siginfo_t *info, int as) {
 	if (!in->plan.report) {
 		return;
 	}
-	struct buf *out = report_begin(in->plan.report, &line, "signal");
-	put_signal(out, "signal", info->si_signo);
-	put_signal(out, "as", as);
-	json_put_number(out, "pid", info->si_pid > 0 ? (uint64_t)info->si_pid : UINT32_MAX);
-	json_put_fact(out, "kernel", info->si_code == SI_KERNEL);
+	struct json *json = report_begin(in->plan.report, &line, "signal");
+	put_signal(json, "signal", info->si_signo);
+	put_signal(json, "as", as);
+	json_number(json, "pid", info->si_pid > 0 ? (uint64_t)info->si_pid : UINT32_MAX);
+	json_fact(json, "kernel", info->si_code == SI_KERNEL);
 	warn(in, report_end(in->plan.report, &line, &err), &err);
 }
 
@@ -47,14 +46,14 @@ void tell_ended(const struct supervisor *in) {
 	if (!in->plan.report) {
 		return;
 	}
-	struct buf *out = report_begin(in->plan.report, &line, "ended");
-	json_put_number(out, "status", (uint64_t)end->status);
-	json_put_number(out, "exit_status", end->killed_by ? UINT32_MAX : (uint64_t)end->exit_status);
-	put_signal(out, "signal", end->killed_by);
-	json_put_fact(out, "core_dumped", end->core);
-	json_put_fact(out, "time_limit", in->limited);
-	json_put_number(out, "oom_kills", end->oom_kills);
-	json_put_number(out, "ran_ms", end->ran_ms);
-	json_put_member(out, "text", end->text);
+	struct json *json = report_begin(in->plan.report, &line, "ended");
+	json_number(json, "status", (uint64_t)end->status);
+	json_number(json, "exit_status", end->killed_by ? UINT32_MAX : (uint64_t)end->exit_status);
+	put_signal(json, "signal", end->killed_by);
+	json_fact(json, "core_dumped", end->core);
+	json_fact(json, "time_limit", in->limited);
+	json_number(json, "oom_kills", end->oom_kills);
+	json_number(json, "ran_ms", end->ran_ms);
+	json_text(json, "text", end->text);
 	warn(in, report_end(in->plan.report, &line, &err), &err);
 }

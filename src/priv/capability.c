@@ -94,13 +94,13 @@ int caps_parse(const char *label, const char *text, bool takes_all, uint64_t *ou
 	return 0;
 }
 
-void caps_put(struct buf *out, uint64_t set, const char *separator) {
+void caps_put(struct buf *out, uint64_t set) {
 	const char *before = "";
 	for (unsigned cap = 0; cap < CAPS_MAX; cap++) {
 		if (set & CAP_BIT(cap)) {
 			buf_puts(out, before);
 			buf_puts(out, cap_name(cap).s);
-			before = separator;
+			before = " ";
 		}
 	}
 }

@@ -44,8 +44,8 @@ int cap_find(struct str word);
  */
 int caps_parse(const char *label, const char *text, bool takes_all, uint64_t *out, struct err *err);
 
-/** Append the names of @set, joined by @separator. An empty set appends nothing. */
-void caps_put(struct buf *out, uint64_t set, const char *separator);
+/** Append the names of @set, with blanks between. An empty set appends nothing. */
+void caps_put(struct buf *out, uint64_t set);
 
 /** The lowest capability in @set, which must not be empty. */
 unsigned caps_first(uint64_t set);

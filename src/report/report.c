@@ -3,7 +3,6 @@
 #include "report/report.h"
 
 #include "base/clock.h"
-#include "base/json_write.h"
 #include "base/secret.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 /** The version of the format: it changes if a key is removed or gets another meaning. */
-#define VERSION "1"
+#define VERSION 1
 
 void report_open(struct report *report, struct arena *arena, struct access *access,
 		 const struct setting *file) {
@@ -33,12 +32,12 @@ void report_open(struct report *report, struct arena *arena, struct access *acce
 	}
 }
 
-void report_put_time(struct buf *out, uint64_t ms) {
+void report_put_time(struct json *json, uint64_t ms) {
 	time_t seconds = (time_t)(ms / 1000);
 	struct tm tm;
 	gmtime_r(&seconds, &tm);
-	buf_putf(out, "%d-%02d-%02dT%02d:%02d:%02d.%03uZ", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-		 tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ms % 1000));
+	buf_putf(json_value(json, "time"), "\"%d-%02d-%02dT%02d:%02d:%02d.%03uZ\"", tm.tm_year + 1900,
+		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (unsigned)(ms % 1000));
 }
 
 void report_reserve(struct report *report, struct arena *arena, const char *program) {
@@ -49,26 +48,27 @@ void report_reserve(struct report *report, struct arena *arena, const char *prog
 	report->memory = arena_alloc(arena, report->size);
 }
 
-struct buf *report_begin(const struct report *report, struct report_line *line, const char *event) {
+struct json *report_begin(const struct report *report, struct report_line *line, const char *event) {
 	struct utsname host = {.nodename = ""};
 	uname(&host);
 	bool own = !report->memory;
 	arena_init(&line->arena, own ? line->memory : report->memory,
 		   own ? sizeof(line->memory) : report->size, report->full);
 	line->text = BUF(&line->arena);
-	struct buf *out = &line->text;
-	buf_puts(out, "\n{\"version\": " VERSION ", \"time\": \"");
-	report_put_time(out, clock_wall_ms());
-	buf_putc(out, '"');
-	json_put_member(out, "host", host.nodename);
-	json_put_number(out, "pid", (uint64_t)getpid());
-	json_put_member(out, "job_id", report->job_id);
-	json_put_number(out, "node_rank", report->node_rank);
-	json_put_number(out, "rank", report->rank);
-	json_put_member(out, "event", event);
-	json_put_key(out, event);
-	buf_putc(out, '{');
-	return out;
+	line->json = (struct json){.out = &line->text};
+	struct json *json = &line->json;
+	json_line(json, 0);
+	json_open(json, NULL, '{');
+	json_number(json, "version", VERSION);
+	report_put_time(json, clock_wall_ms());
+	json_text(json, "host", host.nodename);
+	json_number(json, "pid", (uint64_t)getpid());
+	json_text(json, "job_id", report->job_id);
+	json_number(json, "node_rank", report->node_rank);
+	json_number(json, "rank", report->rank);
+	json_text(json, "event", event);
+	json_open(json, event, '{');
+	return json;
 }
 
 /**
@@ -99,7 +99,9 @@ static int append(struct report *report, struct str text, struct err *err) {
 }
 
 int report_end(struct report *report, struct report_line *line, struct err *err) {
-	buf_puts(&line->text, "}}\n");
+	json_close(&line->json, '}');
+	json_close(&line->json, '}');
+	buf_putc(&line->text, '\n');
 	// The line begins with a line break, for the case that the last one was cut.
 	int r = append(report, str_from(buf_str(&line->text), !report->torn), err);
 	arena_done(&line->arena);
@@ -112,9 +114,9 @@ int report_end(struct report *report, struct report_line *line, struct err *err)
 
 int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err) {
 	struct report_line line;
-	struct buf *out = report_begin(report, &line, "started");
-	json_put_member(out, "program", secret_text(&line.arena, program));
-	json_put_number(out, "pid", pid);
-	json_put_fact(out, "init", init);
+	struct json *json = report_begin(report, &line, "started");
+	json_text(json, "program", secret_text(&line.arena, program));
+	json_number(json, "pid", pid);
+	json_fact(json, "init", init);
 	return report_end(report, &line, err);
 }

@@ -6,8 +6,8 @@
  * is its contract, docs/report.schema.json its schema.
  *
  *     struct report_line line;
- *     struct buf *out = report_begin(&report, &line, "signal");
- *     json_put_number(out, "pid", pid);       // the members of the event's own object
+ *     struct json *json = report_begin(&report, &line, "signal");
+ *     json_number(json, "pid", pid);          // the members of the event's own object
  *     if (report_end(&report, &line, &err) < 0) ...    // a warning, never a failure of the job
  *
  * Each line is appended by one write(), so that lines of several processes do not mix. The file is
@@ -15,8 +15,8 @@
  */
 
 #include "access/access.h"
-#include "base/buf.h"
 #include "base/err.h"
+#include "base/json_write.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,6 +47,7 @@ struct report {
 struct report_line {
 	struct arena arena;
 	struct buf text;
+	struct json json;
 	_Alignas(16) char memory[1536];
 };
 
@@ -65,12 +66,12 @@ void report_reserve(struct report *report, struct arena *arena, const char *prog
 
 /**
  * Begin the line of @event, which happens now: write the members that all lines have, and begin the
- * object @event. The caller appends its members, without line breaks.
+ * object @event. The caller adds its members.
  */
-struct buf *report_begin(const struct report *report, struct report_line *line, const char *event);
+struct json *report_begin(const struct report *report, struct report_line *line, const char *event);
 
-/** Append @ms, since 1970 in UTC, in the form of RFC 3339. gmtime() would add 2 KiB. */
-void report_put_time(struct buf *out, uint64_t ms);
+/** Add the member "time": @ms, since 1970 in UTC, in the form of RFC 3339. */
+void report_put_time(struct json *json, uint64_t ms);
 
 /** Report that @program has started as @pid, or is about to; @init: and that distinit stays. */
 int report_started(struct report *report, const char *program, uint32_t pid, bool init, struct err *err);

@@ -10,7 +10,8 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "cluster/hostlist.h"
-#include "distinit/commands.h"
+#include "distinit/explain.h"
+#include "distinit/subcommands.h"
 #include "flow/tables.h"
 #include "format/format.h"
 
@@ -136,19 +137,19 @@ static void check_format(struct session *s, const struct format *format) {
 
 static void check_explained(struct session *s) {
 	struct buf text = BUF(&s->arena), out = BUF(&s->arena);
-	struct process_report *process;
+	struct process_report process;
 	struct err err;
 	// The process itself depends little on the input, but is part of both outputs.
-	if (explain_process(s, &process, &err) < 0) {
+	if (process_read(&s->arena, s->settings.value[OPT_ROOT], &s->env, &process.process, &err) < 0) {
 		return;
 	}
-	explain_workload(s, process);
-	explain_text(s, process, &text);
+	explain_workload(s, &process);
+	explain_text(s, &process, &text);
 	for (size_t i = 0; i < text.len; i++) {
 		HOLDS(text.p[i] == '\n' ||
 		      ((unsigned char)text.p[i] >= ' ' && (unsigned char)text.p[i] < 0x7f));
 	}
-	explain_json(s, process, &out);
+	explain_json(s, &process, &out);
 	struct cJSON *json = read_json(&out);
 	HOLDS(cJSON_IsObject(cJSON_GetObjectItem(json, "cluster")) == s->flow.has_cluster);
 	HOLDS(cJSON_IsArray(cJSON_GetObjectItem(json, "variables")));

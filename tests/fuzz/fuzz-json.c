@@ -14,7 +14,7 @@
 /** The output is UTF-8. If the input was UTF-8, reading the output gives it back. */
 static void check_string(struct arena *arena, struct str text) {
 	struct buf out = BUF(arena);
-	json_put_string(&out, text);
+	json_string(&(struct json){.out = &out}, NULL, text);
 	HOLDS(utf8_valid(buf_str(&out)));
 	HOLDS(out.len >= text.len + 2 && out.p[0] == '"' && out.p[out.len - 1] == '"');
 	for (size_t i = 0; i < out.len; i++) {

@@ -43,7 +43,7 @@ static void check_utf8(struct str text, bool want) {
 /** @text is written as @want, which is UTF-8 and, where it has no NUL, read back as @back. */
 static void check_put(struct str text, const char *want, const char *back) {
 	struct buf buf = BUF(&arena);
-	json_put_string(&buf, text);
+	json_string(&(struct json){.out = &buf}, NULL, text);
 	check_text(buf_text(&buf), want, "put %s", quote(text).s);
 	check(utf8_valid(buf_str(&buf)));
 	if (back) {
@@ -53,6 +53,34 @@ static void check_put(struct str text, const char *want, const char *back) {
 		check_text(cJSON_GetStringValue(json), back, "put %s, then read", quote(text).s);
 		cJSON_Delete(json);
 	}
+}
+
+/** Where commas and lines go. */
+static void check_object(void) {
+	struct buf buf = BUF(&arena);
+	struct json json = {.out = &buf};
+	json_open(&json, NULL, '{');
+	json_text(&json, "a\"", NULL);
+	json_open(&json, "b", '[');
+	json_close(&json, ']');
+	json_line(&json, 1);
+	json_open(&json, "c", '[');
+	json_text(&json, NULL, "x");
+	json_number(&json, NULL, UINT32_MAX);
+	json_line(&json, 2);
+	json_open(&json, NULL, '{');
+	json_fact(&json, "d", -1);
+	json_close(&json, '}');
+	buf_puts(json_value(&json, NULL), "1.5");
+	json_line(&json, 1);
+	json_close(&json, ']');
+	json_fact(&json, "e", 0);
+	json_line(&json, 0);
+	json_close(&json, '}');
+	check_text(buf_text(&buf),
+		   "{\"a\\\"\": null, \"b\": [],\n  \"c\": [\"x\", null,\n    {\"d\": null}, 1.5\n  ], "
+		   "\"e\": false\n}",
+		   "an object");
 }
 
 /** @n times @bracket. */
@@ -207,10 +235,7 @@ int main(void) {
 		  "\xef\xbf\xbd\xef\xbf\xbd"); // a byte at a time
 	check_put((struct str){"abc", 2}, "\"ab\"", "ab");
 
-	struct buf buf = BUF(&arena);
-	json_put_text(&buf, NULL);
-	json_put_text(&buf, "x");
-	check_text(buf_text(&buf), "null\"x\"", "a text, and none");
+	check_object();
 
 	arena_done(&arena);
 	return check_done();

@@ -19,15 +19,15 @@ static struct arena arena;
 
 static void check_time(uint64_t seconds, const char *want) {
 	struct buf out = BUF(&arena);
-	report_put_time(&out, seconds * 1000 + 7);
+	report_put_time(&(struct json){.out = &out}, seconds * 1000 + 7);
 	check_text(buf_text(&out), want, "the time %llu", (unsigned long long)seconds);
 }
 
 /** Report one event. Returns what report_end() does. */
 static int event(struct report *report, struct err *err) {
 	struct report_line line;
-	struct buf *out = report_begin(report, &line, "started");
-	buf_puts(out, "{}");
+	struct json *json = report_begin(report, &line, "started");
+	json_number(json, "pid", 7);
 	return report_end(report, &line, err);
 }
 
@@ -88,11 +88,11 @@ static void check_fifo(const char *path) {
 int main(void) {
 	char folder[] = "/tmp/test-report-XXXXXX", path[100];
 	arena = fixture_arena();
-	check_time(0, "1970-01-01T00:00:00.007Z");
-	check_time(951827696, "2000-02-29T12:34:56.007Z");
-	check_time(1735689599, "2024-12-31T23:59:59.007Z");
-	check_time(1735689600, "2025-01-01T00:00:00.007Z");
-	check_time(4107542400, "2100-03-01T00:00:00.007Z");
+	check_time(0, "\"time\": \"1970-01-01T00:00:00.007Z\"");
+	check_time(951827696, "\"time\": \"2000-02-29T12:34:56.007Z\"");
+	check_time(1735689599, "\"time\": \"2024-12-31T23:59:59.007Z\"");
+	check_time(1735689600, "\"time\": \"2025-01-01T00:00:00.007Z\"");
+	check_time(4107542400, "\"time\": \"2100-03-01T00:00:00.007Z\"");
 	check(mkdtemp(folder) != NULL);
 	snprintf(path, sizeof(path), "%s/report", folder);
 	check_cut(path);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** `explain`: what it shows, and its formats. */
+
+#include "base/json_write.h"
+#include "distinit/session.h"
+#include "process/process.h"
+
+struct process_report {
+	struct process process;
+	/** What the workload will have; meaningless where `error` is set. */
+	struct credentials workload;
+	uint64_t workload_caps;
+	/** Why there will be no workload, or NULL. */
+	const char *error;
+};
+
+/** Add what the workload will have to @report, whose process was read before the flow. */
+void explain_workload(struct session *s, struct process_report *report);
+
+/** Append @label and blanks: texts stand in a column. */
+void explain_label(struct buf *out, const char *label);
+
+/** For people. */
+void explain_text(struct session *s, const struct process_report *process, struct buf *out);
+
+/** The part of it on the process. */
+void explain_process(struct session *s, const struct process_report *report, struct buf *out);
+
+/** For programs. */
+void explain_json(struct session *s, const struct process_report *process, struct buf *out);
+
+/** Add the member "cluster": an object, on one line; null for NULL. */
+void explain_cluster_json(const struct cluster *cluster, struct json *json);
+
+/** If nothing is recognised: say which managers nearly are, and what --read could say. */
+void explain_unknown(struct session *s, struct buf *out);
+
+/** Whether @word, of letters, is one of the words in @text, in any case. */
+bool explain_has_word(struct str text, struct str word);
+
+/**
+ * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
+ * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that
+ * is refused makes a case, too.
+ * Returns 0; -EINVAL for options that are wrong.
+ */
+int explain_vector(struct session *s, struct buf *out, struct err *err);
