@@ -62,7 +62,8 @@ static void learn_words(struct case_writer *r) {
 		buf_putf(&r->known, " %s", frameworks[i]->sets);
 	}
 	buf_puts(&r->known,
-		 " PALS_APID PMI_JOBID HOROVOD_GLOO_RENDEZVOUS_ADDR HOROVOD_ELASTIC CROSS_RANK x local svc "
+		 " PALS_APID PMI_JOBID PMIX_NAMESPACE PRTE_LAUNCHED SPUR_NTASKS HOROVOD_GLOO_RENDEZVOUS_ADDR "
+		 "HOROVOD_ELASTIC CROSS_RANK x local svc slurm crane pmix "
 		 "config required count member members id ids network ips exposed ports "
 		 "launcher leader sub parameter server type current interface true false auto "
 		 "block cyclic plane arbitrary pack nopack max qrsh undefined tcp ");
@@ -246,11 +247,12 @@ static void put_files(struct case_writer *r, const struct input_file *files) {
 	}
 }
 
-/** What this host is called in the case: as its manager calls it, where its name tells nothing. */
+/** What this host is called in the case: as its manager calls it, where its name tells nothing, and no launcher says it. */
 static const char *own_name(struct case_writer *r) {
 	const struct placement *place = &r->s->flow.cluster.place;
 	struct str name = str_of(input_hostname(&r->s->flow.input));
 	if (place->node_rank < place->hosts.n && !place->node_rank_from &&
+	    !str_eq(name, r->s->flow.input.task.host) &&
 	    hosts_find_loosely(&place->hosts, name) == place->hosts.n) {
 		name = hosts_at(&place->hosts, place->node_rank);
 	}
