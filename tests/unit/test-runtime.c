@@ -50,11 +50,12 @@ static void test_words(void) {
 	check_words("charliecloud", "/data,/a:/b", true,
 		    "ch-run -b /data:/data -b /a:/b --cd=/data/x --nv '--opt=a b' img --");
 	check_words("podman", "", false,
-		    "podman run --rm --interactive --network=host --ipc=host --env-host --entrypoint= img");
+		    "podman run --rm --interactive --network=host --ipc=host --env-host "
+		    "--env=DISTINIT_CARRIED --entrypoint= img");
 	check_words("podman", two, true,
 		    "podman run --rm --interactive --network=host --ipc=host --env-host --tty "
-		    "--volume=/data:/data --volume=/a:/b:ro --workdir=/data/x --entrypoint= --nv "
-		    "'--opt=a b' img");
+		    "--volume=/data:/data --volume=/a:/b:ro --workdir=/data/x "
+		    "--env=DISTINIT_CARRIED --entrypoint= --nv '--opt=a b' img");
 	check_words("pyxis", "", false, "--container-image=img");
 	check_words("pyxis", two, true,
 		    "--container-image=img --container-mounts=/data:/data,/a:/b:ro "
