@@ -24,7 +24,6 @@ ALLOWED = {
     ("cmd/distrun/exec.c", "c->value[SITE_ALLOC_NODE]"): "a word that was compared",
     ("src/cluster/check.c", "in->scope.value"): "a word that was compared",
     ("src/flow/recognise.c", "in->cluster.value"): "a word that was compared",
-    ("src/flow/recognise.c", "setting->value"): "a word that was compared, or a number",
     ("src/source/row_read.c", "found.value"): "a number, which was read",
     ("src/slurm/tool.c", "argv[0]"): "the name of a tool of Slurm",
 }
