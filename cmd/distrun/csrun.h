@@ -8,10 +8,10 @@
  * they are called.
  */
 
-#include "container/runtime.h"
-#include "container/site.h"
 #include "distrun/commands.h"
-#include "slurm/nodes.h"
+#include "srun/nodes.h"
+#include "srun/runtime.h"
+#include "srun/site.h"
 
 struct csrun {
 	struct distrun_session *s;

@@ -11,7 +11,7 @@
 #include "env/bundle.h"
 #include "exec/exec.h"
 #include "init/init.h"
-#include "slurm/relay.h"
+#include "srun/relay.h"
 
 #include <errno.h>
 #include <signal.h>

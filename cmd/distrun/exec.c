@@ -4,7 +4,7 @@
 
 #include "distrun/csrun.h"
 
-#include "slurm/nodes.h"
+#include "srun/nodes.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "distrun/csrun.h"
 
-#include "slurm/layout.h"
+#include "srun/layout.h"
 
 #include <errno.h>
 #include <sys/random.h>

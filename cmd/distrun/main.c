@@ -13,12 +13,10 @@
  *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
  *     csrun.c      shared by these two: the site's settings, the container
  *     csrun_run.c  shared by these two: the variables carried into it, running the command
- *     analyze.c    measures an input pipeline (cs_input_analyzer)
- *     analyze_*.c  one candidate, and the reports
  *     help.c       --help, from the tables
  *
- * The work is done in src/slurm, src/container and src/measure. cmd/common has the code for options
- * and messages, which other programs share.
+ * The work is done in src/srun. cmd/analyze measures an input pipeline (cs_input_analyzer). cmd/common
+ * has the code for options and messages, which other programs share.
  */
 
 #include "distrun/commands.h"

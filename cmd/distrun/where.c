@@ -3,7 +3,7 @@
 #include "distrun/commands.h"
 
 #include "base/json_write.h"
-#include "slurm/where.h"
+#include "srun/where.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 
 #include "common/terminal.h"
 #include "exec/exec.h"
-#include "slurm/surrogate.h"
+#include "srun/surrogate.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,14 +5,14 @@
  * measurement, 'o': a pipeline's output, 's': the site's file, 'k': the kernel's files of a process.
  */
 
-#include "container/site.h"
 #include "measure/analysis.h"
 #include "measure/usage.h"
 #include "process/process.h"
-#include "slurm/nodes.h"
-#include "slurm/relay.h"
-#include "slurm/tool.h"
-#include "slurm/where.h"
+#include "srun/nodes.h"
+#include "srun/relay.h"
+#include "srun/site.h"
+#include "srun/tool.h"
+#include "srun/where.h"
 
 #include "fuzz.h"
 

@@ -28,9 +28,9 @@ allowed() {
 		src/together/workers.c /proc
 		src/node/program.c the program itself, after access_become()
 		src/flow/leftover.c /proc
-		src/flow/budget.c distrun's, which is a tool of the user who calls it
-		src/slurm/where.c distrun's
-		src/container/site.c distrun's
+		src/srun/budget.c distrun's, which is a tool of the user who calls it
+		src/srun/where.c distrun's
+		src/srun/site.c distrun's
 		src/measure/usage.c distrun's
 	END
 }

@@ -25,7 +25,7 @@ ALLOWED = {
     ("src/cluster/check.c", "in->scope.value"): "a word that was compared",
     ("src/flow/recognise.c", "in->cluster.value"): "a word that was compared",
     ("src/source/row_read.c", "found.value"): "a number, which was read",
-    ("src/slurm/tool.c", "argv[0]"): "the name of a tool of Slurm",
+    ("src/srun/tool.c", "argv[0]"): "the name of a tool of Slurm",
 }
 
 

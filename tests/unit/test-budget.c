@@ -2,7 +2,7 @@
 
 /** Tests the budget file: reading, writing, and whose time counts. */
 
-#include "flow/budget.h"
+#include "srun/budget.h"
 
 #include "base/file.h"
 #include "check.h"

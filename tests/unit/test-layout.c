@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/layout.h"
+#include "srun/layout.h"
 
 #include "check.h"
 #include "fixture.h"

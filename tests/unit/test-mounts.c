@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "container/mounts.h"
+#include "srun/mounts.h"
 
 #include "check.h"
 #include "fixture.h"

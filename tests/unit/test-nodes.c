@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/nodes.h"
+#include "srun/nodes.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/relay.h"
+#include "srun/relay.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "container/runtime.h"
+#include "srun/runtime.h"
 
 #include "check.h"
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "container/site.h"
+#include "srun/site.h"
 
 #include "check.h"
 #include "fixture.h"

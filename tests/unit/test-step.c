@@ -5,7 +5,7 @@
  * PATH is the test's own.
  */
 
-#include "slurm/step.h"
+#include "srun/step.h"
 
 #include "check.h"
 #include "fixture.h"

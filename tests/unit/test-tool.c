@@ -2,7 +2,7 @@
 
 /** Slurm's tools as children: what they print, how they fail, and that nothing of them stays open. */
 
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include "check.h"
 #include "fixture.h"

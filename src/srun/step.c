@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/step.h"
+#include "srun/step.h"
 
 #include "base/num.h"
 #include "base/signals.h"

@@ -2,7 +2,7 @@
 
 /** The report as text: a table, a bar chart, the limit, and the command line to copy. */
 
-#include "distrun/analyze.h"
+#include "analyze/analyze.h"
 
 #include "base/duration.h"
 #include "base/words.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include "base/clock.h"
 #include "base/duration.h"

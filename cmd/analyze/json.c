@@ -2,7 +2,7 @@
 
 /** The report as JSON. Existing keys are stable; new ones may be added. */
 
-#include "distrun/analyze.h"
+#include "analyze/analyze.h"
 
 #include "base/json_write.h"
 

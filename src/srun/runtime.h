@@ -6,8 +6,8 @@
  */
 
 #include "base/words.h"
-#include "container/mounts.h"
 #include "env/env.h"
+#include "srun/mounts.h"
 
 /** What to run, and how. */
 struct container {

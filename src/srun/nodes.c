@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "slurm/nodes.h"
+#include "srun/nodes.h"
 
 #include "base/num.h"
 #include "base/words.h"
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include <errno.h>
 

@@ -16,7 +16,7 @@
  * These functions do small pieces of work and never block, so that an event loop can call them.
  */
 
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include <poll.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "container/site.h"
+#include "srun/site.h"
 
 #include "base/buf.h"
 #include "base/file.h"

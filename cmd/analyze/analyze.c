@@ -2,11 +2,11 @@
 
 /**
  * Finds the best configuration for an input pipeline. Each candidate runs alone on one node, in a
- * job step of its own. analyze_step.c (and probe.c on the node) measures it; analyze_text.c and
- * analyze_json.c report the results.
+ * job step of its own. step.c (and src/measure/probe.c on the node) measures it; text.c and
+ * json.c report the results.
  */
 
-#include "distrun/analyze.h"
+#include "analyze/analyze.h"
 
 #include "base/duration.h"
 #include "base/file.h"
@@ -252,7 +252,7 @@ int command_analyze(struct distrun_session *s) {
 	return settings_on(&s->settings, OPT_DRY_RUN) ? show(&a) : measure_all(&a, json);
 }
 
-/** The part on the node, which analyze_step.c starts. It is internal. */
+/** The part on the node, which step.c starts. It is internal. */
 int command_probe(struct distrun_session *s) {
 	struct analysis a = {.s = s};
 	struct err err;

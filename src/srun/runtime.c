@@ -6,7 +6,7 @@
  * pyxis 0.20 ("Usage").
  */
 
-#include "container/runtime.h"
+#include "srun/runtime.h"
 
 #include "base/nearest.h"
 

@@ -3,10 +3,10 @@
 
 /** Runs a workload as our child, beside it a step that mirrors it, and with a time limit. */
 
-#include "flow/budget.h"
 #include "init/init.h"
-#include "slurm/step.h"
-#include "slurm/where.h"
+#include "srun/budget.h"
+#include "srun/step.h"
+#include "srun/where.h"
 
 struct surrogate_plan {
 	/**

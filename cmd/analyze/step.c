@@ -5,12 +5,12 @@
  * They end when our end of their stdin is closed, by us or because we died.
  */
 
-#include "distrun/analyze.h"
+#include "analyze/analyze.h"
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/words.h"
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include <errno.h>
 #include <poll.h>

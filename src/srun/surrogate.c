@@ -8,7 +8,7 @@
  *     squeue, if unsure whether this is a step -> srun -> the step is up -> it has the status
  */
 
-#include "slurm/surrogate.h"
+#include "srun/surrogate.h"
 
 #include "base/duration.h"
 #include "exec/exec.h"

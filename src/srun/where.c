@@ -12,12 +12,12 @@
  *     salloc inside a step of job K       0, leaked       slurmstepd: [K.0]
  */
 
-#include "slurm/where.h"
+#include "srun/where.h"
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/num.h"
-#include "slurm/tool.h"
+#include "srun/tool.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "flow/budget.h"
+#include "srun/budget.h"
 
 #include "base/clock.h"
 #include "base/file.h"
