@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the program's own tables, as "distinit managers" and "distinit frameworks" print them."""
+"""Reads the program's own tables: managers and frameworks as it prints them, options from the source."""
 
 import dataclasses
 import pathlib
@@ -43,6 +43,63 @@ def read(program: str, word: str) -> list[list[Entry]]:
     """Run the program, and read one of its tables."""
     shown = subprocess.run([program, word], env={}, capture_output=True, text=True, check=True)
     return parse(shown.stdout)
+
+
+@dataclasses.dataclass
+class Option:
+    """A row of a table of options: the heading that it is below, and its other names."""
+
+    name: str
+    letter: str
+    id: str
+    commands: set[str]
+    argument: str
+    help: str
+    group: str
+    variable: bool = False
+    is_optional: bool = False
+    is_verb: bool = False
+    others: list[str] = dataclasses.field(default_factory=list)
+
+
+TEXT = r'(NULL|(?:"(?:[^"\\]|\\.)*"\s*)+)'
+ROW = re.compile(
+    rf"""OPTION_HEAD\(\w+, "(?P<head>[^"]+)"\)"""
+    rf"""|\{{"(?P<name>[a-z-]+)", (?:0|'(?P<letter>\w)'), (?P<id>\w+)[^,]*, (?P<takes>TAKES_\w+),\s*(?P<commands>[^,]+), """
+    rf"""(?P<variable>true|false),\s*(?P<argument>{TEXT}),\s*(?P<help>{TEXT})\}}"""
+    rf"""|VERB\("(?P<verb>[a-z-]+)", (?:0|'(?P<verb_letter>\w)'), \w+, (?P<takes_verb>{TEXT}),\s*(?P<about>{TEXT})\)"""
+)
+
+
+def c_text(text: str) -> str:
+    """The value of C's string literals, which may be several."""
+    return "" if text == "NULL" else "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
+
+
+def options(path: pathlib.Path) -> list[Option]:
+    """The options of the table in @path. Rows without a help are other names of the row before them."""
+    text = path.read_text(encoding="utf-8")
+    sets = dict(re.findall(r"^#define (\w+)\s+\(([A-Z_| ]+)\)", text, flags=re.MULTILINE))
+
+    def flags(words: str) -> set[str]:
+        found = (flags(sets[word]) if word in sets else {word} for word in re.findall(r"\w+", words))
+        return set().union(*found)
+
+    found: list[Option] = []
+    group = ""
+    for row in ROW.finditer(text):
+        letter = row["letter"] or row["verb_letter"] or ""
+        if row["head"]:
+            group = row["head"]
+        elif row["verb"]:
+            found.append(Option(row["verb"], letter, "", flags("DERIVE"), c_text(row["takes_verb"]), c_text(row["about"]),
+                                group, is_verb=True))
+        elif row["help"] != "NULL":
+            found.append(Option(row["name"], letter, row["id"], flags(row["commands"]), c_text(row["argument"]),
+                                c_text(row["help"]), group, row["variable"] == "true", row["takes"] == "TAKES_OPTIONAL"))
+        elif found and found[-1].id == row["id"]:
+            found[-1].others.append(row["name"])
+    return found
 
 
 def update(path: pathlib.Path, text: str, check: bool) -> bool:

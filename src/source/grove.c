@@ -106,7 +106,7 @@ const struct source source_grove = {
 			   "}-leader or -worker; " INDEX " and " SERVICE,
 	.reads = READS(CLIQUE, INDEX, SERVICE, SIZE, GROUP, NUMBER),
 	.leaves = "cliques of other names",
-	.lacks = "in older versions the number of nodes: pass --nnodes",
+	.lacks = "the number of nodes, in older versions: pass --nnodes",
 	.detect = grove_detect,
 	.read = grove_read,
 };

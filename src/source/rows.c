@@ -167,7 +167,7 @@ const struct source source_taiji = {
 #define BRAINPP(prefix) \
 	{ \
 		.name = "brainpp", .about = "Brain++ job of several replicas", \
-		.lacks = "mostly the master: pass --master-addr, or --hosts", \
+		.lacks = "the master, in most jobs: pass --master-addr or --hosts", \
 		.row = "node-rank#=" prefix "_REPLICA nnodes#=" prefix "_REPLICA_TOTAL " \
 		       "master-addr?=MASTER_ADDR master-port?=MASTER_PORT nproc-per-node=PROC_PER_NODE", \
 	}

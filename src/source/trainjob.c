@@ -107,7 +107,7 @@ const struct source source_trainjob_xgboost = {
 	.name = "trainjob",
 	.about = "Kubeflow Trainer's TrainJob (v2), for XGBoost",
 	.leaves = "DMLC_NUM_WORKER: it counts a worker for each GPU",
-	.lacks = "how many nodes there are: pass --nnodes",
+	.lacks = "the number of nodes: pass --nnodes",
 	.row = "with=DMLC_TRACKER_URI:*-node-0-0 hosts={DMLC_TRACKER_URI#i} node-rank!=DMLC_TASK_ID "
 	       "nnodes?=DMLC_NUM_WORKER:1",
 };

@@ -350,7 +350,7 @@ const struct source source_volcano = {
 	.known_by = HOSTS,
 	.reads = READS(HOSTS, "VC_*_NUM", INDEX, ADDR, SIZE, RANK, MPI, TASK, GPUS, KEY),
 	.leaves = "tasks that do not train (ps, evaluator, mpirun's); VK_TASK_INDEX",
-	.lacks = "except for ModelArts, the name of this pod's task: the host name must be the pod's name",
+	.lacks = "the name of this pod's task, except for ModelArts: the host name must be the pod's name",
 	.detect = volcano_detect,
 	.read = volcano_read,
 };

@@ -111,7 +111,7 @@ const struct source source_xpk_cpus = {
 	.known_by = SIZE ", " INDEX " (numbers), " SLICE ", " IN_SLICE ", " GROUP " and " COORDINATOR
 			 " of the form *-GROUP-0-0.*",
 	.reads = READS(SIZE, INDEX, SLICE, IN_SLICE, GROUP, COORDINATOR),
-	.lacks = "in xpk 1.9, the JobSet's name: pass --master-addr or --hosts",
+	.lacks = "the JobSet's name, in xpk 1.9: pass --master-addr or --hosts",
 	.detect = cpus_detect,
 	.read = cpus_read,
 };

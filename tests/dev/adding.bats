@@ -74,10 +74,11 @@ block() {
 	[[ $output == *"not ok"*acme* ]]
 }
 
-@test "adding: the tables of the pages have it, made anew" {
+@test "adding: the tables of the pages and the manual have it, made anew" {
 	cd "$TREE"
 	tools/docs-tables build-acme/distinit
 	# shellcheck disable=SC2016 # the page's own quotes
 	grep -q '`acme`' docs/managers.md
+	grep -qx '\.It Cm acme' cmd/distinit/distinit.1
 	tools/docs-tables --check build-acme/distinit
 }
