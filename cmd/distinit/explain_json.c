@@ -237,7 +237,7 @@ void explain_json(struct session *s, const struct process_report *process, struc
 	json_line(&json, 1);
 	put_process(&json, process);
 	json_line(&json, 1);
-	json_text(&json, "hostfile", file->text.p ? file->path : NULL);
+	json_text(&json, "hostfile", file->text.p ? secret_text(out->arena, file->path) : NULL);
 	json_line(&json, 1);
 	put_command(s, &json);
 	json_line(&json, 1);

@@ -173,7 +173,7 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 		lines += file->text.p[i] == '\n';
 	}
 	explain_label(out, "host file");
-	put_plain(out, file->path);
+	put_plain(out, secret_text(out->arena, file->path));
 	buf_putf(out, ", to be written: %u line%s, the first ", lines, lines == 1 ? "" : "s");
 	buf_put_plain(out, (struct str){file->text.p, str_find(file->text, '\n')});
 	buf_putc(out, '\n');

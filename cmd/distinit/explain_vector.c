@@ -247,7 +247,7 @@ static void put_files(struct case_writer *r, const struct input_file *files) {
 	}
 }
 
-/** What this host is called in the case: as its manager calls it, where its name tells nothing, and no launcher says it. */
+/** What this host is called in the case: as its manager calls it, where its name tells nothing to anybody. */
 static const char *own_name(struct case_writer *r) {
 	const struct placement *place = &r->s->flow.cluster.place;
 	struct str name = str_of(input_hostname(&r->s->flow.input));
