@@ -12,11 +12,13 @@
  * (f09bacd4, 2026-07); internal/util/os.go of its front end (e03e620b).
  */
 
+#include "base/num.h"
 #include "cluster/launcher.h"
 
 static bool crane_detect(const struct input *in) {
 	struct str step = str_of(env_value(in->env, "PMIX_NAMESPACE"));
-	return !str_is(str_of(env_value(in->env, "CRANE_PROCID")), "0") ||
+	uint32_t rank;
+	return num_read_u32(str_of(env_value(in->env, "CRANE_PROCID")), &rank) < 0 || rank > 0 ||
 	       (str_starts(step, STR("crane.pmix.")) && str_is(str_of(env_value(in->env, "PMIX_RANK")), "0"));
 }
 
