@@ -17,7 +17,6 @@
  */
 
 #include "base/buf.h"
-#include "base/num.h"
 #include "cluster/hostlist.h"
 #include "source/slurm.h"
 #include "source/tasks_per_node.h"
@@ -34,18 +33,10 @@ static const char *allocation_detect(const struct input *in) {
 	return nodes && env_value(in->env, "SLURM_JOB_ID") ? "SLURM_JOB_ID" : NULL;
 }
 
-/**
- * The lists of all groups of a heterogeneous job, joined by commas; NULL if the job is not
- * heterogeneous.
- */
-static const char *het_variable(struct input *in, const char *name) {
-	uint64_t groups;
-	const char *size = env_value(in->env, "SLURM_HET_SIZE");
-	if (!size || num_read(str_of(size), SLURM_HET_GROUPS_MAX, &groups) < 0) {
-		return NULL;
-	}
+/** The lists of all @groups of a heterogeneous job, joined by commas; NULL if there are none, or one is missing. */
+static const char *het_variable(struct input *in, const char *name, uint32_t groups) {
 	struct buf all = BUF(in->arena);
-	for (uint64_t i = 0; i < groups; i++) {
+	for (uint32_t i = 0; i < groups; i++) {
 		struct buf one = BUF(in->arena);
 		buf_puts(&one, name);
 		buf_puts(&one, "_HET_GROUP_");
@@ -80,9 +71,15 @@ static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
 }
 
 int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
-	const char *list = het_variable(in, "SLURM_JOB_NODELIST");
-	const char *counts =
-		list ? het_variable(in, "SLURM_TASKS_PER_NODE") : env_value(in->env, "SLURM_TASKS_PER_NODE");
+	uint32_t groups = 0;
+	int r = read_u32(in, "SLURM_HET_SIZE", &groups, err);
+	if (r < 0) {
+		return r;
+	}
+	const char *list = het_variable(in, "SLURM_JOB_NODELIST", groups);
+	const char *counts = list ? het_variable(in, "SLURM_TASKS_PER_NODE", groups)
+				  : env_value(in->env, "SLURM_TASKS_PER_NODE");
+	bool lacks = !list && (groups || env_value(in->env, "SLURM_JOB_NODELIST_HET_GROUP_0"));
 	out->hosts_from = list					     ? "SLURM_JOB_NODELIST_HET_GROUP_*"
 			  : env_value(in->env, "SLURM_JOB_NODELIST") ? "SLURM_JOB_NODELIST"
 								     : "SLURM_NODELIST";
@@ -92,7 +89,13 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 			       "SLURM_JOB_NODELIST is not set, nor is SLURM_JOB_NODELIST_HET_GROUP_n for "
 			       "every group up to SLURM_HET_SIZE");
 	}
-	int r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
+	if (lacks) {
+		notes_add(in->notes,
+			  "only the nodes of %s are known: the job is heterogeneous, but SLURM_HET_SIZE or "
+			  "SLURM_JOB_NODELIST_HET_GROUP_n of a group is not set",
+			  out->hosts_from);
+	}
+	r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
 	// Another launcher places its ranks itself; these counts are then those of its daemons.
 	if (r == 0 && counts && !in->launcher) {
 		uint32_t *tasks;
