@@ -294,7 +294,7 @@ static const char *sent_value(struct facts_reading *r, enum fact_group group, co
 	if (r->from->key || is_open(group, fact)) {
 		return fact->value;
 	}
-	if (group != FACTS_PROGRAM || str_starts(rest, STR(FACT_DIGEST))) {
+	if (group != FACTS_PROGRAM || str_starts(rest, STR(DIGEST_MARK))) {
 		return digest_text(r->arena, rest);
 	}
 	// Words of a command differ one by one.

@@ -40,9 +40,6 @@ extern const char *const fact_groups[N_FACT_GROUPS];
 /** How the value of a secret begins. A digest follows, unless there is no key. */
 #define FACT_MASKED "(masked)"
 
-/** How a digest begins: that of a long value, or of one that is not told. */
-#define FACT_DIGEST "sha256:"
-
 /** The only fact of a group that is too large to be sent: its digest. */
 #define FACT_TOO_MANY "~"
 

@@ -27,7 +27,9 @@ static const struct {
 };
 
 void findings_add(struct findings *out, struct finding finding) {
-	out->at[out->n++] = finding;
+	if (out->n < FINDINGS_MAX) {
+		out->at[out->n++] = finding;
+	}
 }
 
 /** What the facts are held against. */

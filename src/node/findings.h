@@ -27,6 +27,7 @@ struct findings {
 	uint32_t n;
 };
 
+/** Add one. Beyond FINDINGS_MAX nothing is added. */
 void findings_add(struct findings *out, struct finding finding);
 
 /** Whether this process, or one that it starts, will listen on the master's port. */

@@ -3,10 +3,8 @@
 #include "node/program.h"
 
 #include "base/arena.h"
-#include "base/hash.h"
 #include "wire/key.h"
 
-#include <byteswap.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,16 +25,6 @@ const char *program_file(struct arena *arena, const char *path) {
 	}
 	close(fd);
 	return text;
-}
-
-uint64_t digest_64(struct str bytes) {
-	unsigned char hash[SHA256_BYTES];
-	sha256(bytes.p, bytes.len, hash);
-	return word_load((const char *)hash, sizeof(uint64_t));
-}
-
-const char *digest_text(struct arena *arena, struct str bytes) {
-	return arena_format(arena, "sha256:%016lx", (unsigned long)bswap_64(digest_64(bytes)));
 }
 
 const char *program_script(struct arena *arena, char *const argv[]) {

@@ -9,8 +9,6 @@
 
 #include "base/str.h"
 
-#include <stdint.h>
-
 struct arena;
 
 #define PROGRAM_HEAD ((size_t)64 << 10)
@@ -20,9 +18,3 @@ const char *program_file(struct arena *arena, const char *path);
 
 /** The first argument that is a readable file and ends with .py or .sh, or NULL. */
 const char *program_script(struct arena *arena, char *const argv[]);
-
-/** The first 8 bytes of the SHA-256 of @bytes, as a little-endian number. */
-uint64_t digest_64(struct str bytes);
-
-/** The same for people: "sha256:" and 16 hex digits. */
-const char *digest_text(struct arena *arena, struct str bytes);

@@ -234,7 +234,7 @@ static const struct difference *first_word(const struct compare *c, const struct
 	for (uint32_t i = 0; i < d->n_values; i++) {
 		// Of a long command only the digest is known, with its length.
 		const char *value = d->values[i].value;
-		if (value && str_starts(str_of(value), STR(FACT_DIGEST)) && strstr(value, " bytes)")) {
+		if (value && str_starts(str_of(value), STR(DIGEST_MARK)) && strstr(value, " bytes)")) {
 			return d;
 		}
 	}

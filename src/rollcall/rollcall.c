@@ -2,7 +2,7 @@
 
 #include "rollcall/rollcall.h"
 
-#include "node/program.h"
+#include "wire/key.h"
 
 #include <time.h>
 

@@ -2,6 +2,7 @@
 
 #include "wire/key.h"
 
+#include "base/arena.h"
 #include "wire/wire.h"
 
 #include <bearssl.h>
@@ -11,6 +12,18 @@ void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]) {
 	br_sha256_init(&hash);
 	br_sha256_update(&hash, bytes, n);
 	br_sha256_out(&hash, out);
+}
+
+uint64_t digest_64(struct str bytes) {
+	unsigned char hash[SHA256_BYTES];
+	uint64_t number;
+	sha256(bytes.p, bytes.len, hash);
+	take_u64(&(struct str){(const char *)hash, sizeof(hash)}, &number);
+	return number;
+}
+
+const char *digest_text(struct arena *arena, struct str bytes) {
+	return arena_format(arena, DIGEST_MARK "%016lx", (unsigned long)__builtin_bswap64(digest_64(bytes)));
 }
 
 /** SHA-256 after the 64 bytes of @block, which are changed by @mask first. */

@@ -18,6 +18,8 @@
 
 #include <stdint.h>
 
+struct arena;
+
 #define SHA256_BYTES 32
 #define NONCE_BYTES  16
 
@@ -32,6 +34,13 @@
 
 /** The SHA-256 of the @n bytes at @bytes. */
 void sha256(const void *bytes, size_t n, unsigned char out[SHA256_BYTES]);
+
+/** The first 8 bytes of the SHA-256 of @bytes, as a little-endian number. */
+uint64_t digest_64(struct str bytes);
+
+/** The same for people: DIGEST_MARK and 16 hex digits, in the order of the bytes. */
+#define DIGEST_MARK "sha256:"
+const char *digest_text(struct arena *arena, struct str bytes);
 
 /** A secret key as HMAC needs it: SHA-256 after the first block, for the text and for the result. */
 struct key {

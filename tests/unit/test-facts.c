@@ -2,7 +2,7 @@
 
 /** Facts: what is read, what is masked, and what is sent. */
 
-#include "node/facts.h"
+#include "node/findings.h"
 
 #include "cluster/source.h"
 
@@ -325,7 +325,7 @@ static void test_digests(void) {
 		   "sha256:116f54c41d0405db sha256:09b6e6904b03e844 7 sha256:567479c447e47232 (masked)",
 		   "the words of a command");
 	check(facts_decode(&arena, facts->payload[FACTS_DEVICES], FACTS_DEVICES, &list) == 0);
-	check_part(facts_find(&list, "kernel"), FACT_DIGEST, "a device's text");
+	check_part(facts_find(&list, "kernel"), DIGEST_MARK, "a device's text");
 	check_text(facts_find(&list, "gpus"), "0", "a number");
 }
 
@@ -389,6 +389,19 @@ static void test_many(void) {
 	check(facts->digest[FACTS_ENV] != changed->digest[FACTS_ENV]);
 }
 
+/** More findings than there is room for: the first ones stay. */
+static void test_findings(void) {
+	static struct {
+		struct findings findings;
+		struct finding behind;
+	} all;
+	for (uint32_t i = 0; i < FINDINGS_MAX + 1; i++) {
+		findings_add(&all.findings, (struct finding){.about = "gpus"});
+	}
+	check(all.findings.n == FINDINGS_MAX && !all.behind.about);
+	check_text(all.findings.at[FINDINGS_MAX - 1].about, "gpus", "the last");
+}
+
 int main(void) {
 	arena = fixture_arena();
 	test_env();
@@ -404,6 +417,7 @@ int main(void) {
 	test_digests();
 	test_broken();
 	test_many();
+	test_findings();
 	arena_done(&arena);
 	return check_done();
 }

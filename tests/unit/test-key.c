@@ -3,6 +3,7 @@
 #include "wire/key.h"
 
 #include "check.h"
+#include "fixture.h"
 
 /** @n bytes as hexadecimal text. */
 static const char *hex(const void *bytes, size_t n) {
@@ -22,6 +23,9 @@ static void check_sha256(void) {
 	sha256("", 0, out);
 	check_text(hex(out, sizeof(out)), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 		   "empty");
+	check(digest_64(STR("")) == 0x141cfc9842c4b0e3);
+	struct arena arena = fixture_arena();
+	check_text(digest_text(&arena, STR("")), "sha256:e3b0c44298fc1c14", "for people");
 	static char million[1000000];
 	memset(million, 'a', sizeof(million));
 	sha256(million, sizeof(million), out);
