@@ -185,13 +185,7 @@ static int open_desk(struct coordinator *co) {
 		refusal_begin(co, ROLL_ERROR);
 	}
 	co->hold = co->call->nameless ? co->watch.started + NAMELESS_MS : 0;
-	co->greeting = (struct greeting){
-		.lowest = ROLL_VERSION,
-		.highest = ROLL_VERSION,
-		.flags = (uint16_t)((co->call->secret ? GREETING_SECRET : 0) |
-				    (co->moved ? GREETING_MOVED : 0) |
-				    (co->call->stay ? GREETING_TOGETHER : 0)),
-	};
+	co->greeting = (struct greeting){.lowest = ROLL_VERSION, .highest = ROLL_VERSION};
 	return 0;
 }
 
@@ -488,9 +482,8 @@ static void release(struct coordinator *co) {
 	co->end->took_ms = clock_now_ms() - co->watch.started;
 	const struct go go = {
 		.port = co->port,
-		.flags = (uint16_t)((co->moved ? GO_MOVED : 0) | (co->call->stay ? GO_STAY : 0)),
+		.flags = co->call->stay ? GO_STAY : 0,
 		.took_ms = (uint32_t)co->end->took_ms,
-		.clock_ms = clock_wall_ms(),
 	};
 	close_listener(co);
 	report_start(co);

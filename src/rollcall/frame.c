@@ -30,15 +30,16 @@ void greeting_encode(const struct greeting *g, unsigned char out[GREETING_BYTES]
 	unsigned char *at = put_bytes(out, magic, sizeof(magic));
 	at = put_u8(at, g->lowest);
 	at = put_u8(at, g->highest);
-	at = put_u16(at, g->flags);
+	at = put_u16(at, 0);
 	at = put_u32(at, g->seconds);
 	put_bytes(at, g->nonce, NONCE_BYTES);
 }
 
 int greeting_decode(const unsigned char bytes[GREETING_BYTES], struct greeting *out) {
 	struct str rest = {(const char *)bytes, GREETING_BYTES}, begin, nonce;
+	uint16_t unused;
 	bool whole = take_bytes(&rest, sizeof(magic), &begin) && take_u8(&rest, &out->lowest) &&
-		     take_u8(&rest, &out->highest) && take_u16(&rest, &out->flags) &&
+		     take_u8(&rest, &out->highest) && take_u16(&rest, &unused) &&
 		     take_u32(&rest, &out->seconds) && take_bytes(&rest, NONCE_BYTES, &nonce);
 	if (!whole || memcmp(begin.p, magic, sizeof(magic)) != 0) {
 		return -EPROTO;
@@ -58,30 +59,25 @@ int proof_decode(struct str payload, uint16_t *port) {
 size_t hello_encode(const struct hello *h, unsigned char *out) {
 	unsigned char *at = put_u32(out, h->rank);
 	at = put_u32(at, h->size);
+	at = put_u32(at, h->round);
 	at = put_u64(at, h->incarnation);
 	at = put_u64(at, h->clock_ms);
-	at = put_u16(at, h->port);
-	at = put_u8(at, h->scope);
-	at = put_u8(at, h->flags);
 	at = put_u32(at, h->left_ms);
 	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
 		at = put_u64(at, h->digest[i]);
 	}
 	at = put_name(at, h->host);
-	at = put_name(at, h->node);
-	return (size_t)(put_name(at, h->version) - out);
+	return (size_t)(put_name(at, h->node) - out);
 }
 
 int hello_decode(struct str payload, struct hello *out) {
 	bool whole = take_u32(&payload, &out->rank) && take_u32(&payload, &out->size) &&
-		     take_u64(&payload, &out->incarnation) && take_u64(&payload, &out->clock_ms) &&
-		     take_u16(&payload, &out->port) && take_u8(&payload, &out->scope) &&
-		     take_u8(&payload, &out->flags) && take_u32(&payload, &out->left_ms);
+		     take_u32(&payload, &out->round) && take_u64(&payload, &out->incarnation) &&
+		     take_u64(&payload, &out->clock_ms) && take_u32(&payload, &out->left_ms);
 	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
 		whole = whole && take_u64(&payload, &out->digest[i]);
 	}
-	whole = whole && take_name(&payload, &out->host) && take_name(&payload, &out->node) &&
-		take_name(&payload, &out->version);
+	whole = whole && take_name(&payload, &out->host) && take_name(&payload, &out->node);
 	return decoded(whole, payload);
 }
 
@@ -115,16 +111,14 @@ int wait_decode(struct str payload, struct wait_news *out) {
 
 size_t go_encode(const struct go *go, unsigned char *out) {
 	unsigned char *at = put_u16(out, go->port);
-	at = put_u16(at, go->flags);
+	at = put_u8(at, go->flags);
 	at = put_u32(at, go->round);
-	at = put_u32(at, go->took_ms);
-	return (size_t)(put_u64(at, go->clock_ms) - out);
+	return (size_t)(put_u32(at, go->took_ms) - out);
 }
 
 int go_decode(struct str payload, struct go *out) {
-	bool whole = take_u16(&payload, &out->port) && take_u16(&payload, &out->flags) &&
-		     take_u32(&payload, &out->round) && take_u32(&payload, &out->took_ms) &&
-		     take_u64(&payload, &out->clock_ms);
+	bool whole = take_u16(&payload, &out->port) && take_u8(&payload, &out->flags) &&
+		     take_u32(&payload, &out->round) && take_u32(&payload, &out->took_ms);
 	return decoded(whole && out->port, payload);
 }
 

@@ -19,7 +19,7 @@
 #include "node/facts.h"
 #include "wire/key.h"
 
-#define ROLL_VERSION 2
+#define ROLL_VERSION 3
 
 /** The first bytes of a greeting. */
 #define GREETING_MAGIC "DISTROLL"
@@ -64,19 +64,8 @@ enum frame_type {
 	FRAME_END = 21,
 };
 
-enum {
-	GREETING_SECRET = 1,
-	GREETING_MOVED = 2,
-	GREETING_TOGETHER = 4,
-
-	HELLO_WAIT_ONLY = 1,
-	HELLO_STAYS = 2,
-	HELLO_PORT_MAY_MOVE = 4,
-	HELLO_SECRET = 8,
-
-	GO_MOVED = 1,
-	GO_STAY = 2,
-};
+/** In GO: the connections stay. */
+#define GO_STAY 1
 
 /** Why nothing is started. */
 enum no_kind {
@@ -84,7 +73,6 @@ enum no_kind {
 	NO_DISAGREEMENT,
 	NO_DUPLICATE,
 	NO_SIGNAL,
-	NO_VERSION,
 	NO_ERROR,
 };
 
@@ -133,9 +121,9 @@ struct died {
 	struct str text;
 };
 
+/** Its length, and where its versions are, is the same in all versions: so each can name the other's. */
 struct greeting {
 	uint8_t lowest, highest;
-	uint16_t flags;
 	/** Until the coordinator gives up; UINT32_MAX: never. */
 	uint32_t seconds;
 	unsigned char nonce[NONCE_BYTES];
@@ -144,22 +132,19 @@ struct greeting {
 struct hello {
 	uint32_t rank;
 	uint32_t size;
+	/** Kept for the number of starts that this process has taken part in: 0. */
+	uint32_t round;
 	/** Random, for each process. */
 	uint64_t incarnation;
 	/** Milliseconds since 1970. */
 	uint64_t clock_ms;
-	/** As derived. */
-	uint16_t port;
-	/** enum scope. */
-	uint8_t scope;
-	uint8_t flags;
+	/** Until it gives up. */
 	uint32_t left_ms;
 	/** Of each group of facts; the last is 0, and kept free. */
 	uint64_t digest[HELLO_DIGESTS];
-	/** Its host as the list of hosts has it, or empty; its own name; its version of distinit. */
+	/** Its host as the list of hosts has it, or empty; its own name. */
 	struct str host;
 	struct str node;
-	struct str version;
 };
 
 struct wait_news {
@@ -178,10 +163,10 @@ struct wait_news {
 
 struct go {
 	uint16_t port;
-	uint16_t flags;
+	uint8_t flags;
+	/** The largest of the members'. */
 	uint32_t round;
 	uint32_t took_ms;
-	uint64_t clock_ms;
 };
 
 struct no {

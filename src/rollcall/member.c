@@ -253,15 +253,9 @@ static int send_hello(struct member *m) {
 		.size = call->size,
 		.incarnation = m->random[0],
 		.clock_ms = clock_wall_ms(),
-		.port = call->port,
-		.scope = call->cluster->scope,
-		.flags = (uint8_t)((call->wait_only ? HELLO_WAIT_ONLY : 0) | (call->stay ? HELLO_STAYS : 0) |
-				   (call->port_from ? 0 : HELLO_PORT_MAY_MOVE) |
-				   (call->secret ? HELLO_SECRET : 0)),
 		.left_ms = (uint32_t)clock_earlier(left, UINT32_MAX),
 		.host = roll_host(call, call->rank),
 		.node = str_of(call->node),
-		.version = STR(DISTINIT_VERSION),
 	};
 	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
 	int r = line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload));
@@ -301,7 +295,7 @@ static int take_no(struct member *m, struct str payload) {
 		// It may be started again.
 		return failed(m, "the coordinator was ended by a signal");
 	}
-	m->end->result = no.kind == NO_VERSION ? ROLL_ERROR : (enum roll_result)no.kind;
+	m->end->result = (enum roll_result)no.kind;
 	return err_set(&m->end->error, EPROTO, "%s says: %.*s", m->call->master, (int)no.text.len, no.text.p);
 }
 

@@ -85,7 +85,7 @@ struct roll_call {
 	bool rewrites;
 };
 
-/** Up to ROLL_SIGNAL, and ROLL_ERROR: as in a NO (enum no_kind). */
+/** Up to ROLL_ERROR: as in a NO (enum no_kind). */
 enum roll_result {
 	ROLL_STARTED,
 	/** Not all came in time. */
@@ -94,14 +94,12 @@ enum roll_result {
 	/** Two members say the same rank. */
 	ROLL_DUPLICATE,
 	ROLL_SIGNAL,
-	/** Listening on the port failed: mostly it is in use. */
-	ROLL_PORT,
 	ROLL_ERROR,
+	/** Listening on the port failed: mostly it is in use. Members are told ROLL_ERROR. */
+	ROLL_PORT,
 };
 
-_Static_assert((int)ROLL_ABSENT == NO_DEADLINE && (int)ROLL_SIGNAL == NO_SIGNAL &&
-		       (int)ROLL_ERROR == NO_ERROR,
-	       "as in a NO");
+_Static_assert((int)ROLL_ABSENT == NO_DEADLINE && (int)ROLL_ERROR == NO_ERROR, "as in a NO");
 
 /** A member that is not present. */
 struct absentee {

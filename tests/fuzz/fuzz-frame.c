@@ -76,6 +76,8 @@ static void check_greeting(struct str in, unsigned char *out) {
 	struct greeting greeting;
 	if (in.len >= GREETING_BYTES && greeting_decode((const unsigned char *)in.p, &greeting) == 0) {
 		greeting_encode(&greeting, out);
+		// Behind the versions are two bytes that nobody reads.
+		memcpy(out + 10, in.p + 10, 2);
 		same(out, GREETING_BYTES, (struct str){in.p, GREETING_BYTES});
 	}
 }

@@ -194,12 +194,9 @@ static size_t make_hello(struct caller *c, uint32_t i, unsigned char *out) {
 		.rank = rank,
 		.size = options.size,
 		.clock_ms = (uint64_t)((int64_t)clock_wall_ms() + options.clock),
-		.port = options.port,
 		.left_ms = UINT32_MAX,
 		.host = named(options.host, rank, host, sizeof(host)),
 		.node = named(options.node ? options.node : options.host, rank, node, sizeof(node)),
-		.version = STR("0.2.0"),
-		.flags = stays() ? HELLO_STAYS : 0,
 	};
 	memcpy(hello.digest, options.digests, sizeof(hello.digest));
 	if (getrandom(&hello.incarnation, sizeof(hello.incarnation), 0) < 0) {

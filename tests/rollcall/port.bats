@@ -134,7 +134,7 @@ teardown() {
 		port = 20000 + (number & 0xffffff) % 9400
 		line, hello = roll.desk(roll.listen(port), roll.job_key(job), port)
 		open("told", "w").close()
-		line.send(roll.GO, struct.pack("<HHIIQ", port, 0, 0, 0, 0))
+		line.send(roll.GO, roll.go(port))
 		line.connection.recv(1)
 	END
 	server go.py

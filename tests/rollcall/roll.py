@@ -19,7 +19,7 @@ def mac(key, *parts):
 
 
 def job_key(job, secret=b""):
-    return mac(secret or b"distinit without a secret", b"distinit roll call 2\0", job)
+    return mac(secret or b"distinit without a secret", b"distinit roll call 3\0", job)
 
 
 # --- RFC 8439
@@ -68,8 +68,8 @@ def tag(key, nonce, head, sealed):
 
 # --- the connection
 
-def greeting(nonce=None, flags=0, seconds=600, lowest=2, highest=2):
-    return b"DISTROLL" + struct.pack("<BBHI", lowest, highest, flags, seconds) + (nonce or os.urandom(16))
+def greeting(nonce=None, seconds=600, lowest=3, highest=3):
+    return b"DISTROLL" + struct.pack("<BBHI", lowest, highest, 0, seconds) + (nonce or os.urandom(16))
 
 
 def meet(key, hello, nonce=None):
@@ -86,7 +86,7 @@ class Line:
         self.sent = self.received = 0
         self.connection = connection
 
-    def seal(self, kind, payload, version=2):
+    def seal(self, kind, payload, version=3):
         head = struct.pack("<HBB", 20 + len(payload), kind, version)
         nonce = struct.pack("<I8x", self.sent)
         self.sent += 1
@@ -118,9 +118,13 @@ def exactly(connection, n):
     return data
 
 
-def hello(rank, size, incarnation, clock, port, flags, left, digests, host, node, version, scope=0):
-    texts = b"".join(struct.pack("B", len(text)) + text for text in (host, node, version))
-    return struct.pack("<IIQQHBBI6Q", rank, size, incarnation, clock, port, scope, flags, left, *digests) + texts
+def hello(rank, size, incarnation, clock, left, digests, host, node, started=0):
+    texts = b"".join(struct.pack("B", len(text)) + text for text in (host, node))
+    return struct.pack("<IIIQQI6Q", rank, size, started, incarnation, clock, left, *digests) + texts
+
+
+def go(port, flags=0, started=0, took=0):
+    return struct.pack("<HBII", port, flags, started, took)
 
 
 def listen(port, address=""):
@@ -147,12 +151,11 @@ def desk(listener, key, port, seconds=600):
 
 def vector():
     key = job_key(b"slurm:4711.0", b"correct horse")
-    begin, nonce = greeting(bytes(range(16)), 1), bytes(range(16, 32))
+    begin, nonce = greeting(bytes(range(16))), bytes(range(16, 32))
     member, coordinator = (Line(key, side, begin, nonce) for side in (b"member", b"desk"))
-    said = hello(1, 2, 0x1122334455667788, 1795316400000, 29500, 4, 600000, range(1, 7), b"n2", b"n2", b"0.2.0")
-    go = struct.pack("<HHIIQ", 29500, 0, 0, 1234, 1795316401234)
+    said = hello(1, 2, 0x1122334455667788, 1795316400000, 600000, range(1, 7), b"n2", b"n2", 7)
     for what in (key, begin, meet(key, begin, nonce), member.keys[0], coordinator.keys[0],
-                 coordinator.seal(PROOF, struct.pack("<H", 29500)), member.seal(HELLO, said), coordinator.seal(GO, go)):
+                 coordinator.seal(PROOF, struct.pack("<H", 29500)), member.seal(HELLO, said), coordinator.seal(GO, go(29500, 1, 7, 1234))):
         print(what.hex())
 
 

@@ -250,7 +250,7 @@ same_key() {
 		while True:
 		    c = s.accept()[0]
 		    c.settimeout(10)
-		    c.sendall(b"DISTROLL\2\2\1\0\x58\2\0\0" + bytes(range(16)))
+		    c.sendall(b"DISTROLL\3\3\0\0\x58\2\0\0" + bytes(range(16)))
 		    said = b""
 		    try:
 		        while more := c.recv(10000):

@@ -84,8 +84,7 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 				    .left_ms = 1000,
 				    .digest = {[FACTS_PROGRAM] = 7},
 				    .host = STR("n1"),
-				    .node = STR("n1"),
-				    .version = STR("1.0.0")};
+				    .node = STR("n1")};
 	check(line_send(member, FRAME_HELLO, payload, hello_encode(&hello, payload)) == 0);
 	guest_read(co, guest, false);
 }
