@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/notes.h"
-#include "common/options.h"
+#include "common/settings.h"
 
 /** The source of messages, and the log level. */
 struct speaker {

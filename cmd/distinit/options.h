@@ -3,7 +3,7 @@
 
 /** distinit's options: the subcommands that take them, and their ids. The table is in options.c. */
 
-#include "common/options.h"
+#include "common/settings.h"
 #include "env/directive.h"
 
 /** The subcommands, as flags: an option may belong to several. */

@@ -3,7 +3,7 @@
 
 /** distrun's options: the subcommands that have them, and their ids. The table is in options.c. */
 
-#include "common/options.h"
+#include "common/settings.h"
 
 /** The subcommands, as flags: an option can belong to several. */
 enum command {

@@ -53,7 +53,8 @@ int access_become(struct access *a, struct err *err) {
 }
 
 /** Refuse to open @file, because of @cause. */
-static int refuse(const char *what, const struct setting *file, const struct err *cause, struct err *err) {
+static int not_opened(const char *what, const struct setting *file, const struct err *cause,
+		      struct err *err) {
 	return err_set(err, EPERM, "%s %s is not opened: %s", what, quote(str_of(file->value)).s,
 		       cause->text);
 }
@@ -78,7 +79,7 @@ int access_read(struct access *a, struct arena *arena, const char *what, const s
 	}
 	struct err cause;
 	if (access_lower(a, &cause) < 0) {
-		return refuse(what, file, &cause, err);
+		return not_opened(what, file, &cause, err);
 	}
 	int r = file_read(arena, what, file->value, max, out, err);
 	return access_restore(a, explain(a, r, err), err);
@@ -116,7 +117,7 @@ int access_read_secret(struct access *a, struct arena *arena, const char *what, 
 	struct err cause;
 	bool ours = setting_by_option(file);
 	if ((ours ? elevated_lower_root(a->arena, &cause) : access_lower(a, &cause)) < 0) {
-		return refuse(what, file, &cause, err);
+		return not_opened(what, file, &cause, err);
 	}
 	int fd = file->by == BY_MANAGER ? open_own(file->value, &info) : open_any(file->value, &info);
 	int r = fd < 0 ? fd : file_read_fd(arena, fd, max, out);

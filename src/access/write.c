@@ -155,15 +155,15 @@ static int write_path(const char *path, struct str text, mode_t mode, enum speci
 }
 
 /** Write the message for @r, which is of writing @file. */
-static int refuse(const struct setting *file, int r, const char *why, struct err *err) {
+static int cannot_write(const struct setting *file, int r, const char *why, struct err *err) {
 	return err_set(err, -r, "%s: %s cannot be written: %s", file->from, quote(str_of(file->value)).s,
 		       why);
 }
 
 /** Explain a denial by the rights of the program. */
-static int refuse_as(const struct access *a, const struct setting *file, int r, struct err *err) {
-	refuse(file, r, r == -EPERM ? "it belongs to somebody else, or is no regular file" : access_why(r),
-	       err);
+static int cannot_write_as(const struct access *a, const struct setting *file, int r, struct err *err) {
+	cannot_write(file, r,
+		     r == -EPERM ? "it belongs to somebody else, or is no regular file" : access_why(r), err);
 	if (r == -EACCES && a->program == RIGHTS_FEWER) {
 		struct err cause = *err;
 		err_set(err, EACCES, "%s; it is written with the rights of the workload, uid %u, gid %u",
@@ -176,10 +176,10 @@ int access_write(struct access *a, const struct setting *file, struct str text, 
 		 enum special special, struct err *err) {
 	struct err cause;
 	if (access_lower(a, &cause) < 0) {
-		return refuse(file, -EPERM, cause.text, err);
+		return cannot_write(file, -EPERM, cause.text, err);
 	}
 	int r = write_path(file->value, text, mode, special);
-	r = r < 0 ? refuse_as(a, file, r, err) : 0;
+	r = r < 0 ? cannot_write_as(a, file, r, err) : 0;
 	return access_restore(a, r, err);
 }
 
@@ -237,11 +237,11 @@ static int append_path(const char *path, enum append how) {
 int access_append(struct access *a, const struct setting *file, enum append how, struct err *err) {
 	struct err cause;
 	if (access_lower(a, &cause) < 0) {
-		return refuse(file, -EPERM, cause.text, err);
+		return cannot_write(file, -EPERM, cause.text, err);
 	}
 	int fd = append_path(file->value, how);
 	if (fd < 0) {
-		refuse_as(a, file, fd, err);
+		cannot_write_as(a, file, fd, err);
 	}
 	int r = access_restore(a, fd, err);
 	if (r < 0 && fd >= 0) {

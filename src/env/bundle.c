@@ -273,7 +273,7 @@ int bundle_write(const struct bundle_request *request, const struct env *env, st
 	return 0;
 }
 
-static int refuse(const char *where, const char *what, struct err *err) {
+static int wrong_bundle(const char *where, const char *what, struct err *err) {
 	return err_set(err, EINVAL, "%s: %s; make it again with 'distinit bundle'", where, what);
 }
 
@@ -324,17 +324,18 @@ int bundle_open(const char *where, struct str *text, struct err *err) {
 	}
 	size_t end = tail + sizeof(TAIL) - 1 + TAIL_REST;
 	if (end > text->len) {
-		return refuse(where, "the bundle is cut off: its last line is missing or incomplete", err);
+		return wrong_bundle(where, "the bundle is cut off: its last line is missing or incomplete",
+				    err);
 	}
 	if (!is_checksum(text->p + tail + sizeof(TAIL) - 1, crc32((struct str){text->p, tail}))) {
-		return refuse(where, "the bundle was changed after it was made: its checksum does not match",
-			      err);
+		return wrong_bundle(
+			where, "the bundle was changed after it was made: its checksum does not match", err);
 	}
 	struct str behind = str_from(*text, end);
 	if (behind.len && !str_is(behind, "\n")) {
-		return refuse(where,
-			      "the bundle was changed after it was made: there is text after its last line",
-			      err);
+		return wrong_bundle(
+			where, "the bundle was changed after it was made: there is text after its last line",
+			err);
 	}
 	*text = (struct str){text->p + body, tail - body};
 	return 1;

@@ -60,7 +60,7 @@ static const char *largest(char *const list[], size_t *total) {
 	return most;
 }
 
-static int refuse(const char *file, int code, char *const argv[], char *const envp[], struct err *err) {
+static int cannot_run(const char *file, int code, char *const argv[], char *const envp[], struct err *err) {
 	if (code == E2BIG) {
 		size_t total = 0;
 		const char *a = largest(argv, &total), *e = largest(envp, &total);
@@ -124,7 +124,7 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 			return 0;
 		}
 		if (!is_elsewhere(code)) {
-			return refuse(file.p, code, argv, envp, err);
+			return cannot_run(file.p, code, argv, envp, err);
 		}
 		// Remember the first file that exists but cannot run, for the message if no later
 		// one can. (Where we may not search a directory, access() fails, too.)
@@ -134,7 +134,7 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 		}
 	}
 	if (first) {
-		return refuse(first, first_code, argv, envp, err);
+		return cannot_run(first, first_code, argv, envp, err);
 	}
 	err_set(err, ENOENT, "%s was not found in PATH=%s", quote(str_of(argv[0])).s, quote(str_of(path)).s);
 	return EXIT_NOT_FOUND;
@@ -159,7 +159,7 @@ static int find(struct arena *arena, char *const argv[], char *const envp[], con
 		err_set(err, code, "%s was not found", quote(str_of(argv[0])).s);
 		return EXIT_NOT_FOUND;
 	}
-	return refuse(argv[0], code, argv, envp, err);
+	return cannot_run(argv[0], code, argv, envp, err);
 }
 
 int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,

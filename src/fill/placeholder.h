@@ -12,7 +12,6 @@
 #include "base/err.h"
 
 enum placeholder_id {
-	// The numbers come first, those of a launcher in this order.
 	FILL_NNODES,
 	FILL_NODE_RANK,
 	FILL_RANK,

@@ -106,10 +106,17 @@ static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *
 					    : "no launcher started this process as a rank; {node-rank} is "
 					      "this node's number");
 	}
-	const char *const variables[] = {l->rank, l->size, l->local_rank, l->local_size};
-	const uint32_t numbers[] = {task->rank, task->world_size, task->local_rank, task->local_size};
-	const char *variable = variables[id - FILL_RANK];
-	uint32_t number = s->cluster ? numbers[id - FILL_RANK] : UNKNOWN;
+	const struct {
+		const char *variable;
+		uint32_t number;
+	} numbers[] = {
+		[FILL_RANK] = {l->rank, task->rank},
+		[FILL_WORLD_SIZE] = {l->size, task->world_size},
+		[FILL_LOCAL_RANK] = {l->local_rank, task->local_rank},
+		[FILL_LOCAL_WORLD_SIZE] = {l->local_size, task->local_size},
+	};
+	const char *variable = numbers[id].variable;
+	uint32_t number = s->cluster ? numbers[id].number : UNKNOWN;
 	int r = s->cluster || !variable ? 0 : read_u32(&s->flow->input, variable, &number, s->err);
 	if (r == 0 && number == UNKNOWN) {
 		r = not_known(s, arena_format(s->out.arena, "%s does not tell it", l->name));
@@ -273,17 +280,30 @@ static int put_variable(struct search *s, const struct placeholder *p) {
 	return 0;
 }
 
+static int put_value(struct search *s, const struct placeholder *p) {
+	switch (p->id) {
+	case FILL_MASTER_ADDR:
+	case FILL_MASTER:
+		return put_master(s);
+	case FILL_NODE_ADDR:
+		return put_node_addr(s);
+	case FILL_HOSTS:
+	case FILL_WORKERS:
+		return put_hosts(s);
+	case FILL_VARIABLE:
+		return put_variable(s, p);
+	default:
+		return put_number(s);
+	}
+}
+
 int fill_find_value(struct fill *fill, const struct placeholder *p, const char **value, const char **why,
 		    struct err *err) {
 	struct search s = search_of(fill, err);
 	s.id = p->id;
 	s.what = p->text;
 	s.number = p->number;
-	int r = p->id < FILL_MASTER_ADDR  ? put_number(&s)
-		: p->id <= FILL_MASTER	  ? put_master(&s)
-		: p->id == FILL_NODE_ADDR ? put_node_addr(&s)
-		: p->id == FILL_VARIABLE  ? put_variable(&s, p)
-					  : put_hosts(&s);
+	int r = put_value(&s, p);
 	*value = buf_text(&s.out);
 	*why = s.why;
 	return r;

@@ -8,7 +8,6 @@
 #include "flow/leftover.h"
 #include "flow/privileges.h"
 #include "flow/recognise.h"
-#include "flow/settings.h"
 #include "net/interface.h"
 
 #include <errno.h>
@@ -81,7 +80,7 @@ static int recognise_anew(struct flow *f, struct err *err) {
 
 int flow_find_cluster(struct flow *f, struct err *err) {
 	f->input.access = &f->access;
-	int r = settings_check(&f->input, err);
+	int r = input_check(&f->input, err);
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
 	}

@@ -3,7 +3,6 @@
 #include "flow/master.h"
 
 #include "cluster/read.h"
-#include "flow/settings.h"
 
 #include <errno.h>
 #include <string.h>

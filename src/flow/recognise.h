@@ -8,6 +8,12 @@
 #include "cluster/cluster.h"
 
 /**
+ * Check all that the user told of a cluster, whether or not there is one. Returns 0, with brackets removed
+ * from an address; -EINVAL.
+ */
+int input_check(struct input *in, struct err *err);
+
+/**
  * Find out which cluster we are in, and describe it.
  *
  * Returns 1 with *@out set; 0 if there is none, or nothing can be derived (@in->launcher then says

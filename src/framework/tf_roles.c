@@ -13,7 +13,7 @@ _Static_assert(sizeof(names) / sizeof(names[0]) == TF_ROLES_MAX, "a role for eac
 #define WORKER	  names[2]
 #define EVALUATOR names[3]
 
-static int refuse(const struct tf_roles *roles, struct str piece, const char *why, struct err *err) {
+static int wrong_role(const struct tf_roles *roles, struct str piece, const char *why, struct err *err) {
 	return err_set(err, EINVAL, "%s=%s: %s: %s", roles->from, quote(str_of(roles->text)).s,
 		       quote(piece).s, why);
 }
@@ -41,15 +41,15 @@ static int read_role(struct tf_roles *roles, struct str piece, struct err *err) 
 	}
 	struct str number = word.len < piece.len ? str_from(piece, word.len + 1) : STR("");
 	if (num_read_u32(number, &role.tasks) < 0 || role.tasks == 0) {
-		return refuse(roles, piece, "a role needs ':' and its number of tasks, as in ps:2", err);
+		return wrong_role(roles, piece, "a role needs ':' and its number of tasks, as in ps:2", err);
 	}
 	for (uint32_t i = 0; i < roles->n; i++) {
 		if (roles->list[i].name == role.name) {
-			return refuse(roles, piece, "this role is given twice", err);
+			return wrong_role(roles, piece, "this role is given twice", err);
 		}
 	}
 	if (role.tasks > 1 && (role.name == names[0] || role.name == EVALUATOR)) {
-		return refuse(roles, piece, "TensorFlow allows at most one", err);
+		return wrong_role(roles, piece, "TensorFlow allows at most one", err);
 	}
 	roles->list[roles->n++] = role;
 	return 0;

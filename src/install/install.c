@@ -47,7 +47,7 @@ struct install {
 };
 
 /** Report that the destination cannot be written. */
-static int refuse(const struct install *in, int code, const char *way_out) {
+static int cannot_write(const struct install *in, int code, const char *way_out) {
 	return err_set(in->err, code, "%s cannot be written in %s: %s%s", in->name,
 		       quote(str_of(in->folder)).s, strerror(code), way_out);
 }
@@ -182,10 +182,10 @@ static int make(struct install *in) {
 static int replace(struct install *in) {
 	int r = make(in);
 	if (r < 0) {
-		return refuse(in, -r,
-			      r == -EISDIR  ? "; a folder with that name exists"
-			      : r == -EPERM ? "; does the existing file belong to another user?"
-					    : "");
+		return cannot_write(in, -r,
+				    r == -EISDIR  ? "; a folder with that name exists"
+				    : r == -EPERM ? "; does the existing file belong to another user?"
+						  : "");
 	}
 	return 1;
 }

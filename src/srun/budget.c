@@ -32,7 +32,7 @@ struct book {
 	uint64_t at_ms;
 };
 
-static int refuse(const struct budget *b, unsigned line, const char *expected, struct err *err) {
+static int damaged(const struct budget *b, unsigned line, const char *expected, struct err *err) {
 	return err_set(err, EINVAL,
 		       "%s:%u: %s is expected; it is not a budget file of distrun, or it is damaged: remove "
 		       "it to start again",
@@ -55,16 +55,16 @@ static int read_book(const struct budget *b, struct str text, struct book *out, 
 		return 0;
 	}
 	if (!str_cut(&text, '\n', &line) || !str_is(line, "distrun budget 1")) {
-		return refuse(b, 1, "'distrun budget 1'", err);
+		return damaged(b, 1, "'distrun budget 1'", err);
 	}
 	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("limit "), &out->limit_ms)) {
-		return refuse(b, 2, "'limit MILLISECONDS'", err);
+		return damaged(b, 2, "'limit MILLISECONDS'", err);
 	}
 	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("used "), &out->used_ms)) {
-		return refuse(b, 3, "'used MILLISECONDS'", err);
+		return damaged(b, 3, "'used MILLISECONDS'", err);
 	}
 	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("at "), &out->at_ms)) {
-		return refuse(b, 4, "'at MILLISECONDS'", err);
+		return damaged(b, 4, "'at MILLISECONDS'", err);
 	}
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "flow/changes.h"
 #include "flow/master.h"
 #include "flow/privileges.h"
-#include "flow/settings.h"
+#include "flow/recognise.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 
 /** cmd/common's options, over a table that has each kind. */
 
-#include "common/options.h"
+#include "common/settings.h"
 
 #include "check.h"
 #include "fixture.h"

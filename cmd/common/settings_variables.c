@@ -2,7 +2,7 @@
 
 /** Reads the variables of options. */
 
-#include "common/options.h"
+#include "common/settings.h"
 
 #include "base/nearest.h"
 

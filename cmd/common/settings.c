@@ -2,7 +2,7 @@
 
 /** Parses the command line, and checks values. */
 
-#include "common/options.h"
+#include "common/settings.h"
 
 #include "base/duration.h"
 #include "base/nearest.h"

@@ -2,7 +2,7 @@
 
 /** --help, from the table. */
 
-#include "common/options.h"
+#include "common/settings.h"
 
 /** The column in which help texts begin, and the last column. */
 #define HELP_COLUMN 26

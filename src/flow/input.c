@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "flow/settings.h"
+#include "flow/recognise.h"
 
 #include "cluster/read.h"
 #include "source/row.h"
@@ -52,7 +52,7 @@ static int check_read(const struct input *in, struct err *err) {
 	return in->read.value ? row_check(in->read.from, in->read.value, err) : 0;
 }
 
-int settings_check(struct input *in, struct err *err) {
+int input_check(struct input *in, struct err *err) {
 	int r = check_told_hosts(in, err);
 	r = r < 0 ? r : check_read(in, err);
 	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
