@@ -376,7 +376,7 @@ static int move_port(struct session *s, const struct roll_call *call, uint16_t p
 static void report_roll_call(struct session *s, const struct roll_call *call, const struct roll_end *end) {
 	struct report_line line;
 	if (s->report.path) {
-		roll_report(call, end, report_begin(&s->report, &line, "roll_call")->out);
+		roll_report(call, end, report_begin(&s->report, &line, "roll_call"));
 		session_report_end(s, &line);
 	}
 }

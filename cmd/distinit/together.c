@@ -15,8 +15,7 @@ static void report_first(struct together *t, const struct ended *first) {
 	struct report_line line;
 	if (s->report.path) {
 		struct json *json = report_begin(&s->report, &line, "together");
-		together_json(first, json->out);
-		json->more = true;
+		together_json(first, json);
 		json_fact(json, "first", first->rank == t->call->rank);
 		session_report_end(s, &line);
 	}

@@ -132,33 +132,3 @@ void json_number(struct json *json, const char *key, uint64_t number) {
 void json_fact(struct json *json, const char *key, int fact) {
 	buf_puts(json_value(json, key), fact < 0 ? "null" : fact ? "true" : "false");
 }
-
-void json_put_text(struct buf *buf, const char *text) {
-	struct json json = {.out = buf};
-	json_text(&json, NULL, text);
-}
-
-static struct json guessed(struct buf *buf) {
-	char last = buf->len ? buf->p[buf->len - 1] : '{';
-	return (struct json){.out = buf, .more = last != '{' && last != ' ' && last != '\n'};
-}
-
-void json_put_key(struct buf *buf, const char *key) {
-	struct json json = guessed(buf);
-	json_value(&json, key);
-}
-
-void json_put_member(struct buf *buf, const char *key, const char *text) {
-	struct json json = guessed(buf);
-	json_text(&json, key, text);
-}
-
-void json_put_number(struct buf *buf, const char *key, uint64_t number) {
-	struct json json = guessed(buf);
-	json_number(&json, key, number);
-}
-
-void json_put_fact(struct buf *buf, const char *key, int fact) {
-	struct json json = guessed(buf);
-	json_fact(&json, key, fact);
-}

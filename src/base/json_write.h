@@ -45,10 +45,3 @@ void json_fact(struct json *json, const char *key, int fact);
 
 /** Anything else: the caller appends the value, which is JSON, to what this returns. */
 struct buf *json_value(struct json *json, const char *key);
-
-// Until all use the above: these find out by the last byte whether a comma is due.
-void json_put_text(struct buf *buf, const char *text);
-void json_put_key(struct buf *buf, const char *key);
-void json_put_member(struct buf *buf, const char *key, const char *text);
-void json_put_number(struct buf *buf, const char *key, uint64_t number);
-void json_put_fact(struct buf *buf, const char *key, int fact);

@@ -2,7 +2,6 @@
 
 #include "rollcall/compare.h"
 
-#include "base/json_write.h"
 #include "cluster/hostlist.h"
 
 #include <errno.h>
@@ -283,20 +282,22 @@ void difference_text(const struct compare *c, const struct difference *differenc
 	}
 }
 
-void difference_json(const struct compare *c, const struct difference *d, bool error, struct buf *out) {
-	buf_putc(out, '{');
-	json_put_member(out, "group", fact_groups[d->group]);
-	json_put_fact(out, "error", error);
-	json_put_member(out, "name", d->name);
-	json_put_key(out, "values");
+void difference_json(const struct compare *c, const struct difference *d, bool error, struct json *json) {
+	json_open(json, NULL, '{');
+	json_text(json, "group", fact_groups[d->group]);
+	json_fact(json, "error", error);
+	json_text(json, "name", d->name);
+	json_open(json, "values", '[');
 	for (uint32_t i = 0; i < d->n_values; i++) {
 		const struct difference_value *v = &d->values[i];
-		buf_puts(out, i ? ", {" : "[{");
-		json_put_member(out, "value", shown(c, d, v));
-		json_put_number(out, "nodes", v->n);
-		buf_puts(out, ", \"ranks\": \"");
-		put_members(c, d, v, true, 0, out);
-		buf_puts(out, "\"}");
+		struct buf ranks = BUF(c->arena);
+		json_open(json, NULL, '{');
+		json_text(json, "value", shown(c, d, v));
+		json_number(json, "nodes", v->n);
+		put_members(c, d, v, true, 0, &ranks);
+		json_string(json, "ranks", buf_str(&ranks));
+		json_close(json, '}');
 	}
-	buf_puts(out, "]}");
+	json_close(json, ']');
+	json_close(json, '}');
 }

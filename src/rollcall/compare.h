@@ -8,6 +8,8 @@
 
 #include "node/facts.h"
 
+#include "base/json_write.h"
+
 /** One member, as its HELLO describes it. */
 struct compare_member {
 	uint32_t rank;
@@ -93,4 +95,4 @@ int compare_group(const struct compare *c, enum fact_group group, const struct c
 void difference_text(const struct compare *c, const struct difference *d, struct buf *out);
 
 /** Write @d as a JSON object, with all ranks as host lists. @error: whether it keeps the job from starting. */
-void difference_json(const struct compare *c, const struct difference *d, bool error, struct buf *out);
+void difference_json(const struct compare *c, const struct difference *d, bool error, struct json *json);

@@ -21,6 +21,7 @@
 #include "rollcall/line.h"
 
 #include "base/err.h"
+#include "base/json_write.h"
 #include "net/lookup.h"
 
 /** The ports that are tried: the first one, and three more. */
@@ -191,7 +192,7 @@ int roll_call(const struct roll_call *call, struct roll_end *end);
 int roll_status(const struct roll_end *end);
 
 /** Append the report of a roll call: the members of a JSON object, without its braces. */
-void roll_report(const struct roll_call *call, const struct roll_end *end, struct buf *out);
+void roll_report(const struct roll_call *call, const struct roll_end *end, struct json *json);
 
 /** The two sides. Return as roll_call(). */
 int coordinator_run(const struct roll_call *call, struct roll_end *end);
@@ -213,7 +214,7 @@ extern const char roll_not_ready[];
 uint64_t roll_clock_off(int64_t ms);
 
 /** Append the member "host" of a JSON object: @host, or null if it is empty. */
-void roll_put_host(struct buf *out, struct str host);
+void roll_put_host(struct json *json, struct str host);
 
 /** Append who is absent, "; absent: n1, n2 and 3 more", unless nobody is. */
 void roll_put_absent(struct buf *out, const struct wait_news *news);

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
-#include "base/json_write.h"
 #include "base/signals.h"
 #include "net/listen.h"
 
@@ -557,11 +556,11 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	return r >= 0 ? 0 : err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno));
 }
 
-void together_json(const struct ended *first, struct buf *out) {
+void together_json(const struct ended *first, struct json *json) {
 	static const char *const words[] = {"failed", "lost", "told"};
-	json_put_member(out, "why", words[first->why]);
-	json_put_number(out, "rank", first->rank);
-	roll_put_host(out, first->host);
-	json_put_number(out, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
-	json_put_member(out, "text", arena_text(out->arena, first->text.p, first->text.len));
+	json_text(json, "why", words[first->why]);
+	json_number(json, "rank", first->rank);
+	roll_put_host(json, first->host);
+	json_number(json, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
+	json_text(json, "text", arena_text(json->out->arena, first->text.p, first->text.len));
 }

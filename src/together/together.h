@@ -83,4 +83,4 @@ int together_begin(struct together *together, const struct roll_call *call, cons
 		   struct err *err);
 
 /** Append who was first: the members of a JSON object. */
-void together_json(const struct ended *first, struct buf *out);
+void together_json(const struct ended *first, struct json *json);

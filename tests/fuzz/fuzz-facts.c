@@ -48,7 +48,7 @@ static void check_difference(const struct compare *c, const struct difference *d
 	struct buf text = BUF(c->arena);
 	HOLDS(d->n_values == 2 && d->values[0].n == 1 && d->values[1].n == 1);
 	difference_text(c, d, &text);
-	difference_json(c, d, true, &text);
+	difference_json(c, d, true, &(struct json){.out = &text});
 	HOLDS(text.len > 0 && !memchr(text.p, '\0', text.len));
 }
 

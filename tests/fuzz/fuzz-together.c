@@ -21,7 +21,7 @@ static uint32_t n_reports;
 
 static void count_report(struct together *t, const struct ended *first) {
 	struct buf out = BUF(t->call->arena);
-	together_json(first, &out);
+	together_json(first, &(struct json){.out = &out});
 	HOLDS(first->rank < SIZE);
 	n_reports++;
 }

@@ -96,9 +96,10 @@ static const char *sentences(void) {
 
 static const char *objects(void) {
 	struct buf out = BUF(&arena);
+	struct json json = {.out = &out};
 	struct compare_parties parties;
 	for (struct difference *d = compare(&parties); d; d = d->next) {
-		difference_json(&room.compare, d, false, &out);
+		difference_json(&room.compare, d, false, &json);
 	}
 	return buf_text(&out);
 }

@@ -12,7 +12,7 @@ static struct arena arena;
 
 static const char *report(const struct roll_call *call, const struct roll_end *end) {
 	struct buf out = BUF(&arena);
-	roll_report(call, end, &out);
+	roll_report(call, end, &(struct json){.out = &out});
 	return arena_format(&arena, "{%s}", buf_text(&out));
 }
 
