@@ -108,8 +108,11 @@ static int mount_self(struct csrun *c, struct err *err) {
 static int read_site(struct distrun_session *s, struct analysis *a, struct err *err) {
 	struct csrun *c = &a->csrun;
 	struct words options = WORDS(&s->arena), contained = WORDS(&s->arena);
-	int r = csrun_settings(c, s, SETTINGS_OF_BOTH | SETTING(SITE_NODES) | SETTING(SITE_GRES_NODE), err);
-	r = r < 0 ? r : csrun_contain(c, false, err);
+	int r = csrun_settings(c, s, err);
+	if (r == 0) {
+		csrun_choose(c, SITE_GRES_NODE);
+		r = csrun_contain(c, false, err);
+	}
 	if (r == 0 && c->runtime->by_srun) {
 		r = mount_self(c, err);
 	}

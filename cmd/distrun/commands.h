@@ -16,6 +16,7 @@ struct distrun_session {
 	struct notes notes;
 	struct settings settings;
 	struct speaker speaker;
+	enum command command;
 	/** The name of the subcommand in usage lines: "distrun exec", or "csrun_cpu". */
 	const char *called;
 	/**

@@ -15,27 +15,6 @@
 #define FIRST_INSIDE	    "/distinit"
 #define FIRST_FOLDER_INSIDE "/mnt/0"
 
-/** The option of each setting. */
-static const unsigned option_of[SITE_N] = {
-	[SITE_IMAGE] = OPT_IMAGE,
-	[SITE_MOUNT_DIRS] = OPT_MOUNT_DIRS,
-	[SITE_NODES] = OPT_TOTAL_NODES,
-	[SITE_TASKS_PER_NODE] = OPT_TASKS_PER_NODE,
-	[SITE_CPUS_PER_TASK] = OPT_CPUS_PER_TASK,
-	[SITE_GRES] = OPT_GRES,
-	[SITE_GRES_NODE] = OPT_GRES_NODE,
-	[SITE_RUNTIME] = OPT_RUNTIME,
-	[SITE_RUNTIME_ARGS] = OPT_RUNTIME_ARGS,
-	[SITE_PARTITION] = OPT_PARTITION,
-	[SITE_ACCOUNT] = OPT_ACCOUNT,
-	[SITE_SRUN_ARGS] = OPT_SRUN_ARGS,
-	[SITE_DISTINIT] = OPT_DISTINIT,
-	[SITE_SINGLE_TASK_NODES] = OPT_SINGLE_TASK_NODES,
-	[SITE_CYCLIC] = OPT_CYCLIC,
-	[SITE_ALLOC_NODE] = OPT_ALLOC_NODE,
-	[SITE_EXCLUDE_GRES] = OPT_EXCLUDE_GRES,
-};
-
 // --- settings
 // --------------------------------------------------------------------------------------
 
@@ -61,14 +40,10 @@ static int read_site(struct csrun *c, struct err *err) {
 	return site_read(c->arena, &places, &c->site, err);
 }
 
-/**
- * Choose the value of setting @id. A value of the site's file has the file's name and line as its
- * source.
- */
-static void choose(struct csrun *c, enum site_id id) {
+void csrun_choose(struct csrun *c, enum site_id id) {
 	const struct settings *settings = &c->s->settings;
-	const char *value = settings->value[option_of[id]];
-	const char *from = value ? settings_label(settings, option_of[id]) : NULL;
+	const char *value = settings->value[id];
+	const char *from = value ? settings_label(settings, id) : NULL;
 	if (!value) {
 		value = env_value(&c->s->env, site_names[id].variable);
 		from = value ? site_names[id].variable : NULL;
@@ -136,7 +111,7 @@ int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *e
 	return read_truth(c->value[id], c->from[id], out, err);
 }
 
-int csrun_settings(struct csrun *c, struct distrun_session *s, uint32_t ids, struct err *err) {
+int csrun_settings(struct csrun *c, struct distrun_session *s, struct err *err) {
 	int r = csrun_site(c, s, err);
 	if (r < 0) {
 		return r;
@@ -150,9 +125,9 @@ int csrun_settings(struct csrun *c, struct distrun_session *s, uint32_t ids, str
 		s->speaker.log = LOG_INFO;
 	}
 	site_check_variables(&s->env, &s->notes);
-	for (int id = 0; id < SITE_N; id++) {
-		if (ids & SETTING(id)) {
-			choose(c, (enum site_id)id);
+	for (const struct option *option = distrun_options.options; option->commands; option++) {
+		if (option->id < SITE_N && (option->commands & s->command)) {
+			csrun_choose(c, (enum site_id)option->id);
 		}
 	}
 	return 0;

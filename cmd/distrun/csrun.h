@@ -46,14 +46,6 @@ struct csrun {
 	struct words carried;
 };
 
-#define SETTING(id) (1U << (id))
-
-/** The settings of both commands. */
-#define SETTINGS_OF_BOTH \
-	(SETTING(SITE_IMAGE) | SETTING(SITE_MOUNT_DIRS) | SETTING(SITE_RUNTIME) | \
-	 SETTING(SITE_RUNTIME_ARGS) | SETTING(SITE_PARTITION) | SETTING(SITE_ACCOUNT) | \
-	 SETTING(SITE_SRUN_ARGS) | SETTING(SITE_DISTINIT))
-
 /** Print that the command is missing. Returns the status to exit with. */
 int csrun_refuse(struct distrun_session *s);
 
@@ -61,11 +53,16 @@ int csrun_refuse(struct distrun_session *s);
 int csrun_site(struct csrun *c, struct distrun_session *s, struct err *err);
 
 /**
- * Begin, and read the settings @ids (flags from SETTING()): from the option, else the CSRUN_*
- * variable, else the site's file.
- * Returns 0 or a negative errno.
+ * Begin, and choose the value of each setting that is an option of this subcommand. Returns 0 or a
+ * negative errno.
  */
-int csrun_settings(struct csrun *c, struct distrun_session *s, uint32_t ids, struct err *err);
+int csrun_settings(struct csrun *c, struct distrun_session *s, struct err *err);
+
+/**
+ * Choose the value of setting @id: the option's, else that of the CSRUN_* variable, else the site
+ * file's, whose source is the file with the line.
+ */
+void csrun_choose(struct csrun *c, enum site_id id);
 
 /**
  * Read setting @id as a number from 1 to @max. If it is not set, *@out is unchanged. Returns 0 or
@@ -117,6 +114,3 @@ void csrun_command(const struct csrun *c, struct words *words);
  * Returns the status to exit with, if it returns.
  */
 int csrun_run(struct csrun *c, struct words *words);
-
-/** Write the site's settings, for --help. */
-void csrun_help(struct distrun_session *s, struct buf *out);

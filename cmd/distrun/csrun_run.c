@@ -187,27 +187,6 @@ void csrun_command(const struct csrun *c, struct words *words) {
 // --- shown or run
 // ----------------------------------------------------------------------------------
 
-/** The name of each setting in the output of --dry-run: its option. */
-static const char *const shown_names[SITE_N] = {
-	[SITE_IMAGE] = "image",
-	[SITE_MOUNT_DIRS] = "mount-dirs",
-	[SITE_NODES] = "total-nodes",
-	[SITE_TASKS_PER_NODE] = "tasks-per-node",
-	[SITE_CPUS_PER_TASK] = "cpus-per-task",
-	[SITE_GRES] = "gres",
-	[SITE_GRES_NODE] = "gres-node",
-	[SITE_RUNTIME] = "runtime",
-	[SITE_RUNTIME_ARGS] = "runtime-args",
-	[SITE_PARTITION] = "partition",
-	[SITE_ACCOUNT] = "account",
-	[SITE_SRUN_ARGS] = "srun-args",
-	[SITE_DISTINIT] = "distinit",
-	[SITE_SINGLE_TASK_NODES] = "single-task-nodes",
-	[SITE_CYCLIC] = "cyclic",
-	[SITE_ALLOC_NODE] = "alloc-node",
-	[SITE_EXCLUDE_GRES] = "exclude-gres",
-};
-
 /** Write "# NAME=VALUE   FROM", a comment line. */
 static void put_row(struct buf *out, const char *name, const char *value, const char *from) {
 	struct buf cell = BUF(out->arena);
@@ -231,7 +210,7 @@ static int show(struct csrun *c, struct words *words) {
 	buf_putc(&out, '\n');
 	for (int id = 0; id < SITE_N; id++) {
 		if (c->value[id] && id != SITE_MOUNT_DIRS) {
-			put_row(&out, shown_names[id], c->value[id], c->from[id]);
+			put_row(&out, site_names[id].option, c->value[id], c->from[id]);
 		}
 	}
 	for (size_t i = 0; i < c->mounts.n; i++) {
@@ -319,25 +298,4 @@ int csrun_run(struct csrun *c, struct words *words) {
 				  env_get(&s->env, "PATH"), &err);
 	say_failure(&s->speaker, &err);
 	return status;
-}
-
-void csrun_help(struct distrun_session *s, struct buf *out) {
-	struct csrun c;
-	struct err err;
-	if (csrun_site(&c, s, &err) < 0) {
-		buf_putf(out, "\nThe site file cannot be read: %s\n", err.text);
-		return;
-	}
-	if (!c.site.path) {
-		buf_puts(out, "\nThere is no site file (/etc/distinit/site.conf, CSRUN_SITE, --site).\n");
-		return;
-	}
-	buf_putf(out, "\nThe site's settings (%s):\n", c.site.path);
-	for (int id = 0; id < SITE_N; id++) {
-		if (c.site.value[id]) {
-			buf_putf(out, "  %s=", site_names[id].file);
-			word_put(out, c.site.value[id]);
-			buf_putc(out, '\n');
-		}
-	}
 }

@@ -110,10 +110,7 @@ int command_exec(struct distrun_session *s) {
 		return csrun_refuse(s);
 	}
 	struct words words = WORDS(&s->arena);
-	int r = csrun_settings(&c, s,
-			       SETTINGS_OF_BOTH | SETTING(SITE_GRES_NODE) | SETTING(SITE_EXCLUDE_GRES) |
-				       SETTING(SITE_ALLOC_NODE),
-			       &err);
+	int r = csrun_settings(&c, s, &err);
 	r = r < 0 ? r : put_all(&c, &words, &err);
 	if (r < 0) {
 		say_notes(&s->speaker, &s->notes);

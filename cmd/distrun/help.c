@@ -25,6 +25,28 @@ static void help_of_program(struct buf *out) {
 	buf_puts(out, program_end);
 }
 
+/** Write the site's settings. */
+static void help_of_site(struct distrun_session *s, struct buf *out) {
+	struct csrun c;
+	struct err err;
+	if (csrun_site(&c, s, &err) < 0) {
+		buf_putf(out, "\nThe site file cannot be read: %s\n", err.text);
+		return;
+	}
+	if (!c.site.path) {
+		buf_puts(out, "\nThere is no site file (/etc/distinit/site.conf, CSRUN_SITE, --site).\n");
+		return;
+	}
+	buf_putf(out, "\nThe site's settings (%s):\n", c.site.path);
+	for (int id = 0; id < SITE_N; id++) {
+		if (c.site.value[id]) {
+			buf_putf(out, "  %s=", site_names[id].file);
+			word_put(out, c.site.value[id]);
+			buf_putc(out, '\n');
+		}
+	}
+}
+
 int print_help(struct distrun_session *s, const struct distrun_subcommand *of) {
 	struct buf out = BUF(&s->arena);
 	if (!of->name) {
@@ -35,7 +57,7 @@ int print_help(struct distrun_session *s, const struct distrun_subcommand *of) {
 		 of->arguments, of->about ? of->about : "Internal part of distrun analyze.");
 	options_write_help(&out, &distrun_options, of->command);
 	if (of->command & (CMD_EXEC | CMD_LAUNCH | CMD_ANALYZE)) {
-		csrun_help(s, &out);
+		help_of_site(s, &out);
 	}
 	return say_result(&s->speaker, buf_str(&out));
 }

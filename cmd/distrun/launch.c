@@ -164,11 +164,7 @@ int command_launch(struct distrun_session *s) {
 		return csrun_refuse(s);
 	}
 	struct words words = WORDS(&s->arena);
-	int r = csrun_settings(&c, s,
-			       SETTINGS_OF_BOTH | SETTING(SITE_NODES) | SETTING(SITE_TASKS_PER_NODE) |
-				       SETTING(SITE_CPUS_PER_TASK) | SETTING(SITE_GRES) |
-				       SETTING(SITE_SINGLE_TASK_NODES) | SETTING(SITE_CYCLIC),
-			       &err);
+	int r = csrun_settings(&c, s, &err);
 	r = r < 0 ? r : put_all(&c, &words, &err);
 	if (r < 0) {
 		say_notes(&s->speaker, &s->notes);

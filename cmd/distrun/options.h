@@ -4,6 +4,7 @@
 /** distrun's options: the subcommands that have them, and their ids. The table is in options.c. */
 
 #include "common/settings.h"
+#include "srun/site.h"
 
 /** The subcommands, as flags: an option can belong to several. */
 enum command {
@@ -17,8 +18,9 @@ enum command {
 	CMD_PROBE = 64,
 };
 
+/** The ids below SITE_N are the settings. */
 enum option_id {
-	OPT_FORMAT,
+	OPT_FORMAT = SITE_N,
 	OPT_REQUIRE,
 	OPT_NAME,
 	OPT_CSX,
@@ -31,24 +33,7 @@ enum option_id {
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_SITE,
-	OPT_IMAGE,
-	OPT_RUNTIME,
-	OPT_RUNTIME_ARGS,
-	OPT_MOUNT_DIRS,
-	OPT_PARTITION,
-	OPT_ACCOUNT,
-	OPT_SRUN_ARGS,
-	OPT_DISTINIT,
-	OPT_GRES,
-	OPT_GRES_NODE,
-	OPT_EXCLUDE_GRES,
-	OPT_ALLOC_NODE,
 	OPT_LOGGING,
-	OPT_TOTAL_NODES,
-	OPT_TASKS_PER_NODE,
-	OPT_CPUS_PER_TASK,
-	OPT_SINGLE_TASK_NODES,
-	OPT_CYCLIC,
 	OPT_FOR,
 	OPT_FILL,
 	OPT_DRY_RUN,

@@ -42,8 +42,9 @@ enum site_id {
 struct site_name {
 	/** In the file; NULL: the file cannot set it. */
 	const char *file;
-	/** As an environment variable. */
+	/** As an environment variable, and as an option. */
 	const char *variable;
+	const char *option;
 };
 
 extern const struct site_name site_names[SITE_N];
