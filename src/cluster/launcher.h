@@ -29,13 +29,15 @@ struct launcher {
 	/** The variable that identifies this launcher, if it is not `rank`. */
 	const char *recognised_by;
 	/**
-	 * Whether this launcher started us, if `rank` and `size` are set. NULL: they are enough.
-	 * Needed if other software uses the same two names.
+	 * Whether this launcher started us, if `rank` and `size` are set: the words "with" and
+	 * "without" of a row (source/row.h), and a function. NULL: no such condition. Needed if
+	 * other software uses the same two names.
 	 */
+	const char *row;
 	bool (*detect)(const struct input *in);
 	/**
 	 * Alternative: it started us if the first source with this name recognises its manager.
-	 * NULL: only `detect` decides.
+	 * NULL: only `row` and `detect` decide.
 	 */
 	const char *as_source;
 	/**

@@ -9,6 +9,7 @@
 #include "flow/tables.h"
 #include "net/own.h"
 #include "source/ask.h"
+#include "source/row.h"
 
 #include <errno.h>
 #include <string.h>
@@ -71,7 +72,8 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 			return source_detect(in, sources[i]);
 		}
 	}
-	return !l->detect || l->detect(in);
+	const char *by;
+	return (!l->row || row_holds(in, l->row, &by)) && (!l->detect || l->detect(in));
 }
 
 /** Whether launcher @l counts if @source gave the placement. Its rank and size are set, or with @half its rank alone. */

@@ -4,8 +4,8 @@
  * The launchers, the innermost first. An outer launcher starts an inner one, so variables leak from
  * the outer to the inner launcher, never the other way.
  *
- * This is the only list: the table (flow/tables.c) and the build (src/meson.build) follow from it.
- * LAUNCHER(name) stands for `launcher_name` in src/launcher/name.c.
+ * This is the only list: the table (flow/tables.c) follows from it. LAUNCHER(name) stands for
+ * `launcher_name` in rows.c.
  */
 
 // clang-format off

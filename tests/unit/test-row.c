@@ -259,6 +259,17 @@ static void check_table(void) {
 	}
 }
 
+/** The rows of launchers have conditions only. */
+static void check_launchers(void) {
+	for (size_t i = 0; launchers[i]; i++) {
+		struct row_word word;
+		for (const char *rest = launchers[i]->row; rest && row_next(&rest, &word);) {
+			checkf((word.field == ROW_WITH || word.field == ROW_WITHOUT) && word.variables.len,
+			       "%s: a condition, of a variable", launchers[i]->name);
+		}
+	}
+}
+
 int main(void) {
 	arena = fixture_arena();
 	check_language();
@@ -267,6 +278,7 @@ int main(void) {
 	check_conditions();
 	check_reading();
 	check_table();
+	check_launchers();
 
 	const char *row = "hosts!=A|B nnodes#=N_{J} with?=W:x without=V|U job=J";
 	check_text(row_known_by(&arena, row),
