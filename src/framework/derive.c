@@ -101,12 +101,12 @@ void derive_address(struct derivation *d, const char *name, const char *before, 
 	derive(d, name, buf_str(&buf), why);
 }
 
-/** Derive @name as @value, of the network interface, with @before in front; NULL: it is not known. */
-static void derive_way(struct derivation *d, const char *name, const char *before, const char *value) {
+/** Derive the framework's variable as @value, of the network interface, with @before in front; NULL: it is not known. */
+static void derive_way(struct derivation *d, const char *before, const char *value) {
+	const char *name = d->framework->interface, *why = d->interface.why;
 	if (derive_keeps(d, name)) {
 		return;
 	}
-	const char *why = d->interface.why;
 	if (!value) {
 		notes_add(d->notes, "%s is left out: %s", name, why);
 		derive_leaves_out(d, name, why);
@@ -115,10 +115,14 @@ static void derive_way(struct derivation *d, const char *name, const char *befor
 	derive(d, name, str_of(arena_format(d->env->arena, "%s%s", before, value)), why);
 }
 
-void derive_interface(struct derivation *d, const char *name, const char *before) {
-	derive_way(d, name, before, d->interface.name);
+void derive_interface(struct derivation *d) {
+	derive_way(d, "", d->interface.name);
 }
 
-void derive_own_address(struct derivation *d, const char *name) {
-	derive_way(d, name, "", d->interface.name ? d->interface.address : NULL);
+void derive_interface_exactly(struct derivation *d) {
+	derive_way(d, "=", d->interface.name);
+}
+
+void derive_own_address(struct derivation *d) {
+	derive_way(d, "", d->interface.name ? d->interface.address : NULL);
 }

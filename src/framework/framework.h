@@ -46,6 +46,7 @@ struct interface {
 
 /** The form of the lines in a host file. */
 enum hostfile_form {
+	HOSTFILE_NONE,
 	/** "host slots=4": Open MPI, Horovod, DeepSpeed. */
 	HOSTFILE_SLOTS,
 	/** "host:4": Hydra. */
@@ -86,8 +87,8 @@ struct framework {
 	const char *sets;
 	/** Part of the default set. */
 	bool standard;
-	/** It needs a host file. */
-	bool hostfile;
+	/** The host file that it needs. */
+	enum hostfile_form hostfile;
 	/** The variable for the network interface, or for the address on it; NULL: it needs none. */
 	const char *interface;
 	/**
@@ -124,11 +125,13 @@ void derive_replaces_link(struct derivation *d, const char *name, const char *se
 /** Record why @name is not set, although users may expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 
-/** Derive variable @name from the network interface, with @before in front of its name. */
-void derive_interface(struct derivation *d, const char *name, const char *before);
-
-/** Derive @name as this node's address on the network interface. */
-void derive_own_address(struct derivation *d, const char *name);
+/**
+ * `derive` of the frameworks that set the name of the network interface, where '=' in front tells it from
+ * the beginning of a name; or this node's own address on it.
+ */
+void derive_interface(struct derivation *d);
+void derive_interface_exactly(struct derivation *d);
+void derive_own_address(struct derivation *d);
 
 /** Derive @name as the host of the rendezvous, without brackets around an IPv6 address. */
 void derive_master_addr(struct derivation *d, const char *name);
@@ -141,13 +144,10 @@ void derive_address(struct derivation *d, const char *name, const char *before, 
 		    const char *why);
 
 /**
- * Make the text of the host file, in @form. @counted: each line needs its number of ranks.
- * Returns NULL; or why this framework gets no host file, with a warning if the user wants one.
+ * `derive` of the frameworks that need a host file: make its text, and set all their variables to its
+ * path. If it is not possible, there is a warning where the user wants one.
  */
-const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool counted);
-
-/** The same, and set each of @names (NULL ends the list) to its path. */
-void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form);
+void derive_hostfile(struct derivation *d);
 
 /**
  * A process as frameworks count them: each rank in scope "task", else one per node. The master's is

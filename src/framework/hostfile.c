@@ -35,9 +35,10 @@ static bool has_ipv6(const struct hosts *hosts) {
 	return i < hosts->n;
 }
 
-/** Why a host file of this form is not possible, or NULL. */
-static const char *not_possible(const struct derivation *d, enum hostfile_form form, bool counted) {
+/** Why the framework's host file is not possible, or NULL. Who gets its path by an option needs the numbers. */
+static const char *not_possible(const struct derivation *d) {
 	const struct cluster *c = d->cluster;
+	enum hostfile_form form = d->framework->hostfile;
 	if (!d->hostfile.path) {
 		return "no host file is written without --hostfile-output=FILE";
 	}
@@ -48,7 +49,7 @@ static const char *not_possible(const struct derivation *d, enum hostfile_form f
 	if (why) {
 		return why;
 	}
-	if (counted && slots_on(d, 0) == UNKNOWN) {
+	if (!*d->framework->sets && slots_on(d, 0) == UNKNOWN) {
 		return "the number of ranks per node is not known: set PET_NPROC_PER_NODE=N";
 	}
 	if (form == HOSTFILE_COLON && has_ipv6(&c->place.hosts)) {
@@ -79,25 +80,23 @@ static struct str make_text(const struct derivation *d, enum hostfile_form form)
 	return buf_str(&buf);
 }
 
-const char *derive_hostfile(struct derivation *d, enum hostfile_form form, bool counted) {
-	const char *why = not_possible(d, form, counted);
+void derive_hostfile(struct derivation *d) {
+	const struct framework *f = d->framework;
+	const char *why = not_possible(d);
 	if (why && d->hostfile.path) {
-		notes_add(d->notes, "no host file for %s: %s", d->framework->name, why);
+		notes_add(d->notes, "no host file for %s: %s", f->name, why);
 	}
 	if (!why && !d->hostfile.text.p) {
-		d->hostfile.form = form;
-		d->hostfile.text = make_text(d, form);
+		d->hostfile.form = f->hostfile;
+		d->hostfile.text = make_text(d, f->hostfile);
 	}
-	return why;
-}
-
-void derive_hostfile_path(struct derivation *d, const char *const *names, enum hostfile_form form) {
-	const char *why = derive_hostfile(d, form, false);
-	for (; *names; names++) {
+	struct str rest = str_of(f->sets), word;
+	while (*f->sets && str_cut(&rest, ' ', &word)) {
+		const char *name = arena_text(d->env->arena, word.p, word.len);
 		if (!why) {
-			derive(d, *names, str_of(d->hostfile.path), "the host file of --hostfile-output");
-		} else if (!derive_keeps(d, *names)) {
-			derive_leaves_out(d, *names, why);
+			derive(d, name, str_of(d->hostfile.path), "the host file of --hostfile-output");
+		} else if (!derive_keeps(d, name)) {
+			derive_leaves_out(d, name, why);
 		}
 	}
 }

@@ -3,8 +3,8 @@
 /*
  * The frameworks, in the order in which they run.
  *
- * This is the only list: the table (flow/tables.c) and the build (src/meson.build) follow from it.
- * FRAMEWORK(name) stands for `framework_name` in src/framework/name.c.
+ * This is the only list: the table (flow/tables.c) follows from it. FRAMEWORK(name) stands for
+ * `framework_name`, in rows.c or in a file of its own.
  */
 
 // clang-format off
