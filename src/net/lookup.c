@@ -69,23 +69,27 @@ static _Noreturn void child(const char *const names[], uint32_t n, uint16_t port
 	_exit(0);
 }
 
-const char *lookup_why_not(const struct lookup_answer *answer) {
+enum lookup_fault lookup_fault(const struct lookup_answer *answer) {
 	switch (answer->code) {
 	case 0:
-		return answer->addresses.n ? NULL : "the name has no address";
+		return answer->addresses.n ? LOOKUP_FOUND : LOOKUP_NO_ADDRESS;
 #ifdef EAI_NODATA
 	case EAI_NODATA:
-		return "the name has no address";
+		return LOOKUP_NO_ADDRESS;
 #endif
 	case EAI_NONAME:
-		return "the name does not resolve";
+		return LOOKUP_NO_NAME;
 	case EAI_AGAIN:
-		return "no name server answers";
-	case EAI_SYSTEM:
-		return strerror(answer->error);
+		return LOOKUP_NO_SERVER;
 	default:
-		return "the look-up failed";
+		return LOOKUP_FAILED;
 	}
+}
+
+const char *lookup_why_not(const struct lookup_answer *answer) {
+	static const char *const texts[] = {NULL, "the name does not resolve", "the name has no address",
+					    "no name server answers", "the look-up failed"};
+	return answer->code == EAI_SYSTEM ? strerror(answer->error) : texts[lookup_fault(answer)];
 }
 
 /** Whether the child's answer is valid. The child has handled data from a name server. */
@@ -182,10 +186,12 @@ int lookup(struct watch *watch, const char *host, uint16_t port, struct addresse
 	if (r < 0) {
 		return r;
 	}
-	const char *why_not = lookup_why_not(&answer);
-	if (why_not) {
+	enum lookup_fault fault = lookup_fault(&answer);
+	if (fault) {
 		// A later look-up may succeed.
-		return err_set(&watch->failure, EAGAIN, "%s", why_not);
+		err_set(&watch->failure, fault == LOOKUP_NO_NAME ? ENOENT : EAGAIN, "%s",
+			lookup_why_not(&answer));
+		return -EAGAIN;
 	}
 	*out = answer.addresses;
 	return 0;

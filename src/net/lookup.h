@@ -45,7 +45,7 @@ void address_set_port(struct address *address, uint16_t port);
  * signal. An address needs neither a child nor the resolver.
  *
  * Returns 0; -EAGAIN if the name does not resolve (yet) or the deadline passed, with
- * @watch->failure set; -EINTR if a signal came.
+ * @watch->failure set, whose code is ENOENT for a name that does not resolve; -EINTR if a signal came.
  */
 int lookup(struct watch *watch, const char *host, uint16_t port, struct addresses *out);
 
@@ -81,5 +81,17 @@ int lookups_read(const struct lookups *lookups, struct lookup_answer *answer);
 /** Terminate the child, if there is one. */
 void lookups_end(struct lookups *lookups);
 
-/** Why a name has no address: a clause; NULL: it has one. */
+enum lookup_fault {
+	LOOKUP_FOUND,
+	/** The name does not resolve. */
+	LOOKUP_NO_NAME,
+	LOOKUP_NO_ADDRESS,
+	LOOKUP_NO_SERVER,
+	LOOKUP_FAILED,
+};
+
+/** Why a name has no address. */
+enum lookup_fault lookup_fault(const struct lookup_answer *answer);
+
+/** The same as a clause; NULL: it has one. */
 const char *lookup_why_not(const struct lookup_answer *answer);

@@ -112,21 +112,27 @@ static const char *who_came(const struct coordinator *co, const struct address *
 static const char *reason(const struct coordinator *co, uint32_t rank) {
 	const struct lookup_answer *answer;
 	bool looked_up = was_looked_up(co, rank, &answer);
-	const char *why_not = answer ? lookup_why_not(answer) : looked_up ? "no name server answers" : NULL;
 	uint64_t gone = co->seats[rank].gone;
 	char text[ADDRESS_TEXT];
 	if (gone) {
 		return arena_format(co->arena, "was here, gone for %s",
 				    duration_text((co->now - gone) / 1000 * 1000).s);
 	}
-	if (!answer || why_not) {
-		bool name = why_not && strncmp(why_not, "the name", 8) == 0;
-		return name	 ? arena_format(co->arena, "its%s", why_not + 3)
-		       : why_not ? why_not
-				 : "never came";
+	if (!answer) {
+		return looked_up ? "no name server answers" : "never came";
 	}
-	address_text(&answer->addresses.at[0], text);
-	return arena_format(co->arena, "resolves to %s, %s", text, who_came(co, &answer->addresses.at[0]));
+	switch (lookup_fault(answer)) {
+	case LOOKUP_FOUND:
+		address_text(&answer->addresses.at[0], text);
+		return arena_format(co->arena, "resolves to %s, %s", text,
+				    who_came(co, &answer->addresses.at[0]));
+	case LOOKUP_NO_NAME:
+		return "its name does not resolve";
+	case LOOKUP_NO_ADDRESS:
+		return "its name has no address";
+	default:
+		return lookup_why_not(answer);
+	}
 }
 
 const char *absent_text(struct coordinator *co) {

@@ -483,7 +483,7 @@ static int call_on(struct member *m) {
 static const char *suspicion(const struct member *m) {
 	const struct roll_call *call = m->call;
 	// The kubelet writes a pod's own name into /etc/hosts: that it resolves here says nothing of the master's.
-	if (call->pod && strstr(m->watch.failure.text, "not resolve")) {
+	if (call->pod && m->watch.failure.code == ENOENT) {
 		return arena_format(call->arena, ", and is it ready: %s", roll_not_ready);
 	}
 	return call->wait_only ? ", or does it wait in an init container, where it has no name" : "";

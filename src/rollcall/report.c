@@ -24,7 +24,7 @@ void roll_put_host(struct json *json, struct str host) {
 
 static void put_absentee(struct json *json, const struct absentee *a) {
 	const struct lookup_answer *answer = a->answer;
-	int resolves = answer ? !lookup_why_not(answer) : -1;
+	int resolves = answer ? lookup_fault(answer) == LOOKUP_FOUND : -1;
 	bool never = a->gone_ms == UINT64_MAX;
 	json_number(json, "rank", a->rank);
 	roll_put_host(json, a->host);
