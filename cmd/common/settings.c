@@ -175,6 +175,9 @@ int settings_choose(const struct settings *settings, unsigned id, const char *co
 	const char *value = settings->value[id];
 	struct nearest best = {.word = str_of(value)};
 	struct buf all = BUF(settings->arena);
+	if (!value) {
+		return 0;
+	}
 	for (int i = 0; words[i]; i++) {
 		if (strcmp(words[i], value) == 0) {
 			return i;

@@ -153,8 +153,8 @@ static inline bool settings_on(const struct settings *settings, unsigned id) {
 }
 
 /**
- * Find the value of @id in @words, which ends with NULL. Returns its index; -EINVAL: @err lists
- * @words.
+ * Find the value of @id in @words, which ends with NULL. Returns its index, 0 if it is not set; -EINVAL: @err
+ * lists @words.
  */
 int settings_choose(const struct settings *settings, unsigned id, const char *const *words, struct err *err);
 
@@ -179,8 +179,6 @@ int option_flag(struct str value);
 static inline bool option_is_end(const struct option *option) {
 	return !option->commands;
 }
-
-char *option_variable(struct arena *arena, const struct option_table *table, const struct option *option);
 
 /**
  * Set @option to @value, from the command line or a variable. NULL: a flag without a value.

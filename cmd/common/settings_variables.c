@@ -33,7 +33,8 @@ static bool variable_matches(const struct option_table *table, const struct opti
 	return true;
 }
 
-char *option_variable(struct arena *arena, const struct option_table *table, const struct option *option) {
+static char *option_variable(struct arena *arena, const struct option_table *table,
+			     const struct option *option) {
 	struct buf buf = BUF(arena);
 	buf_puts(&buf, table->prefix);
 	for (const char *name = variable_name(table, option); *name; name++) {

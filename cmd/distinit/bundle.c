@@ -2,42 +2,29 @@
 
 #include "distinit/subcommands.h"
 
+#include "base/words.h"
 #include "env/bundle.h"
 #include "flow/tables.h"
 #include "source/ask.h"
 
-static size_t add_names(const char **out, const char *const *names) {
-	size_t n = 0;
-	for (; names[n]; n++) {
-		out[n] = names[n];
+static void add_names(struct words *out, const char *const *names) {
+	for (; *names; names++) {
+		words_add(out, *names);
 	}
-	return n;
 }
 
 /** The variables that managers and launchers are read from. They belong to one host or rank. */
 const char *const *own_variables(struct session *s) {
-	size_t n = 1;
+	struct words own = WORDS(&s->arena);
 	for (size_t i = 0; sources[i]; i++) {
-		const char *const *reads = source_reads(&s->arena, sources[i]);
-		for (size_t k = 0; reads[k]; k++) {
-			n++;
-		}
-	}
-	for (size_t i = 0; launchers[i]; i++) {
-		n += LAUNCHER_READS;
-	}
-	const char **own = arena_array(&s->arena, n, sizeof(*own));
-	n = 0;
-	for (size_t i = 0; sources[i]; i++) {
-		n += add_names(own + n, source_reads(&s->arena, sources[i]));
+		add_names(&own, source_reads(&s->arena, sources[i]));
 	}
 	for (size_t i = 0; launchers[i]; i++) {
 		const char *reads[LAUNCHER_READS];
 		launcher_reads(launchers[i], reads);
-		n += add_names(own + n, reads);
+		add_names(&own, reads);
 	}
-	own[n] = NULL;
-	return own;
+	return (const char *const *)words_vector(&own);
 }
 
 static int write_bundle(struct session *s, struct buf *out, struct err *err) {

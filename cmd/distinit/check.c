@@ -231,9 +231,7 @@ int command_check(struct session *s) {
 	struct facts facts;
 	struct findings findings = {.arena = &s->arena};
 	struct buf out = BUF(&s->arena);
-	int format = settings_on(&s->settings, OPT_FORMAT)
-			     ? settings_choose(&s->settings, OPT_FORMAT, formats, &err)
-			     : 0;
+	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
 	session_fill_forgotten(s);
 	int r = format < 0 ? format : session_derive(s, &err);
 	r = r < 0 ? r : session_check_separated(s, "check", &err);

@@ -47,7 +47,7 @@ static bool are_few(uint64_t set) {
 	return set == 0;
 }
 
-static void put_caps(struct buf *out, uint64_t set, uint64_t known) {
+static void put_set(struct buf *out, uint64_t set, uint64_t known) {
 	uint64_t lacks = known & ~set;
 	if (!set) {
 		buf_puts(out, "none");
@@ -59,6 +59,17 @@ static void put_caps(struct buf *out, uint64_t set, uint64_t known) {
 	} else {
 		put_names(out, set);
 	}
+}
+
+/** The effective capabilities, and the bounding set of @c if it is another. */
+static void put_caps(struct buf *out, const struct credentials *c, uint64_t effective) {
+	explain_label(out, "  capabilities");
+	put_set(out, effective, c->caps_known);
+	if (c->caps.bounding != effective) {
+		buf_puts(out, "; bounding set ");
+		put_set(out, c->caps.bounding, c->caps_known);
+	}
+	buf_putc(out, '\n');
 }
 
 static void put_ids(struct buf *out, const struct credentials *c) {
@@ -137,13 +148,7 @@ static void put_workload(struct session *s, struct buf *out, const struct proces
 	put_ids(out, w);
 	buf_puts(out, w->no_new_privs ? ", no_new_privs" : "");
 	buf_puts(out, s->flow.wishes.any ? "\n" : " (as it is)\n");
-	explain_label(out, "  capabilities");
-	put_caps(out, r->workload_caps, w->caps_known);
-	if (w->caps.bounding != r->workload_caps) {
-		buf_puts(out, "; bounding set ");
-		put_caps(out, w->caps.bounding, w->caps_known);
-	}
-	buf_putc(out, '\n');
+	put_caps(out, w, r->workload_caps);
 	if (!(r->workload_caps & CAP_BIT(CAP_IPC_LOCK))) {
 		explain_label(out, "  locked memory");
 		if (r->process.memlock == UINT64_MAX) {
@@ -170,13 +175,7 @@ void explain_process(struct session *s, const struct process_report *r, struct b
 	buf_putf(out, "PID %u, ", p->pid);
 	put_ids(out, &p->has);
 	buf_putc(out, '\n');
-	explain_label(out, "  capabilities");
-	put_caps(out, p->has.caps.effective, p->has.caps_known);
-	if (p->has.caps.bounding != p->has.caps.effective) {
-		buf_puts(out, "; bounding set ");
-		put_caps(out, p->has.caps.bounding, p->has.caps_known);
-	}
-	buf_putc(out, '\n');
+	put_caps(out, &p->has, p->has.caps.effective);
 	put_place(out, p);
 	put_restrictions(out, p);
 	put_workload(s, out, r);

@@ -26,9 +26,8 @@ static void put_plain(struct buf *out, const char *text) {
 	}
 }
 
-/** Append " (recognised by VARIABLE)" and end the line. */
-static void put_recognised_by(struct buf *out, const char *by) {
-	buf_puts(out, " (recognised by ");
+static void put_recognised(struct buf *out, const char *name, const char *about, const char *by) {
+	buf_putf(out, "%s: %s (recognised by ", name, about);
 	put_plain(out, by);
 	buf_puts(out, ")\n");
 }
@@ -114,15 +113,14 @@ static void put_lacks(struct buf *out, const struct cluster *c) {
 static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
 	explain_label(out, "manager");
 	if (c->source) {
-		buf_putf(out, "%s: %s", c->source->name, c->source->about);
-		put_recognised_by(out, c->recognised_by);
+		put_recognised(out, c->source->name, c->source->about, c->recognised_by);
 	} else {
 		buf_puts(out, "none recognised\n");
 	}
 	explain_label(out, "launcher");
 	if (c->launcher) {
-		buf_putf(out, "%s: %s", c->launcher->name, c->launcher->about);
-		put_recognised_by(out, launcher_recognised_by(c->launcher));
+		put_recognised(out, c->launcher->name, c->launcher->about,
+			       launcher_recognised_by(c->launcher));
 	} else {
 		buf_puts(out, "none\n");
 	}

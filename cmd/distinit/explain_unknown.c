@@ -147,7 +147,7 @@ static const char *may_be(struct guess *g, enum row_field field, struct str name
 	if (!has_word(name, words[field])) {
 		return NULL;
 	}
-	if (field >= ROW_MASTER_ADDR) {
+	if (field == ROW_MASTER_ADDR || field == ROW_MASTER_PORT) {
 		fits = numeric == (field == ROW_MASTER_PORT) && has_word(name, words[ROW_MASTER_ADDR]) &&
 		       (!numeric || number - 1 < UINT16_MAX) && host_name_is_fine(str_of(value));
 		return fits ? "" : NULL;

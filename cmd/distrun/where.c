@@ -43,17 +43,14 @@ static void put_json(struct buf *out, const struct where *w) {
 int command_where(struct distrun_session *s) {
 	static const char *const formats[] = {"text", "json", NULL};
 	struct err err;
-	int format = 0;
 	if (s->settings.arguments[0]) {
 		err_set(&err, EINVAL, "'distrun where' takes no arguments, but there is %s",
 			quote(str_of(s->settings.arguments[0])).s);
 		return session_fail(s, &err);
 	}
-	if (settings_on(&s->settings, OPT_FORMAT)) {
-		format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
-		if (format < 0) {
-			return session_fail(s, &err);
-		}
+	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
+	if (format < 0) {
+		return session_fail(s, &err);
 	}
 	struct where where;
 	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
