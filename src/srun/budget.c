@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -30,162 +29,123 @@ struct book {
 	uint64_t limit_ms;
 	uint64_t used_ms;
 	uint64_t at_ms;
+	/** As it was read. */
+	char text[TEXT_MAX];
+	size_t len;
 };
 
-static int damaged(const struct budget *b, unsigned line, const char *expected, struct err *err) {
-	return err_set(err, EINVAL,
-		       "%s:%u: %s is expected; it is not a budget file of distrun, or it is damaged: remove "
-		       "it to start again",
-		       b->path, line, expected);
-}
-
-/** Read "WORD NUMBER". */
-static bool read_entry(struct str line, struct str word, uint64_t *out) {
-	return str_starts(line, word) && num_read(str_from(line, word.len), INT64_MAX, out) == 0;
+static int fail(const struct budget *b, const char *what, int code, struct err *err) {
+	return err_set(err, code, "the budget file %s cannot be %s: %s", quote(str_of(b->path)).s, what,
+		       strerror(code));
 }
 
 /**
- * Read the file's @text. An empty file is a new budget. What follows the fourth line is of version
+ * Parse the file's text. An empty file is a new budget. What follows the fourth line is of version
  * 0.2.0, and not needed. Returns 0; -EINVAL.
  */
-static int read_book(const struct budget *b, struct str text, struct book *out, struct err *err) {
-	struct str line;
-	*out = (struct book){.at_ms = clock_wall_ms()};
-	if (text.len == 0) {
-		return 0;
-	}
-	if (!str_cut(&text, '\n', &line) || !str_is(line, "distrun budget 1")) {
-		return damaged(b, 1, "'distrun budget 1'", err);
-	}
-	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("limit "), &out->limit_ms)) {
-		return damaged(b, 2, "'limit MILLISECONDS'", err);
-	}
-	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("used "), &out->used_ms)) {
-		return damaged(b, 3, "'used MILLISECONDS'", err);
-	}
-	if (!str_cut(&text, '\n', &line) || !read_entry(line, STR("at "), &out->at_ms)) {
-		return damaged(b, 4, "'at MILLISECONDS'", err);
+static int parse(const struct budget *b, struct book *book, struct err *err) {
+	static const char *const words[] = {"distrun budget 1", "limit ", "used ", "at "};
+	uint64_t *const numbers[] = {NULL, &book->limit_ms, &book->used_ms, &book->at_ms};
+	struct str text = {book->text, book->len}, line;
+	for (unsigned i = 0; i < 4 && book->len; i++) {
+		bool good = str_cut(&text, '\n', &line) && str_starts(line, str_of(words[i]));
+		line = str_from(line, good ? strlen(words[i]) : line.len);
+		good = good && (i ? num_read(line, INT64_MAX, numbers[i]) == 0 : line.len == 0);
+		if (!good) {
+			return err_set(err, EINVAL,
+				       "%s:%u: '%s%s' is expected; it is not a budget file of distrun, or it "
+				       "is damaged: remove it to start again",
+				       b->path, i + 1, words[i], i ? "MILLISECONDS" : "");
+		}
 	}
 	return 0;
 }
 
+/** Lock the file @fd. Returns 0; -EAGAIN if another process has the lock or the file was removed. */
+static int lock(const struct budget *b, int fd, struct err *err) {
+	struct stat info;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		return errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : fail(b, "locked", errno, err);
+	}
+	if (fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+		return err_set(err, EINVAL, "the budget file %s is not a plain file",
+			       quote(str_of(b->path)).s);
+	}
+	return info.st_nlink ? 0 : -EAGAIN;
+}
+
 /**
- * Open and lock the file; create it if it does not exist. Wait up to @wait_ms for the lock. Returns
- * the file descriptor of the file that is at the path now; a negative errno.
+ * Open and lock the file; create it if @flags has O_CREAT. Wait up to @wait_ms for the lock. Returns
+ * the file descriptor; a negative errno.
  */
-static int open_locked(const struct budget *b, uint64_t wait_ms, struct err *err) {
+static int open_locked(const struct budget *b, int flags, uint64_t wait_ms, struct err *err) {
 	uint64_t until = clock_now_ms() + wait_ms;
 	for (;;) {
-		int fd = open(b->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-		struct stat opened, there;
+		int fd = open(b->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
 		if (fd < 0) {
-			int code = errno;
-			return err_set(err, code, "the budget file %s cannot be opened: %s",
-				       quote(str_of(b->path)).s, strerror(code));
+			return fail(b, "opened", errno, err);
 		}
-		// The previous lock holder may have replaced the file: then open the new one.
-		bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-		if (!locked && errno != EWOULDBLOCK && errno != EINTR) {
-			int code = errno;
-			close(fd);
-			return err_set(err, code, "the budget file %s cannot be locked: %s",
-				       quote(str_of(b->path)).s, strerror(code));
-		}
-		if (locked && fstat(fd, &opened) == 0 && stat(b->path, &there) == 0 &&
-		    opened.st_ino == there.st_ino && opened.st_dev == there.st_dev) {
-			if (S_ISREG(opened.st_mode)) {
-				return fd;
-			}
-			close(fd);
-			return err_set(err, EINVAL, "the budget file %s is not a plain file",
-				       quote(str_of(b->path)).s);
+		int r = lock(b, fd, err);
+		if (r == 0) {
+			return fd;
 		}
 		close(fd);
+		if (r != -EAGAIN) {
+			return r;
+		}
 		if (clock_now_ms() >= until) {
 			return err_set(err, ETIMEDOUT, "the budget file %s is locked by another process",
 				       quote(str_of(b->path)).s);
 		}
-		if (!locked) {
-			nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-		}
+		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	}
 }
 
+/** Open, lock and read the file. Returns its descriptor, or a negative errno. */
+static int open_book(struct budget *b, int flags, uint64_t wait_ms, struct book *book, struct err *err) {
+	int fd = open_locked(b, flags, wait_ms, err), r;
+	ssize_t n = 0;
+	*book = (struct book){.at_ms = clock_wall_ms()};
+	// A file of several machines is on a network, which may give it in pieces.
+	while (fd >= 0 && (n = read(fd, book->text + book->len, TEXT_MAX - book->len)) > 0) {
+		book->len += (size_t)n;
+	}
+	if (fd < 0) {
+		return fd;
+	}
+	r = n < 0 ? fail(b, "read", errno, err) : parse(b, book, err);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	b->limit_ms = b->limit_ms ? b->limit_ms : book->limit_ms;
+	b->used_ms = book->used_ms;
+	return fd;
+}
+
+/** Make @text the whole content of @fd. Returns 0 or a negative errno. */
+static int put(int fd, struct str text) {
+	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : write_all(fd, text);
+	return r == 0 && ftruncate(fd, (off_t)text.len) < 0 ? -errno : r;
+}
+
 /**
- * Write all of @text to @fd. If a file size limit is exceeded, this is an error, and SIGXFSZ does
- * not terminate us. Returns 0 or a negative errno.
+ * Write @book to the locked file @fd. If that fails, as at a limit of the file's size, put back what
+ * was there; SIGXFSZ does not terminate us.
  */
-static int write_whole(int fd, struct str text) {
+static int write_book(const struct budget *b, int fd, const struct book *book, struct err *err) {
+	char text[TEXT_MAX];
+	int len = snprintf(text, sizeof(text), "distrun budget 1\nlimit %lu\nused %lu\nat %lu\n",
+			   (unsigned long)book->limit_ms, (unsigned long)book->used_ms,
+			   (unsigned long)book->at_ms);
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	sigaction(SIGXFSZ, &ignore, &before);
-	int r = write_all(fd, text);
-	sigaction(SIGXFSZ, &before, NULL);
-	return r;
-}
-
-/**
- * Create the file @new with @text. Remove the leftover of an earlier run first: only the lock
- * holder creates this file.
- */
-static int make_new(const char *new, struct str text) {
-	unlink(new);
-	// If an existing file cannot be removed, it belongs to another user, and opening a FIFO
-	// would block for ever. So create the file or fail.
-	int fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		return -errno;
-	}
-	int r = write_whole(fd, text);
-	return close(fd) < 0 && r == 0 ? -errno : r;
-}
-
-/** Replace the locked file by @book. */
-static int replace(const struct budget *b, const struct book *book, struct err *err) {
-	char text[TEXT_MAX], new[4096];
-	size_t len = strlen(b->path), size;
-	size = (size_t)snprintf(text, sizeof(text), "distrun budget 1\nlimit %lu\nused %lu\nat %lu\n",
-				(unsigned long)book->limit_ms, (unsigned long)book->used_ms,
-				(unsigned long)book->at_ms);
-	if (len + sizeof(".new") > sizeof(new)) {
-		return err_set(err, ENAMETOOLONG, "the budget file's name is too long");
-	}
-	memcpy(new, b->path, len);
-	memcpy(new + len, ".new", sizeof(".new"));
-	int r = make_new(new, (struct str){text, size});
-	if (r == -EEXIST) {
-		return err_set(err, EEXIST,
-			       "the budget file %s cannot be written: %s is in the way; remove it",
-			       quote(str_of(b->path)).s, quote(str_of(new)).s);
-	}
-	r = r == 0 && rename(new, b->path) < 0 ? -errno : r;
+	int r = put(fd, (struct str){text, (size_t)len});
 	if (r < 0) {
-		unlink(new);
-		return err_set(err, -r, "the budget file %s cannot be written: %s", quote(str_of(b->path)).s,
-			       strerror(-r));
+		put(fd, (struct str){book->text, book->len});
 	}
-	return 0;
-}
-
-/** Read the locked file @fd. */
-static int read_locked(struct budget *b, int fd, struct book *book, struct err *err) {
-	char text[TEXT_MAX];
-	size_t len = 0;
-	ssize_t n;
-	// A file of several machines is on a network, which may give it in pieces.
-	while ((n = read(fd, text + len, sizeof(text) - len)) > 0) {
-		len += (size_t)n;
-	}
-	if (n < 0) {
-		int code = errno;
-		return err_set(err, code, "the budget file %s cannot be read: %s", quote(str_of(b->path)).s,
-			       strerror(code));
-	}
-	int r = read_book(b, (struct str){text, len}, book, err);
-	if (r == 0) {
-		b->limit_ms = b->limit_ms ? b->limit_ms : book->limit_ms;
-		b->used_ms = book->used_ms;
-	}
-	return r;
+	sigaction(SIGXFSZ, &before, NULL);
+	return r < 0 ? fail(b, "written", -r, err) : 0;
 }
 
 /**
@@ -203,37 +163,22 @@ static void count(struct budget *b, struct book *book) {
 
 /** Make an entry. The first only says the limit: the time of others is theirs to count. */
 static int enter(struct budget *b, uint64_t wait_ms, struct err *err) {
-	struct book book = {0};
-	int fd = open_locked(b, wait_ms, err);
+	struct book book;
+	int fd = open_book(b, O_CREAT, wait_ms, &book, err);
 	if (fd < 0) {
 		return fd;
 	}
-	int r = read_locked(b, fd, &book, err);
-	if (r == 0) {
-		book.limit_ms = b->limit_ms;
-		if (b->joined) {
-			count(b, &book);
-		}
-		r = replace(b, &book, err);
+	book.limit_ms = b->limit_ms;
+	if (b->joined) {
+		count(b, &book);
+	}
+	int r = write_book(b, fd, &book, err);
+	if (close(fd) < 0 && r == 0) {
+		r = fail(b, "written", errno, err);
 	}
 	if (r == 0) {
 		b->entered_at = clock_now_ms();
 		b->entered_ms = b->used_ms;
-	}
-	close(fd);
-	return r;
-}
-
-/** Read how much was used, and change nothing. */
-static int look(struct budget *b, struct err *err) {
-	struct book book = {0};
-	if (access(b->path, F_OK) < 0 && errno == ENOENT) {
-		return 0;
-	}
-	int fd = open_locked(b, LOCK_MS, err);
-	int r = fd < 0 ? fd : read_locked(b, fd, &book, err);
-	if (fd >= 0) {
-		close(fd);
 	}
 	return r;
 }
@@ -256,7 +201,13 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 		}
 		budget->path = arena_format(arena, "%s/%s", here, path);
 	}
-	int r = look(budget, err);
+	struct book book;
+	int r = open_book(budget, 0, LOCK_MS, &book, err);
+	if (r >= 0) {
+		close(r);
+	}
+	// Without a file, nothing was used.
+	r = r >= 0 || r == -ENOENT ? 0 : r;
 	if (r == 0 && budget->limit_ms == 0) {
 		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is given",
 			       quote(str_of(budget->path)).s);

@@ -9,7 +9,7 @@
  * entry of any run, but not more than since its own. So if a run is killed, all but its last second
  * is counted.
  *
- * The file is locked while it is read and written, and replaced as a whole. Its lines:
+ * The file is locked while it is read and written. Its lines:
  *
  *     distrun budget 1
  *     limit 5000                 milliseconds; from the last run that set a limit

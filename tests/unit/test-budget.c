@@ -124,35 +124,39 @@ static void check_counts(void) {
 	check(budget_leave(&one, &err) == 0 && one.used_ms <= used + now_ms() - began);
 }
 
-/** What stands at the name of the new file. */
-static void check_in_the_way(void) {
+/**
+ * With each limit for file sizes that the entry does not fit in: it does not count as written, the
+ * file is as it was, and the process is not killed.
+ */
+static void check_short(const char *before) {
 	struct budget b;
 	struct err err = {""};
-	const char *new = arena_format(&arena, "%s.new", path);
-	put(HEAD);
-	check(budget_open(&b, &arena, path, 900000, &err) == 0);
-	check(mkfifo(new, 0600) == 0 && budget_join(&b, &err) == 0 && access(new, F_OK) < 0);
-	check(symlink("nowhere", new) == 0 && budget_leave(&b, &err) == 0 && access(new, F_OK) < 0);
-	check(mkdir(new, 0700) == 0 && budget_join(&b, &err) == -EEXIST);
-	check_part(err.text, ".new' is in the way; remove it", "a folder in the way");
-	check(rmdir(new) == 0);
+	struct rlimit unlimited, small;
+	put(before);
+	check(budget_open(&b, &arena, path, 900000, &err) == 0 && getrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+	for (small = unlimited, small.rlim_cur = 0; small.rlim_cur < sizeof(HEAD) - 1; small.rlim_cur++) {
+		check(setrlimit(RLIMIT_FSIZE, &small) == 0);
+		int r = budget_join(&b, &err);
+		check(setrlimit(RLIMIT_FSIZE, &unlimited) == 0);
+		checkf(r == -EFBIG && !b.joined && strcmp(content(), before) == 0,
+		       "a write of %lu bytes: %d, <%s>", (unsigned long)small.rlim_cur, r, content());
+	}
+	check(budget_join(&b, &err) == 0 &&
+	      strncmp(content(), "distrun budget 1\nlimit 900000\nused ", 35) == 0);
+	check(budget_leave(&b, &err) == 0);
 }
 
-/**
- * With a limit for file sizes: the entry does not count as written, and the process is not killed.
- */
-static void check_short(void) {
+/** What is longer than an entry is gone after it; what is not a plain file is refused. */
+static void check_others(void) {
 	struct budget b;
 	struct err err = {""};
-	struct rlimit before, small = {.rlim_cur = 20};
-	put(HEAD);
-	check(budget_open(&b, &arena, path, 900000, &err) == 0 && getrlimit(RLIMIT_FSIZE, &before) == 0);
-	small.rlim_max = before.rlim_max;
-	check(setrlimit(RLIMIT_FSIZE, &small) == 0);
-	int r = budget_join(&b, &err);
-	check(setrlimit(RLIMIT_FSIZE, &before) == 0);
-	checkf(r == -EFBIG && !b.joined, "a short write: %d", r);
-	check(strcmp(content(), HEAD) == 0 && access(arena_format(&arena, "%s.new", path), F_OK) < 0);
+	put(HEAD "run a 1 2 3\nrun b 4 5 6\n");
+	check(budget_open(&b, &arena, path, 1, &err) == 0 && budget_join(&b, &err) == 0 && !b.joined);
+	check(strcmp(content(), "distrun budget 1\nlimit 1\nused 200\nat 5\n") == 0);
+	check(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+	check(budget_open(&b, &arena, path, 1, &err) == -EINVAL);
+	check_part(err.text, "is not a plain file", "a FIFO");
+	check(unlink(path) == 0);
 }
 
 static void check_life(void) {
@@ -178,7 +182,6 @@ static void check_life(void) {
 	close(fd);
 	check(budget_open(&other, &arena, path, 900000, &err) == 0 && other.used_ms <= b.used_ms + 60000);
 	check(budget_leave(&b, &err) == 0 && !b.joined);
-	check(access(arena_format(&arena, "%s.new", path), F_OK) < 0);
 	// Without a file it counts for itself.
 	check(budget_open(&b, &arena, NULL, 30, &err) == 0 && budget_join(&b, &err) == 0);
 	pause_ms(40);
@@ -217,8 +220,10 @@ int main(void) {
 	path = arena_format(&arena, "%s/budget", folder);
 	check_files();
 	check_counts();
-	check_in_the_way();
-	check_short();
+	check_short(HEAD);
+	check_short(HEAD "run a 1 2 3\n");
+	check_short("");
+	check_others();
 	check_life();
 	check_many();
 	unlink(path);

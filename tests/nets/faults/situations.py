@@ -34,9 +34,8 @@ class Situation(Scenario):
     no_proc: bool = False
     # Variables that the environment has a second time.
     twice: dict[str, str] = field(default_factory=dict)
-    # Copies of the program, FIFOs and devices (as /dev/null): name, owner.
+    # Copies of the program, and devices (as /dev/null): name, owner.
     copies: dict[str, int] = field(default_factory=dict)
-    fifos: dict[str, int] = field(default_factory=dict)
     devices: dict[str, int] = field(default_factory=dict)
     # A folder that everybody may write to, as /tmp; and one that another process keeps locked.
     sticky: str = ""
@@ -47,9 +46,6 @@ class Situation(Scenario):
             shutil.copy(program, f"{folder}/{name}")
             os.chown(f"{folder}/{name}", owner, owner)
             os.chmod(f"{folder}/{name}", 0o555)
-        for name, owner in self.fifos.items():
-            os.mkfifo(f"{folder}/{name}")
-            os.chown(f"{folder}/{name}", owner, owner)
         for name, owner in self.devices.items():
             os.mknod(f"{folder}/{name}", 0o020666, os.makedev(1, 3))
             os.chown(f"{folder}/{name}", owner, owner)
@@ -146,7 +142,6 @@ def alone(text: str) -> str:
 
 
 LEFTOVERS = ["--init", "--leftovers=end", "--leftovers-grace=60s"]
-BOOK = "distrun budget 1\nlimit 60000\nused 1234\nat 1795291200123\n"
 
 
 def forged(result: str) -> dict[str, str]:
@@ -183,8 +178,6 @@ SITUATIONS = [
     Situation("saves", ["--init", "--", *shell("trap 'sleep 6; exit 9' TERM; kill -TERM $PPID; sleep 1 & wait $!; exit 7")], status=9, once=True),
     Situation("env-onto-device", ["env", "--output=null"], SESSION, devices={"null": 0}, expects=lambda got: "null" not in got.after),
     Situation("env-onto-fifo", ["env", "--output=fifo"], SESSION, fifo="fifo", expects=lambda got: b"PET_" in got.after["fifo"][1]),
-    Situation("budget-fifo", ["surrogate", "--job-time-sec=60", "--job-time-budget=budget", "--", *shell("exit 7")], {"SLURM_JOB_ID": "12"},
-              "distrun", files={"bin/srun": SRUN, "budget": BOOK}, fifos={"budget.new": 4321}, status=7, once=True, seconds=20),
     Situation("squeue-endless", ["launch", "--job-time-sec=60", "true"], {"CSRUN_SITE": "site.conf", "SLURM_JOB_ID": "12"}, "distrun",
               files={**SITE, "bin/squeue": "#!/bin/sh\nexec yes\n"}, limits={resource.RLIMIT_AS: 1 << 26}, status=125, once=True,
               expects=lambda got: "printed more than a megabyte" in got.err),
