@@ -25,27 +25,6 @@
 /** No candidate could be measured. */
 #define EXIT_NONE 1
 
-void analyze_put_candidate(struct buf *out, const struct candidate *candidate) {
-	buf_putf(out, "%u threads", candidate->threads);
-	if (candidate->workers) {
-		buf_putf(out, " x %u worker%s", candidate->workers, candidate->workers == 1 ? "" : "s");
-	}
-}
-
-void analyze_progress(const struct analysis *a, const struct analysis_row *row, const char *text) {
-	if (a->s->speaker.log < LOG_WARN) {
-		return;
-	}
-	struct buf line = BUF(&a->s->arena);
-	buf_put_plain(&line, str_of(a->s->called));
-	buf_puts(&line, ": ");
-	analyze_put_candidate(&line, &row->candidate);
-	buf_puts(&line, ": ");
-	buf_put_plain(&line, str_of(text));
-	buf_putc(&line, '\n');
-	write_all(2, buf_str(&line));
-}
-
 /** Read a duration of at least @least milliseconds. */
 static int read_duration(struct distrun_session *s, unsigned id, uint64_t least, uint64_t *ms,
 			 struct err *err) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The report as text: a table, a bar chart, the limit, and the command line to copy. */
+/** Progress, and the report as text: a table, a bar chart, the limit, and the command line to copy. */
 
 #include "analyze/analyze.h"
 
 #include "base/duration.h"
+#include "base/file.h"
 #include "base/words.h"
 
 /** Columns of the longest bar. */
@@ -40,6 +41,27 @@ void analyze_put_rate(struct buf *out, enum records_unit unit, uint64_t milli) {
 const char *analyze_rate_unit(enum records_unit unit) {
 	static const char *const units[] = {" lines/s", "/s", " samples/s"};
 	return units[unit];
+}
+
+void analyze_put_candidate(struct buf *out, const struct candidate *candidate) {
+	buf_putf(out, "%u threads", candidate->threads);
+	if (candidate->workers) {
+		buf_putf(out, " x %u worker%s", candidate->workers, candidate->workers == 1 ? "" : "s");
+	}
+}
+
+void analyze_progress(const struct analysis *a, const struct analysis_row *row, const char *text) {
+	if (a->s->speaker.log < LOG_WARN) {
+		return;
+	}
+	struct buf line = BUF(&a->s->arena);
+	buf_put_plain(&line, str_of(a->s->called));
+	buf_puts(&line, ": ");
+	analyze_put_candidate(&line, &row->candidate);
+	buf_puts(&line, ": ");
+	buf_put_plain(&line, str_of(text));
+	buf_putc(&line, '\n');
+	write_all(2, buf_str(&line));
 }
 
 /** Append @cell, right-aligned in @width columns. */

@@ -342,6 +342,15 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	[[ $status -eq 124 && $(cat step.status) == 124 ]]
 }
 
+@test "analyze: a build without it says so, under both names" {
+	ln -s "$DISTRUN" cs_input_analyzer
+	invoke ./cs_input_analyzer --threads=1 --dry-run
+	[[ $stderr == *'built without'* ]] || skip 'built with analyze'
+	[[ $status -eq 125 && $stderr == 'cs_input_analyzer: error: this distrun is built without analyze; the build option -Danalyze=true has it' ]]
+	distrun -- analyze true
+	says_error 125 'this distrun is built without analyze; the build option -Danalyze=true has it'
+}
+
 # used FILE: print the used milliseconds.
 used() {
 	sed -n 's/^used //p' "$1"
