@@ -25,10 +25,6 @@
 #define MAIN "AWS_BATCH_JOB_MAIN_NODE_INDEX"
 #define ADDR "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"
 
-static const char *awsbatch_detect(const struct input *in) {
-	return env_value(in->env, NUM) ? NUM : NULL;
-}
-
 static int awsbatch_read(struct input *in, struct placement *out, struct err *err) {
 	out->nnodes_from = NUM;
 	out->node_rank_from = IDX;
@@ -56,10 +52,9 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 const struct source source_awsbatch = {
 	.name = "awsbatch",
 	.about = "AWS Batch, multi-node parallel job",
-	.known_by = NUM,
 	.reads = READS(NUM, IDX, MAIN, ADDR, "AWS_BATCH_JOB_ID"),
 	.leaves = "AWS_BATCH_JOB_ARRAY_*: the jobs of an array are independent",
 	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is used there)",
-	.detect = awsbatch_detect,
+	.row = "with=" NUM,
 	.read = awsbatch_read,
 };

@@ -23,11 +23,6 @@
 #define MASTER "AZ_BATCH_MASTER_NODE"
 #define IS_IT  "AZ_BATCH_IS_CURRENT_NODE_MASTER"
 
-static const char *azurebatch_detect(const struct input *in) {
-	bool list = env_value(in->env, HOSTS) || env_value(in->env, NODES);
-	return list && env_value(in->env, MASTER) ? MASTER : NULL;
-}
-
 static int find_this_node(struct input *in, struct placement *out, struct err *err) {
 	const char *is_it = env_value(in->env, IS_IT);
 	if (in->launcher && in->launcher->copies_env) {
@@ -73,11 +68,10 @@ static int azurebatch_read(struct input *in, struct placement *out, struct err *
 const struct source source_azurebatch = {
 	.name = "azurebatch",
 	.about = "Azure Batch, multi-instance task",
-	.known_by = MASTER " and a list of nodes",
 	.reads = READS(HOSTS, NODES, MASTER, IS_IT, "AZ_BATCH_JOB_ID"),
 	.leaves = "the port in " MASTER ": Batch itself uses it; CCP_NODES",
 	.lacks = "which of the other nodes this is: distinit looks for its name and address; else pass "
 		 "--hosts and --node-rank",
-	.detect = azurebatch_detect,
+	.row = "with=" MASTER " with=" HOSTS "|" NODES,
 	.read = azurebatch_read,
 };

@@ -27,12 +27,6 @@
 #define MPI_MASTER "AZ_BATCHAI_MPI_MASTER_NODE"
 #define NODES	   "AZ_BATCH_NODE_LIST"
 
-static const char *azureml_detect(const struct input *in) {
-	bool nodes =
-		env_value(in->env, COUNT) || env_value(in->env, MASTER) || env_value(in->env, MPI_MASTER);
-	return nodes && env_value(in->env, EXPERIMENT) ? EXPERIMENT : NULL;
-}
-
 /**
  * Use the list of nodes only if its length matches the number of nodes and the master is first.
  * Otherwise its order may differ from that of the ranks.
@@ -73,10 +67,9 @@ static int azureml_read(struct input *in, struct placement *out, struct err *err
 const struct source source_azureml = {
 	.name = "azureml",
 	.about = "Azure Machine Learning job",
-	.known_by = EXPERIMENT " with " COUNT " or a master",
 	.reads = READS(COUNT, "NODE_RANK", NODES, MASTER, MPI_MASTER, "AZUREML_RUN_ID"),
 	.leaves = "the port in " MASTER ": Azure Batch itself uses it",
 	.lacks = "the number of nodes and their names, under MPI: pass --nnodes",
-	.detect = azureml_detect,
+	.row = "with=" EXPERIMENT " with=" COUNT "|" MASTER "|" MPI_MASTER,
 	.read = azureml_read,
 };

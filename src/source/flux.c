@@ -21,13 +21,6 @@
 #define SIZE   "FLUX_JOB_SIZE"
 #define RANK   "FLUX_TASK_RANK"
 
-static const char *flux_detect(const struct input *in) {
-	return env_value(in->env, "FLUX_JOB_ID") && env_value(in->env, NNODES) && env_value(in->env, SIZE) &&
-			       env_value(in->env, RANK)
-		       ? "FLUX_JOB_ID"
-		       : NULL;
-}
-
 static int flux_read(struct input *in, struct placement *out, struct err *err) {
 	out->nnodes_from = NNODES;
 	out->shared_nodes = true;
@@ -61,10 +54,9 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_flux = {
 	.name = "flux",
 	.about = "Flux jobs: the numbers of tasks and nodes",
-	.known_by = "FLUX_JOB_ID, " NNODES ", " SIZE " and " RANK,
 	.reads = READS("FLUX_JOB_ID", NNODES, SIZE, RANK),
 	.leaves = "FLUX_URI: it names a broker, not a job",
 	.lacks = "the hosts: pass --master-addr (the host of rank 0) or --hosts",
-	.detect = flux_detect,
+	.row = "with=FLUX_JOB_ID with=" NNODES " with=" SIZE " with=" RANK,
 	.read = flux_read,
 };

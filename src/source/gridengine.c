@@ -23,13 +23,6 @@
 
 #define FILE "PE_HOSTFILE"
 
-static const char *gridengine_detect(const struct input *in) {
-	return env_value(in->env, FILE) && env_value(in->env, "JOB_ID") && env_value(in->env, "SGE_ROOT") &&
-			       env_value(in->env, "ARC")
-		       ? FILE
-		       : NULL;
-}
-
 static int gridengine_read(struct input *in, struct placement *out, struct err *err) {
 	uint32_t nhosts = UNKNOWN;
 	bool slave = str_is(str_of(env_get(in->env, "JOB_SCRIPT")), "QRSH");
@@ -48,10 +41,9 @@ static int gridengine_read(struct input *in, struct placement *out, struct err *
 const struct source source_gridengine = {
 	.name = "gridengine",
 	.about = "Grid Engine jobs of a parallel environment, and mpirun in them",
-	.known_by = FILE ", JOB_ID, SGE_ROOT and ARC",
 	.reads = READS(FILE, "JOB_ID", "NHOSTS", "JOB_SCRIPT", "SGE_TASK_ID"),
 	.leaves = "JOB_ID alone: the name is too common; NSLOTS",
 	.lacks = BATCH_LACKS,
-	.detect = gridengine_detect,
+	.row = "with=" FILE " with=JOB_ID with=SGE_ROOT with=ARC",
 	.read = gridengine_read,
 };

@@ -31,11 +31,6 @@
 /** The kubelet's file has one line per alias of the pod. */
 #define HOSTS_FILE_BYTES ((size_t)1 << 20)
 
-static const char *indexedjob_detect(const struct input *in) {
-	uint32_t index;
-	return num_read_u32(str_of(env_value(in->env, INDEX)), &index) == 0 ? INDEX : NULL;
-}
-
 /** The name in @line of /etc/hosts that starts with @label and a dot; empty if there is none. */
 static struct str full_name_in(struct str line, struct str label) {
 	struct str word;
@@ -160,11 +155,10 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 const struct source source_indexedjob = {
 	.name = "indexedjob",
 	.about = "Kubernetes Indexed Job, also in a JobSet",
-	.known_by = INDEX,
 	.reads = READS(INDEX, "/etc/hosts"),
 	.leaves = "MASTER_ADDR, RANK and the like: here, only users set them",
 	.lacks = "the number of pods: pass --nnodes; without a subdomain, their names: pass --hosts or "
 		 "--master-addr",
-	.detect = indexedjob_detect,
+	.row = "with#=" INDEX,
 	.read = indexedjob_read,
 };

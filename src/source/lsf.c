@@ -34,13 +34,6 @@
 #define RANKS "LSB_DJOB_RANKFILE"
 #define CSM   "CSM_ALLOCATION_ID"
 
-static const char *lsf_detect(const struct input *in) {
-	const struct env *env = in->env;
-	bool list = env_value(env, PAIRS) || env_value(env, SLOTS) || env_value(env, NAMES) ||
-		    env_value(env, RANKS);
-	return list && env_value(env, JOB) ? JOB : NULL;
-}
-
 /** Cut the next word off *@rest. Returns whether there was one. */
 static bool next_word(struct str *rest, struct str *word) {
 	while (str_cut(rest, ' ', word)) {
@@ -123,10 +116,9 @@ static int lsf_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_lsf = {
 	.name = "lsf",
 	.about = "LSF jobs: the script, and jsrun or mpirun in it",
-	.known_by = JOB " and a list of hosts",
 	.reads = READS(JOB, "LSB_JOBINDEX", PAIRS, NAMES, SLOTS, RANKS, CSM),
 	.leaves = "LSB_DJOB_NUMPROC: it counts slots, not ranks",
 	.lacks = BATCH_LACKS,
-	.detect = lsf_detect,
+	.row = "with=" JOB " with=" PAIRS "|" SLOTS "|" NAMES "|" RANKS,
 	.read = lsf_read,
 };

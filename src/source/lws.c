@@ -23,10 +23,6 @@
 #define IDX    "LWS_WORKER_INDEX"
 #define TPUS   "TPU_WORKER_HOSTNAMES"
 
-static const char *lws_detect(const struct input *in) {
-	return env_value(in->env, SIZE) ? SIZE : NULL;
-}
-
 /** The index of the pod @name in the group whose leader has the label @leader, or UNKNOWN. */
 static uint32_t index_of(struct str leader, struct str name) {
 	struct pod_name pod;
@@ -89,9 +85,8 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_lws = {
 	.name = "lws",
 	.about = "LeaderWorkerSet group of pods",
-	.known_by = SIZE,
 	.reads = READS(SIZE, LEADER, IDX, TPUS),
 	.leaves = "TPU_WORKER_ID: it does not count a leader without a TPU",
-	.detect = lws_detect,
+	.row = "with=" SIZE,
 	.read = lws_read,
 };

@@ -37,10 +37,6 @@
 /** The file has about 20 KB for 1,000 hosts. */
 #define FILE_BYTES ((size_t)4 << 20)
 
-static const char *toolkit_detect(const struct input *in) {
-	return env_value(in->env, HOSTS) ? HOSTS : NULL;
-}
-
 static const char *platform_detect(const struct input *in) {
 	return input_has_file(in, FILE_PATH) ? FILE_PATH : NULL;
 }
@@ -117,9 +113,8 @@ static const char *const reads[] = {FILE_PATH, HOSTS, CURRENT, "SM_NUM_GPUS", PO
 const struct source source_sagemaker = {
 	.name = "sagemaker",
 	.about = "SageMaker training job, under AWS's training toolkit",
-	.known_by = HOSTS,
 	.reads = reads,
-	.detect = toolkit_detect,
+	.row = "with=" HOSTS,
 	.read = sagemaker_read,
 };
 

@@ -28,11 +28,6 @@ static const char *job_nodelist(const struct env *env) {
 	return list ? list : env_value(env, "SLURM_NODELIST");
 }
 
-static const char *allocation_detect(const struct input *in) {
-	bool nodes = job_nodelist(in->env) || env_value(in->env, "SLURM_JOB_NODELIST_HET_GROUP_0");
-	return nodes && env_value(in->env, "SLURM_JOB_ID") ? "SLURM_JOB_ID" : NULL;
-}
-
 /** The lists of all @groups of a heterogeneous job, joined by commas; NULL if there are none, or one is missing. */
 static const char *het_variable(struct input *in, const char *name, uint32_t groups) {
 	struct buf all = BUF(in->arena);
@@ -130,13 +125,12 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 const struct source source_slurm_allocation = {
 	.name = "slurm",
 	.about = "Slurm allocation: batch script, salloc, mpirun in a job",
-	.known_by = "SLURM_JOB_ID and SLURM_JOB_NODELIST",
 	.reads = READS("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_TASKS_PER_NODE",
 		       "SLURM_NODEID", "SLURMD_NODENAME", "SLURM_HET_SIZE", "SLURM_JOB_NODELIST_HET_GROUP_*",
 		       "SLURM_TASKS_PER_NODE_HET_GROUP_*"),
 	.leaves = "SLURM_PROCID, SLURM_NTASKS: a batch script has them, but is not a rank",
 	.lacks = "this process's rank: outside srun there are no ranks",
 	.job_hosts = SLURM_JOB_HOSTS,
-	.detect = allocation_detect,
+	.row = "with=SLURM_JOB_ID with=SLURM_JOB_NODELIST|SLURM_NODELIST|SLURM_JOB_NODELIST_HET_GROUP_0",
 	.read = slurm_read_job,
 };

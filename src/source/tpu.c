@@ -30,10 +30,6 @@
 #define SLICE  "MEGASCALE_SLICE_ID"
 #define MASTER "MEGASCALE_COORDINATOR_ADDRESS"
 
-static const char *tpu_detect(const struct input *in) {
-	return env_value(in->env, HOSTS) && env_value(in->env, ID) ? HOSTS : NULL;
-}
-
 /** Merge adjacent entries of the same host, one per container, into one entry, and count them. */
 static void merge_containers(struct input *in, struct placement *out) {
 	struct hosts *hosts = &out->hosts;
@@ -102,10 +98,9 @@ static int tpu_read(struct input *in, struct placement *out, struct err *err) {
 const struct source source_tpu = {
 	.name = "tpu",
 	.about = "TPU slice on GKE or Cloud TPU",
-	.known_by = HOSTS " and " ID,
 	.reads = READS(HOSTS, ID, SLICES, SLICE, MASTER),
 	.leaves = "TPU_PROCESS_*, TPU_NAME, and the port in " MASTER ": the TPU runtime uses them",
 	.lacks = "the hosts of other slices; everything, on a plain TPU VM: pass --hosts",
-	.detect = tpu_detect,
+	.row = "with=" HOSTS " with=" ID,
 	.read = tpu_read,
 };

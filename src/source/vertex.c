@@ -19,12 +19,6 @@
 
 #define SPEC "CLUSTER_SPEC"
 
-static const char *vertex_detect(const struct input *in) {
-	const char *spec = env_value(in->env, SPEC);
-	// The name is common: other software may use it.
-	return spec && strstr(spec, "\"workerpool0\"") ? SPEC : NULL;
-}
-
 static int vertex_read(struct input *in, struct placement *out, struct err *err) {
 	static const char *const pools[] = {"workerpool0", "workerpool1", NULL};
 	out->job_id = env_value(in->env, "CLOUD_ML_JOB_ID");
@@ -34,9 +28,9 @@ static int vertex_read(struct input *in, struct placement *out, struct err *err)
 const struct source source_vertex = {
 	.name = "vertex",
 	.about = "Vertex AI custom training",
-	.known_by = SPEC " with a workerpool0",
 	.reads = READS(SPEC, "CLOUD_ML_JOB_ID"),
 	.leaves = "pools 2 and 3: servers and evaluators are not nodes; TF_CONFIG, which is kept",
-	.detect = vertex_detect,
+	// The name is common: other software may use it.
+	.row = "with=" SPEC ":*\"workerpool0\"*",
 	.read = vertex_read,
 };
