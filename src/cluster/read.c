@@ -40,6 +40,13 @@ int read_port(const struct input *in, const char *name, uint16_t *out, struct er
 	return value ? parse_port(name, value, out, err) : 0;
 }
 
+void read_nproc(const struct input *in, const char *name, struct placement *out) {
+	uint32_t number;
+	if (num_read_u32(str_of(env_value(in->env, name)), &number) == 0 && number) {
+		out->nproc_per_node = number;
+	}
+}
+
 static const struct input_file *find_file(const struct input *in, const char *path) {
 	const struct input_file *file = in->files;
 	while (file && strcmp(file->path, path) != 0) {
@@ -74,6 +81,13 @@ bool input_has_file(const struct input *in, const char *path) {
 	const struct setting setting = {path, "", BY_MANAGER};
 	const struct setting where = setting_under_root(in->arena, &in->root, &setting);
 	return find_file(in, path) || access_exists(in->access, &where);
+}
+
+int place_hosts(const struct input *in, const char *from, const char *list, char separator,
+		struct placement *out, struct err *err) {
+	uint32_t empty;
+	out->hosts_from = from;
+	return hosts_split(in->arena, from, list, separator, &out->hosts, &empty, err);
 }
 
 uint32_t told_nnodes(const struct input *in) {

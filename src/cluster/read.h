@@ -24,6 +24,13 @@ int input_read_file(struct input *in, const char *what, const char *path, size_t
 /** Whether the manager's file @path, under in->root, exists. */
 bool input_has_file(const struct input *in, const char *path);
 
+/**
+ * Cut @list, which @from gave, into out->hosts at each @separator. Empty names are skipped.
+ * Returns 0; -E2BIG.
+ */
+int place_hosts(const struct input *in, const char *from, const char *list, char separator,
+		struct placement *out, struct err *err);
+
 /** The value of the user's --nnodes, or UNKNOWN. */
 uint32_t told_nnodes(const struct input *in);
 
@@ -45,6 +52,9 @@ int check_below(const char *name, uint32_t number, const char *limit_name, uint3
 
 /** Check that the number of nodes @told (of @name) matches the hosts. Returns 0; -EINVAL. */
 int check_count(const char *name, uint32_t told, const struct placement *place, struct err *err);
+
+/** Set out->nproc_per_node, if variable @name has a number from 1. Anything else is ignored. */
+void read_nproc(const struct input *in, const char *name, struct placement *out);
 
 /** Read a port, 1 to 65535, from variable @name, likewise. */
 int read_port(const struct input *in, const char *name, uint16_t *out, struct err *err);

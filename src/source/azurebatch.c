@@ -45,12 +45,10 @@ static int find_this_node(struct input *in, struct placement *out, struct err *e
 
 static int azurebatch_read(struct input *in, struct placement *out, struct err *err) {
 	bool commas = env_value(in->env, HOSTS);
-	uint32_t empty;
 	uint16_t batchs_own;
 	struct str master;
-	out->hosts_from = commas ? HOSTS : NODES;
-	int r = hosts_split(in->arena, out->hosts_from, env_get(in->env, out->hosts_from), commas ? ',' : ';',
-			    &out->hosts, &empty, err);
+	const char *from = commas ? HOSTS : NODES, *list = env_get(in->env, from);
+	int r = place_hosts(in, from, list, commas ? ',' : ';', out, err);
 	r = r < 0 ? r : endpoint_read(MASTER, str_of(env_get(in->env, MASTER)), &master, &batchs_own, err);
 	if (r < 0) {
 		return r;
@@ -58,8 +56,7 @@ static int azurebatch_read(struct input *in, struct placement *out, struct err *
 	out->master = hosts_find(&out->hosts, master);
 	if (out->master == out->hosts.n) {
 		return err_set(err, EINVAL, MASTER "=%s is not in %s=%s",
-			       quote(str_of(env_get(in->env, MASTER))).s, out->hosts_from,
-			       quote(str_of(env_get(in->env, out->hosts_from))).s);
+			       quote(str_of(env_get(in->env, MASTER))).s, from, quote(str_of(list)).s);
 	}
 	out->job_id = env_value(in->env, "AZ_BATCH_JOB_ID");
 	return find_this_node(in, out, err);

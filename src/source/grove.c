@@ -65,7 +65,7 @@ static const char *grove_detect(const struct input *in) {
 
 static int grove_read(struct input *in, struct placement *out, struct err *err) {
 	const char *service = env_get(in->env, SERVICE), *size_from = in->nnodes.from;
-	uint32_t index = 0, n = told_nnodes(in), empty;
+	uint32_t index = 0, n = told_nnodes(in);
 	struct str group;
 	uint32_t role = find_role(in, &group), leader = role / 2 * 2;
 	struct buf names = BUF(in->arena);
@@ -95,8 +95,7 @@ static int grove_read(struct input *in, struct placement *out, struct err *err) 
 	for (uint32_t i = 0; i + 1 < n; i++) {
 		buf_putf(&names, ",%.*s%s-%u.%s", (int)group.len, group.p, roles[leader + 1], i, service);
 	}
-	out->hosts_from = size_from;
-	return hosts_split(in->arena, size_from, buf_text(&names), ',', &out->hosts, &empty, err);
+	return place_hosts(in, size_from, buf_text(&names), ',', out, err);
 }
 
 const struct source source_grove = {

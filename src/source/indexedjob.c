@@ -118,7 +118,7 @@ static void doubt_count(struct input *in, struct str self, const struct pod_name
 static int indexedjob_read(struct input *in, struct placement *out, struct err *err) {
 	out->node_rank_from = INDEX;
 	int r = read_u32(in, INDEX, &out->node_rank, err);
-	uint32_t n = told_nnodes(in), empty;
+	uint32_t n = told_nnodes(in);
 	struct str self = r < 0 ? STR("") : full_name(in);
 	struct pod_name pod;
 	if (self.len == 0 || !pod_read(self, &pod)) {
@@ -144,12 +144,9 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 		out->master_addr_from = "pod 0, named like this pod in /etc/hosts";
 		return 0;
 	}
-	out->hosts_from = in->nnodes.from;
 	doubt_count(in, self, &pod, n);
-	r = check_below(INDEX, out->node_rank, out->hosts_from, n, err);
-	return r < 0 ? r
-		     : hosts_split(in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty,
-				   err);
+	r = check_below(INDEX, out->node_rank, in->nnodes.from, n, err);
+	return r < 0 ? r : place_hosts(in, in->nnodes.from, buf_text(&names), ',', out, err);
 }
 
 const struct source source_indexedjob = {

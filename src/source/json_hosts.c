@@ -4,6 +4,7 @@
 
 #include "base/json_read.h"
 #include "cluster/endpoint.h"
+#include "cluster/read.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -95,8 +96,7 @@ int json_pools_read(struct input *in, const char *what, const char *const *pools
 	if (r < 0 || hosts.n == 0) {
 		return r;
 	}
-	uint32_t empty;
-	out->hosts_from = out->node_rank_from = out->port_from = what;
+	out->node_rank_from = out->port_from = what;
 	out->port = hosts.port;
-	return hosts_split(in->arena, what, buf_text(&hosts.text), ',', &out->hosts, &empty, err);
+	return place_hosts(in, what, buf_text(&hosts.text), ',', out, err);
 }

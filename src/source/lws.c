@@ -57,8 +57,7 @@ static void count_containers(const struct input *in, struct str leader, uint32_t
 static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	struct buf names = BUF(in->arena), worker = BUF(in->arena);
 	const char *leader = "";
-	uint32_t n, empty;
-	out->hosts_from = SIZE;
+	uint32_t n;
 	out->node_rank_from = IDX;
 	int r = need_nnodes(in, SIZE, SIZE, &n, err);
 	r = r < 0 ? r : need_value(in, LEADER, SIZE, &leader, err);
@@ -79,7 +78,7 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	buf_put(&worker, label);
 	buf_putc(&worker, '-');
 	pods_put(&names, buf_str(&worker), 1, n - 1, str_from(str_of(leader), label.len));
-	return hosts_split(in->arena, SIZE, buf_text(&names), ',', &out->hosts, &empty, err);
+	return place_hosts(in, SIZE, buf_text(&names), ',', out, err);
 }
 
 const struct source source_lws = {

@@ -114,7 +114,7 @@ static int read_node_rank(struct row_reading *r, struct err *err) {
 static int make_hosts(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct buf names = BUF(r->in->arena);
-	uint32_t n = out->nnodes == UNKNOWN ? told_nnodes(r->in) : out->nnodes, empty;
+	uint32_t n = out->nnodes == UNKNOWN ? told_nnodes(r->in) : out->nnodes;
 	const char *n_from = out->nnodes_from ? out->nnodes_from : r->in->nnodes.from;
 	struct row_value name = {.numbered = true};
 	for (uint32_t i = 0; name.numbered && (i == 0 || (n != UNKNOWN && i < n)); i++) {
@@ -131,11 +131,9 @@ static int make_hosts(struct row_reading *r, struct err *err) {
 		out->master_addr_from = "number 0 of the names";
 		return 0;
 	}
-	out->hosts_from = name.numbered ? n_from : name.name;
+	const char *from = name.numbered ? n_from : name.name;
 	int x = name.numbered ? check_below(out->node_rank_from, out->node_rank, n_from, n, err) : 0;
-	return x < 0 ? x
-		     : hosts_split(r->in->arena, out->hosts_from, buf_text(&names), ',', &out->hosts, &empty,
-				   err);
+	return x < 0 ? x : place_hosts(r->in, from, buf_text(&names), ',', out, err);
 }
 
 /** The hosts of a list, or of a file. */
@@ -143,13 +141,10 @@ static int list_hosts(struct row_reading *r, struct err *err) {
 	struct placement *out = r->out;
 	struct row_value list, file;
 	bool slots = r->row.fields & ROW_BIT(ROW_SLOTS);
-	uint32_t empty;
 	int x = take(r, ROW_HOSTS, &list, err);
 	if (x > 0) {
-		out->hosts_from = list.name;
 		return slots ? nodefile_list(r->in, list.name, list.value, r->row.separator, out, err)
-			     : hosts_split(r->in->arena, list.name, list.value, r->row.separator, &out->hosts,
-					   &empty, err);
+			     : place_hosts(r->in, list.name, list.value, r->row.separator, out, err);
 	}
 	x = x < 0 ? x : take(r, ROW_HOSTFILE, &file, err);
 	if (x > 0) {

@@ -22,7 +22,6 @@
  */
 
 #include "base/json_read.h"
-#include "base/num.h"
 #include "cluster/source.h"
 #include "source/json_hosts.h"
 
@@ -47,10 +46,9 @@ static const char *platform_detect(const struct input *in) {
 static int take_hosts(struct input *in, const char *from, const char *key, const cJSON *array,
 		      const char *self, struct placement *out, struct err *err) {
 	struct json_hosts hosts = {.text = BUF(in->arena)};
-	uint32_t empty;
-	out->hosts_from = out->node_rank_from = from;
+	out->node_rank_from = from;
 	int r = json_hosts_put(&hosts, from, key, array, err);
-	r = r < 0 ? r : hosts_split(in->arena, from, buf_text(&hosts.text), ',', &out->hosts, &empty, err);
+	r = r < 0 ? r : place_hosts(in, from, buf_text(&hosts.text), ',', out, err);
 	if (r < 0 || !self) {
 		return r;
 	}
@@ -96,10 +94,7 @@ static int read_variables(struct input *in, struct placement *out, struct err *e
 }
 
 static int sagemaker_read(struct input *in, struct placement *out, struct err *err) {
-	uint32_t gpus;
-	if (num_read_u32(str_of(env_value(in->env, "SM_NUM_GPUS")), &gpus) == 0 && gpus) {
-		out->nproc_per_node = gpus;
-	}
+	read_nproc(in, "SM_NUM_GPUS", out);
 	out->port_from = PORT;
 	int r = read_port(in, PORT, &out->port, err);
 	if (r < 0) {

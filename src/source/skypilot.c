@@ -50,16 +50,14 @@ static bool has_part_of_job(const struct input *in) {
 
 /** Read the task's nodes from the step. */
 static int read_step(struct input *in, struct placement *out, struct err *err) {
-	uint32_t nnodes = 0, gpus;
+	uint32_t nnodes = 0;
 	out->hosts_from = STEP;
 	out->node_rank_from = RANK;
 	int r = hostlist_expand(in->arena, STEP, str_of(env_value(in->env, STEP)), &out->hosts, err);
 	r = r < 0 ? r : need_nnodes(in, SIZE, IPS, &nnodes, err);
 	r = r < 0 ? r : check_count(SIZE, nnodes, out, err);
 	r = r < 0 ? r : need_u32(in, RANK, IPS, &out->node_rank, err);
-	if (r == 0 && num_read_u32(str_of(env_value(in->env, GPUS)), &gpus) == 0 && gpus) {
-		out->nproc_per_node = gpus;
-	}
+	read_nproc(in, GPUS, out);
 	out->job_id = env_value(in->env, JOB);
 	return r;
 }

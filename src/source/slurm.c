@@ -86,12 +86,8 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 	}
 	const char *counts = env_value(env, "SLURM_STEP_TASKS_PER_NODE");
 	if (r == 0 && counts) {
-		uint32_t *tasks;
 		r = tasks_per_node_read(in->arena, "SLURM_STEP_TASKS_PER_NODE", str_of(counts), nnodes,
-					&tasks, err);
-		if (r == 0) {
-			out->tasks_per_node = tasks;
-		}
+					&out->tasks_per_node, err);
 	}
 	out->node_rank_from = "SLURM_NODEID";
 	r = r < 0 ? r : read_u32(in, out->node_rank_from, &out->node_rank, err);

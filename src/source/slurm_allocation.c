@@ -92,17 +92,13 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	}
 	r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
 	// Another launcher places its ranks itself; these counts are then those of its daemons.
-	if (r == 0 && counts && !in->launcher) {
-		uint32_t *tasks;
-		struct err why;
-		if (tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
-					&tasks, &why) == 0) {
-			out->tasks_per_node = tasks;
-		} else {
-			// A batch script needs the counts only for explain. They are longer than
-			// the list if the user shortened the list.
-			notes_add(in->notes, "%s; the counts are ignored", why.text);
-		}
+	struct err why;
+	if (r == 0 && counts && !in->launcher &&
+	    tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
+				&out->tasks_per_node, &why) < 0) {
+		// A batch script needs the counts only for explain. They are longer than the list if
+		// the user shortened the list.
+		notes_add(in->notes, "%s; the counts are ignored", why.text);
 	}
 	uint32_t nodeid = 0;
 	if (r == 0 && !in->launcher) {

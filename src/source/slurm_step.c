@@ -25,7 +25,7 @@
 static bool counts_fit(struct arena *arena, const char *list, const char *counts) {
 	struct hosts hosts;
 	struct err unused;
-	uint32_t *tasks;
+	const uint32_t *tasks;
 	return list && hostlist_expand(arena, "", str_of(list), &hosts, &unused) == 0 &&
 	       tasks_per_node_read(arena, "", str_of(counts), hosts.n, &tasks, &unused) == 0;
 }

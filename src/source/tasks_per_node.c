@@ -29,7 +29,7 @@ static bool read_count(struct str text, uint32_t *count, uint32_t *repeat) {
 }
 
 int tasks_per_node_read(struct arena *arena, const char *what, struct str text, uint32_t nnodes,
-			uint32_t **out, struct err *err) {
+			const uint32_t **out, struct err *err) {
 	uint32_t *counts = arena_array(arena, nnodes, sizeof(*counts));
 	uint32_t n = 0;
 	struct str rest = text, piece;

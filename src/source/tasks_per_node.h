@@ -14,4 +14,4 @@
  * Returns 0; -EINVAL if the text is malformed, or if the number of counts is not @nnodes.
  */
 int tasks_per_node_read(struct arena *arena, const char *what, struct str text, uint32_t nnodes,
-			uint32_t **out, struct err *err);
+			const uint32_t **out, struct err *err);

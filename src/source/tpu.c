@@ -75,10 +75,9 @@ static int read_slices(struct input *in, struct placement *out, uint32_t slices,
 }
 
 static int tpu_read(struct input *in, struct placement *out, struct err *err) {
-	uint32_t empty, slices = 1;
-	out->hosts_from = HOSTS;
+	uint32_t slices = 1;
 	out->node_rank_from = ID;
-	int r = hosts_split(in->arena, HOSTS, env_get(in->env, HOSTS), ',', &out->hosts, &empty, err);
+	int r = place_hosts(in, HOSTS, env_get(in->env, HOSTS), ',', out, err);
 	r = r < 0 ? r : read_u32(in, ID, &out->node_rank, err);
 	r = r < 0 ? r : read_u32(in, SLICES, &slices, err);
 	if (r < 0 || out->hosts.n == 0) {

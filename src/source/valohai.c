@@ -17,10 +17,10 @@
  * valohai-utils 0.7.0.
  */
 
+#include "base/buf.h"
 #include "base/json_read.h"
 #include "base/num.h"
 #include "cluster/source.h"
-#include "source/json_hosts.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -98,8 +98,7 @@ static uint16_t exposed_port(const cJSON *ports) {
 }
 
 /** Append the first local address of each of @n members. */
-static int put_hosts(struct json_hosts *hosts, const struct valohai_member *members, uint32_t n,
-		     struct err *err) {
+static int put_hosts(struct buf *hosts, const struct valohai_member *members, uint32_t n, struct err *err) {
 	for (uint32_t i = 0; i < n; i++) {
 		const cJSON *ips = item(members[i].network, "local_ips");
 		struct str host = str_of(cJSON_GetStringValue(cJSON_GetArrayItem(ips, 0)));
@@ -108,8 +107,8 @@ static int put_hosts(struct json_hosts *hosts, const struct valohai_member *memb
 				       FILE_PATH ": the member %s has no address in \"local_ips\"",
 				       quote(members[i].id).s);
 		}
-		buf_put(&hosts->text, host);
-		buf_putc(&hosts->text, ',');
+		buf_put(hosts, host);
+		buf_putc(hosts, ',');
 	}
 	return 0;
 }
@@ -117,9 +116,8 @@ static int put_hosts(struct json_hosts *hosts, const struct valohai_member *memb
 /** Fill in @out from @members, in the order of their ranks; @self is this one's id. */
 static int place(struct input *in, const struct valohai_member *members, uint32_t n, struct str self,
 		 struct placement *out, struct err *err) {
-	struct json_hosts hosts = {.text = BUF(in->arena)};
-	uint32_t empty;
-	out->hosts_from = out->node_rank_from = out->port_from = FILE_PATH;
+	struct buf hosts = BUF(in->arena);
+	out->node_rank_from = out->port_from = FILE_PATH;
 	out->port = exposed_port(item(members[0].network, "exposed_ports"));
 	for (out->node_rank = 0; out->node_rank < n && !str_eq(members[out->node_rank].id, self);
 	     out->node_rank++) {
@@ -129,9 +127,7 @@ static int place(struct input *in, const struct valohai_member *members, uint32_
 			       quote(self).s);
 	}
 	int r = put_hosts(&hosts, members, n, err);
-	return r < 0 ? r
-		     : hosts_split(in->arena, FILE_PATH, buf_text(&hosts.text), ',', &out->hosts, &empty,
-				   err);
+	return r < 0 ? r : place_hosts(in, FILE_PATH, buf_text(&hosts), ',', out, err);
 }
 
 static int read_json(struct input *in, const cJSON *json, struct placement *out, struct err *err) {

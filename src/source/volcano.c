@@ -302,14 +302,12 @@ static void find_rank(struct input *in, const struct job *job, struct str self, 
 
 static int read_hosts(struct input *in, const struct job *job, struct placement *out, struct err *err) {
 	struct buf names = BUF(in->arena);
-	uint32_t empty;
 	for (uint32_t i = 0; i < job->n; i++) {
 		buf_puts(&names, job->tasks[i].list);
 		buf_putc(&names, ',');
 	}
-	out->hosts_from = HOSTS;
 	out->node_rank_from = INDEX;
-	return hosts_split(in->arena, HOSTS, buf_text(&names), ',', &out->hosts, &empty, err);
+	return place_hosts(in, HOSTS, buf_text(&names), ',', out, err);
 }
 
 static int volcano_read(struct input *in, struct placement *out, struct err *err) {
@@ -328,10 +326,7 @@ static int volcano_read(struct input *in, struct placement *out, struct err *err
 	}
 	out->secret_file = KEY;
 	out->scope = job.plugin == PLUGIN_MPI ? SCOPE_ALLOCATION : SCOPE_NODE;
-	uint32_t gpus;
-	if (num_read_u32(str_of(env_value(in->env, GPUS)), &gpus) == 0 && gpus) {
-		out->nproc_per_node = gpus;
-	}
+	read_nproc(in, GPUS, out);
 	struct str self = str_of(input_hostname(in));
 	uint32_t place = hosts_find_loosely(&out->hosts, self);
 	if (place < out->hosts.n) {

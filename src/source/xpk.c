@@ -93,7 +93,7 @@ static int read_numbers(struct input *in, struct placement *out, uint32_t *in_sl
 static int cpus_read(struct input *in, struct placement *out, struct err *err) {
 	struct str coordinator = str_of(env_value(in->env, COORDINATOR));
 	struct pod_name first;
-	uint32_t in_slice = 0, empty;
+	uint32_t in_slice = 0;
 	int r = read_numbers(in, out, &in_slice, err);
 	if (r < 0 || !host_name_is_fine(coordinator) || !pod_read(coordinator, &first)) {
 		return r;
@@ -101,8 +101,7 @@ static int cpus_read(struct input *in, struct placement *out, struct err *err) {
 	struct buf names = BUF(in->arena);
 	put_names(&names, first, out->nnodes, in_slice);
 	out->nnodes = UNKNOWN; // the hosts say it
-	out->hosts_from = COORDINATOR;
-	return hosts_split(in->arena, COORDINATOR, buf_text(&names), ',', &out->hosts, &empty, err);
+	return place_hosts(in, COORDINATOR, buf_text(&names), ',', out, err);
 }
 
 const struct source source_xpk_cpus = {

@@ -33,7 +33,7 @@ static void write_counts(const uint32_t *counts, uint32_t n, struct buf *out) {
 
 static void check_again(struct arena *arena, const uint32_t *counts, uint32_t n) {
 	struct buf text = BUF(arena);
-	uint32_t *again = NULL;
+	const uint32_t *again = NULL;
 	struct err err = {""};
 	write_counts(counts, n, &text);
 	HOLDS(tasks_per_node_read(arena, "AGAIN", buf_str(&text), n, &again, &err) == 0);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		return 0;
 	}
 	struct arena arena = fuzz_arena();
-	uint32_t *counts = NULL;
+	const uint32_t *counts = NULL;
 	struct err err = {""};
 	int r = tasks_per_node_read(&arena, "TASKS", text, (uint32_t)n, &counts, &err);
 	HOLDS((r == 0) == (counts != NULL) && (r == 0) == (err.text[0] == '\0'));

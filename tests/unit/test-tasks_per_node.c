@@ -10,7 +10,7 @@
 static struct arena arena;
 
 static void check_read(const char *text, uint32_t nnodes, const char *want) {
-	uint32_t *counts = NULL;
+	const uint32_t *counts = NULL;
 	struct err err = {""};
 	struct buf got = BUF(&arena);
 	int r = tasks_per_node_read(&arena, "TASKS", str_of(text), nnodes, &counts, &err);
@@ -22,7 +22,7 @@ static void check_read(const char *text, uint32_t nnodes, const char *want) {
 
 static void check_wrong(const char *text, uint32_t nnodes, const char *want) {
 	uint32_t before = 7;
-	uint32_t *counts = &before;
+	const uint32_t *counts = &before;
 	struct err err = {"no error"};
 	int r = tasks_per_node_read(&arena, "TASKS", str_of(text), nnodes, &counts, &err);
 	checkf(r == -EINVAL && counts == &before, "wrong '%s' on %u nodes: %d", text, nnodes, r);
