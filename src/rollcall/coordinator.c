@@ -52,22 +52,24 @@ static uint64_t count_free(uint64_t limit, uint64_t enough) {
  * failure of the network all may come again, while their older connections still seem open.
  */
 static void share_room(struct coordinator *co, uint64_t room) {
-	uint64_t members = clock_earlier(room - UNPROVED_MIN, (uint64_t)co->size + SPARE_MEMBERS);
-	co->max_unproved = (uint32_t)clock_earlier(room - members, (uint64_t)co->size + SPARE_UNPROVED);
-	co->max_members = (uint32_t)clock_earlier(room - co->max_unproved, members + co->size);
+	uint64_t members = clock_earlier(room - UNPROVED_MIN, (uint64_t)co->call->size + SPARE_MEMBERS);
+	co->guests.max_unproved =
+		(uint32_t)clock_earlier(room - members, (uint64_t)co->call->size + SPARE_UNPROVED);
+	co->guests.max_members =
+		(uint32_t)clock_earlier(room - co->guests.max_unproved, members + co->call->size);
 }
 
 /** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
-	const uint64_t need = (uint64_t)co->size + SPARE_FDS;
+	const uint64_t need = (uint64_t)co->call->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
-	uint64_t most = 3 * (uint64_t)co->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS;
+	uint64_t most = 3 * (uint64_t)co->call->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS;
 	uint64_t room = count_free(was->rlim_max, most);
 	if (room < need) {
 		return err_set(&co->end->error, EMFILE,
 			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
 			       "%lu; raise it ('ulimit -n', an engine's --ulimit nofile=N)",
-			       co->size, co->call->noun, (unsigned long)need, (unsigned long)room,
+			       co->call->size, co->call->noun, (unsigned long)need, (unsigned long)room,
 			       (unsigned long)was->rlim_max);
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
@@ -77,8 +79,8 @@ static int raise_limit(struct coordinator *co, struct rlimit *was) {
 
 /** "port 29500 of main1 is taken (by a listener of uid 1001)". */
 static const char *taken(const struct coordinator *co) {
-	return arena_format(co->arena, "port %u of %s is taken%s", co->call->port, co->call->master,
-			    listen_owner(co->arena, co->call->port));
+	return arena_format(co->call->arena, "port %u of %s is taken%s", co->call->port, co->call->master,
+			    listen_owner(co->call->arena, co->call->port));
 }
 
 static int refuse_port(struct coordinator *co, int code) {
@@ -90,7 +92,7 @@ static int refuse_port(struct coordinator *co, int code) {
 				 co->call->port, strerror(-code))
 		       : err_set(&co->end->error, -code, "roll call: %s%s%s; nothing was started", taken(co),
 				 from ? ", and " : ", as are the others",
-				 from ? arena_format(co->arena, "%s says that very one", from) : "");
+				 from ? arena_format(co->call->arena, "%s says that very one", from) : "");
 }
 
 static int fail_mixed(struct coordinator *co) {
@@ -112,15 +114,15 @@ static int try_port(struct coordinator *co, uint16_t port) {
 		return co->listener;
 	}
 	co->held = held;
-	co->port = port;
+	co->guests.port = port;
 	return 0;
 }
 
-void refusal_begin(struct coordinator *co, enum roll_result result) {
+static void refusal_begin(struct coordinator *co, enum roll_result result) {
 	co->end->result = result;
-	co->refuse_at = clock_after(co->watch.started, REFUSE_MS);
-	if (co->refuse_at < co->now) {
-		co->refuse_at = co->now;
+	co->refuse_at = clock_after(co->guests.started, REFUSE_MS);
+	if (co->refuse_at < co->guests.now) {
+		co->refuse_at = co->guests.now;
 	}
 }
 
@@ -156,11 +158,11 @@ static int open_port(struct coordinator *co) {
 	if (co->listener < 0) {
 		return refuse_port(co, co->listener);
 	}
-	co->end->port = co->port;
+	co->end->port = co->guests.port;
 	co->end->moved = co->moved;
 	if (co->moved) {
 		roll_say(co->call, ROLL_WARNING, "roll call: %s; all %s use %u", taken(co), co->call->noun,
-			 co->port);
+			 co->guests.port);
 	}
 	return 0;
 }
@@ -171,60 +173,36 @@ static int open_desk(struct coordinator *co) {
 		return r;
 	}
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = co};
-	co->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (co->epoll < 0 || epoll_ctl(co->epoll, EPOLL_CTL_ADD, co->listener, &event) < 0) {
+	co->guests.epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (co->guests.epoll < 0 || epoll_ctl(co->guests.epoll, EPOLL_CTL_ADD, co->listener, &event) < 0) {
 		return err_set(&co->end->error, errno, "roll call: cannot watch connections: %s",
 			       strerror(errno));
 	}
-	co->seats = arena_array(co->arena, co->size, sizeof(*co->seats));
-	memset(co->seats, 0, co->size * sizeof(*co->seats));
-	co->present = 1;
 	if (co->call->unable && !co->refuse_at) {
 		err_set(&co->end->error, ENOEXEC, "roll call: %s cannot start: %s; nothing was started",
 			co->call->master, co->call->unable);
 		refusal_begin(co, ROLL_ERROR);
 	}
-	co->hold = co->call->nameless ? co->watch.started + NAMELESS_MS : 0;
-	co->greeting = (struct greeting){.lowest = ROLL_VERSION, .highest = ROLL_VERSION};
+	co->guests.hold = co->call->nameless ? co->guests.started + NAMELESS_MS : 0;
 	return 0;
 }
 
 // --- calling
 
-/** Wait for what comes, at most until @until, and handle it. Returns 0; -EINTR. */
-static int handle_events(struct coordinator *co, uint64_t until) {
-	struct epoll_event events[256];
-	int r = watch_poll(&co->watch, co->epoll, POLLIN, until), n = 0;
-	co->now = clock_now_ms();
-	if (r > 0) {
-		n = epoll_wait(co->epoll, events, sizeof(events) / sizeof(events[0]), 0);
-	}
-	bool others_come = false;
-	for (int i = 0; i < n; i++) {
-		if (events[i].data.ptr == co) {
-			// After the rest: they may get the place of one that is still to be read.
-			others_come = true;
-		} else if (events[i].data.ptr == &co->lookups) {
-			absent_read(co);
-		} else {
-			guest_read(co, events[i].data.ptr, events[i].events & ~(unsigned)EPOLLIN);
-		}
-	}
-	if (others_come) {
-		guests_accept(co);
-	}
-	return r < 0 ? r : 0;
+/** Until the deadline, as it is sent. */
+static uint32_t left_ms(const struct coordinator *co) {
+	return (uint32_t)clock_earlier(clock_left(co->guests.now, co->watch.deadline), UINT32_MAX);
 }
 
 static struct wait_news make_news(const struct coordinator *co) {
 	uint32_t ranks[WAIT_NAMES];
 	struct wait_news news = {
-		.present = co->present,
-		.size = co->size,
-		.since_ms = (uint32_t)(co->now - co->watch.started),
-		.left_ms = (uint32_t)clock_earlier(clock_left(co->now, co->watch.deadline), UINT32_MAX),
-		.absent = co->size - co->present,
-		.n = absent_list(co, ranks, WAIT_NAMES),
+		.present = co->guests.present,
+		.size = co->call->size,
+		.since_ms = (uint32_t)(co->guests.now - co->guests.started),
+		.left_ms = left_ms(co),
+		.absent = co->call->size - co->guests.present,
+		.n = absent_list(&co->absent, ranks, WAIT_NAMES),
 	};
 	for (uint32_t i = 0; i < news.n; i++) {
 		news.at[i].rank = ranks[i];
@@ -240,44 +218,104 @@ void news_send(struct coordinator *co, struct guest *guest) {
 	if (guest) {
 		line_send(&guest->line, FRAME_WAIT, payload, n);
 	} else {
-		guests_send(co, FRAME_WAIT, payload, n);
+		guests_send(&co->guests, FRAME_WAIT, payload, n);
 	}
+}
+
+/** A member cannot start its program: nobody does. */
+static void take_unable(struct coordinator *co, const struct guest *guest, struct str why) {
+	struct str name = guest_name(guest);
+	if (co->refuse_at) {
+		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) cannot start, either: %.*s",
+			 (int)name.len, name.p, guest->rank, (int)why.len, why.p);
+	} else {
+		err_set(&co->end->error, ENOEXEC,
+			"roll call: %.*s (rank %u) cannot start: %.*s; nothing was started", (int)name.len,
+			name.p, guest->rank, (int)why.len, why.p);
+		refusal_begin(co, ROLL_ERROR);
+	}
+}
+
+void coordinator_read(struct coordinator *co, struct guest *guest, bool over) {
+	struct hearing hearing;
+	hearing.over = over;
+	hearing.n = 0;
+	for (enum said said = SAID_HELLO; said != SAID_NOTHING;) {
+		said = guest_hear(&co->guests, guest, &hearing);
+		if (said == SAID_HELLO && hearing.left_ms < left_ms(co)) {
+			// It may give up before us.
+			news_send(co, guest);
+		} else if (said == SAID_FACTS) {
+			agree_take(&co->agree, guest, hearing.text);
+		} else if (said == SAID_UNABLE) {
+			take_unable(co, guest, hearing.text);
+		}
+	}
+}
+
+/** Wait for what comes, at most until @until, and handle it. Returns 0; -EINTR. */
+static int handle_events(struct coordinator *co, uint64_t until) {
+	struct epoll_event events[256];
+	int r = watch_poll(&co->watch, co->guests.epoll, POLLIN, until), n = 0;
+	co->guests.now = clock_now_ms();
+	if (r > 0) {
+		n = epoll_wait(co->guests.epoll, events, sizeof(events) / sizeof(events[0]), 0);
+	}
+	bool others_come = false;
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.ptr == co) {
+			// After the rest: they may get the place of one that is still to be read.
+			others_come = true;
+		} else if (events[i].data.ptr == &co->absent) {
+			absent_read(&co->absent);
+		} else {
+			coordinator_read(co, events[i].data.ptr, events[i].events & ~(unsigned)EPOLLIN);
+		}
+	}
+	if (others_come) {
+		uint64_t seconds = (clock_left(co->guests.now, co->watch.deadline) + 999) / 1000;
+		guests_accept(&co->guests, co->listener, (uint32_t)clock_earlier(seconds, UINT32_MAX));
+	}
+	return r < 0 ? r : 0;
 }
 
 /** Look names up a little before they are reported. */
 static void plan_look_up(struct coordinator *co) {
 	uint64_t next = clock_earlier(co->progress, co->watch.deadline);
-	uint64_t left = clock_left(co->now, next);
-	co->look_up = left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : co->now + left / 2;
+	uint64_t left = clock_left(co->guests.now, next);
+	co->look_up = left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : co->guests.now + left / 2;
 }
 
 /** What a terminal shows meanwhile. */
 static void show_status(struct coordinator *co) {
 	const struct wait_news news = make_news(co);
-	struct buf absent = BUF(co->arena);
+	struct buf absent = BUF(co->call->arena);
 	roll_put_absent(&absent, &news);
 	roll_say(co->call, ROLL_STATUS, "roll call: %u of %u %s are here, %s%s", news.present, news.size,
 		 co->call->noun, duration_text(news.since_ms / 1000 * 1000).s, buf_text(&absent));
-	co->status = co->now + STATUS_MS;
+	co->status = co->guests.now + STATUS_MS;
 }
 
 /** Progress is reported after 10, 20 and 40 s, then each minute. */
 static void report_progress(struct coordinator *co) {
-	uint64_t passed = co->now - co->watch.started;
-	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s", co->present,
-		 co->size, co->call->noun, duration_text(passed / 1000 * 1000).s, absent_text(co));
+	uint64_t passed = co->guests.now - co->guests.started;
+	roll_say(co->call, ROLL_WARNING, "roll call: %u of %u %s are here after %s; absent: %s",
+		 co->guests.present, co->call->size, co->call->noun, duration_text(passed / 1000 * 1000).s,
+		 absent_text(&co->absent));
 	news_send(co, NULL);
 	co->reported = true;
-	co->progress = co->watch.started + (passed < 20000 ? 20000 : passed < 40000 ? 40000 : passed + 60000);
+	co->progress = co->guests.started + (passed < 20000   ? 20000
+					     : passed < 40000 ? 40000
+							      : passed + 60000);
 	plan_look_up(co);
 }
 
 /** Whether the members that are here can be all: by our count, or by that of another. */
 static bool is_complete(const struct coordinator *co) {
-	bool complete = co->present == co->size;
-	const struct guest *guest = co->others ? co->known.first : NULL;
+	bool complete = co->guests.present == co->call->size;
+	const struct guest *guest = co->guests.others ? co->guests.known.first : NULL;
 	for (; guest && !complete; guest = guest->next) {
-		complete = co->present >= guest->size;
+		complete = co->guests.present >= guest->size;
 	}
 	return complete;
 }
@@ -287,11 +325,12 @@ static int fail_duplicate(struct coordinator *co) {
 	struct str name[2];
 	for (int i = 0; i < 2; i++) {
 		// Both say the same host: their machines call themselves otherwise.
-		name[i] = co->duplicate[i]->node.len ? co->duplicate[i]->node : guest_name(co->duplicate[i]);
-		address_text(&co->duplicate[i]->peer, address[i]);
+		name[i] = co->guests.duplicate[i]->node.len ? co->guests.duplicate[i]->node
+							    : guest_name(co->guests.duplicate[i]);
+		address_text(&co->guests.duplicate[i]->peer, address[i]);
 	}
 	co->end->result = ROLL_DUPLICATE;
-	if (co->duplicate[0] == co->duplicate[1]) {
+	if (co->guests.duplicate[0] == co->guests.duplicate[1]) {
 		// It says our own rank.
 		name[0] = str_of(co->call->master);
 		memcpy(address[0], "coordinator", sizeof("coordinator"));
@@ -299,7 +338,7 @@ static int fail_duplicate(struct coordinator *co) {
 	return err_set(
 		&co->end->error, EEXIST,
 		"roll call: two %s say that they are rank %u: %.*s (%s) and %.*s (%s); nothing was started%s",
-		co->call->noun, co->duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
+		co->call->noun, co->guests.duplicate[1]->rank, (int)name[0].len, name[0].p, address[0],
 		(int)name[1].len, name[1].p, address[1],
 		co->call->nameless
 			? "; if they are of two jobs: DISTINIT_SECRET or DISTINIT_JOB tells them apart"
@@ -312,52 +351,60 @@ static int fail_absent(struct coordinator *co) {
 		&co->end->error, ETIMEDOUT,
 		"roll call: %u of %u %s did not come within %s: %s; nothing was started; %s=DURATION waits "
 		"longer",
-		co->size - co->present, co->size, co->call->noun, duration_text(co->call->timeout_ms).s,
-		absent_text(co), co->call->longer);
+		co->call->size - co->guests.present, co->call->size, co->call->noun,
+		duration_text(co->call->timeout_ms).s, absent_text(&co->absent), co->call->longer);
+}
+
+/** Those that have not answered are closed. They will come again. */
+static void close_silent(struct coordinator *co) {
+	for (struct guest *guest; (guest = agree_silent(&co->agree));) {
+		guest_close(&co->guests, guest, PART_ASIDE);
+	}
 }
 
 /** Compare until it is concluded. Returns 1 to go on calling; 0 to start; a negative errno. */
 static int step_comparison(struct coordinator *co) {
-	bool changed = co->compared != co->changes;
-	if (changed || (co->n_asked && co->now >= co->tell)) {
+	bool changed = co->compared != co->guests.changes;
+	if (changed || (co->agree.n_asked && co->guests.now >= co->tell)) {
 		if (!changed) {
-			agree_give_up(co);
+			close_silent(co);
 		}
 		co->tell = 0;
 		return 1;
 	}
-	if (co->n_asked) {
+	if (co->agree.n_asked) {
 		return 1;
 	}
-	int r = agree_conclude(co);
+	int r = agree_conclude(&co->agree, co->end);
 	if (r < 0) {
 		co->end->result = ROLL_DISAGREE;
 		return r;
 	}
 	// With others here that are too few, time is over.
-	return co->present == co->size ? 0 : fail_absent(co);
+	return co->guests.present == co->call->size ? 0 : fail_absent(co);
 }
 
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
-	bool over = co->now >= co->watch.deadline;
+	bool over = co->guests.now >= co->watch.deadline;
 	if (co->refuse_at) {
-		return over || co->now >= co->refuse_at || is_complete(co) ? -EPROTO : 1;
+		return over || co->guests.now >= co->refuse_at || is_complete(co) ? -EPROTO : 1;
 	}
-	if (co->mixed) {
+	if (co->guests.mixed) {
 		return fail_mixed(co);
 	}
-	if (co->duplicate[0]) {
+	if (co->guests.duplicate[0]) {
 		return fail_duplicate(co);
 	}
-	if (co->now >= clock_after(co->watch.deadline, 2 * TELL_MS)) {
+	if (co->guests.now >= clock_after(co->watch.deadline, 2 * TELL_MS)) {
 		// Some come again and again, and do not answer.
 		return fail_absent(co);
 	}
-	if (!co->tell && ((over && co->others) || (is_complete(co) && co->now >= co->hold))) {
-		co->tell = co->now + TELL_MS;
-		co->compared = co->changes;
-		agree_begin(co);
+	if (!co->tell &&
+	    ((over && co->guests.others) || (is_complete(co) && co->guests.now >= co->guests.hold))) {
+		co->tell = co->guests.now + TELL_MS;
+		co->compared = co->guests.changes;
+		agree_begin(&co->agree);
 	}
 	if (co->tell) {
 		return step_comparison(co);
@@ -366,22 +413,22 @@ static int step(struct coordinator *co) {
 		return fail_absent(co);
 	}
 	// Nothing of their texts is kept: the child that looks names up has a copy.
-	const struct arena before = *co->arena;
-	if (co->now >= co->look_up) {
-		absent_look_up(co);
+	const struct arena before = *co->call->arena;
+	if (co->guests.now >= co->look_up) {
+		absent_look_up(&co->absent);
 		co->look_up = CLOCK_NEVER;
-		if (!co->knows_itself) {
-			co->knows_itself = true;
+		if (!co->absent.knows_itself) {
+			co->absent.knows_itself = true;
 			plan_look_up(co);
 		}
 	}
-	if (co->now >= co->progress) {
+	if (co->guests.now >= co->progress) {
 		report_progress(co);
 	}
-	if (co->now >= co->status) {
+	if (co->guests.now >= co->status) {
 		show_status(co);
 	}
-	arena_back(co->arena, &before);
+	arena_back(co->call->arena, &before);
 	return 1;
 }
 
@@ -391,25 +438,25 @@ static uint64_t next_step(const struct coordinator *co) {
 		return co->refuse_at ? co->refuse_at : co->tell;
 	}
 	uint64_t next = clock_earlier(co->progress, clock_earlier(co->look_up, co->status));
-	return co->hold > co->now ? clock_earlier(next, co->hold) : next;
+	return co->guests.hold > co->guests.now ? clock_earlier(next, co->guests.hold) : next;
 }
 
 /** Call until all are here and agree. Returns 0; a negative errno. */
 static int call_all(struct coordinator *co) {
 	int r = 0;
-	co->now = co->watch.started;
-	co->progress = co->now + WAIT_PROGRESS_MS;
-	co->status = co->call->rewrites ? co->now + STATUS_FIRST_MS : CLOCK_NEVER;
+	co->guests.now = co->guests.started;
+	co->progress = co->guests.now + WAIT_PROGRESS_MS;
+	co->status = co->call->rewrites ? co->guests.now + STATUS_FIRST_MS : CLOCK_NEVER;
 	plan_look_up(co);
 	// With little time, there is only one for the absent.
-	co->knows_itself = co->look_up < co->now + OWN_NAME_MS;
-	co->look_up = clock_earlier(co->look_up, co->now + OWN_NAME_MS);
+	co->absent.knows_itself = co->look_up < co->guests.now + OWN_NAME_MS;
+	co->look_up = clock_earlier(co->look_up, co->guests.now + OWN_NAME_MS);
 	while (r == 0) {
 		r = step(co);
 		if (r <= 0) {
 			return r;
 		}
-		r = handle_events(co, clock_earlier(guests_expire(co), next_step(co)));
+		r = handle_events(co, clock_earlier(guests_expire(&co->guests), next_step(co)));
 	}
 	return r;
 }
@@ -418,55 +465,39 @@ static int call_all(struct coordinator *co) {
 
 /** Nobody is called any more. */
 static void close_listener(struct coordinator *co) {
-	absent_done(co);
+	absent_done(&co->absent);
 	close(co->listener);
 	co->listener = -1;
-	while (co->unproved.first) {
-		guest_close(co, co->unproved.first, true);
-	}
-	while (co->proved.first) {
-		guest_close(co, co->proved.first, true);
-	}
+	guests_close(&co->guests, &co->guests.unproved, PART_ASIDE);
+	guests_close(&co->guests, &co->guests.proved, PART_ASIDE);
 }
 
 /** Wait until all have closed, or @ms have passed. Returns 0; -EINTR. */
 static int await_ends(struct coordinator *co, uint64_t ms) {
 	int r = 0;
-	co->now = clock_now_ms();
-	co->watch.deadline = co->now + ms;
-	while (r == 0 && co->n_members && co->now < co->watch.deadline) {
+	co->guests.now = clock_now_ms();
+	co->watch.deadline = co->guests.now + ms;
+	while (r == 0 && co->guests.n_members && co->guests.now < co->watch.deadline) {
 		r = handle_events(co, CLOCK_NEVER);
 	}
 	return r;
 }
 
-/** Warn of those that may not have heard GO: their connection is still open, or was reset. */
-static void report_deaf(struct coordinator *co) {
-	for (const struct guest *guest = co->known.first; guest; guest = guest->next) {
-		guest_is_deaf(co, guest);
-	}
-	if (co->n_deaf) {
-		roll_put_more(&co->deaf, co->n_deaf > WAIT_NAMES ? co->n_deaf - WAIT_NAMES : 0);
-		roll_say(co->call, ROLL_WARNING, "roll call: %s was told to start, but may not have heard",
-			 buf_text(&co->deaf));
-	}
-}
-
 static void report_start(struct coordinator *co) {
-	const struct guest *guest = co->seats[co->end->last].guest;
+	const struct guest *guest = co->guests.seats[co->guests.last].guest;
 	struct str last = guest ? guest_name(guest) : STR("");
 	// Whoever was told who is absent is told that they came.
 	roll_say(co->call, co->reported ? ROLL_WARNING : ROLL_INFO,
-		 "roll call: all %u %s are here, after %s (the last: %.*s); %s", co->size, co->call->noun,
-		 duration_text(co->end->took_ms).s, (int)last.len, last.p,
+		 "roll call: all %u %s are here, after %s (the last: %.*s); %s", co->call->size,
+		 co->call->noun, duration_text(co->end->took_ms).s, (int)last.len, last.p,
 		 co->call->secret ? "authenticated" : "not authenticated");
 }
 
 /** Hand the connections to the caller. */
 static void keep_lines(struct coordinator *co) {
-	co->end->lines = arena_array(co->arena, co->size, sizeof(*co->end->lines));
-	for (uint32_t rank = 0; rank < co->size; rank++) {
-		struct guest *guest = co->seats[rank].guest;
+	co->end->lines = arena_array(co->call->arena, co->call->size, sizeof(*co->end->lines));
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		struct guest *guest = co->guests.seats[rank].guest;
 		co->end->lines[rank] = (struct kept_line){
 			guest ? guest->line : (struct line){.fd = -1},
 			guest ? guest_name(guest) : roll_host(co->call, rank),
@@ -479,23 +510,22 @@ static void keep_lines(struct coordinator *co) {
 /** Tell all to start. The members close first, so that the port is free without TIME_WAIT. */
 static void release(struct coordinator *co) {
 	unsigned char payload[HELLO_MAX];
-	co->end->took_ms = clock_now_ms() - co->watch.started;
+	co->end->took_ms = clock_now_ms() - co->guests.started;
 	const struct go go = {
-		.port = co->port,
+		.port = co->guests.port,
 		.flags = co->call->stay ? GO_STAY : 0,
 		.took_ms = (uint32_t)co->end->took_ms,
 	};
 	close_listener(co);
 	report_start(co);
-	co->end->present = co->present;
-	co->released = true;
-	guests_send(co, FRAME_GO, payload, go_encode(&go, payload));
+	co->end->present = co->guests.present;
+	guests_send(&co->guests, FRAME_GO, payload, go_encode(&go, payload));
 	if (co->call->stay) {
 		keep_lines(co);
 		return;
 	}
 	if (await_ends(co, GO_MS) == 0) {
-		report_deaf(co);
+		guests_report_deaf(&co->guests);
 	}
 }
 
@@ -507,13 +537,13 @@ static void refuse(struct coordinator *co, int code) {
 	const char *prefix = "roll call: ";
 	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
 	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
-	co->end->took_ms = clock_now_ms() - co->watch.started;
+	co->end->took_ms = clock_now_ms() - co->guests.started;
 	close_listener(co);
-	co->end->present = co->present;
-	absent_report(co);
+	co->end->present = co->guests.present;
+	absent_report(&co->absent, co->end);
 	// Members report who is absent, too.
 	news_send(co, NULL);
-	guests_send(co, FRAME_NO, payload, no_encode(&no, payload));
+	guests_send(&co->guests, FRAME_NO, payload, no_encode(&no, payload));
 	if (code != -EINTR) {
 		await_ends(co, NO_MS);
 	}
@@ -533,12 +563,12 @@ static int run(struct coordinator *co) {
 			refuse(co, r);
 		}
 		// Without a reset: what was sent may still be on its way.
-		while (co->known.first && (r < 0 || !co->call->stay)) {
-			guest_close(co, co->known.first, false);
+		if (r < 0 || !co->call->stay) {
+			guests_close(&co->guests, &co->guests.known, PART_OVER);
 		}
 	}
-	if (co->epoll >= 0) {
-		close(co->epoll);
+	if (co->guests.epoll >= 0) {
+		close(co->guests.epoll);
 	}
 	if (co->listener >= 0) {
 		close(co->listener);
@@ -551,25 +581,31 @@ static int run(struct coordinator *co) {
 	return r;
 }
 
+void coordinator_init(struct coordinator *co, const struct roll_call *call, struct roll_end *end) {
+	memset(co, 0, sizeof(*co));
+	co->call = co->guests.call = co->absent.call = co->agree.call = call;
+	co->end = end;
+	co->absent.guests = co->agree.guests = &co->guests;
+	co->agree.watch = &co->watch;
+	co->guests.looked = &co->absent.looked;
+	co->guests.epoll = co->listener = co->held = co->absent.looked.child.fd = -1;
+	arena_init(&co->agree.scratch, NULL, 0, call->arena->full);
+	guests_begin(&co->guests);
+}
+
 int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	struct coordinator *co = arena_alloc(call->arena, sizeof(*co));
+	const struct guests *guests = &co->guests;
 	struct wait_for wait = {.timeout_ms = call->timeout_ms};
 	struct rlimit was;
-	memset(co, 0, sizeof(*co));
-	co->call = call;
-	co->end = end;
-	co->arena = call->arena;
-	co->size = call->size;
-	co->deaf = BUF(call->arena);
-	arena_init(&co->scratch, NULL, 0, call->arena->full);
-	co->epoll = co->listener = co->held = co->lookups.fd = -1;
-	end->strangers = co->strangers;
+	coordinator_init(co, call, end);
 	end->result = ROLL_ERROR;
 	int r = raise_limit(co, &was);
 	if (r < 0) {
 		return r;
 	}
 	r = watch_begin(&co->watch, &wait);
+	co->guests.started = co->guests.now = co->watch.started;
 	if (r < 0) {
 		end->error = co->watch.failure;
 	} else {
@@ -577,8 +613,13 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 		watch_done(&co->watch);
 	}
 	prlimit(0, RLIMIT_NOFILE, &was, NULL);
+	end->restarts = guests->restarts;
+	end->last = guests->last;
+	end->last_ms = guests->last_ms;
+	end->strangers = guests->strangers;
+	end->n_strangers = guests->n_strangers;
 	end->signal = co->watch.signal;
-	end->waited_ms = clock_now_ms() - co->watch.started;
+	end->waited_ms = clock_now_ms() - guests->started;
 	if (end->signal) {
 		end->result = ROLL_SIGNAL;
 		return -EINTR;

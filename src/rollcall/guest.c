@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The coordinator's connections: who comes, what they say, who goes. */
-
-#include "rollcall/coordinator.h"
+#include "rollcall/guest.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -45,179 +43,216 @@ struct str guest_name(const struct guest *guest) {
 	return guest->host.len ? guest->host : guest->node;
 }
 
-void guest_is_deaf(struct coordinator *co, const struct guest *guest) {
-	if (co->n_deaf++ < WAIT_NAMES) {
-		buf_puts(&co->deaf, co->deaf.len ? ", " : "");
-		buf_put(&co->deaf, guest_name(guest));
+static void guest_is_deaf(struct guests *g, const struct guest *guest) {
+	if (g->n_deaf++ < WAIT_NAMES) {
+		buf_puts(&g->deaf, g->deaf.len ? ", " : "");
+		buf_put(&g->deaf, guest_name(guest));
 	}
 }
 
-static void leave_seat(struct coordinator *co, struct guest *guest) {
-	struct seat *seat = &co->seats[guest->rank];
+static void leave_seat(struct guests *g, struct guest *guest) {
+	struct seat *seat = &g->seats[guest->rank];
 	if (guest->state == GUEST_PRESENT && seat->guest == guest) {
 		seat->guest = NULL;
-		seat->gone = co->now;
-		co->present--;
-		co->changes++;
+		seat->gone = g->now;
+		g->present--;
+		g->changes++;
 	}
 }
 
-static struct guest_list *list_of(struct coordinator *co, enum guest_state state) {
-	return state == GUEST_UNPROVED ? &co->unproved : state == GUEST_PROVED ? &co->proved : &co->known;
+static struct guest_list *list_of(struct guests *g, enum guest_state state) {
+	return state == GUEST_UNPROVED ? &g->unproved : state == GUEST_PROVED ? &g->proved : &g->known;
 }
 
-static void leave_list(struct coordinator *co, struct guest *guest) {
-	list_remove(list_of(co, guest->state), guest);
+static void leave_list(struct guests *g, struct guest *guest) {
+	list_remove(list_of(g, guest->state), guest);
 	if (guest->state == GUEST_UNPROVED) {
-		place_leave(co, guest);
+		unproved_leave(&g->senders, guest->sender);
+		g->n_unproved--;
 	} else {
-		co->n_members--;
+		g->n_members--;
 	}
 }
 
 /** Give @guest its state, and its place among those of that state. */
-static void join_list(struct coordinator *co, struct guest *guest, enum guest_state state) {
+static void join_list(struct guests *g, struct guest *guest, enum guest_state state) {
 	guest->state = state;
-	guest->since = co->now;
-	list_add(list_of(co, state), guest);
+	guest->since = g->now;
+	list_add(list_of(g, state), guest);
 	if (state == GUEST_UNPROVED) {
-		place_take(co, guest);
+		guest->sender = unproved_join(&g->senders, g->call->arena, &guest->peer);
+		g->n_unproved++;
 	} else {
-		co->n_members++;
-	}
-}
-
-void guest_close(struct coordinator *co, struct guest *guest, bool reset) {
-	if (guest->state == GUEST_FREE) {
-		return;
-	}
-	leave_list(co, guest);
-	if (guest->state == GUEST_PRESENT || guest->state == GUEST_BEYOND) {
-		leave_seat(co, guest);
-		co->others -= guest->size != co->size;
-	}
-	guest->state = GUEST_FREE;
-	guest->next = co->free;
-	co->free = guest;
-	if (co->lookups.fd >= 0) {
-		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
-		epoll_ctl(co->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
-	}
-	if (reset) {
-		stream_reset(guest->line.fd);
-	} else {
-		close(guest->line.fd);
+		g->n_members++;
 	}
 }
 
 /** The stranger at @address: perhaps a new one; NULL if there are too many. */
-static struct stranger *find_stranger(struct coordinator *co, const struct address *address) {
-	struct stranger *s = co->strangers;
-	for (; s < co->strangers + co->end->n_strangers; s++) {
+static struct stranger *find_stranger(struct guests *g, const struct address *address) {
+	struct stranger *s = g->strangers;
+	for (; s < g->strangers + g->n_strangers; s++) {
 		if (str_eq(address_bytes(&s->address), address_bytes(address))) {
 			return s;
 		}
 	}
-	if (co->end->n_strangers == STRANGERS_MAX) {
+	if (g->n_strangers == STRANGERS_MAX) {
 		return NULL;
 	}
-	co->end->n_strangers++;
+	g->n_strangers++;
 	*s = (struct stranger){.address = *address};
 	return s;
 }
 
 /** Warn of @s, once for each thing that it may be. */
-static void say_stranger(const struct coordinator *co, const struct stranger *s, bool changed) {
+static void say_stranger(const struct guests *g, const struct stranger *s, bool changed) {
 	char text[ADDRESS_TEXT];
 	address_text(&s->address, text);
 	if (changed && s->as == STRANGER_TORCH) {
 		roll_say(
-			co->call, ROLL_WARNING,
+			g->call, ROLL_WARNING,
 			"roll call: %s speaks to port %u as PyTorch does: it was started without a roll call",
-			text, co->port);
+			text, g->port);
 	} else if (changed && s->as == STRANGER_KEY) {
-		roll_say(co->call, ROLL_WARNING,
-			 "roll call: %s calls with another secret, or for another job", text);
+		roll_say(g->call, ROLL_WARNING, "roll call: %s calls with another secret, or for another job",
+			 text);
 	} else if (s->as == STRANGER_SILENT && s->times == SILENT_TIMES) {
-		roll_say(co->call, ROLL_WARNING, "roll call: %s came and left without a word, %u times", text,
+		roll_say(g->call, ROLL_WARNING, "roll call: %s came and left without a word, %u times", text,
 			 s->times);
 	}
 }
 
-void stranger_note(struct coordinator *co, const struct address *address, enum stranger_as as) {
-	struct stranger *s = find_stranger(co, address);
+static void stranger_note(struct guests *g, const struct address *address, enum stranger_as as) {
+	struct stranger *s = find_stranger(g, address);
 	if (s) {
 		bool changed = as > s->as;
 		s->times++;
 		s->as = changed ? as : s->as;
-		say_stranger(co, s, changed);
+		say_stranger(g, s, changed);
 	}
 }
 
-/** Close a guest that is no member. */
-static void turn_away(struct coordinator *co, struct guest *guest, enum stranger_as as) {
-	stranger_note(co, &guest->peer, as);
-	guest_close(co, guest, true);
+void guest_close(struct guests *g, struct guest *guest, unsigned parting) {
+	if (guest->state == GUEST_FREE) {
+		return;
+	}
+	if (parting == PART_RESET && g->released) {
+		guest_is_deaf(g, guest);
+	}
+	if (parting >= PART_STRANGER || parting == PART_SILENT) {
+		unsigned as = parting == PART_SILENT ? STRANGER_SILENT : parting - PART_STRANGER;
+		stranger_note(g, &guest->peer, (enum stranger_as)as);
+	}
+	leave_list(g, guest);
+	if (guest->state == GUEST_PRESENT || guest->state == GUEST_BEYOND) {
+		leave_seat(g, guest);
+		g->others -= guest->size != g->call->size;
+	}
+	guest->state = GUEST_FREE;
+	guest->next = g->free;
+	g->free = guest;
+	if (g->looked->child.fd >= 0) {
+		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
+		epoll_ctl(g->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
+	}
+	if (parting < PART_ASIDE) {
+		close(guest->line.fd);
+	} else {
+		stream_reset(guest->line.fd);
+	}
+}
+
+void guests_close(struct guests *g, const struct guest_list *list, enum parting parting) {
+	while (list->first) {
+		guest_close(g, list->first, parting);
+	}
 }
 
 /** Close those at the head of a list that came before @ms ago. Returns when the next has to be. */
-static uint64_t expire(struct coordinator *co, const struct guest_list *list, uint64_t ms) {
-	while (list->first && co->now >= list->first->since + ms) {
-		turn_away(co, list->first, STRANGER_SILENT);
+static uint64_t expire(struct guests *g, const struct guest_list *list, uint64_t ms) {
+	while (list->first && g->now >= list->first->since + ms) {
+		guest_close(g, list->first, PART_STRANGER + STRANGER_SILENT);
 	}
 	return list->first ? list->first->since + ms : CLOCK_NEVER;
 }
 
-uint64_t guests_expire(struct coordinator *co) {
-	uint64_t unproved = expire(co, &co->unproved, PROOF_MS);
-	return clock_earlier(unproved, expire(co, &co->proved, HELLO_MS));
+uint64_t guests_expire(struct guests *g) {
+	uint64_t unproved = expire(g, &g->unproved, PROOF_MS);
+	return clock_earlier(unproved, expire(g, &g->proved, HELLO_MS));
 }
 
-static struct guest *new_guest(struct coordinator *co) {
+/** Whether a listed host has @address, as far as hosts were looked up. */
+static bool is_listed(const struct looked *looked, const struct address *address) {
+	for (uint32_t i = 0; i < looked->n; i++) {
+		const struct addresses *addresses = &looked->at[i].addresses;
+		for (uint32_t k = 0; k < addresses->n; k++) {
+			if (str_eq(address_bytes(&addresses->at[k]), address_bytes(address))) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/** Whether @a has to go rather than @b, which came earlier. */
+static bool goes_first(const struct guests *g, const struct guest *a, const struct guest *b) {
+	if (a->sender->n != b->sender->n) {
+		return a->sender->n > b->sender->n;
+	}
+	return is_listed(g->looked, &b->peer) && !is_listed(g->looked, &a->peer);
+}
+
+struct guest *guests_oldest(const struct guests *g) {
+	struct guest *first = g->unproved.first;
+	for (struct guest *guest = first; guest; guest = guest->next) {
+		first = goes_first(g, guest, first) ? guest : first;
+	}
+	return first;
+}
+
+static struct guest *new_guest(struct guests *g) {
 	// Those that say one rank are told by name soon, also if they have gone meanwhile.
-	struct guest *guest = co->duplicate[0] ? NULL : co->free;
+	struct guest *guest = g->duplicate[0] ? NULL : g->free;
 	if (!guest) {
-		guest = arena_alloc(co->arena, sizeof(*guest));
+		guest = arena_alloc(g->call->arena, sizeof(*guest));
 		*guest = (struct guest){.rooms = {NULL, NULL}};
 		return guest;
 	}
-	co->free = guest->next;
+	g->free = guest->next;
 	*guest = (struct guest){.rooms = {guest->rooms[0], guest->rooms[1]}};
 	return guest;
 }
 
 /** Write a greeting with a nonce of its own. Returns 0; -EIO if there are no random numbers. */
-static int greet(struct coordinator *co, struct guest *guest) {
-	uint64_t left = (clock_left(co->now, co->watch.deadline) + 999) / 1000;
-	co->greeting.seconds = (uint32_t)clock_earlier(left, UINT32_MAX);
-	if (getrandom(co->greeting.nonce, NONCE_BYTES, 0) != NONCE_BYTES) {
+static int greet(struct guests *g, struct guest *guest) {
+	if (getrandom(g->greeting.nonce, NONCE_BYTES, 0) != NONCE_BYTES) {
 		return -EIO;
 	}
-	greeting_encode(&co->greeting, guest->greeting);
+	greeting_encode(&g->greeting, guest->greeting);
 	return stream_send(guest->line.fd, guest->greeting, GREETING_BYTES);
 }
 
-struct guest *guest_arrive(struct coordinator *co, int fd, const struct address *peer) {
-	if (co->n_unproved >= co->max_unproved) {
-		turn_away(co, place_to_clear(co), STRANGER_SILENT);
+struct guest *guest_arrive(struct guests *g, int fd, const struct address *peer) {
+	if (g->n_unproved >= g->max_unproved) {
+		guest_close(g, guests_oldest(g), PART_STRANGER + STRANGER_SILENT);
 	}
-	struct guest *guest = new_guest(co);
+	struct guest *guest = new_guest(g);
 	guest->line.fd = fd;
 	guest->peer = *peer;
-	join_list(co, guest, GUEST_UNPROVED);
-	if (line_watch(fd, co->epoll, EPOLL_CTL_ADD, (epoll_data_t){guest}) < 0 || greet(co, guest) < 0) {
-		guest_close(co, guest, true);
+	join_list(g, guest, GUEST_UNPROVED);
+	if (line_watch(fd, g->epoll, EPOLL_CTL_ADD, (epoll_data_t){guest}) < 0 || greet(g, guest) < 0) {
+		guest_close(g, guest, PART_ASIDE);
 	}
 	return guest;
 }
 
-void guests_accept(struct coordinator *co) {
+void guests_accept(struct guests *g, int listener, uint32_t seconds) {
 	struct address peer;
+	g->greeting.seconds = seconds;
 	int fd = 0;
 	for (int i = 0; i < ACCEPTS && (fd >= 0 || fd == -ECONNABORTED); i++) {
-		fd = listen_accept(co->listener, &peer);
+		fd = listen_accept(listener, &peer);
 		if (fd >= 0) {
-			guest_arrive(co, fd, &peer);
+			guest_arrive(g, fd, &peer);
 		}
 	}
 	if (fd < 0 && fd != -EAGAIN) {
@@ -227,18 +262,18 @@ void guests_accept(struct coordinator *co) {
 }
 
 /** Members come again and again: whoever gets this struct next uses its room, too. */
-static struct str keep_text(struct coordinator *co, char **room, struct str text) {
+static struct str keep_text(struct guests *g, char **room, struct str text) {
 	if (!*room) {
-		*room = arena_alloc(co->arena, TEXT_MAX);
+		*room = arena_alloc(g->call->arena, TEXT_MAX);
 	}
 	text.p = memcpy(*room, text.p, text.len);
 	return text;
 }
 
 /** Keep what a HELLO says. */
-static void describe(struct coordinator *co, struct guest *guest, const struct hello *hello) {
-	struct str listed = co->call->cluster->scope == SCOPE_NODE && hello->rank < co->size
-				    ? roll_host(co->call, hello->rank)
+static void describe(struct guests *g, struct guest *guest, const struct hello *hello) {
+	struct str listed = g->call->cluster->scope == SCOPE_NODE && hello->rank < g->call->size
+				    ? roll_host(g->call, hello->rank)
 				    : STR("");
 	guest->rank = hello->rank;
 	guest->size = hello->size;
@@ -246,129 +281,99 @@ static void describe(struct coordinator *co, struct guest *guest, const struct h
 	memcpy(guest->digest, hello->digest, sizeof(guest->digest));
 	guest->clock_ms = (int64_t)(hello->clock_ms - clock_wall_ms());
 	// Most say the name that the list has: it is not copied.
-	guest->host = str_eq(hello->host, listed) ? listed : keep_text(co, &guest->rooms[0], hello->host);
+	guest->host = str_eq(hello->host, listed) ? listed : keep_text(g, &guest->rooms[0], hello->host);
 	guest->node =
-		str_eq(hello->node, guest->host) ? guest->host : keep_text(co, &guest->rooms[1], hello->node);
-	co->others += hello->size != co->size;
+		str_eq(hello->node, guest->host) ? guest->host : keep_text(g, &guest->rooms[1], hello->node);
+	g->others += hello->size != g->call->size;
 }
 
 /**
  * Give @guest its seat. The newer process wins: the older one was restarted, or is lost without the
  * kernel's notice. If the older one comes again, both are alive.
  */
-static void take_seat(struct coordinator *co, struct guest *guest) {
-	struct seat *seat = &co->seats[guest->rank];
+static void take_seat(struct guests *g, struct guest *guest) {
+	struct seat *seat = &g->seats[guest->rank];
 	struct guest *older = seat->guest;
-	if (guest->rank == co->call->rank || (older && seat->replaced == guest->incarnation)) {
-		co->duplicate[0] = older ? older : guest;
-		co->duplicate[1] = guest;
+	if (guest->rank == g->call->rank || (older && seat->replaced == guest->incarnation)) {
+		g->duplicate[0] = older ? older : guest;
+		g->duplicate[1] = guest;
 	} else if (older && older->incarnation != guest->incarnation) {
-		co->mixed |= co->call->nameless && co->now < co->watch.started + NAMELESS_MS;
+		g->mixed |= g->call->nameless && g->now < g->started + NAMELESS_MS;
 		seat->replaced = older->incarnation;
 		if (!str_eq(older->node, guest->node)) {
-			co->hold = guest->since + HOLD_MS;
+			g->hold = guest->since + HOLD_MS;
 		}
 	}
 	if (older ? older->incarnation != guest->incarnation : seat->gone != 0) {
-		co->end->restarts++;
+		g->restarts++;
 	}
-	if (older && !co->duplicate[0]) {
-		guest_close(co, older, true);
+	if (older && !g->duplicate[0]) {
+		guest_close(g, older, PART_ASIDE);
 	}
-	co->present += !seat->guest;
-	co->changes++;
+	g->present += !seat->guest;
+	g->changes++;
 	seat->guest = guest;
-	co->end->last = guest->rank;
-	co->end->last_ms = co->now - co->watch.started;
+	g->last = guest->rank;
+	g->last_ms = g->now - g->started;
 }
 
-static int take_hello(struct coordinator *co, struct guest *guest, const struct frame *frame) {
+/** Returns as take_frame(). */
+static int take_hello(struct guests *g, struct guest *guest, const struct frame *frame, uint32_t *left_ms) {
 	struct hello hello;
 	if (frame->type != FRAME_HELLO || hello_decode(frame->payload, &hello) < 0) {
 		return -EPROTO;
 	}
-	leave_list(co, guest);
-	describe(co, guest, &hello);
-	join_list(co, guest, hello.rank < co->size ? GUEST_PRESENT : GUEST_BEYOND);
-	if (guest->state == GUEST_PRESENT) {
-		take_seat(co, guest);
-		uint64_t left = clock_earlier(clock_left(co->now, co->watch.deadline), UINT32_MAX);
-		if (hello.left_ms < left) {
-			// It may give up before us.
-			news_send(co, guest);
-		}
+	leave_list(g, guest);
+	describe(g, guest, &hello);
+	join_list(g, guest, hello.rank < g->call->size ? GUEST_PRESENT : GUEST_BEYOND);
+	if (guest->state == GUEST_BEYOND) {
+		return SAID_NOTHING;
 	}
-	return 0;
+	take_seat(g, guest);
+	*left_ms = hello.left_ms;
+	return SAID_HELLO;
 }
 
 /** A member leaves: perhaps it cannot start its program, and so nobody starts. It says so once. */
-static int take_bye(struct coordinator *co, struct guest *guest, struct str payload) {
+static int take_bye(struct guest *guest, struct str payload, struct str *text) {
 	struct bye bye;
 	if (guest->said_bye || bye_decode(payload, &bye) < 0) {
 		return -EPROTO;
 	}
 	guest->said_bye = true;
-	if (bye.why != BYE_UNABLE) {
-		return 0;
-	}
-	struct str name = guest_name(guest);
-	if (co->refuse_at) {
-		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) cannot start, either: %.*s",
-			 (int)name.len, name.p, guest->rank, (int)bye.text.len, bye.text.p);
-	} else {
-		err_set(&co->end->error, ENOEXEC,
-			"roll call: %.*s (rank %u) cannot start: %.*s; nothing was started", (int)name.len,
-			name.p, guest->rank, (int)bye.text.len, bye.text.p);
-		refusal_begin(co, ROLL_ERROR);
-	}
-	return 0;
+	*text = bye.text;
+	return bye.why == BYE_UNABLE ? SAID_UNABLE : SAID_NOTHING;
 }
 
-/** Take one whole frame. Returns 0; a negative errno: the guest has to go. */
-static int take_frame(struct coordinator *co, struct guest *guest, const struct frame *frame) {
+/** Take one whole frame. Returns enum said; a negative errno: the guest has to go. */
+static int take_frame(struct guests *g, struct guest *guest, const struct frame *frame,
+		      struct hearing *hearing) {
 	if (guest->state == GUEST_PROVED) {
-		return take_hello(co, guest, frame);
+		return take_hello(g, guest, frame, &hearing->left_ms);
 	}
 	if (frame->type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
-		agree_take(co, guest, frame->payload);
-		return 0;
+		hearing->text = frame->payload;
+		return SAID_FACTS;
 	}
-	return frame->type == FRAME_BYE ? take_bye(co, guest, frame->payload) : -EPROTO;
+	return frame->type == FRAME_BYE ? take_bye(guest, frame->payload, &hearing->text) : -EPROTO;
 }
 
-/** The connection has ended, with a reset if @reset. */
-static void see_off(struct coordinator *co, struct guest *guest, bool reset) {
-	if (reset && co->released) {
-		guest_is_deaf(co, guest);
-	}
-	if (guest->state == GUEST_UNPROVED) {
-		stranger_note(co, &guest->peer, STRANGER_SILENT);
-	}
-	guest_close(co, guest, false);
-}
-
-/** Make room for one more member, at the cost of one that has not said HELLO. It will come again. */
-static bool make_room(struct coordinator *co) {
-	if (co->n_members >= co->max_members && co->proved.first) {
-		guest_close(co, co->proved.first, true);
-	}
-	return co->n_members < co->max_members;
-}
-
-/** The proof of @guest is right: prove ourselves. */
-static void admit(struct coordinator *co, struct guest *guest, const unsigned char nonce[NONCE_BYTES]) {
+/** The proof of @guest is right: prove ourselves. Returns 0; or why it goes. */
+static unsigned admit(struct guests *g, struct guest *guest, const unsigned char nonce[NONCE_BYTES]) {
 	unsigned char payload[HELLO_MAX];
-	if (!make_room(co)) {
-		guest_close(co, guest, true);
-		return;
+	if (g->n_members >= g->max_members && g->proved.first) {
+		// It has not said HELLO, and will come again.
+		guest_close(g, g->proved.first, PART_ASIDE);
 	}
-	line_begin(&guest->line, guest->line.fd, 'd', &co->call->key, guest->greeting, nonce);
-	leave_list(co, guest);
-	join_list(co, guest, GUEST_PROVED);
-	if (line_send(&guest->line, FRAME_PROOF, payload, proof_encode(co->port, payload)) < 0) {
-		guest_close(co, guest, true);
+	if (g->n_members >= g->max_members) {
+		return PART_ASIDE;
 	}
+	line_begin(&guest->line, guest->line.fd, 'd', &g->call->key, guest->greeting, nonce);
+	leave_list(g, guest);
+	join_list(g, guest, GUEST_PROVED);
+	size_t n = proof_encode(g->port, payload);
+	return line_send(&guest->line, FRAME_PROOF, payload, n) < 0 ? PART_ASIDE : 0;
 }
 
 /** What @bytes are, which are no right MEET: text, or as random as one with another key. */
@@ -380,67 +385,92 @@ static enum stranger_as unlike(const unsigned char bytes[MEET_BYTES]) {
 	return plain == NONCE_BYTES ? STRANGER_OTHER : STRANGER_KEY;
 }
 
-/** Read MEET. Who has no right one gets no answer. */
-static void read_meet(struct coordinator *co, struct guest *guest, bool over) {
+/** Read MEET. Who has no right one gets no answer. Returns 0; or why it goes. */
+static unsigned read_meet(struct guests *g, struct guest *guest, bool over) {
 	unsigned char bytes[MEET_BYTES], proof[TAG_BYTES];
 	ssize_t n = stream_peek(guest->line.fd, bytes, sizeof(bytes));
 	if (n == -EAGAIN || (n > 0 && n < MEET_BYTES && !over && torch_like(bytes, (size_t)n) <= 0)) {
-		return;
+		return 0;
 	}
 	if (n <= 0) {
-		see_off(co, guest, n < 0);
-		return;
+		return PART_SILENT;
 	}
 	if (torch_like(bytes, (size_t)n) > 0) {
-		turn_away(co, guest, STRANGER_TORCH);
-		return;
+		return PART_STRANGER + STRANGER_TORCH;
 	}
 	if (n < MEET_BYTES || read(guest->line.fd, bytes, sizeof(bytes)) != MEET_BYTES) {
-		turn_away(co, guest, STRANGER_OTHER);
-		return;
+		return PART_STRANGER + STRANGER_OTHER;
 	}
-	key_proof(&co->call->key, guest->greeting, bytes, proof);
-	if (tag_equal(proof, bytes + NONCE_BYTES)) {
-		admit(co, guest, bytes);
-	} else {
-		turn_away(co, guest, unlike(bytes));
-	}
+	key_proof(&g->call->key, guest->greeting, bytes, proof);
+	return tag_equal(proof, bytes + NONCE_BYTES) ? admit(g, guest, bytes) : PART_STRANGER + unlike(bytes);
 }
 
-void guest_read(struct coordinator *co, struct guest *guest, bool over) {
-	unsigned char bytes[FRAME_MAX];
+/** Read frames until one says something. Returns 0; or why it goes. */
+static unsigned read_frames(struct guests *g, struct guest *guest, struct hearing *h, enum said *said) {
 	struct frame frame;
-	if (guest->state == GUEST_UNPROVED) {
-		read_meet(co, guest, over);
-	}
-	for (int i = 0; guest->state > GUEST_UNPROVED; i++) {
-		if (i == LINE_TURN) {
-			line_watch(guest->line.fd, co->epoll, EPOLL_CTL_MOD, (epoll_data_t){guest});
-			return;
+	for (; *said == SAID_NOTHING; h->n++) {
+		if (h->n == LINE_TURN) {
+			line_watch(guest->line.fd, g->epoll, EPOLL_CTL_MOD, (epoll_data_t){guest});
+			return 0;
 		}
 		size_t max = guest->asked ? FRAME_MAX : HELLO_MAX;
-		int r = line_take(&guest->line, bytes, max, over, &frame);
+		int r = line_take(&guest->line, h->bytes, max, h->over, &frame);
 		if (r == -EAGAIN) {
-			return;
+			return 0;
 		}
-		r = r < 0 ? r : take_frame(co, guest, &frame);
+		r = r < 0 ? r : take_frame(g, guest, &frame, h);
 		if (r == -EPROTO) {
-			turn_away(co, guest, STRANGER_OTHER);
-		} else if (r < 0) {
-			see_off(co, guest, r != -ENODATA);
+			return PART_STRANGER + STRANGER_OTHER;
 		}
+		if (r < 0) {
+			return r == -ENODATA ? PART_OVER : PART_RESET;
+		}
+		*said = (enum said)r;
 	}
+	return 0;
 }
 
-void guests_send(struct coordinator *co, enum frame_type type, const void *payload, size_t n) {
-	for (struct guest *guest = co->known.first, *next; guest; guest = next) {
+enum said guest_hear(struct guests *g, struct guest *guest, struct hearing *hearing) {
+	enum said said = SAID_NOTHING;
+	unsigned parting = guest->state == GUEST_UNPROVED ? read_meet(g, guest, hearing->over) : 0;
+	if (!parting && guest->state > GUEST_UNPROVED) {
+		parting = read_frames(g, guest, hearing, &said);
+	}
+	if (parting) {
+		guest_close(g, guest, parting);
+	}
+	return said;
+}
+
+void guests_send(struct guests *g, enum frame_type type, const void *payload, size_t n) {
+	g->released = type == FRAME_GO;
+	for (struct guest *guest = g->known.first, *next; guest; guest = next) {
 		next = guest->next;
 		// One that does not read its few bytes is as good as gone.
 		if (line_send(&guest->line, type, payload, n) < 0) {
 			if (type == FRAME_GO) {
-				guest_is_deaf(co, guest);
+				guest_is_deaf(g, guest);
 			}
-			guest_close(co, guest, true);
+			guest_close(g, guest, PART_ASIDE);
 		}
 	}
+}
+
+void guests_report_deaf(struct guests *g) {
+	for (const struct guest *guest = g->known.first; guest; guest = guest->next) {
+		guest_is_deaf(g, guest);
+	}
+	if (g->n_deaf) {
+		roll_put_more(&g->deaf, g->n_deaf > WAIT_NAMES ? g->n_deaf - WAIT_NAMES : 0);
+		roll_say(g->call, ROLL_WARNING, "roll call: %s was told to start, but may not have heard",
+			 buf_text(&g->deaf));
+	}
+}
+
+void guests_begin(struct guests *g) {
+	g->greeting = (struct greeting){.lowest = ROLL_VERSION, .highest = ROLL_VERSION};
+	g->deaf = BUF(g->call->arena);
+	g->seats = arena_array(g->call->arena, g->call->size, sizeof(*g->seats));
+	memset(g->seats, 0, g->call->size * sizeof(*g->seats));
+	g->present = 1;
 }

@@ -10,11 +10,6 @@
 #define PORT_BASE 20000
 #define PORT_SPAN 9400
 
-int roll_call(const struct roll_call *call, struct roll_end *end) {
-	*end = (struct roll_end){.port = call->port, .held = -1};
-	return call->rank == 0 ? coordinator_run(call, end) : member_run(call, end);
-}
-
 int roll_status(const struct roll_end *end) {
 	switch (end->result) {
 	case ROLL_STARTED:

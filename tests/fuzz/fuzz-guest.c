@@ -34,12 +34,14 @@ static uint32_t count(const struct guest_list *list) {
 static void check_counts(const struct coordinator *co) {
 	uint32_t seated = 0;
 	for (uint32_t rank = 0; rank < SIZE; rank++) {
-		seated += co->seats[rank].guest != NULL;
+		seated += co->guests.seats[rank].guest != NULL;
 	}
-	HOLDS(co->present == 1 + seated);
-	HOLDS(co->n_members == count(&co->proved) + count(&co->known) && seated <= count(&co->known));
-	HOLDS(co->n_unproved == count(&co->unproved) && co->n_unproved <= co->max_unproved);
-	HOLDS(co->n_members <= co->max_members && co->end->n_strangers <= STRANGERS_MAX);
+	HOLDS(co->guests.present == 1 + seated);
+	HOLDS(co->guests.n_members == count(&co->guests.proved) + count(&co->guests.known) &&
+	      seated <= count(&co->guests.known));
+	HOLDS(co->guests.n_unproved == count(&co->guests.unproved) &&
+	      co->guests.n_unproved <= co->guests.max_unproved);
+	HOLDS(co->guests.n_members <= co->guests.max_members && co->guests.n_strangers <= STRANGERS_MAX);
 }
 
 /** The other end of a guest. */
@@ -57,7 +59,7 @@ static struct guest *arrive(struct coordinator *co, struct other *other, unsigne
 	}
 	struct address peer = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = 0x100007f + (from << 24)},
 			       .len = sizeof(peer.v4)};
-	struct guest *guest = guest_arrive(co, fds[0], &peer);
+	struct guest *guest = guest_arrive(&co->guests, fds[0], &peer);
 	*other = (struct other){.line.fd = fds[1]};
 	HOLDS(read(fds[1], other->greeting, GREETING_BYTES) == GREETING_BYTES);
 	return guest;
@@ -72,7 +74,7 @@ static void prove(struct coordinator *co, struct guest *guest, struct other *oth
 	if (send(other->line.fd, meet, sizeof(meet), MSG_NOSIGNAL) != sizeof(meet)) {
 		return;
 	}
-	guest_read(co, guest, false);
+	coordinator_read(co, guest, false);
 	if (guest->state == GUEST_PROVED) {
 		HOLDS(line_take(&other->line, bytes, sizeof(bytes), false, &frame) == 0);
 		HOLDS(frame.type == FRAME_PROOF);
@@ -114,19 +116,19 @@ static void play(struct coordinator *co, const uint8_t *data, size_t size) {
 		} else {
 			(void)!send(other->line.fd, data + 2, n, MSG_NOSIGNAL);
 		}
-		guest_read(co, guests[who], how == 3);
+		coordinator_read(co, guests[who], how == 3);
 		check_counts(co);
 		data += 2 + n;
 		size -= 2 + n;
 	}
 	for (unsigned i = 0; i < GUESTS; i++) {
 		if (guests[i]) {
-			guest_close(co, guests[i], false);
+			guest_close(&co->guests, guests[i], PART_OVER);
 			close(others[i].line.fd);
 		}
 	}
 	check_counts(co);
-	HOLDS(co->n_members == 0 && co->n_unproved == 0);
+	HOLDS(co->guests.n_members == 0 && co->guests.n_unproved == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -141,21 +143,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 				 .say = be_silent};
 	struct roll_end end = {0};
 	struct coordinator *co = arena_alloc(&arena, sizeof(*co));
-	struct seat seats[SIZE] = {0};
-	memset(co, 0, sizeof(*co));
-	co->call = &call;
-	co->end = &end;
-	co->arena = &arena;
-	co->size = SIZE;
-	co->seats = seats;
-	co->present = 1;
-	co->max_unproved = co->max_members = GUESTS;
-	co->lookups.fd = -1;
-	arena_init(&co->scratch, NULL, 0, arena.full);
-	co->epoll = epoll_create1(EPOLL_CLOEXEC);
+	coordinator_init(co, &call, &end);
+	co->guests.max_unproved = co->guests.max_members = GUESTS;
+	co->guests.epoll = epoll_create1(EPOLL_CLOEXEC);
 	play(co, data, size < 4096 ? size : 4096);
-	close(co->epoll);
-	arena_done(&co->scratch);
+	close(co->guests.epoll);
+	arena_done(&co->agree.scratch);
 	arena_done(&arena);
 	return 0;
 }

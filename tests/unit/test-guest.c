@@ -22,19 +22,10 @@ static void be_silent(void *context, enum roll_level level, const char *text) {
 
 static struct coordinator *open_coordinator(const struct roll_call *call, struct roll_end *end) {
 	struct coordinator *co = arena_alloc(&arena, sizeof(*co));
-	memset(co, 0, sizeof(*co));
-	co->call = call;
-	co->end = end;
-	co->arena = &arena;
-	co->size = SIZE;
-	co->seats = arena_array(&arena, SIZE, sizeof(*co->seats));
-	memset(co->seats, 0, SIZE * sizeof(*co->seats));
-	co->present = 1;
-	co->max_unproved = 4;
-	co->max_members = 10;
-	arena_init(&co->scratch, NULL, 0, arena.full);
-	co->lookups.fd = -1;
-	co->epoll = epoll_create1(EPOLL_CLOEXEC);
+	coordinator_init(co, call, end);
+	co->guests.max_unproved = 4;
+	co->guests.max_members = 10;
+	co->guests.epoll = epoll_create1(EPOLL_CLOEXEC);
 	return co;
 }
 
@@ -52,7 +43,7 @@ static struct guest *connect_from(struct coordinator *co, uint8_t last, int *fd,
 	const struct address peer = address(last);
 	int fds[2] = {-1, -1};
 	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
-	struct guest *guest = guest_arrive(co, fds[0], &peer);
+	struct guest *guest = guest_arrive(&co->guests, fds[0], &peer);
 	check(read(fds[1], greeting, GREETING_BYTES) == GREETING_BYTES);
 	*fd = fds[1];
 	return guest;
@@ -66,7 +57,7 @@ static struct guest *arrive(struct coordinator *co, struct line *member) {
 	struct guest *guest = connect_from(co, 1, &fd, greeting);
 	key_proof(&co->call->key, greeting, meet, meet + NONCE_BYTES);
 	check(write(fd, meet, sizeof(meet)) == sizeof(meet));
-	guest_read(co, guest, false);
+	coordinator_read(co, guest, false);
 	check(guest->state == GUEST_PROVED);
 	line_begin(member, fd, 'm', &co->call->key, greeting, meet);
 	check(line_take(member, frame, sizeof(frame), false, &proof) == 0 && proof.type == FRAME_PROOF);
@@ -86,7 +77,7 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 				    .host = STR("n1"),
 				    .node = STR("n1")};
 	check(line_send(member, FRAME_HELLO, payload, hello_encode(&hello, payload)) == 0);
-	guest_read(co, guest, false);
+	coordinator_read(co, guest, false);
 }
 
 /** Two say one rank; the first of them goes, and somebody else comes, before that is told. */
@@ -99,12 +90,12 @@ static void test_duplicate(const struct roll_call *call) {
 		guests[i] = arrive(co, &members[i]);
 		say_hello(co, guests[i], &members[i], 1, i == 1 ? 200 : 100);
 	}
-	check(co->duplicate[0] == guests[1] && co->duplicate[1] == guests[2]);
+	check(co->guests.duplicate[0] == guests[1] && co->guests.duplicate[1] == guests[2]);
 	close(members[1].fd);
-	guest_read(co, guests[1], false);
+	coordinator_read(co, guests[1], false);
 	check(guests[1]->state == GUEST_FREE);
 	guests[3] = arrive(co, &members[3]);
-	check(guests[3] != guests[1] && str_is(guest_name(co->duplicate[0]), "n1"));
+	check(guests[3] != guests[1] && str_is(guest_name(co->guests.duplicate[0]), "n1"));
 }
 
 static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
@@ -112,7 +103,7 @@ static void answer(struct coordinator *co, struct guest *guest, struct line *mem
 	unsigned char asked[FRAME_MAX];
 	check(read(member->fd, asked, sizeof(asked)) > 0 || errno == EAGAIN);
 	check(line_send(member, FRAME_FACTS, facts, sizeof(facts)) == 0);
-	guest_read(co, guest, false);
+	coordinator_read(co, guest, false);
 }
 
 /** Somebody comes while all are compared: the comparison begins anew, and answers come twice. */
@@ -122,14 +113,14 @@ static void test_late_facts(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(co);
-	check(co->n_asked == 1 && guest->asked == 1);
-	agree_begin(co);
-	check(co->n_asked == 1 && guest->asked == 2);
+	agree_begin(&co->agree);
+	check(co->agree.n_asked == 1 && guest->asked == 1);
+	agree_begin(&co->agree);
+	check(co->agree.n_asked == 1 && guest->asked == 2);
 	answer(co, guest, &member);
-	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->agree.n_asked == 0 && guest->state == GUEST_PRESENT);
 	answer(co, guest, &member);
-	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
 	// Nobody asked for a third one.
 	answer(co, guest, &member);
 	check(guest->state == GUEST_FREE);
@@ -142,19 +133,19 @@ static void test_forgotten_question(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(co);
-	check(co->n_asked == 1);
+	agree_begin(&co->agree);
+	check(co->agree.n_asked == 1);
 	guest->digest[FACTS_PROGRAM] = 0;
-	agree_begin(co);
-	check(co->n_asked == 0);
+	agree_begin(&co->agree);
+	check(co->agree.n_asked == 0);
 	answer(co, guest, &member);
-	check(co->n_asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->agree.n_asked == 0 && guest->state == GUEST_PRESENT);
 }
 
 /** The chunks that comparisons took. Each begins with a pointer to the one before. */
 static size_t count_chunks(const struct coordinator *co) {
 	size_t n = 0;
-	for (const void *chunk = co->scratch.chunks; chunk; chunk = *(const void *const *)chunk) {
+	for (const void *chunk = co->agree.scratch.chunks; chunk; chunk = *(const void *const *)chunk) {
 		n++;
 	}
 	return n;
@@ -167,15 +158,15 @@ static void test_memory(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	const struct arena before = *co->arena;
+	const struct arena before = *co->call->arena;
 	size_t chunks = 0;
 	for (unsigned i = 0; i < 2000; i++) {
-		agree_begin(co);
+		agree_begin(&co->agree);
 		answer(co, guest, &member);
-		check(co->n_asked == 0 && co->compare.n == 2);
+		check(co->agree.n_asked == 0 && co->agree.compare.n == 2);
 		chunks = i == 0 ? count_chunks(co) : chunks;
 	}
-	check(co->arena->next == before.next && co->arena->chunks == before.chunks);
+	check(co->call->arena->next == before.next && co->call->arena->chunks == before.chunks);
 	check(count_chunks(co) == chunks);
 }
 
@@ -191,9 +182,9 @@ static void answer_slowly(struct coordinator *co, struct guest *guest, struct li
 	ssize_t n = read(ends[0], bytes, sizeof(bytes));
 	check(n > (ssize_t)sizeof(facts));
 	for (ssize_t i = 0; i < n; i++) {
-		check(guest->state == GUEST_PRESENT && co->n_asked == 1);
+		check(guest->state == GUEST_PRESENT && co->agree.n_asked == 1);
 		check(write(socket, bytes + i, 1) == 1);
-		guest_read(co, guest, false);
+		coordinator_read(co, guest, false);
 	}
 	close(ends[0]);
 	close(ends[1]);
@@ -207,15 +198,15 @@ static void test_pieces(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(co);
-	agree_begin(co);
+	agree_begin(&co->agree);
+	agree_begin(&co->agree);
 	check(line_send(&member, FRAME_FACTS, facts, sizeof(facts)) == 0);
 	answer(co, guest, &member);
-	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
-	agree_begin(co);
-	check(co->n_asked == 1 && guest->asked == 1);
+	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	agree_begin(&co->agree);
+	check(co->agree.n_asked == 1 && guest->asked == 1);
 	answer_slowly(co, guest, &member);
-	check(co->n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
 }
 
 /** One rank comes three times: each as a new process, the last after the one before has gone. */
@@ -225,19 +216,20 @@ static void test_restarts(const struct roll_call *call) {
 	struct line members[3];
 	struct guest *guests[3];
 	for (unsigned i = 0; i < 3; i++) {
-		check(end.restarts == i - (i > 0));
+		check(co->guests.restarts == i - (i > 0));
 		if (i == 2) {
 			close(members[1].fd);
-			co->now = 1;
-			guest_read(co, guests[1], false);
-			check(co->present == 1 && !co->seats[1].guest);
+			co->guests.now = 1;
+			coordinator_read(co, guests[1], false);
+			check(co->guests.present == 1 && !co->guests.seats[1].guest);
 		}
 		guests[i] = arrive(co, &members[i]);
 		say_hello(co, guests[i], &members[i], 1, 100 * (i + 1));
-		check(co->present == 2 && co->seats[1].guest == guests[i] && !co->duplicate[0]);
+		check(co->guests.present == 2 && co->guests.seats[1].guest == guests[i] &&
+		      !co->guests.duplicate[0]);
 		check(guests[0]->state == (i == 0 ? GUEST_PRESENT : GUEST_FREE) || guests[0] == guests[i]);
 	}
-	check(end.restarts == 2 && end.last == 1);
+	check(co->guests.restarts == 2 && co->guests.last == 1);
 }
 
 /** What came of a proof that is wrong, in @n pieces: nothing is answered. */
@@ -252,14 +244,15 @@ static void test_wrong_proof(const struct roll_call *call) {
 		key_proof(&call->key, greeting, meet, meet + NONCE_BYTES);
 		meet[i / 8] ^= (unsigned char)(1 << i % 8);
 		check(write(fd, meet, MEET_BYTES - 1) == MEET_BYTES - 1);
-		guest_read(co, guest, false);
-		check(guest->state == GUEST_UNPROVED && co->n_unproved == 1);
+		coordinator_read(co, guest, false);
+		check(guest->state == GUEST_UNPROVED && co->guests.n_unproved == 1);
 		check(write(fd, meet + MEET_BYTES - 1, 1) == 1);
-		guest_read(co, guest, false);
+		coordinator_read(co, guest, false);
 		checkf(guest->state == GUEST_FREE && read(fd, &byte, 1) <= 0, "bit %zu of MEET", i);
 		close(fd);
 	}
-	check(end.n_strangers == 1 && co->strangers[0].as == STRANGER_KEY && co->n_unproved == 0);
+	check(co->guests.n_strangers == 1 && co->guests.strangers[0].as == STRANGER_KEY &&
+	      co->guests.n_unproved == 0);
 }
 
 /** The places of the unproved are full: one from the address that has the most goes, the oldest. */
@@ -273,22 +266,22 @@ static void test_places(const struct roll_call *call) {
 	for (unsigned i = 0; i < 4; i++) {
 		guests[i] = connect_from(co, from[i], &fds[i], greeting);
 	}
-	check(co->n_unproved == 4 && place_to_clear(co) == guests[1]);
+	check(co->guests.n_unproved == 4 && guests_oldest(&co->guests) == guests[1]);
 	guests[4] = connect_from(co, 4, &fds[4], greeting);
-	check(guests[4] == guests[1] && co->n_unproved == 4);
+	check(guests[4] == guests[1] && co->guests.n_unproved == 4);
 	// Now each has one. Those of hosts that are listed stay.
-	check(place_to_clear(co) == guests[0]);
-	co->n_answers = 1;
-	co->answers[0].addresses = (struct addresses){.n = 2, .at = {address(1), address(3)}};
-	check(place_to_clear(co) == guests[2]);
+	check(guests_oldest(&co->guests) == guests[0]);
+	co->absent.looked.n = 1;
+	co->absent.looked.at[0].addresses = (struct addresses){.n = 2, .at = {address(1), address(3)}};
+	check(guests_oldest(&co->guests) == guests[2]);
 	// Each comes again and goes: the same places are used.
 	for (unsigned i = 0; i < 1000; i++) {
 		struct guest *guest = connect_from(co, (uint8_t)(5 + i % 200), &fds[5], greeting);
-		check(co->n_unproved == 4 && guest->state == GUEST_UNPROVED);
-		guest_read(co, guest, false);
+		check(co->guests.n_unproved == 4 && guest->state == GUEST_UNPROVED);
+		coordinator_read(co, guest, false);
 		close(fds[5]);
-		guest_read(co, guest, true);
-		check(guest->state == GUEST_FREE && co->n_unproved == 3);
+		coordinator_read(co, guest, true);
+		check(guest->state == GUEST_FREE && co->guests.n_unproved == 3);
 	}
 }
 
@@ -307,15 +300,15 @@ static void test_apart(const struct roll_call *call) {
 	for (unsigned i = 0; i < 100; i++) {
 		connect_from(co, 9, &fd, greeting);
 	}
-	check(co->present == 3 && co->n_unproved == 4);
+	check(co->guests.present == 3 && co->guests.n_unproved == 4);
 	// Those that do not say HELLO go first, and never one that has said it.
 	for (unsigned i = 2; i < 12; i++) {
 		guests[i] = arrive(co, &members[i]);
 	}
-	check(co->present == 3 && co->n_members == 10 && guests[2]->state != GUEST_PRESENT);
-	co->now += 5000;
-	guests_expire(co);
-	check(co->present == 3 && co->n_members == 2 && co->n_unproved == 0);
+	check(co->guests.present == 3 && co->guests.n_members == 10 && guests[2]->state != GUEST_PRESENT);
+	co->guests.now += 5000;
+	guests_expire(&co->guests);
+	check(co->guests.present == 3 && co->guests.n_members == 2 && co->guests.n_unproved == 0);
 }
 
 /** Nothing can follow half a frame: who does not read what one member is told is gone, and comes again. */
@@ -326,12 +319,12 @@ static void test_half_a_frame(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	check(co->present == 2);
+	check(co->guests.present == 2);
 	while (write(guest->line.fd, rest, sizeof(rest)) > 0) {
 	}
 	news_send(co, guest);
-	guest_read(co, guest, false);
-	check(co->present == 1);
+	coordinator_read(co, guest, false);
+	check(co->guests.present == 1);
 	close(member.fd);
 }
 
@@ -350,11 +343,11 @@ static void test_turns(const struct roll_call *call) {
 		check(line_send(&member, FRAME_FACTS, facts, sizeof(facts)) == 0);
 	}
 	for (uint32_t left = many; left; left = guest->asked) {
-		check(epoll_wait(co->epoll, &event, 1, 0) == 1 && event.data.ptr == guest);
-		guest_read(co, guest, false);
+		check(epoll_wait(co->guests.epoll, &event, 1, 0) == 1 && event.data.ptr == guest);
+		coordinator_read(co, guest, false);
 		checkf(guest->asked == (left > LINE_TURN ? left - LINE_TURN : 0), "%u left", guest->asked);
 	}
-	check(guest->state == GUEST_PRESENT && epoll_wait(co->epoll, &event, 1, 0) == 0);
+	check(guest->state == GUEST_PRESENT && epoll_wait(co->guests.epoll, &event, 1, 0) == 0);
 }
 
 /** A member says BYE once: who says it again is no member. */
@@ -369,7 +362,7 @@ static void test_byes(const struct roll_call *call) {
 	for (unsigned i = 0; i < 2; i++) {
 		check(guest->state == GUEST_PRESENT);
 		check(line_send(&member, FRAME_BYE, payload, bye_encode(&bye, payload)) == 0);
-		guest_read(co, guest, false);
+		coordinator_read(co, guest, false);
 	}
 	check(guest->state == GUEST_FREE);
 }
