@@ -174,8 +174,8 @@ static void find_workers(pid_t program, struct pids *out) {
 	}
 }
 
-/** The place for a worker: one that was never used, or that of one that has ended; NULL: there is none. */
-static struct worker *find_place(struct workers *w) {
+/** Room for a worker: one that was never used, or that of one that has ended; NULL: there is none. */
+static struct worker *find_room(struct workers *w) {
 	if (w->n < WORKERS_MAX) {
 		return &w->at[w->n++];
 	}
@@ -206,21 +206,21 @@ static bool watch_worker(struct workers *w, pid_t pid) {
 	if (!read_stat(pid, &stat) || is_known(w, pid, stat.start)) {
 		return false;
 	}
-	struct worker *place = find_place(w);
-	if (!place) {
+	struct worker *worker = find_room(w);
+	if (!worker) {
 		return false;
 	}
-	*place = (struct worker){.pid = pid, .start = stat.start, .ended_at = CLOCK_NEVER};
-	place->visible = stat.state != 'Z' && stat.start_code != 1;
-	snprintf(place->name, sizeof(place->name), "%s", stat.name);
-	place->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
+	*worker = (struct worker){.pid = pid, .start = stat.start, .ended_at = CLOCK_NEVER};
+	worker->visible = stat.state != 'Z' && stat.start_code != 1;
+	snprintf(worker->name, sizeof(worker->name), "%s", stat.name);
+	worker->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
-				    .data.u64 = WORKERS_BIT | (uint64_t)(place - w->at)};
-	if (place->pidfd >= 0 && epoll_ctl(w->epoll, EPOLL_CTL_ADD, place->pidfd, &event) < 0) {
-		close(place->pidfd);
-		place->pidfd = -1;
+				    .data.u64 = WORKERS_BIT | (uint64_t)(worker - w->at)};
+	if (worker->pidfd >= 0 && epoll_ctl(w->epoll, EPOLL_CTL_ADD, worker->pidfd, &event) < 0) {
+		close(worker->pidfd);
+		worker->pidfd = -1;
 	}
-	return place->pidfd >= 0 && stat.state != 'Z';
+	return worker->pidfd >= 0 && stat.state != 'Z';
 }
 
 void workers_begin(struct workers *w, int epoll, pid_t program) {
