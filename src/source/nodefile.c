@@ -82,13 +82,6 @@ void node_list_finish(struct node_list *nodes, struct placement *out) {
 	out->slots = slots;
 }
 
-/** The contents of a line. */
-struct nodefile_line {
-	struct str name;
-	uint32_t slots;
-	bool whole;
-};
-
 /** Cut the first word off *@rest. Returns whether there was one. */
 static bool cut_word(struct str *rest, struct str *word) {
 	*rest = str_trim(*rest);
@@ -118,7 +111,7 @@ static bool is_bare_ipv6(struct str name) {
 }
 
 /** Remove ":N" from line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
-static int read_colon(struct nodefile_line *line) {
+static int read_colon(struct node *line) {
 	struct str name = line->name;
 	size_t end = str_find(name, ':');
 	if (name.p[0] == '[') {
@@ -142,7 +135,7 @@ static int read_colon(struct nodefile_line *line) {
 }
 
 /** Read the words after the name in a file of any form. Returns 0; -EINVAL. */
-static int read_words(struct str rest, struct nodefile_line *line) {
+static int read_words(struct str rest, struct node *line) {
 	struct str word;
 	while (cut_word(&rest, &word)) {
 		if (str_starts(word, STR("slots=")) && !line->whole) {
@@ -162,7 +155,7 @@ static int read_words(struct str rest, struct nodefile_line *line) {
 }
 
 /** Read @text, which is not blank. Returns 0; -EINVAL. */
-static int read_line(struct str text, enum nodefile_form form, struct nodefile_line *line) {
+static int read_line(struct str text, enum nodefile_form form, struct node *line) {
 	struct str word;
 	cut_word(&text, &line->name);
 	switch (form) {
@@ -196,7 +189,7 @@ int nodefile_parse(struct node_list *nodes, struct str text, enum nodefile_form 
 		if (piece.len == 0) {
 			continue;
 		}
-		struct nodefile_line line = {.slots = 1};
+		struct node line = {.slots = 1};
 		if (read_line(piece, form, &line) < 0) {
 			return err_set(err, EINVAL, "%s: %s: %s", where(nodes), quote(piece).s,
 				       expected[form]);
@@ -219,6 +212,18 @@ static uint32_t common_number(const struct node_list *nodes) {
 	return nodes->n ? nodes->list[0].slots : UNKNOWN;
 }
 
+/** Read the nodes of @text, which @from gave, into @out. */
+static int take_nodes(struct node_list *nodes, struct str text, enum nodefile_form form, const char *from,
+		      struct placement *out, struct err *err) {
+	if (nodefile_parse(nodes, text, form, err) < 0) {
+		return -EINVAL;
+	}
+	node_list_finish(nodes, out);
+	out->hosts_from = from;
+	out->nproc_per_node = common_number(nodes);
+	return 0;
+}
+
 int nodefile_read_setting(struct input *in, const struct setting *setting, enum nodefile_form form,
 			  struct placement *out, struct err *err) {
 	struct str text;
@@ -230,14 +235,7 @@ int nodefile_read_setting(struct input *in, const struct setting *setting, enum 
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s; make it readable here, or pass --hosts or --hostfile", cause.text);
 	}
-	r = r < 0 ? r : nodefile_parse(&nodes, text, form, err);
-	if (r < 0) {
-		return -EINVAL;
-	}
-	node_list_finish(&nodes, out);
-	out->hosts_from = setting->from;
-	out->nproc_per_node = common_number(&nodes);
-	return 0;
+	return r < 0 ? -EINVAL : take_nodes(&nodes, text, form, setting->from, out, err);
 }
 
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
@@ -252,12 +250,5 @@ int nodefile_list(struct input *in, const char *name, const char *list, char sep
 	for (char *p = text; *p; p++) {
 		*p = *p == separator ? '\n' : *p;
 	}
-	int r = nodefile_parse(&nodes, str_of(text), NODEFILE_ANY, err);
-	if (r < 0) {
-		return -EINVAL;
-	}
-	node_list_finish(&nodes, out);
-	out->hosts_from = name;
-	out->nproc_per_node = common_number(&nodes);
-	return 0;
+	return take_nodes(&nodes, str_of(text), NODEFILE_ANY, name, out, err);
 }
