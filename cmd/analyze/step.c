@@ -28,9 +28,6 @@
 /** Interval of progress messages. */
 #define REPORT_MS 10000
 
-/** How much of the end of stderr is kept. */
-#define TAIL 4096
-
 struct trial {
 	struct analysis *a;
 	struct analysis_row *row;
@@ -50,8 +47,7 @@ struct trial {
 	bool late;
 	/** A partial line of stdout. */
 	struct buf line;
-	char tail[TAIL];
-	size_t tail_len;
+	struct tool_tail tail;
 };
 
 static uint32_t workers_of(const struct trial *trial) {
@@ -150,14 +146,10 @@ static void take_line(struct trial *trial, struct str line) {
 	}
 }
 
-/** Read what is available on stdout. Returns false at end of file. */
-static bool read_out(struct trial *trial) {
+/** Read what is available on stdout. */
+static void read_out(struct trial *trial) {
 	struct buf *line = &trial->line;
-	ssize_t n = read(trial->tool.out, buf_reserve(line, 4096), 4096);
-	if (n <= 0) {
-		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	}
-	line->len += (size_t)n;
+	line->len += tool_read(&trial->tool.out, buf_reserve(line, 4096), 4096);
 	struct str rest = buf_str(line);
 	size_t end;
 	while ((end = str_find(rest, '\n')) < rest.len) {
@@ -166,37 +158,16 @@ static bool read_out(struct trial *trial) {
 	}
 	memmove(line->p, rest.p, rest.len);
 	line->len = rest.len < (64U << 10) ? rest.len : 0;
-	return true;
 }
 
-/**
- * Read what is available on stderr, and keep its end. With --verbose, print all of it. Returns
- * false at end of file.
- */
-static bool read_err(struct trial *trial) {
-	char text[TAIL / 2];
-	ssize_t n = read(trial->tool.err, text, sizeof(text));
-	if (n <= 0) {
-		return n < 0 && (errno == EAGAIN || errno == EINTR);
-	}
+/** Read what is available on stderr, and keep its end. With --verbose, print all of it. */
+static void read_err(struct trial *trial) {
+	char text[2048];
+	struct str got = {text, tool_read(&trial->tool.err, text, sizeof(text))};
 	if (trial->a->s->speaker.log >= LOG_INFO) {
-		write_all(2, (struct str){text, (size_t)n});
+		write_all(2, got);
 	}
-	size_t keep = TAIL - (size_t)n;
-	if (trial->tail_len > keep) {
-		memmove(trial->tail, trial->tail + trial->tail_len - keep, keep);
-		trial->tail_len = keep;
-	}
-	memcpy(trial->tail + trial->tail_len, text, (size_t)n);
-	trial->tail_len += (size_t)n;
-	return true;
-}
-
-static void close_at_end(int *fd, bool more) {
-	if (!more) {
-		close(*fd);
-		*fd = -1;
-	}
+	tool_tail_add(&trial->tail, got);
 }
 
 /** Print progress. */
@@ -228,10 +199,10 @@ static int listen_to(struct trial *trial) {
 				       {.fd = trial->a->signals, .events = POLLIN}};
 		poll(fds, 3, 500);
 		if (fds[0].revents) {
-			close_at_end(&trial->tool.out, read_out(trial));
+			read_out(trial);
 		}
 		if (fds[1].revents) {
-			close_at_end(&trial->tool.err, read_err(trial));
+			read_err(trial);
 		}
 		struct signalfd_siginfo info;
 		while (read(trial->a->signals, &info, sizeof(info)) == sizeof(info)) {
@@ -256,7 +227,7 @@ static int listen_to(struct trial *trial) {
 
 /** Append ": " and the last line on stderr, if there is one. */
 static void put_last_words(struct buf *out, const struct trial *trial) {
-	struct str last = tool_last_line((struct str){trial->tail, trial->tail_len});
+	struct str last = tool_last_line((struct str){trial->tail.text, trial->tail.len});
 	if (last.len) {
 		buf_putf(out, ": %s", quote(last).s);
 	}

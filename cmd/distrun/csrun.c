@@ -16,7 +16,6 @@
 #define FIRST_FOLDER_INSIDE "/mnt/0"
 
 // --- settings
-// --------------------------------------------------------------------------------------
 
 /** The folder of this program, in the arena, or NULL. */
 static const char *own_folder(struct arena *arena) {
@@ -134,7 +133,6 @@ int csrun_settings(struct csrun *c, struct distrun_session *s, struct err *err) 
 }
 
 // --- the container
-// ---------------------------------------------------------------------------------
 
 static const char *current_folder(struct arena *arena) {
 	char path[4096];

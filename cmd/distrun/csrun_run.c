@@ -25,7 +25,6 @@
 #define GRACE_MS 120000
 
 // --- the environment
-// -------------------------------------------------------------------------------
 
 /** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
 static void list_carried(struct csrun *c, struct str bundle) {
@@ -107,7 +106,6 @@ void csrun_unset(struct csrun *c, const char *names) {
 }
 
 // --- the command line
-// ------------------------------------------------------------------------------
 
 int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
 	// sbatch sets these in a batch script. They would change the layout of our step.
@@ -185,7 +183,6 @@ void csrun_command(const struct csrun *c, struct words *words) {
 }
 
 // --- shown or run
-// ----------------------------------------------------------------------------------
 
 /** Write "# NAME=VALUE   FROM", a comment line. */
 static void put_row(struct buf *out, const char *name, const char *value, const char *from) {

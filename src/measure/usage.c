@@ -82,6 +82,7 @@ bool usage_read_stat(struct str text, struct proc_stat *out) {
 		stat.state = i == 3 ? field.p[0] : stat.state;
 		stat.parent = i == 4 ? (pid_t)number : stat.parent;
 		stat.ticks += i >= 14 ? number : 0;
+		stat.reaped_ticks += i >= 16 ? number : 0;
 	}
 	*out = stat;
 	return true;
@@ -222,23 +223,6 @@ static void add_memory(const struct usage_source *source, pid_t pid, struct usag
 	}
 }
 
-/** CPU ticks of the children that the root has reaped: only fields 16 and 17. */
-static uint64_t reaped_ticks(struct str text) {
-	struct str field;
-	uint64_t ticks = 0, number;
-	size_t close = text.len;
-	while (close > 0 && text.p[close - 1] != ')') {
-		close--;
-	}
-	struct str rest = str_trim(str_from(text, close));
-	for (int i = 3; i <= 17 && str_cut(&rest, ' ', &field); i++) {
-		if (i >= 16 && num_read(field, UINT64_MAX >> 3, &number) == 0) {
-			ticks += number;
-		}
-	}
-	return ticks;
-}
-
 void usage_look(const struct usage_source *source, bool memory, struct usage *out) {
 	struct tree tree;
 	find_tree(source, &tree);
@@ -254,7 +238,7 @@ void usage_look(const struct usage_source *source, bool memory, struct usage *ou
 			continue;
 		}
 		out->processes += counts;
-		ticks += counts ? stat.ticks : reaped_ticks(text_of(&file));
+		ticks += counts ? stat.ticks : stat.reaped_ticks;
 		if (read_small(&file, "%s/%d/io", source->proc, tree.pids[i]) &&
 		    usage_read_field(text_of(&file), "read_bytes:", &bytes)) {
 			out->read_bytes += bytes;

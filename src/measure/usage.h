@@ -21,6 +21,8 @@ struct proc_stat {
 	char state;
 	/** User and system time, including that of reaped children, in clock ticks. */
 	uint64_t ticks;
+	/** That of reaped children alone. */
+	uint64_t reaped_ticks;
 };
 
 /**

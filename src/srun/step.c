@@ -143,41 +143,15 @@ static void take_text(struct step *step, struct str text) {
 	}
 }
 
-/** Keep the end of srun's stderr. */
-static void take_errors(struct step *step, struct str text) {
-	if (step->errors_len + text.len > sizeof(step->errors)) {
-		size_t kept = sizeof(step->errors) / 2;
-		kept = kept < step->errors_len ? kept : step->errors_len;
-		memmove(step->errors, step->errors + step->errors_len - kept, kept);
-		step->errors_len = kept;
-	}
-	memcpy(step->errors + step->errors_len, text.p, text.len);
-	step->errors_len += text.len;
-}
-
-/** Read *@fd until no more data is available; close it at end of file. */
-static void read_all(struct step *step, int *fd, void (*take)(struct step *step, struct str text)) {
-	char text[1024];
-	while (*fd >= 0) {
-		ssize_t n = read(*fd, text, sizeof(text));
-		if (n > 0) {
-			take(step, (struct str){text, (size_t)n});
-			continue;
-		}
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n == 0 || errno != EAGAIN) {
-			close(*fd);
-			*fd = -1;
-		}
-		return;
-	}
-}
-
 void step_read(struct step *step) {
-	read_all(step, &step->srun.out, take_text);
-	read_all(step, &step->srun.err, take_errors);
+	char text[1024];
+	size_t n;
+	while ((n = tool_read(&step->srun.out, text, sizeof(text))) > 0) {
+		take_text(step, (struct str){text, n});
+	}
+	while ((n = tool_read(&step->srun.err, text, sizeof(text))) > 0) {
+		tool_tail_add(&step->errors, (struct str){text, n});
+	}
 }
 
 void step_send_status(struct step *step, int status) {
@@ -198,7 +172,7 @@ void step_send_status(struct step *step, int status) {
 
 /** Set `why`: how srun ended, and its last line on stderr. */
 static void explain(struct step *step, int status) {
-	struct str line = tool_last_line((struct str){step->errors, step->errors_len});
+	struct str line = tool_last_line((struct str){step->errors.text, step->errors.len});
 	const char *said = line.len ? ": " : "";
 	struct quoted text = quote(line);
 	if (WIFSIGNALED(status)) {

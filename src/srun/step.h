@@ -46,9 +46,6 @@ enum step_end {
 	STEP_GONE,
 };
 
-/** Room for the end of srun's stderr. */
-#define STEP_STDERR 4096
-
 struct step {
 	enum step_state state;
 	enum step_end end;
@@ -65,8 +62,7 @@ struct step {
 	/** A partial line of its stdout. */
 	char line[64];
 	size_t line_len;
-	char errors[STEP_STDERR];
-	size_t errors_len;
+	struct tool_tail errors;
 	/** Why it is over, if `end` is not STEP_DONE. */
 	struct err why;
 };

@@ -116,19 +116,14 @@ static void begin_step(struct surrogate *s) {
 // --- where we are
 
 static void read_answer(struct surrogate *s) {
-	while (s->ask.out >= 0) {
-		ssize_t n = read(s->ask.out, buf_reserve(&s->answer, 1024), 1024);
-		s->answer.len += n > 0 ? (size_t)n : 0;
-		if (n > 0 && s->answer.len <= ANSWER_MAX) {
-			continue;
+	size_t n;
+	while ((n = tool_read(&s->ask.out, buf_reserve(&s->answer, 1024), 1024)) > 0) {
+		s->answer.len += n;
+		if (s->answer.len > ANSWER_MAX) {
+			// Too much: squeue's next write fails.
+			close(s->ask.out);
+			s->ask.out = -1;
 		}
-		if (n < 0 && errno == EAGAIN) {
-			return;
-		}
-		// End of file; or too much output: close the pipe, so that squeue's next write
-		// fails.
-		close(s->ask.out);
-		s->ask.out = -1;
 	}
 }
 
@@ -252,7 +247,7 @@ static void give_up(struct surrogate *s) {
 	}
 	s->killed = true;
 	s->give_up_at = clock_now_ms() + KILLED_MS;
-	struct str line = tool_last_line((struct str){s->step.errors, s->step.errors_len});
+	struct str line = tool_last_line((struct str){s->step.errors.text, s->step.errors.len});
 	report(s, LOG_WARN,
 	       arena_format(s->arena,
 			    "Slurm has not ended the surrogate step of job %s within %s: distrun stops "

@@ -140,17 +140,28 @@ struct str tool_last_line(struct str text) {
 	return str_starts(last, STR("error: ")) ? str_from(last, 7) : last;
 }
 
-/** Append what is available from *@fd to @to; close it at end of file. Returns 0; -EFBIG. */
-static int take(int *fd, struct buf *to) {
-	ssize_t n = read(*fd, buf_reserve(to, 4096), 4096);
-	if (n > 0) {
-		to->len += (size_t)n;
-		return to->len > OUTPUT_MAX ? -EFBIG : 0;
-	}
-	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+size_t tool_read(int *fd, char *at, size_t size) {
+	ssize_t n = read(*fd, at, size);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
 		close_end(fd);
 	}
-	return 0;
+	return n > 0 ? (size_t)n : 0;
+}
+
+void tool_tail_add(struct tool_tail *tail, struct str text) {
+	size_t room = sizeof(tail->text) - text.len;
+	if (tail->len > room) {
+		memmove(tail->text, tail->text + tail->len - room, room);
+		tail->len = room;
+	}
+	memcpy(tail->text + tail->len, text.p, text.len);
+	tail->len += text.len;
+}
+
+/** Append what is available from *@fd to @to. Returns 0; -EFBIG. */
+static int take(int *fd, struct buf *to) {
+	to->len += tool_read(fd, buf_reserve(to, 4096), 4096);
+	return to->len > OUTPUT_MAX ? -EFBIG : 0;
 }
 
 /** Read both streams until end of file. Returns 0; -ETIMEDOUT; -EFBIG. */

@@ -43,6 +43,21 @@ int tool_start(struct tool *tool, char *const argv[], char *const envp[], struct
 void tool_end(struct tool *tool);
 
 /**
+ * Read what has come from *@fd; at end of file, close it and set it to -1. Returns the number of bytes;
+ * 0: there are none now.
+ */
+size_t tool_read(int *fd, char *at, size_t size);
+
+/** The end of a tool's stderr. */
+struct tool_tail {
+	char text[4096];
+	size_t len;
+};
+
+/** Append @text, which is not longer than the tail. */
+void tool_tail_add(struct tool_tail *tail, struct str text);
+
+/**
  * Run @argv to its end, and store its stdout in *@text, in the arena.
  * Returns 0; or a negative errno with @err set: what starting it failed with; -ETIMEDOUT if it took
  * longer than @timeout_ms and was killed; -EFBIG for more than a megabyte; -EIO if it failed: the
@@ -51,5 +66,5 @@ void tool_end(struct tool *tool);
 int tool_output(struct arena *arena, char *const argv[], char *const envp[], uint64_t timeout_ms,
 		struct str *text, struct err *err);
 
-/** The last non-empty line of @text, without the tool's prefix, "srun: " or "srun: error: ". */
+/** The last non-empty line of @text, such as that of a tail, without the tool's prefix, "srun: " or "srun: error: ". */
 struct str tool_last_line(struct str text);
