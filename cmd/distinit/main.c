@@ -11,8 +11,9 @@
  *     init_options.c     makes the plan of --init from the options
  *     report.c           the lines of --report that are not init's
  *     env.c              prints the variables that would be added or changed
- *     explain.c          lists what set each variable, and why; explain_text.c and explain_json.c
- *                        print it; explain_process.c reports on the process
+ *     explain.c          shows what was recognised, and what set each variable: explain_text.c,
+ *                        explain_process.c and explain_unknown.c for people, explain_json.c for
+ *                        programs, explain_vector.c as a case for the tests
  *     wait.c             waits for the master, as a subcommand and before the workload
  *     check.c            the facts of this node, and what was promised to it
  *     install.c          copies this program into a volume

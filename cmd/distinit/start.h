@@ -13,12 +13,12 @@
  */
 int run_workload(struct session *s, struct init_plan *plan, struct err *err);
 
-/** Read --map-exit into @plan, which is preset. It holds for our own statuses, too. Returns 0; -EINVAL. */
+/** Read --map-exit, which holds for our own statuses, too, into @plan. Returns 0; -EINVAL. */
 int read_map_exit(struct session *s, struct init_plan *plan, struct err *err);
 
 /**
- * Make the plan of --init from the settings; @plan is preset. *@wanted: whether to stay as the parent. The options
- * are checked in both cases. Returns 0; -EINVAL.
+ * Make the plan of --init from the settings; @plan is preset. *@wanted: whether to stay as the
+ * parent. The options are checked in both cases. Returns 0; -EINVAL.
  */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
@@ -33,7 +33,7 @@ int session_wait(struct session *s);
 int check_options(struct session *s, struct err *err);
 
 /**
- * Check this node, if --check is given: print each finding, also to the termination log. Call it after
+ * Check this node, if --check is given: print each finding, also to the termination log. For after
  * privileges_drop() and rollcall_prepare(), as a roll call ends then for all. Returns 0 to go on;
  * otherwise the exit status.
  */
@@ -46,8 +46,8 @@ int session_check(struct session *s);
 int rollcall_prepare(struct session *s, struct err *err);
 
 /**
- * This node cannot start, because of @why, which is printed: tell the others in the roll call. Returns false if
- * there is none to come.
+ * This node cannot start, because of @why, which is printed: tell the others in the roll call.
+ * Returns false if there is none to come.
  */
 bool rollcall_tell(struct session *s, const struct err *why);
 
@@ -63,7 +63,7 @@ int session_fill_check(struct session *s, struct err *err);
 /** Fill them, after the roll call. Returns likewise. */
 int session_fill(struct session *s, struct err *err);
 
-/** Check that a command comes after "--" in the arguments of subcommand @name. Returns 0; -EINVAL. */
+/** Check that in the arguments of @name a command comes after "--". Returns 0; -EINVAL. */
 int session_check_separated(const struct session *s, const char *name, struct err *err);
 
 /** Add a note if --fill is not given, but the words look as if it was meant. */
@@ -80,13 +80,13 @@ void together_join(struct session *s, struct init_plan *plan);
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);
 
-/** wait.c: write @err to the termination log, if there is one. Kubernetes shows it with the container's state. */
+/** wait.c: write @err to the termination log, if there is one: Kubernetes shows it. */
 void log_termination(struct session *s, const struct err *err);
 
 /** wait.c: die of @signal, which ended a wait. Returns the exit status if that is not possible. */
 int wait_die(int signal);
 
-/** Report what was derived, and from then on who this process is. Call it after privileges_drop(). */
+/** Report what was derived; later lines say who we are. Call it after privileges_drop(). */
 void report_derived(struct session *s);
 
 /** Report that no program is started, because of @err. Returns @status. */
