@@ -34,16 +34,15 @@ void explain_json(struct session *s, const struct process_report *process, struc
 /** Add the member "cluster": an object, on one line; null for NULL. */
 void explain_cluster_json(const struct cluster *cluster, struct json *json);
 
-/** If nothing is recognised: say which managers nearly are, and what --read could say. */
+/** If nothing is recognised: list managers that nearly are, and a --read option that would fit. */
 void explain_unknown(struct session *s, struct buf *out);
 
 /** Whether @word, of letters, is one of the words in @text, in any case. */
 bool explain_has_word(struct str text, struct str word);
 
 /**
- * Write what was read as a case for tests/vectors/run.py, with the answer behind it. Words and
+ * Write what was read as a case for tests/vectors/run.py, followed by the result. Words and
  * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that
- * is refused makes a case, too.
- * Returns 0; -EINVAL for options that are wrong.
+ * is refused makes a case, too. Returns 0; -EINVAL for options that are wrong.
  */
 int explain_vector(struct session *s, struct buf *out, struct err *err);

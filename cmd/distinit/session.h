@@ -54,12 +54,12 @@ int session_options(struct session *s, enum command command, char **argv, struct
 int session_cluster(struct session *s, struct err *err);
 
 /**
- * Plan the privileges. It comes first: whatever fails before is not reported to a file.
- * Returns 0; -EINVAL, or the result of priv_plan().
+ * Plan the privileges. It comes first: earlier failures are not reported to a file. Returns 0;
+ * -EINVAL, or the result of priv_plan().
  */
 int session_plan(struct session *s, struct err *err);
 
-/** Hand the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
+/** Pass the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
 int session_wants(struct session *s, struct err *err);
 
 /**
@@ -77,7 +77,7 @@ void session_report_end(struct session *s, struct report_line *line);
 /** Whether --for=all is wanted, also by --together. */
 bool session_calls_roll(const struct session *s);
 
-/** The variables that managers and launchers are read from, then NULL; names as READS() has them. (bundle.c) */
+/** The variables read of managers and launchers, then NULL, in the form of READS(). (bundle.c) */
 const char *const *own_variables(struct session *s);
 
 /** What set option @id, for messages: "--wait" or "DISTINIT_WAIT". */
@@ -85,7 +85,7 @@ static inline const char *session_label(struct session *s, enum option_id id) {
 	return settings_label(&s->settings, id);
 }
 
-/** Option @id with who told it. */
+/** Option @id with who set it. */
 struct setting session_setting(struct session *s, enum option_id id);
 
 /** Print the message in @err. Returns the exit status. */

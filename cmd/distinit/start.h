@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** The steps from the options to the program that starts: what can stop it, and who is told. */
+/** The steps from the options to the start of the program: what stops it, what is reported. */
 
 #include "distinit/session.h"
 #include "init/init.h"

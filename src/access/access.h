@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * Files that somebody told of: only this room opens them. Whose rights open a file follows from who
- * told of it (struct setting), and nobody has to remember it:
+ * Files that somebody named: only this room opens them. The rights that open a file follow from who
+ * named it (struct setting), so callers need not remember it:
  *
  *     reading   what the command line told: with our rights; all else with the program's
  *     writing   with the program's rights, whoever told
@@ -36,7 +36,7 @@ struct access {
 	struct credentials programs;
 };
 
-/** @file below @root, and told by the less trusted of the two. Neither is copied. */
+/** @file below @root, as named by the less trusted of the two. Neither is copied. */
 struct setting setting_under_root(struct arena *arena, const struct setting *root,
 				  const struct setting *file);
 
@@ -50,9 +50,9 @@ int access_read(struct access *access, struct arena *arena, const char *what, co
 		size_t max, struct str *out, struct err *err);
 
 /**
- * The same for a secret. *@mode is that of the file. If a manager told of it, it is in the same place in
- * each job: then it has to be a regular file, and no link leads there that somebody else than us and
- * root can make.
+ * The same for a secret. *@mode is that of the file. If a manager named it, it is in the same place
+ * in each job: then it has to be a regular file, and no link on the way may be one that others than
+ * us and root can make.
  */
 int access_read_secret(struct access *access, struct arena *arena, const char *what,
 		       const struct setting *file, size_t max, struct str *out, mode_t *mode,
@@ -71,9 +71,9 @@ enum special {
 
 /**
  * Write @text to a new file with permissions @mode, then rename it to @file, so that readers never see
- * a part of it. A symlink to a file is replaced. What is no regular file is written into, if @special
- * allows it. The reader of a FIFO has a second to come.
- * Returns 0; or the negative errno of the failure: the file is then unchanged.
+ * a part of it. A symlink to a file is replaced. A file that is not a regular one is written into,
+ * if @special allows it. The reader of a FIFO has a second to come. Returns 0; or the negative
+ * errno of the failure: the file is then unchanged.
  */
 int access_write(struct access *access, const struct setting *file, struct str text, mode_t mode,
 		 enum special special, struct err *err);
@@ -86,15 +86,15 @@ enum append {
 };
 
 /**
- * Open @file to append to it; it never waits. No memory is allocated. A file with several names, in a
- * folder that others can write, may be somebody's elsewhere, so that is an error.
- * Returns the descriptor; a negative errno.
+ * Open @file to append to it; it never waits. No memory is allocated. A file with several names, in
+ * a folder that others can write, may belong elsewhere, so that is an error. Returns the
+ * descriptor; a negative errno.
  */
 int access_append(struct access *access, const struct setting *file, enum append how, struct err *err);
 
 /**
- * The same for @path, a constant of this program that nobody told, with our own rights: only a regular
- * file that exists, and is no symlink.
+ * The same for @path, a constant of this program, with our own rights: only a regular file that
+ * exists, and is no symlink.
  */
 int access_append_constant(const char *path);
 

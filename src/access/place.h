@@ -2,11 +2,11 @@
 #pragma once
 
 /**
- * Where a file is or shall be: its folder, opened once, and its name in there. So nobody can exchange a
- * part of the path between two looks at it.
+ * Where a file is or will be: its folder, opened once, and its name in there. So nobody can
+ * exchange a part of the path between two uses of it.
  *
- * A symlink is followed as the kernel does with protected_symlinks, and more strictly by root: a link
- * of somebody else than us and root, in a folder that somebody else can write, is not followed at all.
+ * A symlink is followed as the kernel does with protected_symlinks, and more strictly by root: a
+ * link of another user than us and root, in a folder that others can write, is not followed at all.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 struct place {
 	/** Opened with O_PATH, or for reading by folder_open(). */
 	int folder;
-	/** Somebody else than us and root can exchange what is in the folder. */
+	/** Others than us and root can exchange what is in the folder. */
 	bool shared;
 	/** A link of /proc to an open file: it is followed, and nobody can exchange it. */
 	bool magic;
@@ -48,5 +48,5 @@ int place_open(const struct place *place, int flags, mode_t mode);
 /** Open the folder @path for reading. Returns the descriptor; a negative errno as for place_find(). */
 int folder_open(const char *path);
 
-/** Whether @uid is ours or root's: nobody else. */
+/** Whether @uid is ours or root's. */
 bool is_ours(uid_t uid);

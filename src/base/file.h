@@ -2,7 +2,7 @@
 #pragma once
 
 /**
- * Small files, read whole. file_read() is for paths that are fixed; files that somebody told of are
+ * Small files, read whole. file_read() is for paths that are fixed; files that somebody named are
  * opened by access/access.h.
  */
 

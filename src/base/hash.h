@@ -23,7 +23,7 @@ static inline uint64_t word_load(const char *p, size_t n) {
 	return word;
 }
 
-/** Both halves of the product, so that no bit of @a passes it without the key. */
+/** Both halves of the product, so that every bit of @a is mixed with the key. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t key) {
 	__extension__ typedef unsigned __int128 wide;
 	wide product = (wide)a * key;

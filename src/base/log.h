@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** The levels of messages, for all who print some. */
+/** The levels of messages, for all that print messages. */
 
 #include <stdbool.h>
 

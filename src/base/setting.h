@@ -2,19 +2,19 @@
 #pragma once
 
 /**
- * A setting by the user and where it came from, so that messages can name the option or variable, and
- * files are opened with the rights of who named them (access/access.h).
+ * A setting by the user and where it came from, so that messages can name the option or variable,
+ * and files are opened with the rights of the one who named them (access/access.h).
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Who told something. The first is trusted least, so that what says nothing is not trusted. */
+/** Who set something. The first is trusted least, so that a setting without this is not trusted. */
 enum teller {
 	BY_VARIABLE,
 	/** A manager: a path that its kind of job always has, or one in a file. */
 	BY_MANAGER,
-	/** Whoever writes the command line decides everything. */
+	/** The author of the command line decides everything. */
 	BY_COMMAND_LINE,
 };
 

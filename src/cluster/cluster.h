@@ -96,7 +96,7 @@ struct placement {
 	uint32_t step;
 	/**
 	 * A file that only the members of the job have, and all of them the same; or NULL. The roll
-	 * call takes it for a secret.
+	 * call uses it as a secret.
 	 */
 	const char *secret_file;
 };
@@ -139,7 +139,7 @@ struct cluster {
 	/** Where address and port come from: a clause. */
 	const char *master_addr_why;
 	const char *master_port_why;
-	/** Who told the port: the user or the manager. NULL: it was derived. */
+	/** Who set the port: the user or the manager. NULL: it was derived. */
 	const char *master_port_from;
 	/** MASTER_PORT is not a port: Kubernetes set it for a service called "master". */
 	bool service_link;
@@ -201,8 +201,8 @@ struct input {
 bool cluster_is_single(const struct cluster *cluster);
 
 /**
- * Neither the number of nodes nor the master is known, but at most this node's number. Such a
- * cluster is described, but nothing is derived from it.
+ * Neither the number of nodes nor the master is known; this node's number may be. Such a cluster is
+ * described, but nothing is derived from it.
  */
 bool cluster_is_vague(const struct cluster *cluster);
 

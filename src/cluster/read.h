@@ -13,8 +13,8 @@ int read_u32(const struct input *in, const char *name, uint32_t *out, struct err
 
 /**
  * Read the file that @setting names, under in->root, as access_read() does: with our rights only if the
- * command line names it. input_read_file() is for what a variable or a manager told: @what names it in
- * messages.
+ * command line names it. input_read_file() is for files that a variable or a manager names: @what
+ * names it in messages.
  */
 int input_read_setting(struct input *in, const struct setting *setting, size_t max, struct str *out,
 		       struct err *err);

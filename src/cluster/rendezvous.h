@@ -5,7 +5,7 @@
 
 #include "cluster/cluster.h"
 
-/** The port if nobody tells another: PyTorch's own default. */
+/** The port if none is set: PyTorch's own default. */
 #define RENDEZVOUS_PORT 29500
 
 /**

@@ -56,8 +56,8 @@ struct source {
 	int (*read)(struct input *in, struct placement *out, struct err *err);
 	/**
 	 * The lists of the job's hosts, made with READS(), of which the first that is set counts; or
-	 * NULL. Only for a manager whose jobs get all variables of whoever submits them: what the
-	 * launcher of another job has set may be among them.
+	 * NULL. Only for a manager whose jobs get all variables of the process that submits them:
+	 * variables that the launcher of another job has set may be among them.
 	 */
 	const char *const *job_hosts;
 	/**

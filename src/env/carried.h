@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * The variables of a host, a launcher and distinit, handed into a container whose runtime may remove
- * them (apptainer --cleanenv): all in one variable, which it lets through.
+ * The variables of a host, a launcher and distinit, passed into a container whose runtime may
+ * remove them (apptainer --cleanenv): all in one variable, which it keeps.
  */
 
 #include "base/err.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 /**
- * The words of the command, filled (--fill): placeholders become what this run of the flow has found,
- * and words for another role go. One pass: a word stays one word, and what was filled in is not
- * filled again. docs/words.md is the contract.
+ * The words of the command, filled (--fill): placeholders become what this run of the flow has
+ * found, and words for another role are removed. One pass: a word stays one word, and what was
+ * filled in is not filled again. docs/words.md is the contract.
  */
 
 #include "fill/placeholder.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * The syntax of --fill: the placeholders in a word, and the words that mark a role. What they stand
- * for is not known here.
+ * The syntax of --fill: the placeholders in a word, and the words that mark a role. Their values
+ * are not known here.
  *
  * A placeholder is {NAME} or, for some names, {NAME*N} or {NAME:PORT}. All other braces are text: a
  * shell's ${NAME}, JSON, {}, doubled braces, Python's {rank:03d}.
@@ -40,7 +40,7 @@ struct placeholder {
 
 /**
  * Find the first placeholder in @word at or after @from. *@at is where it begins.
- * *@escaped: there is a backslash before it, so it is text, and the backslash is to go.
+ * *@escaped: there is a backslash before it, so it is text, and the backslash has to be removed.
  *
  * Returns 1 with *@out set; 0 if there is none; -EINVAL for a name that is not known but nearly, and
  * for a number that is wrong.
@@ -51,7 +51,7 @@ int placeholder_find(const char *word, size_t from, size_t *at, bool *escaped, s
 /** Refuse @p, because of @why and @more, and name the way out. Returns -EINVAL. */
 int placeholder_refuse(const struct placeholder *p, const char *why, const char *more, struct err *err);
 
-/** Whom the words after a mark are for. */
+/** The role that gets the words after a mark. */
 enum role {
 	/** As long as there is no mark. */
 	ROLE_ALL,

@@ -2,9 +2,9 @@
 #pragma once
 
 /**
- * What distinit itself has set is no user's word. A job script passes what it derives on to steps
- * that may have other nodes and another master. So it marks that by one more variable, and distinit
- * derives it anew in the step:
+ * A variable that distinit itself has set is not the user's choice. A job script passes what it
+ * derives on to steps that may have other nodes and another master. So it marks that by one more
+ * variable, and distinit derives it anew in the step:
  *
  *     DISTINIT_DERIVED=MASTER_ADDR=9ae16a3b2f90404f:MASTER_PORT=c949d7c7509e6557
  *

@@ -10,9 +10,9 @@
 #include "cluster/source.h"
 
 /**
- * Whether what @l has set here is left over: it names a host that is none of the job's, and no process
- * of this job above us is where it was set. @source recognised the job by the variable @by. Says so
- * in the notes. Makes system calls only if the host is a doubtful one.
+ * Whether what @l has set here is left over: it names a host that is none of the job's, and no
+ * process of this job above us has set it. @source recognised the job by the variable @by. If so,
+ * it adds a note. It makes system calls only if the host is a doubtful one.
  */
 bool leftover_found(struct input *in, const struct source *source, const char *by, const struct launcher *l);
 

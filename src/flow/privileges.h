@@ -9,9 +9,9 @@
 
 /**
  * Read the requested change and plan it. Nothing changes yet. From here on flow->access knows with
- * whose rights files are opened; before, it opens nothing but what the command line told. If no change
- * is requested, there is no system call. The second call does nothing.
- * Returns 0; -EINVAL, the error of reading the user files, or the result of priv_plan().
+ * whose rights files are opened; before, it opens only files that the command line names. If no
+ * change is requested, there is no system call. The second call does nothing. Returns 0; -EINVAL,
+ * the error of reading the user files, or the result of priv_plan().
  */
 int privileges_plan(struct flow *flow, struct err *err);
 

@@ -19,7 +19,7 @@
  *         observer.c   who is told, and what is handled beside the workload
  *         say.c        messages; tell.c: the report
  *
- * The loop alone calls these. What they find to be done by another of them, they return.
+ * Only the loop calls these. If one of them needs another, it returns what is to be done.
  */
 
 #include "base/arena.h"
@@ -74,7 +74,8 @@ struct init_plan {
 	/** The words for errors and warnings have colour. */
 	bool colour;
 	/**
-	 * Say how the workload ended, unless it just exited with 0. Else only LOG_INFO says it.
+	 * Say how the workload ended, unless it just exited with 0. Without this, only LOG_INFO
+	 * says it.
 	 */
 	bool explains;
 	/** The file to which this goes, too, if it exists and is empty; NULL: none. */
@@ -87,9 +88,9 @@ struct init_plan {
 	const char *root;
 	/** The program's name, for messages. */
 	const char *program;
-	/** Do not become a subreaper where we are not PID 1. */
+	/** Do not become a subreaper if we are not PID 1. */
 	bool no_subreaper;
-	/** Who is told of events, and what else is handled while the workload runs; NULL: nobody. */
+	/** Gets events, and handles other things while the workload runs; NULL: none. */
 	struct observer *observer;
 	/** Set by init_hold_signals(). */
 	bool holds_signals;
@@ -141,9 +142,9 @@ int init_hold_signals(struct init_plan *plan, struct err *err);
  *
  * A start owns the child, its process group, the terminal's foreground, its leftovers, the deadlines
  * and the observer's `end`, and gives them back: the child and its leftovers are reaped, the foreground
- * is ours again, nothing is due. What the process left for good is not given back: the working
- * directory, and descriptors that the plan does not keep; once there were leftovers to end, also stdin,
- * and stdout and stderr if they were pipes. The arena keeps what the start took from it.
+ * is ours again, nothing is due. What the process gave up is not restored: the working directory,
+ * and descriptors that the plan does not keep; once there were leftovers to end, also stdin, and
+ * stdout and stderr if they were pipes. The arena keeps what the start took from it.
  *
  * Returns the status to exit with. If the workload could not be started, that is EXIT_NOT_FOUND,
  * EXIT_NOT_RUNNABLE or EXIT_OURS, and @err is set and should be printed; else its text is empty.

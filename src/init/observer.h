@@ -2,11 +2,11 @@
 #pragma once
 
 /**
- * Who is told what happens to the workload, and may handle something beside it in the same loop: a
- * child of its own and that child's output, connections, a clock.
+ * An observer learns what happens to the workload, and may handle something beside it in the same
+ * loop: a child of its own and that child's output, connections, a clock.
  *
  * event() is called with all signals blocked. It must not block for long and must not reap children.
- * The working directory is "/" then, but at EVENT_CHILD and where nothing was started.
+ * The working directory is "/" then, except at EVENT_CHILD and if nothing was started.
  */
 
 #include "base/clock.h"
@@ -63,7 +63,7 @@ struct workload_end {
 };
 
 struct observer {
-	/** Called for each event, with its two numbers; NULL: nobody is told. */
+	/** Called for each event, with its two numbers; NULL: no calls. */
 	bool (*event)(struct observer *observer, enum init_event event, int a, int b);
 
 	// Set by event(), or before the start.
@@ -110,7 +110,7 @@ struct observer {
 	const struct supervisor *supervisor;
 };
 
-/** One that is told of nothing, and handles nothing. */
+/** One that gets no events, and handles nothing. */
 #define OBSERVER_NONE \
 	{ .fds = {{.fd = -1}, {.fd = -1}}, .kept = -1, .due_at = CLOCK_NEVER }
 

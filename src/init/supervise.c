@@ -135,7 +135,7 @@ int init_hold_signals(struct init_plan *plan, struct err *err) {
 	return 0;
 }
 
-/** Become who orphans fall to. Where that fails, what the command leaves behind is out of reach. */
+/** Become the subreaper. Where that fails, what the command leaves behind is out of reach. */
 static void become_subreaper(const struct supervisor *in) {
 	if (in->self == 1 || in->plan.no_subreaper || prctl(PR_SET_CHILD_SUBREAPER, 1UL) == 0) {
 		return;

@@ -58,7 +58,7 @@ struct supervisor {
 	// Of the process: set once.
 
 	struct init_plan plan;
-	/** Who is told if the plan has nobody. */
+	/** The observer if the plan has none. */
 	struct observer nobody;
 	/** The workload's name, for messages. */
 	const char *name;
@@ -84,10 +84,10 @@ struct supervisor {
 	/** When the workload started, on clock_now_ms()'s clock. */
 	uint64_t started_at;
 	struct told_to_end told;
-	/** How the workload ended. While that is said, it also goes to the termination log. */
+	/** How the workload ended. While that is printed, it also goes to the termination log. */
 	struct workload_end end;
 	bool last_words;
-	/** That was said, so the termination log may be ours: it need not be empty for more. */
+	/** That was printed, so the termination log may be ours: it need not be empty for more. */
 	bool explained;
 
 	enum phase phase;

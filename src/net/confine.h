@@ -3,10 +3,11 @@
 
 /**
  * Let this process only resolve names from now on: read files, talk to name servers, write to open
- * descriptors, and exit. Any other system call fails with EPERM. So who takes it over by an answer
- * of a name server starts no program, changes no file and signals no process. It cannot be undone.
+ * descriptors, and exit. Any other system call fails with EPERM. So an attacker who takes the
+ * process over by an answer of a name server cannot start a program, change a file or signal a
+ * process. It cannot be undone.
  *
- * Nothing happens where the kernel has no seccomp (gVisor has its own), and in programs of the GNU C
+ * Nothing happens if the kernel has no seccomp (gVisor has its own), and in programs of the GNU C
  * library, whose resolver may load any module.
  */
 void confine_to_lookups(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** What listens and accepts: for the roll call, which is the only one that does. */
+/** Listening and accepting, for the roll call only. */
 
 #include "base/arena.h"
 #include "net/lookup.h"
@@ -20,15 +20,15 @@ int listen_open(uint16_t port);
 int listen_accept(int listener, struct address *peer);
 
 /**
- * Hold @port for a program that will bind it later: by a name in the network namespace that others of
- * our kind look at. Returns a descriptor, whose end gives it back; -EADDRINUSE if it is held already;
- * another negative errno.
+ * Hold @port for a program that will bind it later: by a name in the network namespace that other
+ * distinits look at. Closing the returned descriptor releases it; -EADDRINUSE if it is held
+ * already; another negative errno.
  */
 int listen_hold(uint16_t port);
 
 /**
- * Whether somebody listens on @port of this host and begins with the @n bytes at @begin, within half
- * a second. Nothing is sent.
+ * Whether a listener on @port of this host sends the @n bytes at @begin first, within half a
+ * second. Nothing is sent.
  */
 bool listener_begins(uint16_t port, const void *begin, size_t n);
 
@@ -54,7 +54,7 @@ bool stream_is_silent(int fd);
 ssize_t stream_peek(int fd, void *bytes, size_t n);
 
 /**
- * Close @fd with a reset. Nothing is left of the connection: who closes first would otherwise keep
- * the port in TIME_WAIT.
+ * Close @fd with a reset. Nothing is left of the connection: otherwise the side that closes first
+ * would keep the port in TIME_WAIT.
  */
 void stream_reset(int fd);

@@ -3,7 +3,8 @@
 
 /**
  * The only function that blocks during a wait: until a file descriptor is ready, but never beyond
- * the deadline or after a signal that ends the wait. Now and then it reports progress to the caller.
+ * the deadline or after a signal that ends the wait. It reports progress to the caller at
+ * intervals.
  */
 
 #include "net/wait.h"

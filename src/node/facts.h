@@ -83,9 +83,9 @@ struct facts_from {
 	/** Names for group env; NULL: facts_env_default. */
 	const char *env_names;
 	/**
-	 * The job's key: masked values are compared by a digest that is made with it. So nobody
-	 * without the job's secret can try values. NULL: there is no secret. Masked values are not compared
-	 * then, and others see digests only.
+	 * The job's key: masked values are compared by a digest that is made with it. So only those
+	 * with the job's secret can try values. NULL: there is no secret. Masked values are not
+	 * compared then, and others see digests only.
 	 */
 	const struct key *key;
 	/** The command, which ends with NULL; NULL: there is none. */

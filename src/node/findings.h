@@ -2,8 +2,8 @@
 #pragma once
 
 /**
- * What was promised to this node, against its facts. A finding breaks a promise, or will break the
- * job. Whatever depends on a threshold is only a hint.
+ * Compares what was promised to this node with its facts. A finding is a broken promise, or
+ * something that will break the job. Whatever depends on a threshold is only a hint.
  */
 
 #include "node/facts.h"
@@ -17,7 +17,7 @@ struct finding {
 	/** A sentence: no full stop. */
 	const char *text;
 	bool hint;
-	/** What is there, what was expected, and which variable or file says so; each NULL if there is none. */
+	/** What was found, expected, and which variable or file promises it; each may be NULL. */
 	const char *have, *expected, *source;
 };
 

@@ -30,7 +30,7 @@ uint64_t machine_writable(const struct machine *m, const char *path);
 /** The names in the folder @path, without hidden ones, sorted; NULL behind the last. */
 const char **machine_names(const struct machine *m, const char *path);
 
-/** Whether @text stands anywhere in the file @path, of at most 16 MiB. */
+/** Whether the file @path, of at most 16 MiB, contains @text. */
 bool machine_mentions(const struct machine *m, const char *path, const char *text);
 
 /** The file @path without blanks at its end, or NULL. */
@@ -50,7 +50,7 @@ uint64_t machine_cpus(const struct machine *m);
 
 /**
  * Memory in MiB: the smallest limit of its cgroups, or else all of it. The latter is rounded up, as
- * a machine has a bit less than what was built in, and not the same as its twin.
+ * a machine has a bit less than its hardware, and equal machines differ.
  */
 uint64_t machine_memory(const struct machine *m);
 

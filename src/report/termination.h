@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/** Kubernetes makes this file, and shows it with the container's state. Without it, nobody reads. */
+/** Kubernetes makes this file, and shows it with the container's state. Only it reads the file. */
 #define TERMINATION_LOG "/dev/termination-log"
 
 /**

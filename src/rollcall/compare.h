@@ -3,7 +3,7 @@
 
 /**
  * Which nodes differ, and in what. Members with the same digest are a party, and one of them speaks
- * for it. So few are asked, however many there are.
+ * for it. So only a few members are asked.
  */
 
 #include "node/facts.h"
@@ -28,7 +28,7 @@ struct compare {
 	uint32_t own;
 	/** A member is a task, not a node. */
 	bool tasks;
-	/** Our own facts: their values are known, also where digests are sent. By group; NULL: none. */
+	/** Our own facts: values are known, even if digests are sent. By group; NULL: none. */
 	const struct fact_list *facts;
 };
 
@@ -69,7 +69,7 @@ struct difference {
 	uint32_t n_values;
 	/** Index of the most common value; at a tie, the coordinator's. */
 	uint32_t common;
-	/** The coordinator's value, in clear; NULL: not set. */
+	/** The coordinator's value itself; NULL: not set. */
 	const char *own;
 	/** Whose values these are. */
 	const struct compare_parties *parties;

@@ -17,7 +17,7 @@ struct coordinator {
 	bool moved;
 	/** Holds the port. */
 	int held;
-	/** Nothing will start: end->error says why. Until this time members may come that learn it; 0: not so. */
+	/** Nothing will start, and until this time new members get the reason (end->error); or 0. */
 	uint64_t refuse_at;
 	/** A warning has named who is absent. */
 	bool reported;

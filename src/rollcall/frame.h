@@ -34,7 +34,7 @@
 /** The longest frame but FACTS: longer ones are rejected. */
 #define HELLO_MAX 1024
 
-/** What a member says first: its nonce and its proof. */
+/** What a member sends first: its nonce and its proof. */
 #define MEET_BYTES (NONCE_BYTES + TAG_BYTES)
 
 /** The digests in a HELLO. */
@@ -79,7 +79,7 @@ enum no_kind {
 /** Why a member leaves. */
 enum bye_why {
 	BYE_SIGNAL = 1,
-	/** It cannot start: nobody is to start. */
+	/** It cannot start, so nobody may start. */
 	BYE_UNABLE,
 };
 

@@ -7,7 +7,7 @@
 
 #include <sys/epoll.h>
 
-/** How many frames of a connection are read before others have their turn, and clocks and signals theirs. */
+/** How many frames of a connection are read before it is the turn of others, clocks and signals. */
 #define LINE_TURN 8
 
 struct line {
@@ -31,8 +31,8 @@ void line_begin(struct line *line, int fd, char own, const struct key *job,
 		const unsigned char greeting[GREETING_BYTES], const unsigned char nonce[NONCE_BYTES]);
 
 /**
- * Have @epoll say once that @fd has something to read, or that it is over. @how: EPOLL_CTL_ADD, or
- * EPOLL_CTL_MOD to have it said once more of what is still there. Returns as epoll_ctl().
+ * Let @epoll report once that @fd has something to read, or has ended. @how: EPOLL_CTL_ADD, or
+ * EPOLL_CTL_MOD to report again what is still there. Returns as epoll_ctl().
  */
 int line_watch(int fd, int epoll, int how, epoll_data_t data);
 
@@ -49,9 +49,9 @@ int line_send(struct line *line, enum frame_type type, const void *payload, size
 int line_receive(struct line *line, unsigned char *bytes, size_t n, struct frame *out);
 
 /**
- * Take the next frame of at most @max bytes from the connection, into @bytes. Nothing is taken of
- * one that is not complete: it stays in the kernel. @over: nothing will follow what is there.
- * Returns 0 with *@out; -EAGAIN: it is not complete yet; -ENODATA at the end; -EPROTO: it is no frame,
- * or its tag is wrong; another negative errno: the connection is broken.
+ * Take the next frame of at most @max bytes from the connection, into @bytes. An incomplete frame
+ * stays in the kernel. @over: no more bytes will come. Returns 0 with *@out; -EAGAIN: it is not
+ * complete yet; -ENODATA at the end; -EPROTO: it is no frame, or its tag is wrong; another negative
+ * errno: the connection is broken.
  */
 int line_take(struct line *line, unsigned char *bytes, size_t max, bool over, struct frame *out);

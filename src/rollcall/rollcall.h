@@ -54,12 +54,12 @@ struct roll_call {
 	const char *job;
 	struct key key;
 	bool secret;
-	/** There is neither a secret nor an id: another job's members cannot be told from ours. */
+	/** There is neither a secret nor an id: members of another job cannot be told from ours. */
 	bool nameless;
 	/** The master's host, and its port. */
 	const char *master;
 	uint16_t port;
-	/** Who told the port, such as "MASTER_PORT"; NULL: nobody, so it may move. */
+	/** What set the port, such as "MASTER_PORT"; NULL: nothing, so it may move. */
 	const char *port_from;
 	/** This machine's name. */
 	const char *node;
@@ -75,9 +75,9 @@ struct roll_call {
 	bool pod;
 	/** This is `distinit wait`: no program follows. */
 	bool wait_only;
-	/** Keep the connections after the start; all members have to want it. */
+	/** Keep the connections after the start; all members have to ask for it. */
 	bool stay;
-	/** Called with each sentence but the last error. */
+	/** Called with each sentence except the last error. */
 	void (*say)(void *context, enum roll_level level, const char *text);
 	void *context;
 	/** Whether ROLL_INFO is shown. */
@@ -92,11 +92,13 @@ enum roll_result {
 	/** Not all came in time. */
 	ROLL_ABSENT,
 	ROLL_DISAGREE,
-	/** Two members say the same rank. */
+	/** Two members have the same rank. */
 	ROLL_DUPLICATE,
 	ROLL_SIGNAL,
 	ROLL_ERROR,
-	/** Listening on the port failed: mostly it is in use. Members are told ROLL_ERROR. */
+	/**
+	 * Listening on the port failed, usually because it is in use. Members are told ROLL_ERROR.
+	 */
 	ROLL_PORT,
 };
 
@@ -109,18 +111,18 @@ struct absentee {
 	struct str host;
 	/** It was here, and left this long ago; UINT64_MAX: it never came. */
 	uint64_t gone_ms;
-	/** What became of its look-up; NULL: it was not looked up. */
+	/** The result of its look-up; NULL: it was not looked up. */
 	const struct lookup_answer *answer;
 };
 
 /** Who connected, but was no member. */
 struct stranger {
 	struct address address;
-	/** What tells most comes last. */
+	/** In increasing order of information. */
 	enum stranger_as {
 		STRANGER_SILENT,
 		STRANGER_OTHER,
-		/** It speaks the roll call, but of another job or with another secret. */
+		/** It is in a roll call, but of another job or with another secret. */
 		STRANGER_KEY,
 		STRANGER_TORCH,
 	} as;
@@ -133,7 +135,7 @@ struct kept_line {
 	struct line line;
 	/** Who is at the other end; may be empty. */
 	struct str host;
-	/** Its program has ended well, so it leaves. It closes first: no TIME_WAIT stays here. */
+	/** Its program has succeeded, so it leaves. It closes first, so no TIME_WAIT stays here. */
 	bool leaves;
 	/** The first of its program's processes that failed; NULL: none did. */
 	struct death *death;
@@ -166,7 +168,7 @@ struct roll_end {
 	uint64_t last_ms;
 	const struct difference *differences;
 	const struct compare *compared;
-	/** The clock that is most wrong: by how much, negative if it is behind, and whose. */
+	/** The clock with the largest error: the error, negative if it is behind, and the rank. */
 	int64_t clock_ms;
 	uint32_t clock_rank;
 	const struct stranger *strangers;
@@ -175,7 +177,7 @@ struct roll_end {
 	/** What a member knows: whether the coordinator was reached, and its last failure. */
 	bool reached;
 	struct err failure;
-	/** What the coordinator said last of who is absent; NULL: nothing, or all came. */
+	/** The coordinator's last list of absentees; NULL: none came, or all members are there. */
 	const struct wait_news *news;
 
 	/** Why nothing is started; empty if all is well. */
@@ -222,6 +224,6 @@ void roll_put_absent(struct buf *out, const struct wait_news *news);
 /** Append " and 3 more", unless @n is 0. */
 void roll_put_more(struct buf *out, uint32_t n);
 
-/** Say a sentence by call->say. */
+/** Report a sentence by call->say. */
 void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -30,7 +30,7 @@ struct str pod_label(struct str name);
  */
 bool pod_is_first(struct str name, struct str end);
 
-/** What the name of the pod of rank 0 ends with, where masters and workers are numbered apart. */
+/** The end of the name of the pod of rank 0, if masters and workers are numbered separately. */
 #define POD_MASTER STR("-master-0")
 
 /**

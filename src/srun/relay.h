@@ -11,8 +11,8 @@
 
 /**
  * The exit status of a task that @line, a line from srun, reports ("srun: error: n2: task 1: Exited
- * with exit code 3"), 128+N if signal N ended it ("Killed"); 0 if it reports an end in words that we
- * do not know; -1 for any other line.
+ * with exit code 3"), 128+N if signal N ended it ("Killed"); 0 if it reports an end in words that
+ * we do not know; -1 for any other line.
  */
 int relay_report(struct str line);
 

@@ -27,7 +27,7 @@
 #define EXIT_ANOTHER 123
 
 struct together {
-	/** TERM to one member is for all. */
+	/** TERM to one member ends all. */
 	bool relays;
 	/**
 	 * The port of the connections. 0: that of the master. They may then keep the program from
@@ -36,12 +36,12 @@ struct together {
 	uint16_t port;
 	/** How long the coordinator stays for the others after its own program has ended with 0. */
 	uint64_t linger_ms;
-	/** A process that the program started itself ends all when it fails: --together=workers. */
+	/** A failed process that the program started itself ends all: --together=workers. */
 	bool by_workers;
-	/** Called once, when it is known who was first. */
+	/** Called once, when the first is known. */
 	void (*report)(struct together *together, const struct ended *first);
 
-	/** Another observer, which is told of all events, too, but of TERM that is dropped; NULL: none. */
+	/** Another observer, which gets all events except a TERM that is dropped; NULL: none. */
 	struct observer *next;
 
 	/** For the plan of --init. Its `end` is how our own program has ended. */
@@ -57,7 +57,7 @@ struct together {
 	uint32_t open;
 	/** It got TERM. */
 	bool told;
-	/** Somebody was first: who, as a sentence, and when that came. Or we leave, and it is NULL. */
+	/** Which member was first, as a sentence, and when that came. It is NULL if we leave. */
 	bool known;
 	const char *first;
 	uint64_t first_at;

@@ -3,9 +3,9 @@
 
 /**
  * The processes that the program started itself: a launcher such as torchrun ends long after its
- * first worker has failed, and on another node perhaps first. Only direct children are watched, or
- * those one level down if the program is a shell: deeper ones, such as pools and data loaders, end
- * in every way.
+ * first worker has failed, and perhaps first on another node. Only direct children are watched, or
+ * those one level down if the program is a shell: deeper ones, such as pools and data loaders, may
+ * fail without harm.
  */
 
 #include <stdbool.h>
@@ -14,12 +14,12 @@
 
 #define WORKERS_MAX 256
 
-/** What epoll says of a worker is its index with this bit; connections do not have it. */
+/** epoll reports a worker as its index with this bit; connections do not have it. */
 #define WORKERS_BIT ((uint64_t)1 << 32)
 
 struct worker {
 	pid_t pid;
-	/** A pid is used again; with the start time it is not. */
+	/** A pid may be used again, but not with the same start time. */
 	uint64_t start;
 	/** -1: this is free. */
 	int pidfd;

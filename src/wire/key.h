@@ -81,7 +81,7 @@ void key_seal(const unsigned char key[SEAL_BYTES], uint32_t number, const struct
 bool key_open(const unsigned char key[SEAL_BYTES], uint32_t number, const struct sealed *what,
 	      const unsigned char tag[TAG_BYTES]);
 
-/** How many different bytes @secret has. */
+/** The number of different bytes in @secret. */
 unsigned key_variety(struct str secret);
 
 /** Erase a secret, which belongs to us although the slice is const. */
