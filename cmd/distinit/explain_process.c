@@ -129,7 +129,7 @@ static void put_restrictions(struct buf *out, const struct process *p) {
 	put_signals(out, "ignored", p->ignored, &before);
 	put_signals(out, "blocked", p->blocked, &before);
 	if (!p->has_signals) {
-		buf_putf(out, "%ssignals%s are not known: /proc/self/status does not tell", before,
+		buf_putf(out, "%ssignals%s are not known: /proc/self/status does not show them", before,
 			 p->seccomp < 0 ? " and seccomp" : "");
 		before = "; ";
 	}

@@ -101,11 +101,11 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 	buf_putc(out, '\n');
 }
 
-/** What the manager does not tell, with the way out, where that is missed. */
+/** What the manager does not provide, with the way out, if that is needed. */
 static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
 	if (c->source && c->source->lacks && missed) {
-		explain_label(out, "does not tell");
+		explain_label(out, "lacks");
 		buf_putf(out, "%s\n", c->source->lacks);
 	}
 }

@@ -245,8 +245,8 @@ static bool put_kept(struct session *s, struct buf *out) {
 	}
 	if (names.len) {
 		buf_putf(out,
-			 "kept          %s: as they are set; nothing is derived from them, and nobody checks "
-			 "them\n",
+			 "kept          %s: as they are set; nothing is derived from them, and they are not "
+			 "checked\n",
 			 buf_text(&names));
 	}
 	return names.len;

@@ -203,24 +203,24 @@ static int find_place(struct session *s, struct roll_call *call, struct err *err
 	call->noun = tasks ? "tasks" : "nodes";
 	if (elastic) {
 		return err_set(err, EINVAL,
-			       "%s: the job is elastic (PET_NNODES=%s), and nobody tells how many "
-			       "nodes there will be; torchrun's own rendezvous waits for them",
+			       "%s: the job is elastic (PET_NNODES=%s), and the number of nodes is "
+			       "not fixed; torchrun's own rendezvous waits for them",
 			       asked_by(s), quote(str_of(elastic)).s);
 	}
 	if (!s->flow.has_cluster) {
 		return err_set(err, EINVAL,
-			       "%s: " NO_MANAGER ", so nobody tells how many nodes there are; " DESCRIBE,
+			       "%s: " NO_MANAGER ", so the number of nodes is unknown; " DESCRIBE,
 			       asked_by(s));
 	}
 	if (call->size == UNKNOWN) {
 		return err_set(err, EINVAL,
-			       "%s: %s (%s) does not tell how many nodes there are; set DISTINIT_NNODES, or "
+			       "%s: %s (%s) does not provide the number of nodes; set DISTINIT_NNODES, or "
 			       "pass --nnodes or --hosts",
 			       asked_by(s), c->source->name, c->recognised_by);
 	}
 	if (call->rank == UNKNOWN) {
 		return err_set(err, EINVAL,
-			       "%s: nobody tells which node this is; pass --hosts and --node-rank",
+			       "%s: it is unknown which node this is; pass --hosts and --node-rank",
 			       asked_by(s));
 	}
 	return 0;

@@ -119,7 +119,7 @@ static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *
 	uint32_t number = s->cluster ? numbers[id].number : UNKNOWN;
 	int r = s->cluster || !variable ? 0 : read_u32(&s->flow->input, variable, &number, s->err);
 	if (r == 0 && number == UNKNOWN) {
-		r = not_known(s, arena_format(s->out.arena, "%s does not tell it", l->name));
+		r = not_known(s, arena_format(s->out.arena, "%s does not provide it", l->name));
 	}
 	*out = number;
 	s->why = variable;

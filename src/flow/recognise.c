@@ -224,7 +224,8 @@ static int find_owners(struct input *in, struct cluster *c, struct err *err) {
 /** Warn that @l has started this process as a rank, but tells no number of ranks. */
 static void note_unnumbered(const struct input *in, const struct launcher *l) {
 	notes_add(in->notes,
-		  "%s started this process as rank %u (%s), but tells no number of ranks, so no ranks are "
+		  "%s started this process as rank %u (%s), but does not provide the number of ranks, so no "
+		  "ranks are "
 		  "derived; start it with mpirun or srun, which tell it",
 		  l->name, in->task.rank, l->rank);
 }

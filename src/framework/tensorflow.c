@@ -110,7 +110,7 @@ static const char *not_possible(const struct cluster *c) {
 		return "which rank runs on which host is not known";
 	}
 	if (c->scope == SCOPE_TASK && c->place.layout == LAYOUT_UNKNOWN) {
-		return "how the ranks are dealt to the nodes is not known (neither block nor cyclic)";
+		return "the distribution of ranks to nodes is unknown (neither block nor cyclic)";
 	}
 	if (c->scope == SCOPE_NODE && c->place.node_rank == UNKNOWN) {
 		return "this node's rank is not known";

@@ -134,7 +134,7 @@ const struct launcher launcher_mvapich2 = {
  */
 const struct launcher launcher_prrte = {
 	.name = "prrte",
-	.about = "PRRTE (prterun), which does not tell the number of ranks",
+	.about = "PRRTE (prterun), which does not provide the number of ranks",
 	.rank = "PMIX_RANK",
 	.host = {"PMIX_HOSTNAME"},
 	.row = "with=PRTE_LAUNCHED|SLURM_STEP_ID with=PMIX_NAMESPACE "

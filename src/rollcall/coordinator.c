@@ -92,7 +92,7 @@ static int refuse_port(struct coordinator *co, int code) {
 				 co->call->port, strerror(-code))
 		       : err_set(&co->end->error, -code, "roll call: %s%s%s; nothing was started", taken(co),
 				 from ? ", and " : ", as are the others",
-				 from ? arena_format(co->call->arena, "%s says that very one", from) : "");
+				 from ? arena_format(co->call->arena, "%s sets this port", from) : "");
 }
 
 static int fail_mixed(struct coordinator *co) {

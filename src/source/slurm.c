@@ -60,7 +60,7 @@ static int forget_hosts(const struct input *in, struct placement *out) {
 		notes_add(in->notes,
 			  "SLURM_NODEID=%u on %s does not fit SLURM_STEP_NODELIST=%s and its tasks: the step "
 			  "is "
-			  "heterogeneous, and does not tell the order of its nodes",
+			  "heterogeneous, and the order of its nodes is unknown",
 			  out->node_rank, quote(str_of(env_value(in->env, "SLURMD_NODENAME"))).s,
 			  quote(str_of(env_value(in->env, "SLURM_STEP_NODELIST"))).s);
 	}

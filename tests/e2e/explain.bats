@@ -343,7 +343,7 @@ readonly STEP=(
 	distinit NOMAD_ALLOC_INDEX=2 -- explain
 	succeeds_with "$output"
 	[[ $output == *'nomad: Nomad allocation (recognised by NOMAD_ALLOC_INDEX)'*'this node      rank 2'* ]]
-	[[ $output == *'does not tell  the number of allocations and their hosts: pass --nnodes and --master-addr'* ]]
+	[[ $output == *'lacks          the number of allocations and their hosts: pass --nnodes and --master-addr'* ]]
 	[[ $output == *'no cluster yet, so nothing is derived'* && $output != *MASTER_ADDR* ]]
 }
 
@@ -476,7 +476,7 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 	unshare --mount true 2>/dev/null || skip 'this machine makes no mount namespaces for us'
 	invoke unshare --mount sh -c 'umount -l /proc && exec env -i "$0" explain' "$DISTINIT"
 	[ "$status" -eq 0 ]
-	[[ $output == *'signals and seccomp are not known: /proc/self/status does not tell'* ]]
+	[[ $output == *'signals and seccomp are not known: /proc/self/status does not show them'* ]]
 	invoke unshare --mount sh -c 'umount -l /proc && exec env -i "$0" explain --format=json' "$DISTINIT"
 	[[ $output == *'"seccomp": null'*'"user_namespace": null'*'"signals_ignored": null'* ]]
 	invoke unshare --mount sh -c 'mount -o remount,ro,bind / / 2>/dev/null || exit 77; exec env -i "$0" explain' "$DISTINIT"
@@ -513,7 +513,7 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 	local mine=(WORLD_SIZE=4 RANK=1 MASTER_ADDR=n1)
 	distinit "${mine[@]}" -- explain
 	succeeds_with "$output"
-	[[ $output == *$'\nkept           WORLD_SIZE RANK MASTER_ADDR: as they are set; nothing is derived from them, and nobody checks them\n'* ]]
+	[[ $output == *$'\nkept           WORLD_SIZE RANK MASTER_ADDR: as they are set; nothing is derived from them, and they are not checked\n'* ]]
 	[[ $output == *$'\n'"perhaps        --read='nnodes=WORLD_SIZE node-rank=RANK master-addr=MASTER_ADDR' (if they count nodes; "* ]]
 	distinit "${mine[@]}" -- env --frameworks=torchrun --read='nnodes=WORLD_SIZE node-rank=RANK master-addr=MASTER_ADDR'
 	succeeds_with "PET_NNODES='4'"$'\n'"PET_NODE_RANK='1'"$'\n'"PET_MASTER_ADDR='n1'"$'\n'"PET_MASTER_PORT='29500'"

@@ -75,7 +75,7 @@ wrong() {
 	[[ $output == *2 ]]
 	distinit PRTE_LAUNCHED=1 PMIX_RANK=2 -- --fill -- echo '{world-size}'
 	[ "$status" -eq 125 ]
-	[[ $stderr == *"{world-size} is not known here: prrte does not tell it"* ]]
+	[[ $stderr == *"{world-size} is not known here: prrte does not provide it"* ]]
 	# Several of them may share the job's only node.
 	distinit PRTE_LAUNCHED=1 PMIX_RANK=1 SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n1 -- --fill -- echo :master: a :workers: b
 	[ "$status" -eq 125 ]
@@ -276,7 +276,7 @@ wrong() {
 	wrong '{nnodes} is not known here: pass --hosts or --nnodes' "${grove[@]}" -- '{nnodes}'
 	wrong '{workers} is not known here: the hosts are not known: pass --hosts' "${grove[@]}" -- '{workers}'
 	wrong '{master} is not known here: set MASTER_ADDR, or pass --master-addr or --hosts' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 -- '{master}'
-	wrong '{local-rank} is not known here: openmpi does not tell it' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 -- '{local-rank}'
+	wrong '{local-rank} is not known here: openmpi does not provide it' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 -- '{local-rank}'
 	local unknown=(AZ_BATCH_HOST_LIST=192.0.2.4,192.0.2.5 AZ_BATCH_MASTER_NODE=192.0.2.4:6000 AZ_BATCH_IS_CURRENT_NODE_MASTER=false)
 	wrong '{node-rank} is not known here: pass --node-rank' "${unknown[@]}" DISTINIT_HOSTNAME=c -- '{node-rank}'
 	wrong 'the role is not known here: pass --node-rank' "${unknown[@]}" DISTINIT_HOSTNAME=c -- a :workers: b

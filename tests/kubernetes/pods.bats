@@ -97,7 +97,7 @@ terminationMessagePath: /tmp/last-words'
 	last_words fallback 127 "distinit: error: 'no-such-program' was not found"
 }
 
-@test "pods: a terminationMessagePath of its own gets nothing: a kubelet does not tell its name" {
+@test "pods: a terminationMessagePath of its own gets nothing: a kubelet does not provide its name" {
 	pod elsewhere <<<'args: [no-such-program]
 terminationMessagePath: /tmp/last-words'
 	pods ended elsewhere

@@ -189,7 +189,7 @@ for _name in MPI:
 
 @launcher("prrte")
 def prterun_in_job(random, n):
-    """It tells no number of ranks: the nodes are as Slurm says."""
+    """It does not provide the number of ranks: the nodes are as Slurm says."""
     n = max(n, 2)  # on one node, nobody knows which of them is alone
     names, listed = listed_names(random, n)
     common = step_variables(random, names, listed, [1] * n) | {"PRTE_LAUNCHED": "1", "PMIX_NAMESPACE": "prterun-n-1@1"}

@@ -414,11 +414,11 @@ ticks() {
 	VARIABLES=(PET_NNODES=2:4)
 	member 1 -- true
 	ended 125 1
-	[[ $(<1.err) == "distinit: error: --for=all: the job is elastic (PET_NNODES='2:4'), and nobody tells how many nodes there will be; "* ]]
+	[[ $(<1.err) == "distinit: error: --for=all: the job is elastic (PET_NNODES='2:4'), and the number of nodes is not fixed; "* ]]
 	invoke env -i MASTER_ADDR=h0 "$DISTINIT" wait --for=all
-	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: no cluster manager is recognised here, so nobody tells how many nodes there are; describe the cluster with --hosts or --read' ]]
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: no cluster manager is recognised here, so the number of nodes is unknown; describe the cluster with --hosts or --read' ]]
 	invoke env -i DET_CHIEF_IP=10.0.0.1 "$DISTINIT" wait --for=all
-	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: determined (DET_CHIEF_IP) does not tell how many nodes there are; set DISTINIT_NNODES, '* ]]
+	[[ $status -eq 125 && $stderr == 'distinit: error: --for=all: determined (DET_CHIEF_IP) does not provide the number of nodes; set DISTINIT_NNODES, '* ]]
 }
 
 @test "roll call: a number without a count is refused, whoever asked for the others" {
@@ -427,7 +427,7 @@ ticks() {
 			# shellcheck disable=SC2086 # two words
 			invoke env -i $number=1 "$DISTINIT" $way -- echo ran
 			[[ $status -eq 125 && ! $output ]]
-			[[ $stderr == "distinit: error: ${way#--wait }: "*" ($number) does not tell how many nodes there are; set DISTINIT_NNODES, or pass --nnodes or --hosts" ]]
+			[[ $stderr == "distinit: error: ${way#--wait }: "*" ($number) does not provide the number of nodes; set DISTINIT_NNODES, or pass --nnodes or --hosts" ]]
 		done
 		for way in 'DISTINIT_WAIT=1 DISTINIT_FOR=all' DISTINIT_TOGETHER=1; do
 			label=${way#DISTINIT_WAIT=1 } label=${label%=1}

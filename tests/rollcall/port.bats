@@ -74,11 +74,11 @@ teardown() {
 	WAIT=1s
 	member 0 --master-port="$PORT" -- true
 	ended 125 0
-	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken (by a listener of uid 0), and --master-port says that very one; nothing was started' ]]
+	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken (by a listener of uid 0), and --master-port sets this port; nothing was started' ]]
 	VARIABLES=(MASTER_PORT=29500)
 	member 0 -- true
 	ended 125 0
-	[[ $(<0.err) == *', and MASTER_PORT says that very one; nothing was started' ]]
+	[[ $(<0.err) == *', and MASTER_PORT sets this port; nothing was started' ]]
 	VARIABLES=()
 	member 0 --set=MASTER_PORT=29500 -- true
 	ended 125 0
@@ -93,7 +93,7 @@ teardown() {
 	member 0 -- echo started
 	member 2 -- echo started
 	ended 125 0 1 2
-	local why='port 29500 of h0 is taken (by a listener of uid 0), and --master-port says that very one; nothing was started'
+	local why='port 29500 of h0 is taken (by a listener of uid 0), and --master-port sets this port; nothing was started'
 	[[ $(<0.err) == "distinit: error: roll call: $why" ]]
 	[[ $(<1.err) == "distinit: error: h0 says: $why" && $(<2.err) == "$(<1.err)" ]]
 	[[ ! -s 0.out && ! -s 1.out && ! -s 2.out ]]
@@ -118,7 +118,7 @@ teardown() {
 	WAIT=1s
 	member 0 --master-port=29500 -- echo started
 	ended 125 0
-	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken'*', and --master-port says that very one; nothing was started' ]]
+	[[ $(<0.err) == 'distinit: error: roll call: port 29500 of h0 is taken'*', and --master-port sets this port; nothing was started' ]]
 }
 
 @test "roll call: who was told a port starts by the word from that one only" {

@@ -117,7 +117,7 @@ static void check_values(void) {
 	check_fill(PAIR "1|MASTER_ADDR=sub1", "{node-rank}|{hosts}|{workers}", "0|sub1,main1|main1");
 	check_fill(PAIR "0|MASTER_ADDR=sub1", "{node-rank}|:master:|m|:workers:|w", "1|w");
 	check_fill(MPI "1", "{rank}|{world-size}|{local-rank}", "3|4|1");
-	check_refused(MPI "1", "{local-world-size}", "openmpi does not tell it");
+	check_refused(MPI "1", "{local-world-size}", "openmpi does not provide it");
 	check_refused(MPI "1", "{nnodes}", "pass --hosts or --nnodes");
 	check_refused(MPI "1", "{node-addr}", "pass --hosts");
 	check_fill("", "{rank}|{nnodes}|{node-addr}|{hosts:1}|", "0|1|127.0.0.1|127.0.0.1:1|");
