@@ -137,7 +137,7 @@ const struct launcher launcher_prrte = {
 	.about = "PRRTE (prterun), which does not provide the number of ranks",
 	.rank = "PMIX_RANK",
 	.host = {"PMIX_HOSTNAME"},
-	.row = "with=PRTE_LAUNCHED|SLURM_STEP_ID with=PMIX_NAMESPACE "
+	.row = "with=PRTE_LAUNCHED|PMIX_NAMESPACE with=PRTE_LAUNCHED|SLURM_STEP_ID "
 	       "without=PMIX_NAMESPACE:slurm.* without=OMPI_COMM_WORLD_RANK",
 };
 

@@ -493,7 +493,7 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 @test "text: a manager that is nearly recognised, and what is missing" {
 	distinit SLURM_JOB_ID=3 RANK=1 WORLD_SIZE=2 MASTER_ADDR=a -- explain
 	succeeds_with "$output"
-	[[ $output == *$'\n''nearly         slurm, which is recognised by SLURM_JOB_ID and SLURM_JOB_NODELIST; set: SLURM_JOB_ID; not set: SLURM_JOB_NODELIST'$'\n'* ]]
+	[[ $output == *$'\n''nearly         slurm, which is recognised by SLURM_JOB_ID and SLURM_JOB_NODELIST or SLURM_NODELIST or SLURM_JOB_NODELIST_HET_GROUP_0; set: SLURM_JOB_ID; not set: SLURM_JOB_NODELIST|SLURM_NODELIST|SLURM_JOB_NODELIST_HET_GROUP_0'$'\n'* ]]
 	# What many managers have says nothing of one.
 	[[ $output != *'nearly '*volcano* && $output != *'nearly '*pai* && $output != *'perhaps '* ]]
 }

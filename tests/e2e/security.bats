@@ -217,7 +217,7 @@ each_early_error() {
 
 # --- folders of others ------------------------------------------------------------------------------
 
-# SECURITY.md: Nothing is written behind somebody else's symlink
+# SECURITY.md: Nothing is written through another user's symlink
 # swapped COMMAND...: run it 300 times, while the owner of the folder vol swaps what vol/file is: nothing, a FIFO, links to
 # a file of root's, to its folder and to nowhere, and a file. Nothing of root's changes.
 swapped() {

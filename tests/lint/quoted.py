@@ -25,6 +25,7 @@ ALLOWED = {
     ("src/cluster/check.c", "in->scope.value"): "a word that was compared",
     ("src/flow/recognise.c", "in->cluster.value"): "a word that was compared",
     ("src/source/row_read.c", "found.value"): "a number, which was read",
+    ("src/srun/budget.c", "words[i]"): "our own word, which was expected",
     ("src/srun/tool.c", "argv[0]"): "the name of a tool of Slurm",
 }
 
