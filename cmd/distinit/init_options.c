@@ -22,7 +22,10 @@ static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_G
  * Without --init, an option on the command line would be ignored silently, so it is an error. A
  * variable may be part of an image, for runs with --init, so it is not.
  */
-static int check_unused(struct session *s, struct err *err) {
+static int check_unused(struct session *s, const struct init_plan *plan, struct err *err) {
+	if (s->settings.given[OPT_MAP_EXIT] && (plan->early_as >= 0 || plan->told_as >= 0)) {
+		return err_set(err, EINVAL, "%s: early and told need --init", session_label(s, OPT_MAP_EXIT));
+	}
 	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
 		enum option_id id = of_init[i];
 		if (s->settings.given[id] && settings_on(&s->settings, id)) {
@@ -104,7 +107,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 		return err_set(err, EINVAL, "%s needs --together", session_label(s, OPT_LINGER));
 	}
 	if (!any_is_on(s)) {
-		return 0;
+		return check_unused(s, plan, err);
 	}
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
@@ -130,5 +133,5 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->log = s->speaker.log;
 	plan->colour = terminal_colours();
 	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms != CLOCK_NEVER || together;
-	return *wanted ? 0 : check_unused(s, err);
+	return *wanted ? 0 : check_unused(s, plan, err);
 }

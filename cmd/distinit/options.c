@@ -125,8 +125,8 @@ static const struct option options[] = {
 	{"signal", 0, OPT_SIGNAL, TAKES_LIST, CMD_RUN, true, "FROM:TO",
 	 "forward one signal as another (TERM:INT), or drop it (TERM:0); join pairs by ','"},
 	{"map-exit", 0, OPT_MAP_EXIT, TAKES_LIST, CMD_RUN, true, "FROM:TO",
-	 "exit with TO in place of FROM (143:0), for distinit's own statuses without --init, too; join pairs "
-	 "by ','"},
+	 "exit with TO in place of FROM (143:0), for distinit's own statuses without --init, too; early and "
+	 "told in place of FROM: 0 that nobody asked for, and 0 after TERM; join pairs by ','"},
 	{"grace", 0, OPT_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "kill the command this long after the first TERM, or never (default: never; after --time-limit: "
 	 "30s)"},

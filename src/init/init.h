@@ -99,6 +99,8 @@ struct init_plan {
 	uint8_t signal_as[SIGNAL_MAX + 1];
 	/** The exit status that each exit status of the workload becomes. */
 	uint8_t status_as[256];
+	/** The same for status 0 if nobody told the workload to end, and after TERM; -1: as any other. */
+	int early_as, told_as;
 };
 
 /** The exit status if the time limit ended the workload. */
@@ -123,7 +125,7 @@ void init_plan_like_step(struct init_plan *plan, uint64_t grace_ms);
  */
 int init_plan_signals(struct init_plan *plan, const char *label, const char *list, struct err *err);
 
-/** Read remapped exit statuses, "143:0,1:2", into @plan. Returns 0 or -EINVAL. */
+/** Read remapped exit statuses, "143:0,1:2,early:70", into @plan. Returns 0 or -EINVAL. */
 int init_plan_statuses(struct init_plan *plan, const char *label, const char *list, struct err *err);
 
 /** Read the signal for the workload's pdeathsig. Returns 0 or -EINVAL. */

@@ -51,6 +51,8 @@ struct workload_end {
 	int exit_status;
 	/** It dumped core. */
 	bool core;
+	/** Its status 0 counts; and nobody told it to end. */
+	bool zero, early;
 	/**
 	 * How many processes of its cgroup the kernel killed for lack of memory while it ran, or
 	 * OOM_UNKNOWN. These may be its children.

@@ -14,6 +14,8 @@ void init_plan_preset(struct init_plan *plan) {
 		.limit_grace_ms = 30 * 1000,
 		.leftovers_grace_ms = 2 * 1000,
 		.log = LOG_WARN,
+		.early_as = -1,
+		.told_as = -1,
 		.program = "distinit",
 	};
 	for (int i = 0; i <= SIGNAL_MAX; i++) {
@@ -63,18 +65,24 @@ static int read_rewrite(struct init_plan *plan, const char *label, struct str pa
 	return 0;
 }
 
-/** Read a pair of exit statuses: "143:0". */
+/** Read a pair of exit statuses: "143:0", "early:70". */
 static int read_remap(struct init_plan *plan, const char *label, struct str pair, struct err *err) {
 	size_t colon = str_find(pair, ':');
-	uint64_t from, to;
-	if (colon == pair.len || num_read((struct str){pair.p, colon}, 255, &from) < 0 ||
+	struct str word = {pair.p, colon};
+	int *zero = str_is(word, "early") ? &plan->early_as : str_is(word, "told") ? &plan->told_as : NULL;
+	uint64_t from = 0, to;
+	if (colon == pair.len || (!zero && num_read(word, 255, &from) < 0) ||
 	    num_read(str_from(pair, colon + 1), 255, &to) < 0) {
-		return err_set(
-			err, EINVAL,
-			"%s: %s: two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0",
-			label, quote(pair).s);
+		return err_set(err, EINVAL,
+			       "%s: %s: two exit statuses are expected, FROM:TO, each 0 to 255, such as "
+			       "143:0; FROM may also be early or told",
+			       label, quote(pair).s);
 	}
-	plan->status_as[from] = (uint8_t)to;
+	if (zero) {
+		*zero = (int)to;
+	} else {
+		plan->status_as[from] = (uint8_t)to;
+	}
 	return 0;
 }
 

@@ -84,6 +84,8 @@ struct supervisor {
 	/** When the workload started, on clock_now_ms()'s clock. */
 	uint64_t started_at;
 	struct told_to_end told;
+	/** The signals of ASKS that it got from us or the terminal: bit N-1 stands for signal N. */
+	uint64_t told_by;
 	/** How the workload ended. While that is printed, it also goes to the termination log. */
 	struct workload_end end;
 	bool last_words;
@@ -114,11 +116,21 @@ struct supervisor {
 	pid_t asked[ASKED_MAX];
 };
 
+/** Whether the workload has ended with 0, and that counts. */
+INLINE bool ended_with_zero(const struct supervisor *in) {
+	return in->status == 0 && !in->limited && !in->plan.observer->status;
+}
+
 /** The status to exit with, once the workload has ended. */
 INLINE int workload_status(const struct supervisor *in) {
 	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
-	int other = in->plan.observer->status;
-	return in->plan.status_as[in->limited ? EXIT_TIME_LIMIT : other ? other : status];
+	int other = in->limited ? EXIT_TIME_LIMIT : in->plan.observer->status, as = -1;
+	if (ended_with_zero(in)) {
+		as = in->told_by & signal_bit(SIGTERM) ? in->plan.told_as
+		     : in->told_by		       ? -1
+						       : in->plan.early_as;
+	}
+	return as >= 0 ? as : in->plan.status_as[other ? other : status];
 }
 
 // observer.c

@@ -24,6 +24,9 @@
 	(signal_bit(SIGHUP) | signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTERM) | \
 	 signal_bit(SIGXCPU))
 
+/** Those that a user sends for that alone: HUP may also mean that the configuration is to be read again. */
+#define ASKS (signal_bit(SIGINT) | signal_bit(SIGQUIT) | signal_bit(SIGTERM))
+
 /** Signals that mean what the program makes of them. Real-time ones begin at 34, as programs see it. */
 #define ITS_OWN (signal_bit(SIGUSR1) | signal_bit(SIGUSR2) | ALL_SIGNALS << 33)
 
@@ -71,6 +74,7 @@ void why_begin(struct supervisor *in, struct arena *arena) {
 
 void why_told(struct supervisor *in, const siginfo_t *info) {
 	int signal = info->si_signo, as = in->plan.signal_as[signal];
+	in->told_by |= as ? (signal_bit(signal) | signal_bit(as)) & ASKS : 0;
 	// One that comes again says nothing new.
 	if (as && ((signal_bit(signal) | signal_bit(as)) & (ENDING | ITS_OWN)) && signal != in->told.signal) {
 		in->told = (struct told_to_end){
@@ -143,7 +147,10 @@ void why_ended(struct supervisor *in) {
 	uint64_t now = clock_now_ms();
 	end->status = workload_status(in);
 	end->ran_ms = now - in->started_at;
+	end->zero = ended_with_zero(in);
+	end->early = end->zero && !in->told_by;
 	put_status(end, in->status);
+	put(end, "%s", end->early && in->plan.early_as >= 0 ? ", though nobody told it to end" : "");
 	put_told(end, &in->told, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
 	// The observer says why, in words of its own.

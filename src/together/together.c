@@ -108,8 +108,8 @@ static void know(struct together *t, const struct ended *first) {
 	} else {
 		hang_up_all(t);
 	}
-	// Who was told to end as well, or has ended with 0, does not end because of this.
-	if (!ours && !t->told && !(t->observer.end && t->observer.end->status == 0)) {
+	// Who was told to end as well, or has ended well, does not end because of this.
+	if (!ours && !t->told && !t->well) {
 		t->observer.status = EXIT_ANOTHER;
 		t->observer.limit = true;
 	} else if (ours && first->why == END_FAILED && !t->observer.end) {
@@ -386,7 +386,7 @@ static void read_line(struct together *t, uint32_t i, bool over) {
 
 /** How long we stay for the others. */
 static uint64_t patience(const struct together *t) {
-	return t->known ? CLOSE_MS : t->observer.end->status ? WORD_MS : t->linger_ms;
+	return t->known ? CLOSE_MS : t->well ? t->linger_ms : WORD_MS;
 }
 
 /** Set what the loop waits for. */
@@ -408,7 +408,8 @@ static void handle_end(struct together *t) {
 	workers_end(&t->workers);
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
-	int status = by_term ? 0 : end->status;
+	t->well = end->zero || end->status == 0;
+	int status = by_term || t->well ? 0 : end->status;
 	if (observer->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,
 			 duration_text(clock_now_ms() - t->first_at).s);

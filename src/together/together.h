@@ -57,6 +57,8 @@ struct together {
 	uint32_t open;
 	/** It got TERM. */
 	bool told;
+	/** Our own program has ended with 0, whatever that is mapped to. */
+	bool well;
 	/** Which member was first, as a sentence, and when that came. It is NULL if we leave. */
 	bool known;
 	const char *first;

@@ -124,6 +124,78 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 	[[ $status -eq 0 && -z $stderr ]]
 }
 
+@test "ended: --map-exit=early:70: exit 0 is 70 if nobody told the program to end, and that is said" {
+	distinit -- --init --map-exit=early:70 -- /bin/true
+	ends_saying 70 'exit status 0, though nobody told it to end'
+	# It comes before 0, wherever that is; another status stays.
+	distinit -- --init --map-exit=early:70,0:5 -- /bin/true
+	[ "$status" -eq 70 ]
+	distinit -- --init --map-exit=early:70 -- /bin/sh -c 'exit 7'
+	ends_saying 7 'exit status 7'
+	# The last one counts, and 0 is a plain end.
+	distinit -- --init --map-exit=early:70 --map-exit=early:0 -- /bin/true
+	succeeds_with ''
+	# HUP may mean that the configuration is read again. It tells nobody to end, nor does a signal that is dropped.
+	local signal
+	for signal in HUP USR1 TERM; do
+		rm -f "got.$signal"
+		start --init --signal=TERM:0 --map-exit=early:70,told:71 -- \
+			sh -c "trap 'touch got.HUP' HUP; trap 'touch got.USR1' USR1; touch ready; for i in 1 2 3 4 5; do sleep 0.1; done"
+		kill -"$signal" "$pid"
+		finish
+		[[ $status -eq 70 && $stderr == *'exit status 0, though nobody told it to end'* ]]
+		[[ $signal == TERM || -e got.$signal ]]
+	done
+	# What is told by the time limit has its status, whatever the program makes of it.
+	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=early:70,told:71 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	[[ $status -eq 124 && $stderr != *nobody* ]]
+}
+
+@test "ended: --map-exit=told:143: exit 0 after a TERM is 143, and not after INT" {
+	local stops="trap 'exit 0' TERM INT USR1; $WAITS"
+	start --init --map-exit=told:143,early:70 -- sh -c "$stops"
+	kill -TERM "$pid"
+	finish
+	ends_saying 143 "exit status 0, 0.*s after SIGTERM from pid $$"
+	# Also where it is sent as another, or another as TERM; and if another follows.
+	start --init --map-exit=told:143 --signal=TERM:INT -- sh -c "$stops"
+	kill -TERM "$pid"
+	finish
+	[ "$status" -eq 143 ]
+	start --init --map-exit=told:143 --signal=USR2:TERM -- sh -c "$stops"
+	kill -USR2 "$pid"
+	finish
+	[ "$status" -eq 143 ]
+	start --init --map-exit=told:143 -- sh -c "trap 'touch told' TERM; trap '[ -e told ] && exit 0' USR1; $WAITS"
+	kill -TERM "$pid"
+	until_true test -e told
+	kill -USR1 "$pid"
+	finish
+	[ "$status" -eq 143 ]
+	# INT tells it, too, but it is no TERM. Another status is the program's.
+	start --init --map-exit=told:143,early:70,0:6 -- sh -c "$stops"
+	kill -INT "$pid"
+	finish
+	[ "$status" -eq 6 ]
+	start --init --map-exit=told:143,early:70 -- sh -c "trap 'exit 3' TERM; $WAITS"
+	kill -TERM "$pid"
+	finish
+	[ "$status" -eq 3 ]
+}
+
+@test "ended: --map-exit=early:.. and told:.. need --init, on the command line" {
+	for word in early told; do
+		distinit -- --map-exit=$word:70 -- true
+		refuses_with '--map-exit: early and told need --init'
+		distinit -- --init=0 --map-exit=125:1,$word:70 -- true
+		[[ $status -eq 1 && $stderr == 'distinit: error: --map-exit: early and told need --init' ]]
+		distinit DISTINIT_MAP_EXIT=$word:70 -- -- /bin/true
+		succeeds_with ''
+	done
+	distinit DISTINIT_MAP_EXIT=early:70 -- --init -- /bin/true
+	[ "$status" -eq 70 ]
+}
+
 @test "ended: as PID 1, a signal from outside of the container" {
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
 	env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" --init -- sh -c "$WAITS" >out 2>err 3>&- &

@@ -149,7 +149,7 @@ children_of() {
 	distinit -- --map-exit=7:0 -- sh -c 'exit 7'
 	[ "$status" -eq 7 ]
 	distinit -- --map-exit=7 -- true
-	refuses_with "--map-exit: '7': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
+	refuses_with "--map-exit: '7': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0; FROM may also be early or told"
 }
 
 # --- inheritance ----------------------------------------------------------------------------------
@@ -944,9 +944,13 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	distinit -- --init --signal=KILL:TERM -- /bin/true
 	refuses_with "--signal: KILL cannot be caught, so it is never forwarded"
 	distinit -- --init --map-exit=143 -- /bin/true
-	refuses_with "--map-exit: '143': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
+	refuses_with "--map-exit: '143': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0; FROM may also be early or told"
+	for pair in early told:256 late:1 70:early EARLY:70; do
+		distinit -- --init "--map-exit=$pair" -- /bin/true
+		refuses_with "--map-exit: '$pair': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0; FROM may also be early or told"
+	done
 	distinit -- --init --map-exit=256:0 -- /bin/true
-	refuses_with "--map-exit: '256:0': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0"
+	refuses_with "--map-exit: '256:0': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0; FROM may also be early or told"
 	distinit -- --init --pdeathsig=KILLL -- /bin/true
 	refuses_with "--pdeathsig: 'KILLL' is not a signal; did you mean 'KILL'?; 'kill -l' lists them"
 	distinit -- --init=maybe -- /bin/true

@@ -537,6 +537,30 @@ time.sleep(100)' "$TAKER"
 	ended 7 0
 }
 
+@test "together: a program that ends with 0 has not failed, whatever --map-exit=early:.. and told:.. make of it" {
+	member 0 --map-exit=early:70 -- true
+	OPTIONS=(--together=failures --root="$PWD/root")
+	works 1 "trap 'exit 0' TERM;" --map-exit=told:143
+	works 2
+	running 1 2
+	kill -TERM "${PIDS[1]}"
+	ended 143 1
+	sleep 0.3
+	kill -0 "${PIDS[0]}" "${PIDS[2]}"
+	in_room pkill -KILL -f 'touch running.2'
+	ended 137 2
+	# The master, which has waited for the others, keeps its own.
+	ended 70 0
+	# Who ends because of another was told by nobody from outside: 123.
+	OPTIONS=(--together --root="$PWD/root" --map-exit=told:143,early:70)
+	rm -f running.*
+	for rank in 0 1 2; do works "$rank" "trap 'exit 0' TERM;"; done
+	running 0 1 2
+	kill -TERM "${PIDS[1]}"
+	ended 143 1
+	ended 123 0 2
+}
+
 @test "together: a program that cannot be started ends all others" {
 	works 0
 	works 1

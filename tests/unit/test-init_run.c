@@ -113,6 +113,10 @@ int main(void) {
 	check_run(&plan, "exit 6", 6);
 	plan.status_as[6] = 60;
 	check_run(&plan, "exit 6", 60);
+	plan.early_as = 61;
+	plan.told_as = 62;
+	check_run(&plan, "exit 0", 61);
+	check_run(&plan, "trap 'exit 0' TERM; kill -TERM $PPID; while :; do sleep 0.01; done", 62);
 	init_plan_preset(&plan);
 	static char nothing[] = "";
 	check(run(&plan, "no-such-program", nothing) == EXIT_NOT_FOUND);

@@ -104,6 +104,8 @@ int main(void) {
 	check_refused(init_plan_statuses, "143:256", "0 to 255");
 	check_refused(init_plan_statuses, "-1:0", "0 to 255");
 	check_refused(init_plan_statuses, "143:0,x:1", "'x:1'");
+	check_refused(init_plan_statuses, "early", "FROM:TO");
+	check_refused(init_plan_statuses, "early:256", "early or told");
 	check_refused(init_plan_pdeathsig, "TRM", "did you mean 'TERM'?");
 
 	struct init_plan plan;
@@ -113,6 +115,9 @@ int main(void) {
 	      plan.leftovers_grace_ms == 2000 && plan.leftovers == LEFTOVERS_AUTO &&
 	      plan.signal_as[64] == 64 && plan.status_as[255] == 255);
 	check(init_plan_statuses(&plan, "--map-exit", "143:0,0:3", &err) == 0);
+	check(plan.early_as == -1 && plan.told_as == -1);
+	check(init_plan_statuses(&plan, "--map-exit", "early:70,told:0", &err) == 0);
+	check(plan.early_as == 70 && plan.told_as == 0);
 	check(plan.status_as[143] == 0 && plan.status_as[0] == 3 && plan.status_as[1] == 1);
 	check(init_plan_pdeathsig(&plan, "--pdeathsig", "TERM", &err) == 0 && plan.pdeathsig == SIGTERM);
 	init_plan_like_step(&plan, 7);
