@@ -112,8 +112,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
 	r = r < 0 ? r : check_init(s, OPT_TOGETHER, err);
-	r = r < 0 || !together ? r : together_options(s, err);
-	plan->grace_ms = together ? plan->limit_grace_ms : plan->grace_ms;
+	r = r < 0 || !together ? r : together_options(s, plan, err);
 	r = r < 0 ? r : read_grace(s, plan, err);
 	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && value[OPT_SIGNAL]) {

@@ -138,8 +138,9 @@ static const struct option options[] = {
 	 "send this signal to the command if distinit is killed"},
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
-	{"together", 0, OPT_TOGETHER, TAKES_OPTIONAL, CMD_RUN, true, "HOW",
-	 "if one node fails or gets TERM, end all; implies --init --wait --for=all"},
+	{"together", 0, OPT_TOGETHER, TAKES_OPTIONAL, CMD_RUN, true, "LIST",
+	 "if one node fails or gets TERM, end all; implies --init --wait --for=all; LIST: failures (not by "
+	 "TERM), workers (also if its child fails), always (also if it ends with 0), or a port"},
 	{"linger", 0, OPT_LINGER, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "on the master, stay this long for the others (default: 60s)"},
 	OPTION_HEAD(ANY, "This subcommand"),

@@ -12,8 +12,8 @@ int rollcall_prepare(struct session *s, struct err *err) {
 		       : 0;
 }
 
-int together_options(struct session *s, struct err *err) {
-	(void)s;
+int together_options(struct session *s, struct init_plan *plan, struct err *err) {
+	(void)s, (void)plan;
 	return err_set(err, ENOSYS, "--together: this distinit is built without the roll call");
 }
 

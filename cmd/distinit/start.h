@@ -72,7 +72,7 @@ void session_fill_forgotten(struct session *s);
 /**
  * --together (together.c). Read its options. Returns 0; -EINVAL.
  */
-int together_options(struct session *s, struct err *err);
+int together_options(struct session *s, struct init_plan *plan, struct err *err);
 
 /** Hand the connections that the roll call has kept, if any, to @plan. */
 void together_join(struct session *s, struct init_plan *plan);

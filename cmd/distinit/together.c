@@ -21,24 +21,47 @@ static void report_first(struct together *t, const struct ended *first) {
 	}
 }
 
-int together_options(struct session *s, struct err *err) {
-	const char *how = s->settings.value[OPT_TOGETHER], *what = s->settings.value[OPT_FOR];
+/** Read the words of --together. */
+static int read_how(struct session *s, struct together *t, struct err *err) {
+	const char *how = s->settings.value[OPT_TOGETHER];
+	struct str rest = str_of(how), word;
+	t->relays = true;
+	while (*how && str_cut(&rest, ',', &word)) {
+		uint64_t port = 0;
+		if (str_is(word, "failures")) {
+			t->relays = false;
+		} else if (str_is(word, "workers")) {
+			t->by_workers = true;
+		} else if (str_is(word, "always")) {
+			t->always = true;
+		} else if (num_read(word, UINT16_MAX, &port) == 0 && port && !t->port) {
+			t->port = (uint16_t)port;
+		} else {
+			return err_set(err, EINVAL,
+				       "%s=%s: expected failures, workers, always or a port, joined by ','",
+				       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
+		}
+	}
+	return 0;
+}
+
+int together_options(struct session *s, struct init_plan *plan, struct err *err) {
+	const char *what = s->settings.value[OPT_FOR];
 	struct together *t = arena_alloc(&s->arena, sizeof(*t));
-	uint64_t port = 0;
 	memset(t, 0, sizeof(*t));
 	t->linger_ms = 60000;
 	t->report = report_first;
-	t->relays = strcmp(how, "failures") != 0;
-	t->by_workers = strcmp(how, "workers") == 0;
 	s->together = t;
-	if (*how && t->relays && !t->by_workers && (num_read(str_of(how), UINT16_MAX, &port) < 0 || !port)) {
-		return err_set(err, EINVAL, "%s=%s: expected failures, workers or a port",
-			       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
-	}
-	t->port = (uint16_t)port;
+	plan->grace_ms = plan->limit_grace_ms;
 	if (what && strcmp(what, "all") != 0) {
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
 			       session_label(s, OPT_FOR), quote(str_of(what)).s);
+	}
+	if (read_how(s, t, err) < 0) {
+		return -EINVAL;
+	}
+	if (t->always && plan->early_as < 0) {
+		plan->early_as = plan->status_as[1];
 	}
 	return settings_duration(&s->settings, OPT_LINGER, &t->linger_ms, err);
 }

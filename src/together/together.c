@@ -81,7 +81,7 @@ static const char *sentence(const struct together *t, const struct ended *first)
 static void say_first(struct together *t, bool ours) {
 	struct buf text = BUF(t->call->arena);
 	buf_putf(&text, "%s; ending", t->first);
-	bool exited = t->observer.end && t->observer.end->status < 128;
+	bool exited = t->observer.end && t->observer.end->status < 128 && !t->observer.end->zero;
 	if (ours && t->call->rank == 0 && !t->port && t->open && exited &&
 	    t->observer.end->ran_ms < BIND_MS) {
 		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
@@ -408,7 +408,7 @@ static void handle_end(struct together *t) {
 	workers_end(&t->workers);
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
-	t->well = end->zero || end->status == 0;
+	t->well = end->status == 0 || (end->zero && !(t->always && end->early));
 	int status = by_term || t->well ? 0 : end->status;
 	if (observer->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,

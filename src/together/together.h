@@ -38,6 +38,8 @@ struct together {
 	uint64_t linger_ms;
 	/** A failed process that the program started itself ends all: --together=workers. */
 	bool by_workers;
+	/** A program that ends with 0 though nobody told it to has failed: --together=always. */
+	bool always;
 	/** Called once, when the first is known. */
 	void (*report)(struct together *together, const struct ended *first);
 
@@ -57,7 +59,7 @@ struct together {
 	uint32_t open;
 	/** It got TERM. */
 	bool told;
-	/** Our own program has ended with 0, whatever that is mapped to. */
+	/** Our own program has not failed: it has ended with 0, whatever that is mapped to. */
 	bool well;
 	/** Which member was first, as a sentence, and when that came. It is NULL if we leave. */
 	bool known;

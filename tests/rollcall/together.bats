@@ -561,6 +561,54 @@ time.sleep(100)' "$TAKER"
 	ended 123 0 2
 }
 
+@test "together: --together=always: a program that ends with 0 has failed, and that node ends with 1, unless it was told to" {
+	OPTIONS=(--together=workers,always --root="$PWD/root")
+	local first
+	for first in 2 0; do
+		rm -f running.*
+		for rank in 0 1 2; do
+			if ((rank == first)); then
+				member "$rank" -- sh -c 'until [ "$(ls running.* | wc -l)" -eq 2 ]; do sleep 0.02; done'
+			else
+				works "$rank"
+			fi
+		done
+		# The master does not stay for the others.
+		soon 5000 ended 1 "$first"
+		all_say "h$first \(rank $first\) failed first: exit status 0, though nobody told it to end; ending" 0 1 2
+		ended_because "h$first \(rank $first\) failed first: exit status 0, though nobody told it to end" $((2 - first)) 1
+	done
+	# Who is told keeps its 0; and with failures, ends nothing.
+	OPTIONS=(--together=always,failures --root="$PWD/root")
+	rm -f running.*
+	works 0
+	works 1 "trap 'exit 0' TERM;"
+	works 2
+	running 0 1 2
+	kill -TERM "${PIDS[1]}"
+	ended 0 1
+	sleep 0.3
+	kill -0 "${PIDS[0]}" "${PIDS[2]}"
+	in_room pkill -KILL -f 'touch running.2'
+	ended 137 2
+	ended 123 0
+}
+
+@test "together: --together=always: the 1 comes before --map-exit, and early:.. before it" {
+	OPTIONS=(--together=always --root="$PWD/root")
+	works 0
+	works 1
+	member 2 --map-exit=1:70 -- true
+	ended 70 2
+	ended 123 0 1
+	HOSTS=h0
+	member 0 --map-exit=early:71,1:70 -- true
+	ended 71 0
+	member 0 -- true
+	ended 1 0
+	grep -x 'distinit: warning: true ended after .*: exit status 0, though nobody told it to end' 0.err
+}
+
 @test "together: a program that cannot be started ends all others" {
 	works 0
 	works 1
@@ -658,9 +706,12 @@ time.sleep(100)' "$TAKER"
 		distinit -- $options --hosts=h0,h1 --node-rank=0 --wait=100ms -- true
 		refuses_with "$message"
 	done <<-'END'
-		--together=x|--together='x': expected failures, workers or a port
-		--together=9x|--together='9x': expected failures, workers or a port
-		--together=70000|--together='70000': expected failures, workers or a port
+		--together=x|--together='x': expected failures, workers, always or a port, joined by ','
+		--together=always,|--together='always,': expected failures, workers, always or a port, joined by ','
+		--together=workers,sometimes|--together='workers,sometimes': expected failures, workers, always or a port, joined by ','
+		--together=28123,28124|--together='28123,28124': expected failures, workers, always or a port, joined by ','
+		--together=9x|--together='9x': expected failures, workers, always or a port, joined by ','
+		--together=70000|--together='70000': expected failures, workers, always or a port, joined by ','
 		--together --for=tcp|--together contradicts --for='tcp'
 		--together --init=0|--together needs --init, and contradicts --init=0
 		--linger=3s|--linger needs --together
