@@ -131,7 +131,8 @@ static const struct option options[] = {
 	 "kill the command this long after the first TERM, or never (default: never; after --time-limit: "
 	 "30s)"},
 	{"leftovers", 0, OPT_LEFTOVERS, TAKES_TEXT, CMD_RUN, true, "WHAT",
-	 "end or leave the processes that the command leaves behind (default: end as PID 1, else leave)"},
+	 "end or leave the processes that the command leaves behind (default: end as PID 1 and with "
+	 "--together, else leave)"},
 	{"leftovers-grace", 0, OPT_LEFTOVERS_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "kill these processes this long after TERM (default: 2s)"},
 	{"pdeathsig", 0, OPT_PDEATHSIG, TAKES_TEXT, CMD_RUN, true, "SIGNAL",

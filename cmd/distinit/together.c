@@ -53,6 +53,7 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 	t->report = report_first;
 	s->together = t;
 	plan->grace_ms = plan->limit_grace_ms;
+	plan->leftovers = LEFTOVERS_END;
 	if (what && strcmp(what, "all") != 0) {
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
 			       session_label(s, OPT_FOR), quote(str_of(what)).s);

@@ -609,6 +609,20 @@ time.sleep(100)' "$TAKER"
 	grep -x 'distinit: warning: true ended after .*: exit status 0, though nobody told it to end' 0.err
 }
 
+@test "together: --leftovers=end is the default, also where distinit is not PID 1" {
+	local script='sh -c "trap \"\" TERM; touch left.$1; exec sleep 100" & until [ -e left.$1 ]; do sleep 0.02; done; sleep 0.2'
+	HOSTS=h0,h1
+	member 0 -- sh -c "$script" - 0
+	member 1 -- sh -c "$script" - 1
+	ended 0 0 1
+	run ! in_room pgrep -fx 'sleep 100'
+	grep 'processes that sh left behind have not ended in 2s: they are killed' 0.err 1.err
+	HOSTS=h0
+	member 0 --leftovers=leave -- sh -c "$script" - 2
+	ended 0 0
+	in_room pkill -KILL -fx 'sleep 100'
+}
+
 @test "together: a program that cannot be started ends all others" {
 	works 0
 	works 1
