@@ -406,13 +406,26 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 			       : wait_fail(s, &end->error, roll_status(end));
 }
 
+/** There is nobody to meet. --together=workers watches the program's processes all the same. */
+static int watch_alone(struct session *s, struct roll_call *call) {
+	struct roll_end end = {.lines = arena_alloc(&s->arena, sizeof(*end.lines))};
+	struct err err;
+	if (!s->together || !s->together->by_workers) {
+		return 0;
+	}
+	*end.lines = (struct kept_line){.line.fd = -1};
+	call->rank = 0;
+	call->size = 1;
+	return together_begin(s->together, call, &end, &err) < 0 ? session_fail(s, &err) : 0;
+}
+
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	struct rolling *rolling = s->rolling;
 	struct roll_call *call = &rolling->call;
 	if (rolling->why_not) {
 		say_line(&s->speaker, LOG_INFO,
 			 arena_format(&s->arena, "nothing to wait for: %s", rolling->why_not));
-		return 0;
+		return watch_alone(s, call);
 	}
 	struct roll_end end;
 	call->timeout_ms = timeout_ms;

@@ -30,6 +30,9 @@
 /** Within this time a program may have failed as it could not bind its port. */
 #define BIND_MS 60000
 
+/** In a cluster of one, a child that fails sooner is a probe, unless a signal killed it. */
+#define PROBE_MS 10000
+
 /** The first of a program's processes that failed. */
 struct death {
 	/** On our clock; CLOCK_NEVER: none did. */
@@ -40,6 +43,11 @@ struct death {
 
 static struct together *of(struct observer *observer) {
 	return (struct together *)(void *)((char *)observer - offsetof(struct together, observer));
+}
+
+/** There are no others: only the program's own processes are watched. */
+static bool is_alone(const struct together *t) {
+	return t->call->size == 1;
 }
 
 static void hang_up(struct together *t, struct kept_line *kept) {
@@ -71,8 +79,11 @@ static void hang_up_all(struct together *t) {
 static const char *sentence(const struct together *t, const struct ended *first) {
 	static const char *const verbs[] = {"failed first", "is lost", "was told to end"};
 	struct buf text = BUF(t->call->arena);
-	buf_put(&text, first->host);
-	buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank, verbs[first->why]);
+	if (!is_alone(t)) {
+		buf_put(&text, first->host);
+		buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank,
+			 verbs[first->why]);
+	}
 	buf_put(&text, first->text);
 	return buf_text(&text);
 }
@@ -196,7 +207,7 @@ static void judge(struct together *t, const struct ended *what) {
 	}
 	if (find_deaths(t, &next)) {
 		begin_to_settle(t);
-	} else {
+	} else if (!is_alone(t)) {
 		know(t, what);
 	}
 }
@@ -255,7 +266,8 @@ static struct str death_text(const struct together *t, const struct worker_end *
 /** Tell how a worker ended, if it failed. Who starts others ends them by TERM: that is no failure. */
 static void report_worker(struct together *t, const struct worker_end *end) {
 	int status = end->status;
-	if (status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) || t->told_death || t->told) {
+	if (status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) || t->told_death || t->told ||
+	    (is_alone(t) && !WIFSIGNALED(status) && end->lived_ms < PROBE_MS)) {
 		return;
 	}
 	const struct died died = {
@@ -478,7 +490,7 @@ static bool handle(struct together *t, enum init_event event, int a, int b) {
 		workers_begin(&t->workers, t->observer.fds[0].fd, a);
 		break;
 	case EVENT_SIGNAL:
-		if (a == SIGTERM && drop_term(t)) {
+		if (a == SIGTERM && !is_alone(t) && drop_term(t)) {
 			return true;
 		}
 		if (t->observer.end && (a == SIGTERM || a == SIGINT)) {
@@ -488,7 +500,7 @@ static bool handle(struct together *t, enum init_event event, int a, int b) {
 	case EVENT_FORWARDED:
 		if (a == SIGTERM && b && !t->known) {
 			t->told = true;
-			if (t->relays) {
+			if (t->relays && !is_alone(t)) {
 				tell(t, END_TOLD, 0, "SIGTERM");
 			}
 		}

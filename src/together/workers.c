@@ -211,7 +211,8 @@ static bool watch_worker(struct workers *w, pid_t pid) {
 		return false;
 	}
 	*worker = (struct worker){.pid = pid, .start = stat.start, .ended_at = CLOCK_NEVER};
-	worker->visible = stat.state != 'Z' && stat.start_code != 1;
+	worker->ran = stat.state != 'Z';
+	worker->visible = worker->ran && stat.start_code != 1;
 	snprintf(worker->name, sizeof(worker->name), "%s", stat.name);
 	worker->pidfd = (int)syscall(SYS_pidfd_open, pid, 0U);
 	struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT,
@@ -220,7 +221,7 @@ static bool watch_worker(struct workers *w, pid_t pid) {
 		close(worker->pidfd);
 		worker->pidfd = -1;
 	}
-	return worker->pidfd >= 0 && stat.state != 'Z';
+	return worker->pidfd >= 0 && worker->ran;
 }
 
 void workers_begin(struct workers *w, int epoll, pid_t program) {
@@ -256,9 +257,18 @@ bool workers_scan(struct workers *w, uint64_t now) {
 	return any;
 }
 
+/** How long ago it started. Its start is counted in clock ticks, on another clock than ours. */
+static uint64_t age_ms(const struct worker *one) {
+	uint64_t start_ms = one->start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return clock_left(start_ms, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+}
+
 void workers_ready(struct workers *w, uint32_t i, uint64_t now) {
 	if (i < w->n && w->at[i].pidfd >= 0) {
 		w->at[i].ended_at = now;
+		w->at[i].lived_ms = w->at[i].ran ? age_ms(&w->at[i]) : 0;
 	}
 }
 
@@ -296,6 +306,7 @@ bool workers_next(struct workers *w, struct worker_end *out) {
 			out->pid = one->pid;
 			out->name = one->name;
 			out->at = one->ended_at;
+			out->lived_ms = one->lived_ms;
 			return true;
 		}
 	}

@@ -25,7 +25,10 @@ struct worker {
 	int pidfd;
 	/** Its exit status can be read from /proc once it has ended. */
 	bool visible;
-	/** When it ended, or CLOCK_NEVER, and how often its status was looked for. */
+	/** It ran when it was first seen. */
+	bool ran;
+	/** How long it lived, when it ended, or CLOCK_NEVER, and how often its status was looked for. */
+	uint64_t lived_ms;
 	uint64_t ended_at;
 	unsigned tries;
 	char name[16];
@@ -49,6 +52,8 @@ struct worker_end {
 	/** As of waitpid(). */
 	int status;
 	uint64_t at;
+	/** 0: it had ended before it was seen. */
+	uint64_t lived_ms;
 };
 
 /** Watch the children of @program, by @epoll. */

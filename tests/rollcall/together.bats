@@ -623,6 +623,65 @@ time.sleep(100)' "$TAKER"
 	in_room pkill -KILL -fx 'sleep 100'
 }
 
+@test "together: --together=workers watches in a cluster of one, too, and where there is none" {
+	OPTIONS=(--together=workers --root="$PWD/root" --report=report)
+	HOSTS=h0
+	launched 0
+	kill_worker KILL 0
+	soon 1500 ended 137 0
+	all_say "its process $KILLED \(python3\) was killed by SIGKILL; ending" 0
+	grep -E "^distinit: error: ended because its process $KILLED \(python3\) was killed by SIGKILL, [0-9.]+s ago\$" 0.err
+	[[ $("$BATS_TEST_DIRNAME/../programs/check-report" report \
+		'print([(t["why"], t["rank"], t["status"], t["first"]) for t in (e["together"] for e in all if e["event"] == "together")])') == \
+		"[('failed', 0, 137, True)]" ]]
+	# Without a manager.
+	rm worker.*
+	in_room env -i --default-signal PATH="$PATH" "$DISTINIT" --together=workers --root="$PWD/root" -- \
+		python3 "$BATS_TEST_DIRNAME/launcher.py" 0 2 2 >0.out 2>0.err 3>&- &
+	PIDS[0]=$!
+	until (($(find . -name "worker.0.*" | wc -l) == 2)); do sleep 0.02; done
+	sleep 1.2
+	kill_worker SEGV 0
+	soon 1500 ended 139 0
+	# TERM is for the program, each time, and nothing is said of a node.
+	OPTIONS=(--together=workers --root="$PWD/root")
+	works 0 "trap 'echo told' TERM; trap 'exit 5' USR1;"
+	running 0
+	kill -TERM "${PIDS[0]}"
+	said 0 told out
+	: >0.out
+	kill -TERM "${PIDS[0]}"
+	said 0 told out
+	kill -USR1 "${PIDS[0]}"
+	ended 5 0
+	[[ $(wc -l <0.err) -eq 1 && $(<0.err) == *'ended after '*': exit status 5, '* ]]
+	# A program that fails says it once.
+	member 0 -- sh -c 'exit 3'
+	ended 3 0
+	[[ $(wc -l <0.err) -eq 1 && $(<0.err) == *'ended after '*': exit status 3' ]]
+}
+
+@test "together: in a cluster of one, a child that fails within 10 s is a probe, and one that lived longer is not" {
+	OPTIONS=(--together=workers --root="$PWD/root")
+	HOSTS=h0
+	cat >service.py <<-'END'
+		import subprocess, time
+		engine = subprocess.Popen(["sh", "-c", "sleep 10.5; exit 6"])
+		seen = subprocess.Popen(["sh", "-c", "sleep 1.5; exit 3"])
+		seen.wait()
+		told = subprocess.Popen(["sleep", "100"])
+		time.sleep(1.5)
+		told.terminate()
+		told.wait()
+		# One that nobody waits for: how long it lived is not known.
+		kept = subprocess.Popen(["sh", "-c", "exit 4"])
+		time.sleep(100)
+	END
+	member 0 -- python3 service.py
+	soon 20000 ended 6 0
+	all_say 'its process [0-9]+ \(sh\) ended with exit status 6; ending' 0
+}
+
 @test "together: a program that cannot be started ends all others" {
 	works 0
 	works 1
