@@ -173,6 +173,16 @@ int session_plan(struct session *s, struct err *err) {
 	return privileges_plan(&s->flow, err);
 }
 
+/** The seconds of --grace where it counts; 0: none. A broken one is refused elsewhere (init_options.c). */
+static uint32_t told_grace_s(const struct session *s) {
+	const struct settings *set = &s->settings;
+	bool stays = settings_on(set, OPT_INIT) || settings_on(set, OPT_TIME_LIMIT) ||
+		     settings_on(set, OPT_TOGETHER);
+	uint64_t ms = 0;
+	struct err ignored;
+	return stays && settings_duration(set, OPT_GRACE, &ms, &ignored) == 0 ? (uint32_t)(ms / 1000) : 0;
+}
+
 int session_wants(struct session *s, struct err *err) {
 	struct wants *w = &s->flow.wants;
 	const char *const *value = s->settings.value;
@@ -186,6 +196,7 @@ int session_wants(struct session *s, struct err *err) {
 	w->n_option_files = s->overrides.n_env_files;
 	w->options = s->overrides.directives;
 	w->app = value[OPT_APP];
+	w->grace_s = told_grace_s(s);
 	int r = session_plan(s, err);
 	r = r < 0 ? r : read_ranks(s, err);
 	r = r < 0 ? r : read_input(s, err);

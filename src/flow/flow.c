@@ -120,6 +120,7 @@ static int run_frameworks(struct flow *f, struct err *err) {
 		.env = f->env,
 		.notes = f->notes,
 		.ranks = f->wants.ranks,
+		.grace_s = f->wants.grace_s,
 	};
 	r = read_framework_wants(f, err);
 	if (r < 0 || !f->has_cluster || cluster_is_single(&f->cluster)) {

@@ -26,6 +26,8 @@ struct wants {
 	/** What an earlier distinit has derived (flow/derived.h); NULL: nothing. */
 	const char *derived;
 	enum ranks ranks;
+	/** As in struct derivation. */
+	uint32_t grace_s;
 	struct setting tf_roles;
 	struct setting hostfile_output;
 

@@ -68,6 +68,8 @@ struct derivation {
 	struct env *env;
 	struct notes *notes;
 	enum ranks ranks;
+	/** The seconds from TERM until we kill the program (--grace); 0: not told. */
+	uint32_t grace_s;
 	/** The roles in TF_CONFIG; empty: all are workers. */
 	struct tf_roles tf_roles;
 	/** Set only if frameworks_want_interface() returns true. */

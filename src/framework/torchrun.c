@@ -11,6 +11,12 @@
 #include "base/num.h"
 #include "framework/framework.h"
 
+#define SHUTDOWN "TORCH_ELASTIC_SHUTDOWN_TIMEOUT"
+
+/** Its own grace, and what it needs to end. */
+#define OWN_GRACE_S 30
+#define ENDS_IN_S   5
+
 static const char *const names[] = {
 	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE",
 };
@@ -67,6 +73,16 @@ static void drop_service_link(struct derivation *d) {
 	}
 }
 
+/**
+ * From TERM to KILL it gives its workers 30 s; PyTorch 2.12 and later read another time. It gets to end
+ * before we kill it: it reports who failed, and leaves no worker behind.
+ */
+static void derive_shutdown(struct derivation *d) {
+	if (d->grace_s > OWN_GRACE_S + ENDS_IN_S) {
+		derive_number(d, SHUTDOWN, d->grace_s - ENDS_IN_S, "--grace, less 5 s for torchrun itself");
+	}
+}
+
 static void torchrun_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	const char *why = is_steered(d->env, c->nnodes)
@@ -77,6 +93,7 @@ static void torchrun_derive(struct derivation *d) {
 		leave_all_out(d, why);
 		return;
 	}
+	derive_shutdown(d);
 	derive_number(d, "PET_NNODES", c->nnodes, "the number of nodes");
 	derive_node_rank(d);
 	derive_address(d, "PET_MASTER_ADDR", "", 0, c->master_addr_why);
@@ -90,7 +107,7 @@ static void torchrun_derive(struct derivation *d) {
 const struct framework framework_torchrun = {
 	.name = "torchrun",
 	.about = "torchrun, without flags",
-	.sets = "PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT PET_NPROC_PER_NODE",
+	.sets = "PET_NNODES PET_NODE_RANK PET_MASTER_ADDR PET_MASTER_PORT PET_NPROC_PER_NODE " SHUTDOWN,
 	.standard = true,
 	.derive = torchrun_derive,
 };

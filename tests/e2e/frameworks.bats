@@ -18,6 +18,29 @@ setup() {
 
 readonly TWO=(--hosts=a,b --node-rank=1 --frameworks=mpi)
 
+@test "torchrun learns a --grace of more than 30 s, less 5 s to end itself, unless the user told it" {
+	local show=('--' /bin/sh -c 'echo "$TORCH_ELASTIC_SHUTDOWN_TIMEOUT"') hosts=(--hosts=n1,n2 --node-rank=1)
+	distinit -- --init --grace=2m "${hosts[@]}" "${show[@]}"
+	succeeds_with 115
+	distinit DISTINIT_GRACE=36500ms -- --time-limit=1h "${hosts[@]}" "${show[@]}"
+	succeeds_with 31
+	distinit TORCH_ELASTIC_SHUTDOWN_TIMEOUT=7 -- --init --grace=2m "${hosts[@]}" "${show[@]}"
+	succeeds_with 7
+	distinit DISTINIT_GRACE=2m DISTINIT_INIT=1 -- explain "${hosts[@]}"
+	[[ $output == *'set       TORCH_ELASTIC_SHUTDOWN_TIMEOUT=115'* ]]
+	# Shorter, never, without --init, without torchrun, and in a cluster of one.
+	local options
+	for options in '--init --grace=35s' '--init --grace=never' '--init' '--init --grace=2m --frameworks=torch'; do
+		# shellcheck disable=SC2086 # several options
+		distinit -- $options "${hosts[@]}" "${show[@]}"
+		succeeds_with ''
+	done
+	distinit DISTINIT_GRACE=2m -- "${hosts[@]}" "${show[@]}"
+	succeeds_with ''
+	distinit -- --init --grace=2m --hosts=n1 --node-rank=0 "${show[@]}"
+	succeeds_with ''
+}
+
 @test "the host file exists before the program runs, readable for all" {
 	distinit PET_NPROC_PER_NODE=2 PATH="$PATH" -- "${TWO[@]}" --hostfile-output="$PWD/hosts" -- \
 		sh -c 'cat "$OMPI_MCA_orte_default_hostfile"; stat -c %a "$PRTE_MCA_prte_default_hostfile"'
