@@ -610,17 +610,18 @@ time.sleep(100)' "$TAKER"
 }
 
 @test "together: --leftovers=end is the default, also where distinit is not PID 1" {
-	local script='sh -c "trap \"\" TERM; touch left.$1; exec sleep 100" & until [ -e left.$1 ]; do sleep 0.02; done; sleep 0.2'
+	local script='sh -c "trap \"\" TERM; echo \$\$ >left.$1; exec sleep 100" & until [ -s left.$1 ]; do sleep 0.02; done; sleep 0.2'
 	HOSTS=h0,h1
 	member 0 -- sh -c "$script" - 0
 	member 1 -- sh -c "$script" - 1
 	ended 0 0 1
-	run ! in_room pgrep -fx 'sleep 100'
+	gone "$(<left.0)"
+	gone "$(<left.1)"
 	grep 'processes that sh left behind have not ended in 2s: they are killed' 0.err 1.err
 	HOSTS=h0
 	member 0 --leftovers=leave -- sh -c "$script" - 2
 	ended 0 0
-	in_room pkill -KILL -fx 'sleep 100'
+	kill -KILL "$(<left.2)"
 }
 
 @test "together: --together=workers watches in a cluster of one, too, and where there is none" {
