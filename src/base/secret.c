@@ -163,10 +163,12 @@ static bool find_after_name(struct str text, size_t at, size_t end, struct secre
 	struct str run = {text.p + at, end - at}, name = name_of(run);
 	bool path = name.len < run.len && run.p[0] != '-', scheme = is_one_of(run, schemes);
 	size_t next = skip_name_end(text, end);
-	if (is_option_p(text, at, run)) {
-		next = run.len > 2 ? at + 2 : next;
-	} else if (end == text.len || !(scheme || is_secret(name))) {
+	bool option = is_option_p(text, at, run);
+	if (!option && (end == text.len || !(scheme || is_secret(name)))) {
 		return false;
+	}
+	if (option) {
+		next = run.len > 2 ? at + 2 : next;
 	} else if (next < text.len && (text.p[next] == '=' || (text.p[next] == ':' && !path))) {
 		next++;
 		if (text.len - next >= 2 && text.p[next] == '/' && text.p[next + 1] == '/') {
@@ -281,7 +283,8 @@ const char *secret_word(struct arena *arena, char *const words[], size_t i) {
 	struct str before = str_of(i ? words[i - 1] : NULL);
 	struct secret_span secret;
 	if (before.len && run_before(before, before.len).len == before.len) {
-		struct str both = str_of(arena_format(arena, "%s %s", before.p, words[i]));
+		const char *both_words = arena_format(arena, "%s %s", before.p, words[i]);
+		struct str both = {both_words, strlen(both_words)};
 		if (find_after_name(both, 0, before.len, &secret) && secret.at > before.len) {
 			return SECRET_MASK;
 		}

@@ -182,14 +182,14 @@ int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what
 }
 
 int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {
-	struct hosts host;
+	struct hosts host = {0};
 	uint32_t empty;
 	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
 	r = r < 0 ? r : hosts_check(&host, arena, from, err);
 	if (r < 0) {
 		return r;
 	}
-	if (host.n > 1) {
+	if (host.n != 1) {
 		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
 	}
 	struct str bare = hosts_at(&host, 0);

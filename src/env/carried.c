@@ -61,7 +61,7 @@ int carried_pack(struct env *env, struct err *err) {
 /** The value of a hexadecimal digit, or more than 15. */
 static unsigned digit(char c) {
 	static const char digits[] = "0123456789abcdef";
-	const char *at = memchr(digits, c, 16);
+	const char *at = c ? strchr(digits, c) : NULL;
 	return at ? (unsigned)(at - digits) : 16;
 }
 
