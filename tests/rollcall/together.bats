@@ -552,7 +552,7 @@ time.sleep(100)' "$TAKER"
 	# The master, which has waited for the others, keeps its own.
 	ended 70 0
 	# Who ends because of another was told by nobody from outside: 123.
-	OPTIONS=(--together --root="$PWD/root" --map-exit=told:143,early:70)
+	OPTIONS=(--together --root="$PWD/root" "--map-exit=told:143,early:70")
 	rm -f running.*
 	for rank in 0 1 2; do works "$rank" "trap 'exit 0' TERM;"; done
 	running 0 1 2
@@ -562,7 +562,7 @@ time.sleep(100)' "$TAKER"
 }
 
 @test "together: --together=always: a program that ends with 0 has failed, and that node ends with 1, unless it was told to" {
-	OPTIONS=(--together=workers,always --root="$PWD/root")
+	OPTIONS=("--together=workers,always" --root="$PWD/root")
 	local first
 	for first in 2 0; do
 		rm -f running.*
@@ -579,7 +579,7 @@ time.sleep(100)' "$TAKER"
 		ended_because "h$first \(rank $first\) failed first: exit status 0, though nobody told it to end" $((2 - first)) 1
 	done
 	# Who is told keeps its 0; and with failures, ends nothing.
-	OPTIONS=(--together=always,failures --root="$PWD/root")
+	OPTIONS=("--together=always,failures" --root="$PWD/root")
 	rm -f running.*
 	works 0
 	works 1 "trap 'exit 0' TERM;"
