@@ -29,16 +29,6 @@ flooded() {
 	sleep 0.2
 }
 
-# soon MS COMMAND...: it takes no longer than that.
-soon() {
-	local began=${EPOCHREALTIME/./} most=$1
-	shift
-	"$@" || return
-	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	echo "took $took ms"
-	((took <= most))
-}
-
 @test "flood: the deadline holds, and who joins meanwhile is counted" {
 	HOSTS=h0,h1,h2,h3 WAIT=8s
 	member 0 -- true

@@ -134,3 +134,13 @@ digests() {
 	wait "${PIDS[1]}" || true
 	DIGESTS=$(<digests)
 }
+
+# soon MS COMMAND...: it takes no longer than that.
+soon() {
+	local began=${EPOCHREALTIME/./} most=$1
+	shift
+	"$@" || return
+	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
+	echo "took $took ms"
+	((took <= most))
+}

@@ -39,16 +39,6 @@ works() {
 	member "$1" "${@:3}" -- sh -c "${2-}"' touch running.'"$1"'; while :; do sleep 0.02; done'
 }
 
-# soon MS COMMAND...: it takes no longer than that.
-soon() {
-	local began=${EPOCHREALTIME/./} most=$1
-	shift
-	"$@" || return
-	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	echo "took $took ms"
-	((took <= most))
-}
-
 # all_say SENTENCE RANK...: these members have that warning, once.
 all_say() {
 	local sentence=$1 rank
