@@ -208,8 +208,6 @@ const struct launcher launcher_mvapich = {
 	.size = "MVP_COMM_WORLD_SIZE",
 	.local_rank = "MVP_COMM_WORLD_LOCAL_RANK",
 	.local_size = "MVP_COMM_WORLD_LOCAL_SIZE",
-	// Hydra's, which is not believed, or it would have been found before.
-	.row = "without=MPI_LOCALRANKID",
 };
 
 /*
@@ -370,7 +368,10 @@ static bool is_step(struct str text) {
 }
 
 static bool pmi_detect(const struct input *in) {
-	return !env_value(in->env, "SLURM_JOB_ID") || !is_step(str_of(env_value(in->env, "PMI_JOBID")));
+	// Hydra's, which is not believed, or it would have been found before.
+	bool hydras = env_value(in->env, "MPI_LOCALRANKID") && env_value(in->env, "MPI_LOCALNRANKS");
+	return !hydras &&
+	       (!env_value(in->env, "SLURM_JOB_ID") || !is_step(str_of(env_value(in->env, "PMI_JOBID"))));
 }
 
 const struct launcher launcher_pmi = {
@@ -380,7 +381,5 @@ const struct launcher launcher_pmi = {
 	.size = "PMI_SIZE",
 	.local_rank = "PMI_LOCAL_RANK",
 	.local_size = "PMI_LOCAL_SIZE",
-	// Hydra's, which is not believed, or it would have been found before.
-	.row = "without=MPI_LOCALRANKID",
 	.detect = pmi_detect,
 };
