@@ -12,10 +12,7 @@ struct analysis {
 	struct csrun csrun;
 	/** The pipeline. */
 	char **command;
-	/**
-	 * srun's options besides the candidate's, and the container's command line. Both end with
-	 * NULL.
-	 */
+	/** srun's options besides the candidate's, and the container's command line; NULL ends both. */
 	char **srun_options;
 	char **contained;
 	enum records_unit unit;
@@ -27,10 +24,7 @@ struct analysis {
 	/** `n` candidates, with the results of those that were measured. */
 	struct analysis_row *rows;
 	size_t n;
-	/**
-	 * The node for all further candidates; or NULL. In a job, nodes could differ, so all
-	 * candidates use the node of the first.
-	 */
+	/** The first candidate's node, which all others use, as nodes could differ; NULL: none yet. */
 	const char *pinned;
 	/** A signalfd for the signals that end us. */
 	int signals;
@@ -53,10 +47,7 @@ char **analyze_words(const struct analysis *a, const struct analysis_row *row);
 void analyze_put_text(struct buf *out, const struct analysis *a);
 void analyze_put_json(struct buf *out, const struct analysis *a);
 
-/**
- * Append a rate of @milli thousandths of a record per second, without its unit. analyze_rate_unit()
- * is the unit, with a leading blank if it needs one.
- */
+/** Append a rate of @milli thousandths of a record per second; its unit is analyze_rate_unit()'s. */
 void analyze_put_rate(struct buf *out, enum records_unit unit, uint64_t milli);
 const char *analyze_rate_unit(enum records_unit unit);
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * Measures one candidate: a job step with a probe for each worker. All probes get "go" together.
- * They end when our end of their stdin is closed, by us or because we died.
- */
+/** One candidate: a job step with a probe per worker. Our stdin's "go" starts all, its end ends them. */
 
 #include "analyze/analyze.h"
 

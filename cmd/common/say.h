@@ -47,8 +47,5 @@ int say_failure(struct speaker *speaker, const struct err *err);
 /** Write @text to stdout. Returns the exit status: 0, or EXIT_OURS if writing failed. */
 int say_result(struct speaker *speaker, struct str text);
 
-/**
- * Read the log level from the option @log, and from the number of -v flags, which overrides it.
- * Returns 0; -EINVAL.
- */
+/** Read the log level: the option @log, which the number of -v flags overrides. Returns 0; -EINVAL. */
 int say_read_level(struct speaker *speaker, const struct settings *settings, unsigned log, struct err *err);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * `explain` on the process, for people: what it may do, what the program will have, and where it runs. Many
- * jobs fail, or are slow, for one of these reasons.
- */
+/** `explain` on the process, for people: what it may do, what the program will have, and where it runs. */
 
 #include "distinit/explain.h"
 
@@ -19,10 +16,7 @@
 /** Names of more capabilities than these are left out of "all but ...". */
 #define FEW 6
 
-/**
- * Capabilities that the container has and the program will not have. None if the bounding set is
- * full: then nobody chose them for this container.
- */
+/** What the container has and the program will not; none if the bounding set is full: nobody chose that. */
 static uint64_t lost_caps(const struct process_report *r) {
 	const struct credentials *w = &r->workload;
 	return w->caps.bounding == w->caps_known ? 0 : w->caps.bounding & CAPS_ASKED_FOR & ~r->workload_caps;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * `explain` if no manager is recognised: which managers are nearly recognised, and what --read
- * could say. These are guesses for the reader; nothing is derived from them.
- */
+/** `explain` if no manager is recognised: guesses for the reader, from which nothing is derived. */
 
 #include "distinit/explain.h"
 
@@ -63,10 +60,7 @@ static void put_missing(struct session *s, struct buf *out, const char *row) {
 	}
 }
 
-/**
- * Say of @source what is there and what is missing, if anything is there that it alone has. Returns whether
- * there was.
- */
+/** Say what @source has and lacks, if anything is there that it alone has. Returns whether there was. */
 static bool put_nearly(struct session *s, struct buf *out, const struct source *source) {
 	const char *known_by = source_known_by(&s->arena, source);
 	struct buf set = BUF(&s->arena), missing = BUF(&s->arena);
@@ -103,10 +97,7 @@ struct guess {
 	uint32_t node_rank;
 };
 
-/**
- * Whether @value is a list of hosts with this one in it. Returns its separator, as --read has it;
- * or NULL.
- */
+/** The separator of @value, as --read has it, if it is a list of hosts with this one in it; or NULL. */
 static const char *separator_of(struct guess *g, const char *value) {
 	static const char *const separators[] = {"", "[;]", "[ ]", "[\\n]"};
 	for (unsigned i = 0; i < 4; i++) {
@@ -128,10 +119,7 @@ static const char *separator_of(struct guess *g, const char *value) {
 	return NULL;
 }
 
-/**
- * Whether the variable @name of @value may be @field, beside what is known so far. Returns what
- * stands behind the field's name, or NULL.
- */
+/** What stands behind the name of @field, if the variable may be it, beside what is known so far; or NULL. */
 static const char *may_be(struct guess *g, enum row_field field, struct str name, const char *value) {
 	static const char *const words[] = {
 		[ROW_NNODES] = "COUNT SIZE NUM NNODES NODES HOSTS WORKERS REPLICAS TOTAL",
@@ -188,10 +176,7 @@ static void find(struct guess *g, enum row_field field, struct str family) {
 	}
 }
 
-/**
- * Suggest what --read could say: a list of hosts with this one, or a number of nodes and this
- * one's.
- */
+/** Suggest a --read: of a list of hosts with this one, or of a number of nodes and this one's. */
 static void put_suggestion(struct session *s, struct buf *out) {
 	struct guess g = {.s = s,
 			  .own = own_variables(s),

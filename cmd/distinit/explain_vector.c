@@ -46,10 +46,7 @@ struct case_writer {
 	struct str root;
 };
 
-/**
- * Learn the names in the tables, names that launchers look at beside theirs, and words of values that
- * managers go by. tests/vectors/reports.py fails where one is missing.
- */
+/** Learn the words that may stay. tests/vectors/reports.py fails where one is missing. */
 static void learn_words(struct case_writer *r) {
 	const char *read = r->s->settings.value[OPT_READ];
 	for (const char *const *name = r->own; *name; name++) {
@@ -92,10 +89,7 @@ static const char *alias_of(struct case_writer *r, struct str word) {
 	return seen->alias;
 }
 
-/**
- * The length of the number at @text if it is in the middle of an address: "10.N.N.5", "ip-10-N-N-5" or
- * "fe80:N::1"; then it is written. Otherwise 0.
- */
+/** Write the number in the middle of an address ("10.N.N.5", "fe80:N::1") at @text. Returns its length. */
 static size_t put_number(struct case_writer *r, struct buf *out, const char *text, char before, bool dashes) {
 	bool ipv6 = before == ':';
 	char *end;

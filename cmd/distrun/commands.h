@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * The session (one run of the program), and its subcommands, each in a file of its name. All return
- * the status to exit with.
- */
+/** One run of the program, and its subcommands, each in a file of its name. All return the exit status. */
 
 #include "common/say.h"
 #include "distrun/options.h"
@@ -19,10 +16,7 @@ struct distrun_session {
 	enum command command;
 	/** The name of the subcommand in usage lines: "distrun exec", or "csrun_cpu". */
 	const char *called;
-	/**
-	 * The exit status for a wrong command line: EXIT_OURS; 2 under the names of existing
-	 * programs.
-	 */
+	/** The exit status for a wrong command line: EXIT_OURS; 2 under existing programs' names. */
 	int usage_status;
 };
 

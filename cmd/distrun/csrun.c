@@ -85,10 +85,7 @@ int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t 
 	return 0;
 }
 
-/**
- * Read "True" or "False", as csrun_cpu's help writes them. @from names the source. NULL: *@out is
- * unchanged.
- */
+/** Read "True" or "False", as csrun_cpu's help has them, of @from. NULL: *@out is unchanged. */
 static int read_truth(const char *value, const char *from, bool *out, struct err *err) {
 	char word[8] = "";
 	if (!value) {

@@ -17,10 +17,7 @@ struct csrun {
 	struct distrun_session *s;
 	struct arena *arena;
 	struct site site;
-	/**
-	 * By enum site_id: the value and its source; NULL: not set. An empty value counts as not
-	 * set.
-	 */
+	/** By enum site_id: the value, and its source; NULL, also of an empty value: not set. */
 	const char *value[SITE_N];
 	const char *from[SITE_N];
 	/** Whether the value is from the site's file, and so a default. */
@@ -38,10 +35,7 @@ struct csrun {
 	bool fill;
 	/** The number of tasks; 0: one task, without a layout. */
 	uint64_t tasks;
-	/**
-	 * Names of variables: those removed from the environment, and those that the bundle
-	 * carries.
-	 */
+	/** Names of variables: those removed from the environment, and those that the bundle carries. */
 	struct words unset;
 	struct words carried;
 };
@@ -52,16 +46,10 @@ int csrun_refuse(struct distrun_session *s);
 /** Begin, and read only the site's file. Returns 0 or a negative errno. */
 int csrun_site(struct csrun *c, struct distrun_session *s, struct err *err);
 
-/**
- * Begin, and choose the value of each setting that is an option of this subcommand. Returns 0 or a
- * negative errno.
- */
+/** Begin, and choose the value of each of this subcommand's settings. Returns 0 or a negative errno. */
 int csrun_settings(struct csrun *c, struct distrun_session *s, struct err *err);
 
-/**
- * Choose the value of setting @id: the option's, else that of the CSRUN_* variable, else the site
- * file's, whose source is the file with the line.
- */
+/** Choose the value of @id: the option's, else the CSRUN_* variable's, else the site file's. */
 void csrun_choose(struct csrun *c, enum site_id id);
 
 /**
@@ -70,9 +58,7 @@ void csrun_choose(struct csrun *c, enum site_id id);
  */
 int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t *out, struct err *err);
 
-/**
- * Read setting @id as True or False. If it is not set, *@out is unchanged. Returns 0 or -EINVAL.
- */
+/** Read setting @id as True or False. If it is not set, *@out is unchanged. Returns 0 or -EINVAL. */
 int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *err);
 
 /**
@@ -90,10 +76,7 @@ int csrun_contain(struct csrun *c, bool terminal, struct err *err);
  */
 int csrun_carry(struct csrun *c, struct err *err);
 
-/**
- * Remove the variables @names, separated by blanks, from the environment. After csrun_contain(),
- * which may carry them.
- */
+/** Unset the variables @names, separated by blanks. After csrun_contain(), which may carry them. */
 void csrun_unset(struct csrun *c, const char *names);
 
 /**
@@ -109,8 +92,5 @@ int csrun_srun_options(struct csrun *c, struct words *words, struct err *err);
 /** Add the command line: the runtime, distinit and the command. */
 void csrun_command(const struct csrun *c, struct words *words);
 
-/**
- * Execute @words; with several tasks, stay as the parent process; with --dry-run, print them.
- * Returns the status to exit with, if it returns.
- */
+/** Execute @words, stay as several tasks' parent, or print them (--dry-run). Returns the exit status. */
 int csrun_run(struct csrun *c, struct words *words);

@@ -113,10 +113,7 @@ static int read_for_distinit(struct csrun *c, struct err *err) {
 	return 0;
 }
 
-/**
- * Give the tasks a secret, by which their roll call keeps others out. In the environment, beside the
- * bundle: every user of the nodes can read a command line.
- */
+/** Give the tasks their roll call's secret by the environment: all users of a node can read command lines. */
 static void share_secret(struct csrun *c) {
 	unsigned char bytes[16];
 	struct buf text = BUF(c->arena);

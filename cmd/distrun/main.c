@@ -105,9 +105,7 @@ static const struct distrun_subcommand *by_program(const char *path) {
 	return NULL;
 }
 
-/**
- * Set names and statuses. Existing programs under these names exit with 2 for a wrong command line.
- */
+/** Set names and statuses: existing programs exit with 2 for a wrong command line. */
 static void be_called(struct distrun_session *s, const struct distrun_subcommand *sub, bool by_name) {
 	s->command = sub->command;
 	s->called = by_name	? sub->program

@@ -97,10 +97,7 @@ struct guise_option {
 	bool has_argument;
 	/** The long name without the dashes; NULL: none. */
 	const char *name;
-	/**
-	 * The variable, with "=VALUE" if only that value counts. Otherwise any does, and is the
-	 * argument. NULL: none.
-	 */
+	/** The variable; with "=VALUE" if only that counts, else any does, as the argument. NULL: none. */
 	const char *variable;
 	/** Turn this on; 0: nothing. Raise the level by so much. */
 	enum guise_flag flag;
@@ -136,7 +133,7 @@ struct disguise {
 	/** The text around the command in the message that it cannot be executed. */
 	const char *exec_before;
 	const char *exec_after;
-	/** The status to exit with then; 0: 126 or 127, as distinit. */
+	/** The status to exit with then; 0: 127 for ENOENT, 126 for EACCES, else 1. */
 	uint8_t exec_status;
 	/** The first level that goes to stdout, and the level at first. */
 	uint8_t stdout_from;
@@ -160,16 +157,10 @@ void guise_say(const struct guise *g, enum log_level level, const char *format, 
 /** The name of the command, to be shown. */
 const char *guise_command(const struct guise *g);
 
-/**
- * Print @text. '@' stands for the name we were called by, '#' for @word. Returns @status; 1 if
- * writing failed.
- */
+/** Print @text; '@' is the name we were called by, '#' is @word. Returns @status; 1 if writing failed. */
 int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status);
 
-/**
- * Read the options of @argv, then the variables. Sets the command. Returns GO_ON or the status to
- * exit with.
- */
+/** Read the options of @argv, then the variables, and set the command. Returns GO_ON or the exit status. */
 int guise_options(struct guise *g, char **argv);
 
 /** `run` of the rows. */

@@ -92,10 +92,7 @@ enum append {
  */
 int access_append(struct access *access, const struct setting *file, enum append how, struct err *err);
 
-/**
- * The same for @path, a constant of this program, with our own rights: only a regular file that
- * exists, and is no symlink.
- */
+/** The same for @path, a constant, with our own rights: only a regular file that exists, no symlink. */
 int access_append_constant(const char *path);
 
 /** Open the folder @folder, in which we write. Returns the descriptor; a negative errno without a message. */

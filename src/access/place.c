@@ -132,10 +132,7 @@ static int walk_step(struct walk *w, const char *name) {
 	return take_link(w, fd, &info);
 }
 
-/**
- * Look at the last part, @name. Returns 1 if it stays the last part; 0 to go on, as it was a link; a
- * negative errno.
- */
+/** Look at the last part, @name. Returns 1 if it stays the last; 0 after a link; a negative errno. */
 static int step_last(struct walk *w, const char *name, bool *magic) {
 	struct stat info;
 	int fd = open_part(w, name);

@@ -23,10 +23,7 @@
 /** Of its name. */
 #define DIGITS 8
 
-/**
- * Our stdout or stderr, if it is the file behind @path; else -1. Opening the path would fail for a
- * socket, or for a file of another user.
- */
+/** Our stdout or stderr, if @path is that; else -1. A socket or a foreign file cannot be opened by path. */
 static int stream_at(const char *path, const struct stat *there) {
 	struct stat ours;
 	struct stat link;
@@ -52,10 +49,7 @@ static int open_fifo(const struct place *place) {
 	return fd;
 }
 
-/**
- * Open what is there and no regular file. Returns the descriptor; -EEXIST if it is to be replaced;
- * another negative errno.
- */
+/** Open what is no regular file. Returns the descriptor; -EEXIST: it is to be replaced; a negative errno. */
 static int open_special(const struct place *place, enum special special) {
 	struct stat info;
 	int r = place_look(place, &info);

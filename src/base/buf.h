@@ -17,10 +17,7 @@ struct buf {
 
 #define BUF(a) ((struct buf){.arena = (a)})
 
-/**
- * Make room for @n more bytes and return where they go. The caller then adds the number it wrote to
- * `len`.
- */
+/** Make room for @n more bytes, and return where they go. The caller then adds its number to `len`. */
 char *buf_reserve(struct buf *buf, size_t n);
 
 void buf_put(struct buf *buf, struct str text);
@@ -28,10 +25,7 @@ void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_putu(struct buf *buf, uint64_t number);
 
-/**
- * Append text formatted as by printf(). For text that people read; deriving variables needs no
- * formatting.
- */
+/** Append formatted text, for people to read: deriving variables needs no formatting. */
 void buf_putf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**

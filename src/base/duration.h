@@ -7,10 +7,7 @@
 
 #include <stdint.h>
 
-/**
- * The longest duration accepted, in milliseconds: ten years. Adding it to a clock's time never
- * overflows.
- */
+/** The longest duration, in milliseconds: ten years. Adding it to a clock's time never overflows. */
 #define DURATION_MAX_MS ((uint64_t)3650 * 24 * 60 * 60 * 1000)
 
 /** What a duration looks like, for messages. */

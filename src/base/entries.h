@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * The names in a folder, read without memory of the heap: opendir() would need the whole of malloc(), and what runs
- * beside a workload allocates nothing.
- */
+/** The names in a folder, without the heap of opendir(): what runs beside a workload allocates nothing. */
 
 #include <stddef.h>
 
@@ -15,10 +12,7 @@ struct entries {
 	_Alignas(max_align_t) char raw[2048];
 };
 
-/**
- * Open the folder @path, close-on-exec. One that cannot be opened reads as empty. It has to be read to its end, which
- * closes it.
- */
+/** Open the folder @path, close-on-exec; else it reads as empty. Read it to its end, which closes it. */
 void entries_open(struct entries *entries, const char *path);
 
 /** Return the next name, valid until the next call; NULL at the end. */

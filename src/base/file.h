@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Small files, read whole. file_read() is for paths that are fixed; files that somebody named are
- * opened by access/access.h.
- */
+/** Small files at fixed paths, read whole. Files that somebody named are opened by access/access.h. */
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -13,10 +13,7 @@ enum log_level {
 	LOG_DEBUG,
 };
 
-/**
- * The word for @level, as in "distinit: warning: ..."; with @colour, in the escape codes of a
- * terminal.
- */
+/** The word for @level, as in "distinit: warning: ..."; with @colour, in a terminal's escape codes. */
 static inline const char *log_word(enum log_level level, bool colour) {
 	static const char *const plain[] = {"error", "warning", "info", "debug"};
 	static const char *const coloured[] = {"\033[1;31merror\033[m", "\033[1;33mwarning\033[m", "info",

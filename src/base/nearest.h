@@ -13,9 +13,7 @@ struct nearest {
 	unsigned distance;
 };
 
-/**
- * Compare @candidate. It becomes the best if it is nearer than the best so far, and near enough.
- */
+/** Compare @candidate: it becomes the best if it is nearer than that, and near enough. */
 void nearest_try(struct nearest *best, const char *candidate);
 
 /** "; did you mean 'WORD'?", or nothing, for the end of a message. */

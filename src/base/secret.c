@@ -145,10 +145,7 @@ static size_t skip_name_end(struct str text, size_t at) {
 	return at;
 }
 
-/**
- * Whether the run from @at to @end begins as the option of sshpass, mysql and others that a password follows,
- * with a blank or without. mpiexec has others.
- */
+/** Whether the run begins as sshpass's or mysql's -p, before a password. mpiexec has others. */
 static bool is_option_p(struct str text, size_t at, struct str run) {
 	static const char *const others[] = {"_PPN",	      "_PERHOST", "_PERNODE",
 					     "_PREPEND_RANK", "_PATH",	  "_PORT",

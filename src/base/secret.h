@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * What looks like a secret, and how it is shown: the only judge. quote() asks here, so each message masks
- * what it quotes.
- */
+/** What looks like a secret, and how it is shown: the only judge. quote() asks here for all messages. */
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -45,8 +42,5 @@ const char *secret_text(struct arena *arena, const char *text);
 /** What to show as the value of the variable @name: SECRET_MASK for a secret, else @value, masked. */
 const char *secret_mask(struct arena *arena, const char *name, const char *value);
 
-/**
- * What to show of word @i of a command line: SECRET_MASK if the word before it says that it is secret
- * (--password, -p), else the word, masked.
- */
+/** Word @i of a command line as it is shown: SECRET_MASK behind --password or -p, else the word, masked. */
 const char *secret_word(struct arena *arena, char *const words[], size_t i);

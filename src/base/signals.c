@@ -8,10 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/**
- * The first and the last realtime signal as programs see them. The C library of distinit may keep
- * other signals for itself.
- */
+/** The first and last realtime signal of programs; distinit's C library may keep others for itself. */
 #define RT_FIRST 34
 #define RT_LAST	 SIGNAL_MAX
 
@@ -31,10 +28,7 @@ static const struct {
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
-/**
- * Put @text into @upper in upper case, without "SIG". Returns its length; 0 if it is too long for a
- * name.
- */
+/** Put @text into @upper in upper case, without "SIG". Returns its length; 0: too long for a name. */
 static size_t plain(struct str text, char upper[16]) {
 	size_t n = text.len < 16 ? text.len : 0;
 	for (size_t i = 0; i < n; i++) {

@@ -65,9 +65,7 @@ static int refuse_expansion(const struct splitting *s, char c) {
 		       s->from, quote(s->text).s, c);
 }
 
-/**
- * Read the text between quotes. It starts after the opening quote and ends after the closing one.
- */
+/** Read the text between quotes, from behind the opening quote to behind the closing one. */
 static int take_quoted(struct splitting *s, char mark, struct buf *word) {
 	for (; s->at < s->text.len; s->at++) {
 		char c = s->text.p[s->at];

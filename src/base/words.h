@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Command lines as lists of words: built word by word, split from a site's settings, and printed so
- * that a shell reads the same words.
- */
+/** Command lines as lists of words: built, split from a site's settings, and printed for a shell to read. */
 
 #include "base/buf.h"
 #include "base/err.h"

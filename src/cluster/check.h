@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Checks that apply to every cluster, from any source. Each returns 0; or -EINVAL with a sentence.
- */
+/** Checks that apply to every cluster. Each returns 0; or -EINVAL with a sentence. */
 
 #include "cluster/source.h"
 
-/**
- * Check the placement alone: the hosts, and this node's index. Sets place->nnodes if the hosts are
- * known.
- */
+/** Check the hosts and this node's index. Sets place->nnodes if the hosts are known. */
 int check_placement(const struct input *in, struct placement *place, struct err *err);
 
-/**
- * Check the user's number of nodes. It completes what the manager gives, and must not contradict
- * it.
- */
+/** Check the user's number of nodes: it completes what the manager gives, and must not contradict it. */
 int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,
 		      struct err *err);
 
-/**
- * Check both layers together: the counts of tasks against the launcher's. A layout that is wrong
- * for this task is dropped.
- */
+/** Check the tasks' counts against the launcher's. A layout that is wrong for this task is dropped. */
 int check_layers(struct cluster *c, struct err *err);
 
 /** Check the user's --scope=node against the layers. */

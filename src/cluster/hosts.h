@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * A list of host names, in order. The names are slices of texts that live as long: no name is copied.
- */
+/** A list of host names, in order: slices of texts that live as long. No name is copied. */
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -61,8 +59,5 @@ int host_name_refuse(struct str name, const char *what, struct err *err);
  */
 int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err);
 
-/**
- * Read @value (of @from) as one host, a name or an address, into *@out, without brackets.
- * Returns 0; -EINVAL.
- */
+/** Read @value (of @from) as one name or address into *@out, without brackets. Returns 0; -EINVAL. */
 int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * What a launcher is: it starts one process per rank, and sets variables in each that identify the
- * rank.
- */
+/** What a launcher is: it starts a process per rank, and sets variables that identify the rank. */
 
 #include "cluster/cluster.h"
 
@@ -35,20 +32,11 @@ struct launcher {
 	 */
 	const char *row;
 	bool (*detect)(const struct input *in);
-	/**
-	 * Alternative: it started us if the first source with this name recognises its manager.
-	 * NULL: only `row` and `detect` decide.
-	 */
+	/** Instead: it started us if the first source with this name recognises its manager; NULL: none. */
 	const char *as_source;
-	/**
-	 * The manager that it belongs to: it does not count if another manager gave the placement.
-	 * NULL: it belongs to none.
-	 */
+	/** Its manager: it does not count where another gave the placement. NULL: it belongs to none. */
 	const char *manager;
-	/**
-	 * It copies its own environment to every node, so variables that identify a node
-	 * (SLURMD_NODENAME) are wrong there.
-	 */
+	/** It copies its environment to every node, where a node's variables (SLURMD_NODENAME) are wrong. */
 	bool copies_env;
 	/** It has set all variables: nothing is derived. */
 	bool complete;

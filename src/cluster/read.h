@@ -24,10 +24,7 @@ int input_read_file(struct input *in, const char *what, const char *path, size_t
 /** Whether the manager's file @path, under in->root, exists. */
 bool input_has_file(const struct input *in, const char *path);
 
-/**
- * Cut @list, which @from gave, into out->hosts at each @separator. Empty names are skipped.
- * Returns 0; -E2BIG.
- */
+/** Cut @list, which @from gave, into out->hosts. Empty names are skipped. Returns 0; -E2BIG. */
 int place_hosts(const struct input *in, const char *from, const char *list, char separator,
 		struct placement *out, struct err *err);
 
@@ -44,10 +41,7 @@ int need_value(const struct input *in, const char *name, const char *beside, con
 int need_u32(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 int need_nnodes(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 
-/**
- * Check that @number (of @name) is below @limit (of @limit_name). UNKNOWN values pass. Returns 0;
- * -EINVAL.
- */
+/** Check that @number (@name) is below @limit (@limit_name). UNKNOWN passes. Returns 0; -EINVAL. */
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err);
 
 /** Check that the number of nodes @told (of @name) matches the hosts. Returns 0; -EINVAL. */

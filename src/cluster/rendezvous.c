@@ -73,9 +73,7 @@ static void judge_choice(const struct input *in, const struct cluster *c, const 
 	}
 }
 
-/**
- * Use the rendezvous host that the user chose, by @from. If it is in the list, node 0 must be there.
- */
+/** Use the rendezvous host that the user chose, by @from. If it is in the list, node 0 must be there. */
 static void choose_master(const struct input *in, struct cluster *c, const char *from, const char *addr,
 			  const char *why) {
 	c->master_addr = str_of(addr);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Which of the hosts is this machine? Compares its name and the launcher's name for it first, its
- * addresses last.
- */
+/** Which of the hosts is this machine? By its name, the launcher's name for it, and its addresses last. */
 
 #include "cluster/cluster.h"
 
@@ -13,10 +10,7 @@ struct own_name {
 	char s[HOST_NAME_BYTES + 2];
 };
 
-/**
- * This machine's name: from @in or the kernel, cut to the longest valid length. For detect(), which
- * cannot keep the text.
- */
+/** This machine's name, of @in or the kernel, cut to the longest valid length: detect() cannot keep texts. */
 struct own_name input_own_name(const struct input *in);
 
 /** The same, not cut; read once and kept in @in. */
@@ -35,8 +29,5 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
  */
 int self_told(struct input *in, const char *list, struct placement *out, struct err *err);
 
-/**
- * This node's index in @hosts, by the launcher's name for this process's host, or else by this
- * machine's name; or UNKNOWN.
- */
+/** This node in @hosts, by the launcher's name for this process's host or else this machine's; or UNKNOWN. */
 uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts);

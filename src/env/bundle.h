@@ -21,16 +21,10 @@
 #include "env/directive.h"
 
 struct bundle_request {
-	/**
-	 * The tracked names, separated by ':', where a final '*' matches any text; and the option
-	 * or variable that lists them.
-	 */
+	/** The tracked names, joined by ':', in which a final '*' matches any text; and what lists them. */
 	struct str names;
 	const char *names_from;
-	/**
-	 * More variables that belong to a worker's host or rank, beside those in bundle.c: names,
-	 * in which one '*' matches any text, then NULL. May be NULL.
-	 */
+	/** More variables of a worker's host or rank, each with one '*' at most, then NULL; or NULL. */
 	const char *const *own;
 	/** Carry those variables as well. */
 	bool force;

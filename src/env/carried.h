@@ -9,12 +9,8 @@
 #include "base/err.h"
 #include "env/env.h"
 
-/**
- * Outside: set that variable, under the names that runtimes pass on. Returns 0; -E2BIG if it would be too large.
- */
+/** Outside: set that variable, by names that runtimes pass on. Returns 0; -E2BIG if it is too large. */
 int carried_pack(struct env *env, struct err *err);
 
-/**
- * Inside: set the variables that are missing, and remove ours. Returns 0; -ENOENT if it did not arrive, -EINVAL.
- */
+/** Inside: set what is missing, remove ours. Returns 0; -ENOENT if it did not arrive, -EINVAL. */
 int carried_unpack(struct env *env, struct err *err);

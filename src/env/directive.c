@@ -8,10 +8,7 @@
 
 #include <errno.h>
 
-/**
- * The limit for work done by one list of directives, in bytes of lists copied and variables
- * compared. It is far more than people need, and takes a fraction of a second.
- */
+/** The work of one list, in bytes copied and compared: more than people need, in a fraction of a second. */
 #define EFFORT_MAX ((size_t)128 << 20)
 
 /** What follows a verb. */
@@ -214,10 +211,7 @@ static int spend(size_t *effort, size_t more, const struct directive *d, struct 
 	return 0;
 }
 
-/**
- * Set the variable to @before, the separator and @after. If one of them is empty, there is no
- * separator.
- */
+/** Set the variable to @before, the separator and @after; to one alone if the other is empty. */
 static int join(struct env *env, const struct directive *d, struct str before, struct str after,
 		struct err *err) {
 	struct str separator = before.len && after.len ? d->separator : STR("");

@@ -66,9 +66,7 @@ bool verb_find(struct str word, enum verb *verb, const char **nearest);
 int directive_parse(enum verb verb, struct str arg, const struct origin *by, struct directive *out,
 		    size_t *column, struct err *err);
 
-/**
- * Add @d to @list. Returns 0; or -E2BIG if the variable would be larger than the kernel accepts.
- */
+/** Add @d to @list. Returns 0; -E2BIG if the variable would be larger than the kernel accepts. */
 int directives_push(struct directives *list, const struct directive *d, struct err *err);
 
 /** directive_parse() and directives_push(). Returns 0; -EINVAL, -E2BIG. */

@@ -49,9 +49,7 @@ static char escaped(char c) {
 	}
 }
 
-/**
- * Replace the escape sequences of a double-quoted value. Returns false if a quote ends it early.
- */
+/** Replace the escape sequences of a double-quoted value. Returns false if a quote ends it early. */
 static bool unescape(struct arena *arena, struct str *value) {
 	struct buf buf = BUF(arena);
 	for (size_t i = 0; i < value->len; i++) {

@@ -17,9 +17,7 @@
 
 /** The origin of a change to a variable. */
 struct origin {
-	/**
-	 * A framework's name, an option ("--set"), a file's path, or a variable ("DISTINIT_ENV").
-	 */
+	/** A framework's name, an option ("--set"), a file's path, or a variable ("DISTINIT_ENV"). */
 	const char *by;
 	/** The line in that file or variable, from 1. 0: no line. */
 	uint32_t line;
@@ -43,10 +41,7 @@ struct env_entry {
 	const struct origin *by;
 	/** What removed it or set it aside, unless it is live. */
 	const struct origin *removed_by;
-	/**
-	 * The length of the name. An entry without '=' has no name, and here the length of its
-	 * text.
-	 */
+	/** The length of the name; of the whole text if there is no '=', and so no name. */
 	uint32_t name_len;
 	enum env_state state;
 	/** The next entry of the same name: its index + 1, or 0. */
@@ -84,27 +79,19 @@ const char *env_value(const struct env *env, const char *name);
 /** The same as env_get(), for a name that is a slice. */
 const char *env_find(const struct env *env, struct str name);
 
-/**
- * Set @name to @value. An existing entry is replaced in its place, and its duplicates are removed.
- */
+/** Set @name to @value. An existing entry is replaced in its place; its duplicates go. */
 void env_set(struct env *env, struct str name, struct str value, const struct origin *by);
 
 /** The same with NAME=VALUE in one text, which is not copied. */
 void env_set_text(struct env *env, const char *text, uint32_t name_len, const struct origin *by);
 
-/**
- * Remove all entries of @name, including those set aside. A final '*' matches any text. A name that
- * is not set is fine.
- */
+/** Remove all entries of @name ('*' at its end: any text), set aside or not. None need be there. */
 void env_unset(struct env *env, struct str name, const struct origin *by);
 
 /** Set all variables aside. */
 void env_clean(struct env *env, const struct origin *by);
 
-/**
- * Bring back variables that env_clean() set aside and that match @name (or 'PREFIX*'). Returns the
- * number of entries.
- */
+/** Bring back what env_clean() set aside and @name matches (or 'PREFIX*'). Returns how many. */
 uint32_t env_pass(struct env *env, struct str name);
 
 /** Whether @pattern, a name or a prefix with a final '*', matches @name. */

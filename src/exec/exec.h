@@ -22,8 +22,5 @@
 int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,
 		 struct err *err);
 
-/**
- * Find the file that exec_program() would execute, in *@file. What is in it is not looked at.
- * Returns 0; or as exec_program().
- */
+/** Find the file that exec_program() would execute, without opening it. Returns 0; or as exec_program(). */
 int exec_find(struct arena *arena, char *const argv[], const char *path, const char **file, struct err *err);

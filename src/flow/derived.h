@@ -15,10 +15,7 @@
 
 #define DERIVED_NAME "DISTINIT_DERIVED"
 
-/**
- * Mark what the frameworks have set in @f, if it is a job script. What follows from the user's own
- * master or port is not marked.
- */
+/** Mark what the frameworks of a job script set, but for what follows from the user's own master or port. */
 void derived_mark(struct flow *f);
 
 /**

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * The change of privileges during a flow: planned first, made last.
- */
+/** The change of privileges during a flow: planned first, made last. */
 
 #include "flow/flow.h"
 
@@ -18,8 +16,5 @@ int privileges_plan(struct flow *flow, struct err *err);
 /** Set HOME, USER and LOGNAME if a user is requested. */
 void privileges_set_identity(struct flow *flow);
 
-/**
- * Change the privileges as planned. This cannot be undone.
- * Returns 0; a negative errno, and then this process must end.
- */
+/** Change the privileges as planned, for good. Returns 0; a negative errno: then this process must end. */
 int privileges_drop(struct flow *flow, struct err *err);

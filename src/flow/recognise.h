@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Recognises the manager and the launcher. Asks the tables in their order, and builds the cluster.
- */
+/** Recognises the manager and the launcher: asks the tables in their order, and builds the cluster. */
 
 #include "cluster/cluster.h"
 
-/**
- * Check all that the user told of a cluster, whether or not there is one. Returns 0, with brackets removed
- * from an address; -EINVAL.
- */
+/** Check what the user told of a cluster, if there is one or not; brackets go. Returns 0; -EINVAL. */
 int input_check(struct input *in, struct err *err);
 
 /**

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * The tables of sources, launchers and frameworks, made from the lists (source/list.h and similar).
- */
+/** The tables of sources, launchers and frameworks, made from the lists (source/list.h and similar). */
 
 #include "cluster/source.h"
 #include "framework/framework.h"

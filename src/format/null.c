@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * NAME=value and a NUL, as in /proc/PID/environ and in the output of env -0. It can hold any value.
- */
+/** NAME=value and a NUL, as in /proc/PID/environ and in the output of env -0. It can hold any value. */
 
 #include "format/format.h"
 

@@ -93,10 +93,7 @@ static void name_new(struct install *in, bool random) {
 	}
 }
 
-/**
- * Wait until no other run works in the folder. Returns whether we have the lock, which this process
- * holds until it ends.
- */
+/** Wait for other runs in the folder. Returns whether we have the lock, until this process ends. */
 static bool lock_folder(const struct install *in) {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
 	for (int i = 0; flock(in->folder_fd, LOCK_EX | LOCK_NB) < 0; i++) {
@@ -110,10 +107,7 @@ static bool lock_folder(const struct install *in) {
 	return true;
 }
 
-/**
- * Whether another user, @owner, may change the installed file: in a sticky folder such as /tmp,
- * files belong to those who made them.
- */
+/** Whether another user may change the file: in a sticky folder such as /tmp, files are their makers'. */
 static bool is_foreign(const struct install *in, uid_t owner) {
 	struct stat folder;
 	return owner != geteuid() && owner != 0 &&
@@ -135,10 +129,7 @@ static bool is_installed(const struct install *in) {
 	return same;
 }
 
-/**
- * Fill the new file @fd and flush it to disk: a full disk may report its error only then. Returns 0
- * or a negative errno.
- */
+/** Fill the new file @fd and flush it: a full disk may say so only then. Returns 0 or a negative errno. */
 static int write_new(const struct install *in, int fd) {
 	int r = write_all(fd, in->self);
 	r = r == 0 && fchmod(fd, INSTALL_MODE) < 0 ? -errno : r;
@@ -146,10 +137,7 @@ static int write_new(const struct install *in, int fd) {
 	return r == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : r;
 }
 
-/**
- * Create the new file, and remove one that a killed run left behind. Returns the descriptor or a
- * negative errno.
- */
+/** Create the new file in place of a killed run's. Returns the descriptor or a negative errno. */
 static int open_new(const struct install *in) {
 	unlinkat(in->folder_fd, in->new, 0);
 	int fd = openat(in->folder_fd, in->new, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);

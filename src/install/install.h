@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Copy this program to a place where another container finds it. This needs no other program
- * (shell, cp) and no user names.
- */
+/** Copy this program to where another container finds it, without any other program or user names. */
 
 #include "base/err.h"
 #include "base/notes.h"

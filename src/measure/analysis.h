@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Results of the measurements of an input pipeline: a row for each candidate, the best row, and the
- * limit of each.
- */
+/** Results of measuring an input pipeline: a row for each candidate, the best, and what limits each. */
 
 #include "measure/candidates.h"
 #include "measure/message.h"
@@ -29,10 +26,7 @@ enum limit {
 /** "none", "cpu", "memory", "storage". */
 const char *limit_name(enum limit limit);
 
-/**
- * Utilisation (%) of the node's CPUs or memory, or share (%) of looks that wait for storage, that
- * counts as the limit.
- */
+/** What counts as the limit: % of the node's CPUs or memory used, % of looks that wait for storage. */
 #define LIMIT_CPU_PERCENT     85
 #define LIMIT_MEMORY_PERCENT  90
 #define LIMIT_STORAGE_PERCENT 50
@@ -44,10 +38,7 @@ struct analysis_row {
 	const char *why;
 	/** The pipeline's exit status if that is the reason; else 0. */
 	uint32_t status;
-	/**
-	 * Thousandths of a record per second: the workers' mean, their sum, and `nodes` times that
-	 * sum.
-	 */
+	/** Thousandths of a record per second: the workers' mean, their sum, and `nodes` times that sum. */
 	uint64_t per_worker;
 	uint64_t per_node;
 	uint64_t estimate;
@@ -58,9 +49,7 @@ struct analysis_row {
 	uint32_t ended;
 	/** CPU use of all workers together, in percent of their CPUs. */
 	uint32_t cpu_percent;
-	/**
-	 * Memory of the largest worker in bytes; whether that is the RSS; memory of all workers.
-	 */
+	/** Bytes of the largest worker; whether that is the RSS; of all workers. */
 	uint64_t memory;
 	bool by_rss;
 	uint64_t memory_of_all;
@@ -75,10 +64,7 @@ struct analysis_row {
 	uint64_t node_memory;
 };
 
-/**
- * Fill in @row, whose candidate is set, from its workers' results. @nodes: the number of nodes for
- * the estimate.
- */
+/** Fill in @row, whose candidate is set, from its workers' results, and an estimate for @nodes nodes. */
 void analysis_row_measure(struct analysis_row *row, const struct message *workers, uint32_t nodes);
 
 /** The row with the most records per node; the first of equals. NULL: none was measured. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Configurations of an input pipeline on one node: the number of workers, and the threads of each.
- */
+/** Configurations of an input pipeline on one node: the number of workers, and each one's threads. */
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -22,10 +20,7 @@ struct candidate {
 /** The largest number of candidates. */
 #define CANDIDATES_MAX 64
 
-/**
- * Read a list of numbers from 1 to 65535, joined by commas, such as "12,16,20". @what is its name
- * in messages. Returns 0 or -EINVAL.
- */
+/** Read numbers from 1 to 65535, joined by commas; @what is their name in messages. Returns 0 or -EINVAL. */
 int candidates_read_list(struct arena *arena, const char *what, const char *text, uint32_t **list, size_t *n,
 			 struct err *err);
 

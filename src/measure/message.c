@@ -7,10 +7,7 @@
 
 #define MARK "distrun-probe"
 
-/**
- * More than any real value (256 TiB), and small enough that a sum over thousands of workers does
- * not overflow.
- */
+/** More than any real value (256 TiB), while sums over thousands of workers do not overflow. */
 #define PLAUSIBLE_MAX ((uint64_t)1 << 48)
 
 static const char *const kinds[N_MESSAGES] = {"ready", "tick", "result"};

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Messages from a worker's probe to 'distrun analyze', over its stdout. Each is a line:
- * "distrun-probe KIND NAME=NUMBER... node=NAME".
- */
+/** A probe's lines on stdout, for 'distrun analyze': "distrun-probe KIND NAME=NUMBER... node=NAME". */
 
 #include "base/buf.h"
 

@@ -18,10 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/**
- * Intervals of looks at the processes, of looks at their memory, and of progress messages, in
- * milliseconds.
- */
+/** In milliseconds: between looks at the processes, at their memory, and messages of progress. */
 #define LOOK_MS	  250
 #define MEMORY_MS 1000
 #define TICK_MS	  1000

@@ -21,10 +21,7 @@ struct probe_plan {
 	/** Time from TERM to KILL when it is ended. */
 	uint64_t grace_ms;
 	uint32_t rank;
-	/**
-	 * Orders come from `in`: "go" starts the pipeline, end of file ends it. Messages go to
-	 * `out`.
-	 */
+	/** Orders come from `in`: "go" starts the pipeline, end of file ends it. Messages go to `out`. */
 	int in;
 	int out;
 };

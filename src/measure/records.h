@@ -22,10 +22,7 @@ extern const char *const records_unit_words[];
 struct reading {
 	/** Lines or bytes. */
 	uint64_t count;
-	/**
-	 * A line "samples=N" came last (with RECORDS_SAMPLES: at any time). `samples` is N, `at_ms`
-	 * is its time. It counts instead of `count`.
-	 */
+	/** "samples=N" came last (with RECORDS_SAMPLES: ever), at `at_ms`; N counts instead of `count`. */
 	bool has_samples;
 	uint64_t samples;
 	uint64_t at_ms;

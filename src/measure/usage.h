@@ -25,16 +25,10 @@ struct proc_stat {
 	uint64_t reaped_ticks;
 };
 
-/**
- * Parse such a file. Process names may contain blanks and parentheses. Returns false if it cannot
- * be parsed.
- */
+/** Parse such a file; process names may hold blanks and parentheses. Returns false if that fails. */
 bool usage_read_stat(struct str text, struct proc_stat *out);
 
-/**
- * Read the number after @name, such as "Pss:" or "read_bytes:", at the beginning of a line. Returns
- * false if there is none.
- */
+/** Read the number after @name ("Pss:"), at the beginning of a line. Returns false if there is none. */
 bool usage_read_field(struct str text, const char *name, uint64_t *out);
 
 struct usage {
@@ -42,10 +36,7 @@ struct usage {
 	uint32_t processes;
 	/** CPU time, in milliseconds. */
 	uint64_t cpu_ms;
-	/**
-	 * Bytes read from storage, as far as the kernel reports them; reads from caches do not
-	 * count.
-	 */
+	/** Bytes read from storage, as far as the kernel reports them; reads from caches do not count. */
 	uint64_t read_bytes;
 	/**
 	 * Memory in bytes: PSS, which divides shared pages among processes; with `by_rss`, RSS,
@@ -66,16 +57,10 @@ struct usage_source {
 	bool with_root;
 };
 
-/**
- * Get the tree's usage now; its memory only if @memory, because that is slower. Processes that end
- * meanwhile are left out.
- */
+/** Get the tree's usage now; @memory, which is slower, too. Processes that end meanwhile are left out. */
 void usage_look(const struct usage_source *source, bool memory, struct usage *out);
 
-/**
- * Write at most @max descendants of the root to @pids. Returns how many there are, which may be
- * more.
- */
+/** Write at most @max descendants of the root to @pids. Returns how many there are. */
 size_t usage_list(const struct usage_source *source, pid_t *pids, size_t max);
 
 /** MemTotal from /proc/meminfo in bytes; 0: unknown. */

@@ -5,10 +5,7 @@
 
 #include "net/lookup.h"
 
-/**
- * Timeout for one address, in milliseconds, so that a host which drops packets does not delay the
- * others.
- */
+/** In milliseconds, for one address: a host that drops packets does not delay the others. */
 #define CONNECT_MS 2000
 
 /**
@@ -20,8 +17,5 @@
  */
 int connect_any(struct watch *watch, const struct addresses *addresses);
 
-/**
- * The same, but the connection stays open. Returns its descriptor, which does not block, instead of
- * 0; *@which is the index of its address.
- */
+/** The same, but the connection stays open: returns it, not blocking; *@which is its address's index. */
 int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which);

@@ -26,10 +26,7 @@ int listen_accept(int listener, struct address *peer);
  */
 int listen_hold(uint16_t port);
 
-/**
- * Whether a listener on @port of this host sends the @n bytes at @begin first, within half a
- * second. Nothing is sent.
- */
+/** Whether @port's listener here sends the @n bytes at @begin within half a second. Nothing is sent. */
 bool listener_begins(uint16_t port, const void *begin, size_t n);
 
 /** Who listens on @port, from /proc/net: " (by a listener of uid 1001)", or "" if it is not known. */
@@ -41,10 +38,7 @@ const char *listen_owner(struct arena *arena, uint16_t port);
  */
 int stream_send(int fd, const void *bytes, size_t n);
 
-/**
- * Keep the connection @fd for long: within 25 s the kernel notices that the other machine is gone,
- * without a timer of ours.
- */
+/** Keep the connection @fd for long: within 25 s the kernel notices that the other machine is gone. */
 void stream_keep(int fd);
 
 /** Whether the other side of @fd has not answered the kernel for a while. */
@@ -53,8 +47,5 @@ bool stream_is_silent(int fd);
 /** Look at the first @n bytes of what came, at most. Returns how many; 0 at the end; a negative errno. */
 ssize_t stream_peek(int fd, void *bytes, size_t n);
 
-/**
- * Close @fd with a reset. Nothing is left of the connection: otherwise the side that closes first
- * would keep the port in TIME_WAIT.
- */
+/** Close @fd with a reset: else the side that closes first would keep the port in TIME_WAIT. */
 void stream_reset(int fd);

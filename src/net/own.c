@@ -12,10 +12,7 @@ struct probes {
 	int v4, v6;
 };
 
-/**
- * Whether @text is an address of this machine. A socket whose bind() failed is used again for the
- * next address: of thousands of addresses, at most a few are this machine's.
- */
+/** Whether @text is an address of this machine. A socket whose bind() failed serves for the next one. */
 static bool is_own_address(struct str text, struct probes *probes) {
 	char copy[INET6_ADDRSTRLEN];
 	struct sockaddr_in v4 = {.sin_family = AF_INET};

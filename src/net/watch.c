@@ -14,10 +14,7 @@
 /** Signals that terminate a process by default, and that people and managers use for that. */
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/**
- * Change the signal mask by the bits of @set. The C library's function hides its internal signals,
- * so it could not restore all 64 bits.
- */
+/** Change the mask by the bits of @set, all 64 of them: the C library's function hides its own signals. */
 static void change_mask(int how, uint64_t set, uint64_t *old) {
 	syscall(SYS_rt_sigprocmask, how, &set, old, sizeof(set));
 }
@@ -31,10 +28,7 @@ static bool is_pending(int signal) {
 	return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
 }
 
-/**
- * The signals to watch. A signal that is ignored (nohup, a shell's background job) was ignored on
- * purpose, so it is not watched.
- */
+/** The signals to watch: not those ignored on purpose (nohup, a shell's background job). */
 static uint64_t watched_signals(sigset_t *set) {
 	uint64_t bits = 0;
 	sigemptyset(set);
@@ -88,10 +82,7 @@ static int take_signal(struct watch *watch) {
 	return watch->signal ? -EINTR : 0;
 }
 
-/**
- * If SIGCHLD was blocked before, our own child's SIGCHLD stays pending. Drop it: the workload must
- * not see it.
- */
+/** Drop our child's SIGCHLD, which stays pending if it was blocked before: the workload must not see it. */
 static void drop_child_signal(const struct watch *watch) {
 	const uint64_t child = bit_of(SIGCHLD);
 	static struct timespec at_once;

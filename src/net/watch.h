@@ -26,16 +26,10 @@ struct watch {
 	struct err failure;
 };
 
-/**
- * Start. Returns 0, and the caller must call watch_done(); or a negative errno, with
- * @watch->failure set.
- */
+/** Start. Returns 0, and watch_done() must come; or a negative errno, with @watch->failure set. */
 int watch_begin(struct watch *watch, const struct wait_for *wait);
 
-/**
- * Restore the signal mask and file descriptors. If a signal comes at the last moment,
- * @watch->signal is set.
- */
+/** Restore the signal mask and descriptors. @watch->signal is set if a signal comes at the last moment. */
 void watch_done(struct watch *watch);
 
 /**
@@ -45,8 +39,5 @@ void watch_done(struct watch *watch);
  */
 int watch_poll(struct watch *watch, int fd, short events, uint64_t until);
 
-/**
- * The deadline passed during an attempt. Set the failure to @why, a clause, unless an earlier
- * attempt failed for a reason. Returns -EAGAIN.
- */
+/** The deadline passed in an attempt: the failure is @why, unless there was one before. Returns -EAGAIN. */
 int watch_cut_short(struct watch *watch, const char *why);

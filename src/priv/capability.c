@@ -12,9 +12,7 @@
 
 #define CAPS_MAX 64
 
-/**
- * libcap's name of @cap. libcap returns copies. For a number without a name it returns the number.
- */
+/** A copy of libcap's name of @cap; the number, if it has no name. */
 struct cap_name cap_name(unsigned cap) {
 	struct cap_name name;
 	char *known = cap <= CAP_LAST_CAP ? cap_to_name((cap_value_t)cap) : NULL;
@@ -27,10 +25,7 @@ struct cap_name cap_name(unsigned cap) {
 	return name;
 }
 
-/**
- * @word in lower case and with "cap_" in front, the form of all names; "" if it is too long for a
- * name.
- */
+/** @word in lower case and with "cap_" in front, the form of all names; "" if it is too long for a name. */
 static struct cap_name normal(struct str word) {
 	struct cap_name name = {"cap_"};
 	size_t at = word.len >= 4 && strncasecmp(word.p, name.s, 4) == 0 ? 0 : 4;

@@ -32,9 +32,7 @@ struct cap_name {
 /** "cap_ipc_lock"; "cap_63" for a capability without a name. */
 struct cap_name cap_name(unsigned cap);
 
-/**
- * Find the capability @word: "ipc_lock", "CAP_IPC_LOCK", "cap_63". Returns its number, or -EINVAL.
- */
+/** The number of the capability @word ("ipc_lock", "CAP_IPC_LOCK", "cap_63"), or -EINVAL. */
 int cap_find(struct str word);
 
 /**
@@ -70,10 +68,7 @@ int caps_write(uint64_t effective, uint64_t permitted, uint64_t inheritable);
  */
 int caps_keep_over_setuid(uint32_t uid);
 
-/**
- * Drop @set, part of the bounding set, from it. Returns 0; or a negative errno, and *@at is the
- * capability that failed.
- */
+/** Drop @set from the bounding set. Returns 0; or a negative errno, and *@at, the capability that failed. */
 int caps_drop_bounding(uint64_t set, unsigned *at);
 
 /**

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * The credentials of a process: its ids, capabilities and no_new_privs. They are read with system
- * calls only: this works without /proc.
- */
+/** A process's ids, capabilities and no_new_privs. They are read by system calls, so without /proc. */
 
 #include "priv/capability.h"
 
@@ -31,14 +28,8 @@ int credentials_read(struct arena *arena, struct credentials *out, struct err *e
 /** Whether the real, effective and saved ids are all @id. */
 bool ids_are(const uint32_t ids[N_IDS], uint32_t id);
 
-/**
- * Whether both lists hold the same groups. @gid is ignored in both: it is the process's group in
- * any case.
- */
+/** Whether both lists hold the same groups, but for @gid, which is the process's group in any case. */
 bool groups_are(const uint32_t *a, uint32_t n_a, const uint32_t *b, uint32_t n_b, uint32_t gid);
 
-/**
- * The capabilities that are effective after execve() of an ordinary file (not setuid, without file
- * capabilities).
- */
+/** What is effective after execve() of an ordinary file: not setuid, without file capabilities. */
 uint64_t credentials_after_exec(const struct credentials *c);

@@ -26,8 +26,5 @@ int elevated_check(struct arena *arena, struct err *err);
  */
 int elevated_lower_root(struct arena *arena, struct err *err);
 
-/**
- * Whether @c has capabilities of our own file. Otherwise execve() leaves only ambient ones to a
- * user other than root.
- */
+/** Whether @c has capabilities of our own file. Only ambient ones would pass execve() without root. */
 bool elevated_by_file(const struct credentials *c);

@@ -62,10 +62,7 @@ static int check_may_change_ids(struct planning *p, struct err *err) {
 	return 0;
 }
 
-/**
- * Refuse to change ids with capabilities of our own file: any user who may execute it could become
- * any other user.
- */
+/** No ids are changed with capabilities of our own file: all who may execute it could become anybody. */
 static int check_own_file(struct planning *p, struct err *err) {
 	const struct wishes *w = p->wishes;
 	bool user = p->plan->set_uid || p->plan->set_gid;
@@ -92,10 +89,7 @@ static bool cut_number(struct str *rest, uint64_t *out) {
 	return word.len && num_read(word, UINT32_MAX, out) == 0;
 }
 
-/**
- * Whether @map, the text of a uid_map or gid_map, contains @id. A line has the first id inside, the
- * first id outside, and their number.
- */
+/** Whether @map, of a uid_map or gid_map, has @id. A line: the first id inside and outside, their number. */
 static bool is_mapped(struct str map, uint32_t id) {
 	struct str line;
 	uint64_t first, outside, n;

@@ -10,10 +10,7 @@ static bool same_groups(const struct credentials *a, const struct credentials *b
 	return groups_are(a->groups, a->n_groups, b->groups, b->n_groups, UINT32_MAX);
 }
 
-/**
- * Take the ids and groups of @to. setfsuid() does not report failure; with an invalid id it only
- * returns the current one.
- */
+/** Take the ids and groups of @to. setfsuid() hides failure, so an invalid id asks for the current one. */
 static int set_ids(const struct credentials *from, const struct credentials *to) {
 	uint32_t uid = to->uid[ID_EFFECTIVE], gid = to->gid[ID_EFFECTIVE];
 	if (!same_groups(from, to) && setgroups(to->n_groups, to->groups) < 0) {
@@ -24,10 +21,7 @@ static int set_ids(const struct credentials *from, const struct credentials *to)
 	return (uint32_t)setfsgid(UINT32_MAX) == gid && (uint32_t)setfsuid(UINT32_MAX) == uid ? 0 : -EPERM;
 }
 
-/**
- * Change from the ids and groups of @from to those of @to. @have: our capabilities, in either
- * state.
- */
+/** Change from the ids and groups of @from to those of @to. @have: our capabilities, in either state. */
 static int change_ids(const struct credentials *have, const struct credentials *from,
 		      const struct credentials *to, struct err *err) {
 	uint64_t permitted = have->caps.permitted, inheritable = have->caps.inheritable;

@@ -19,10 +19,7 @@ static unsigned cut_fields(struct str line, struct str fields[FIELDS]) {
 	return n;
 }
 
-/**
- * Whether @name can be the name of a user or group. Some files use a number as a name, so that is
- * accepted.
- */
+/** Whether @name can be a user's or group's. Numbers are accepted: some files use them as names. */
 static bool is_name(struct str name) {
 	return name.len && name.p[0] != '#' && name.p[0] != '+' && name.p[0] != '-' &&
 	       !memchr(name.p, '\0', name.len);

@@ -48,8 +48,5 @@ bool group_by_name(struct str groups, struct str name, struct group *out);
  */
 uint32_t groups_of(struct arena *arena, struct str groups, struct str name, uint32_t gid, uint32_t **out);
 
-/**
- * Compare every name in @file, a passwd or group file, with the mistyped one in @best. (The name is
- * the first field in both.)
- */
+/** Compare each name in @file, the first field of a passwd or group file, with the mistyped one in @best. */
 void users_nearest(struct arena *arena, struct str file, struct nearest *best);

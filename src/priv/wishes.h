@@ -28,10 +28,7 @@ struct priv_options {
 struct wishes {
 	/** Whether there is any request. */
 	bool any;
-	/**
-	 * "--user=app", for messages; NULL: no user or group is requested, and the ids below are
-	 * the current ones.
-	 */
+	/** "--user=app", for messages; NULL: none is requested, and the ids below are the current ones. */
 	const char *user_from;
 	uint32_t uid;
 	uint32_t gid;

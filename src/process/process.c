@@ -12,10 +12,7 @@
 
 #define PROC_BYTES ((size_t)64 << 10)
 
-/**
- * Read one field of the status file, in base @base. *@out is unchanged if @line is another field or
- * invalid.
- */
+/** Read a field of the status file, in base @base. *@out is unchanged if it is another, or invalid. */
 static bool read_field(struct str line, struct str name, unsigned base, uint64_t *out) {
 	if (!str_starts(line, name)) {
 		return false;
@@ -50,9 +47,7 @@ void process_read_status(struct str status, struct process *out) {
 	out->has_signals = ignored && blocked;
 }
 
-/**
- * Whether we are in a user namespace other than the initial one, where all ids map to themselves.
- */
+/** Whether our user namespace is another than the initial one, where all ids map to themselves. */
 static int read_user_namespace(struct arena *arena) {
 	struct str map, word;
 	struct err ignored;

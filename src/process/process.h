@@ -49,8 +49,5 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 /** Find out which container this is, and what shows it. */
 struct container_mark container_read(struct arena *arena, const char *root, const struct env *env);
 
-/**
- * Read the ignored and blocked signals and the seccomp mode from the text of /proc/self/status into
- * @out. A missing field leaves its value unchanged.
- */
+/** Read signals and seccomp from the text of /proc/self/status. What is missing stays as it was. */
 void process_read_status(struct str status, struct process *out);

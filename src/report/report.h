@@ -51,23 +51,14 @@ struct report_line {
 	_Alignas(16) char memory[1536];
 };
 
-/**
- * Report to @file, with the rights of the program, whoever named it. A relative path is below the
- * current working directory. Nothing is opened yet.
- */
+/** Report to @file, by the program's rights; relative paths are below the current folder. Opened later. */
 void report_open(struct report *report, struct arena *arena, struct access *access,
 		 const struct setting *file);
 
-/**
- * Get the memory for all lines on the run of @program now: later there may be none left, and a
- * PID 1 must not fail then.
- */
+/** Get the memory for all lines on @program's run now: a PID 1 must not fail for lack of it later. */
 void report_reserve(struct report *report, struct arena *arena, const char *program);
 
-/**
- * Begin the line of @event, which happens now: write the members that all lines have, and begin the
- * object @event. The caller adds its members.
- */
+/** Begin the line of @event, now, with what all lines have, and the object @event, for the caller to fill. */
 struct json *report_begin(const struct report *report, struct report_line *line, const char *event);
 
 /** Add the member "time": @ms, since 1970 in UTC, in the form of RFC 3339. */

@@ -13,6 +13,7 @@
 
 /**
  * Append @line to the file @path, if it exists. @if_empty: only if it is still empty.
+ * TERMINATION_LOG gets no words of a probe, of "kubectl exec", or of a distinit below another.
  * Before the program's rights are known, only TERMINATION_LOG itself is written to.
  * A failure changes nothing for the job, so there is none.
  */

@@ -27,10 +27,7 @@
 #define MPI_MASTER "AZ_BATCHAI_MPI_MASTER_NODE"
 #define NODES	   "AZ_BATCH_NODE_LIST"
 
-/**
- * Use the list of nodes only if its length matches the number of nodes and the master is first.
- * Otherwise its order may differ from that of the ranks.
- */
+/** Use the list only if it is complete and begins with the master: its order may not be the ranks'. */
 static int read_list(struct input *in, struct placement *out, struct err *err) {
 	const char *list = env_value(in->env, NODES), *master = env_value(in->env, "MASTER_ADDR");
 	struct hosts hosts;

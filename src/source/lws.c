@@ -33,10 +33,7 @@ static uint32_t index_of(struct str leader, struct str name) {
 	return worker ? pod.index : UNKNOWN;
 }
 
-/**
- * Count the containers of each pod, if some pod has several: each is a JAX process. A pod that is
- * not listed has one container, without a TPU.
- */
+/** Count the containers of pods, if some have several: each is a JAX process. An unlisted pod has one. */
 static void count_containers(const struct input *in, struct str leader, uint32_t n, struct placement *out) {
 	struct str rest = str_of(env_value(in->env, TPUS)), name;
 	uint32_t *counts = arena_array(in->arena, n, sizeof(*counts));

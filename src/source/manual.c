@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * A cluster given on the command line: --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N.
- * Without --node-rank, distinit looks for this machine in the list.
- */
+/** --hosts=HOSTLIST (DISTINIT_HOSTS) with --node-rank=N; without that, this machine is looked for in it. */
 
 #include "cluster/hostlist.h"
 #include "cluster/source.h"

@@ -94,10 +94,7 @@ static bool cut_word(struct str *rest, struct str *word) {
 	return end > 0;
 }
 
-/**
- * Whether @name is an IPv6 address without brackets: several colons, and no byte that such an
- * address cannot have.
- */
+/** Whether @name is an IPv6 address without brackets: several colons, and no byte that it cannot have. */
 static bool is_bare_ipv6(struct str name) {
 	size_t end = str_find(name, '%'), colons = 0;
 	for (size_t i = 0; i < end; i++) {

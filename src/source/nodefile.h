@@ -13,10 +13,7 @@
 /** Largest file of nodes: one line per slot of a very large job. */
 #define NODEFILE_BYTES ((size_t)16 << 20)
 
-/**
- * The form of the lines in a file. Blank lines, and a CR at the end of a line, are ignored in all
- * forms.
- */
+/** The form of the lines. Blank lines, and a CR at the end of a line, are ignored in all forms. */
 enum nodefile_form {
 	/** A name; each line is one slot. */
 	NODEFILE_NAMES,
@@ -62,10 +59,7 @@ int slots_read(struct str text, uint32_t *slots);
 /** Put the collected nodes into out->hosts and out->slots. */
 void node_list_finish(struct node_list *nodes, struct placement *out);
 
-/**
- * Collect the nodes of @text, whose lines have the form @form.
- * Returns 0; -EINVAL or -E2BIG with the wrong line.
- */
+/** Collect the nodes of @text, in the form @form. Returns 0; -EINVAL or -E2BIG with the wrong line. */
 int nodefile_parse(struct node_list *nodes, struct str text, enum nodefile_form form, struct err *err);
 
 /**
@@ -81,9 +75,6 @@ int nodefile_read_setting(struct input *in, const struct setting *setting, enum 
 int nodefile_read(struct input *in, const char *name, const char *path, enum nodefile_form form,
 		  struct placement *out, struct err *err);
 
-/**
- * The same for a list that is the value of variable @name: "n1:8,n2:8".
- * Returns 0; -EINVAL.
- */
+/** The same for a list in the variable @name: "n1:8,n2:8". Returns 0; -EINVAL. */
 int nodefile_list(struct input *in, const char *name, const char *list, char separator, struct placement *out,
 		  struct err *err);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Names of pods. Kubernetes and its operators number them: "train-2.svc" is number 2 of
- * "train-*.svc".
- */
+/** Names of pods, which Kubernetes and its operators number: "train-2.svc" is number 2 of "train-*.svc". */
 
 #include "base/buf.h"
 #include "cluster/cluster.h"
@@ -17,17 +14,13 @@ struct pod_name {
 	struct str suffix;
 };
 
-/**
- * Split @name. Returns whether its first label ends with '-' and a number; *@out is set only then.
- */
+/** Split @name into *@out. Returns whether its first label ends with '-' and a number; else *@out stays. */
 bool pod_read(struct str name, struct pod_name *out);
 
 /** The first label of @name: everything before the first dot. */
 struct str pod_label(struct str name);
 
-/**
- * Whether the first label of @name ends with @end, such as "-master-0", after at least one byte.
- */
+/** Whether the first label of @name ends with @end, such as "-master-0", after at least one byte. */
 bool pod_is_first(struct str name, struct str end);
 
 /** The end of the name of the pod of rank 0, if masters and workers are numbered separately. */

@@ -169,10 +169,7 @@ static struct row_value pick(const struct input *in, struct str names) {
 	return out;
 }
 
-/**
- * Append what {@name} stands for, and add its variable to @text, whose value is NULL if it is not
- * set.
- */
+/** Append what {@name} stands for, and its variable to @text; its value is NULL if it is not set. */
 static void put_value(const struct input *in, struct str name, uint32_t i, struct buf *out,
 		      struct row_value *text) {
 	size_t number = str_find(name, '#');

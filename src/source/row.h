@@ -86,10 +86,7 @@ struct row_word {
 /** Cut the next word off *@text. Returns whether there was one. */
 bool row_next(const char **text, struct row_word *out);
 
-/**
- * A row as it is read: the value behind '=' of each field, its p is NULL: the row has no such
- * field.
- */
+/** A row as it is read: of each field, what stands behind '='. p is NULL: the row has no such field. */
 struct row {
 	struct str variables[ROW_FIELDS];
 	struct str patterns[ROW_FIELDS];
@@ -127,21 +124,13 @@ struct row_value row_value(const struct input *in, struct str variables, uint32_
 /** Whether @value is like one of @patterns, "P*|Q"; true if there are none. */
 bool row_is_like(const struct input *in, const char *value, struct str patterns);
 
-/**
- * Whether the conditions in @text hold. *@by is set to the variable of the first, if there is one.
- */
+/** Whether the conditions in @text hold. *@by is the variable of the first, if there is one. */
 bool row_holds(const struct input *in, const char *text, const char **by);
 
-/**
- * The same for a row of the table: returns the variable by which its manager is recognised, or
- * NULL. The first word of the row must be a condition.
- */
+/** The variable by which the row @text, which begins with a condition, is recognised; or NULL. */
 const char *row_detect(const struct input *in, const char *text);
 
-/**
- * Fill in @out from the variables of the row @text, which was recognised by @by.
- * Returns 0; -EINVAL with a message that names the variable.
- */
+/** Fill in @out from the row @text, recognised by @by. Returns 0; -EINVAL, which names the variable. */
 int row_read(struct input *in, const char *text, const char *by, struct placement *out, struct err *err);
 
 /** The variables that the row @text names, then NULL, in the form of READS(). */

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * Managers that need only a row, in the language of row.h. The values follow the documentation of
- * each manager.
- */
+/** Managers that need only a row, in the language of row.h, by the documentation of each. */
 
 #include "cluster/source.h"
 #include "source/batch.h"

@@ -40,9 +40,7 @@ static const char *platform_detect(const struct input *in) {
 	return input_has_file(in, FILE_PATH) ? FILE_PATH : NULL;
 }
 
-/**
- * Put the hosts of @array into @out, and find this node by its name @self. @from names the source.
- */
+/** Put the hosts of @array into @out, and find this node by its name @self. @from names the source. */
 static int take_hosts(struct input *in, const char *from, const char *key, const cJSON *array,
 		      const char *self, struct placement *out, struct err *err) {
 	struct json_hosts hosts = {.text = BUF(in->arena)};

@@ -22,13 +22,8 @@ bool slurm_in_step(const struct env *env);
 /** The largest number of groups; Slurm's own limit is lower (MAX_HET_JOB_COMPS). */
 #define SLURM_HET_GROUPS_MAX 128
 
-/**
- * Fill in @out from the job's variables: the hosts of the whole job, but no tasks. Returns 0;
- * -EINVAL.
- */
+/** Fill in @out from the job's variables: the hosts of the whole job, but no tasks. Returns 0; -EINVAL. */
 int slurm_read_job(struct input *in, struct placement *out, struct err *err);
 
-/**
- * Set out->layout and out->master for a step whose hosts and node rank are set. Returns 0; -EINVAL.
- */
+/** Set out->layout and out->master for a step whose hosts and node rank are set. Returns 0; -EINVAL. */
 int slurm_read_layout(struct input *in, struct placement *out, struct err *err);

@@ -19,10 +19,7 @@
 /** The file has one line per task of the step. */
 #define HOSTFILE_BYTES ((size_t)16 << 20)
 
-/**
- * The host of rank 0 in a host file: its first name. A line is a comment or a list of names, each
- * with an optional "*COUNT".
- */
+/** The host of rank 0: the first name of a host file, in which a line is a comment or names with "*COUNT". */
 static struct str first_host(struct str text) {
 	struct str line;
 	while (str_cut(&text, '\n', &line)) {

@@ -192,10 +192,7 @@ static uint32_t find_master(const struct job *job, struct str addr) {
 	return m;
 }
 
-/**
- * Keep only the tasks of the master and the workers, according to the pytorch plugin. Their names
- * may differ from "master" and "worker".
- */
+/** Keep only the master's and workers' tasks, by the pytorch plugin, which may have other names for them. */
 static int keep_pytorch(struct input *in, struct job *job, struct err *err) {
 	struct str addr = str_of(env_value(in->env, ADDR));
 	uint32_t size, m = find_master(job, addr), w = job->n, other = w;

@@ -39,10 +39,7 @@ static int fail(const struct budget *b, const char *what, int code, struct err *
 		       strerror(code));
 }
 
-/**
- * Parse the file's text. An empty file is a new budget. What follows the fourth line is of version
- * 0.2.0, and not needed. Returns 0; -EINVAL.
- */
+/** Parse the text; an empty file is a new budget. The fifth line on is 0.2.0's. Returns 0; -EINVAL. */
 static int parse(const struct budget *b, struct book *book, struct err *err) {
 	static const char *const words[] = {"distrun budget 1", "limit ", "used ", "at "};
 	uint64_t *const numbers[] = {NULL, &book->limit_ms, &book->used_ms, &book->at_ms};
@@ -74,10 +71,7 @@ static int lock(const struct budget *b, int fd, struct err *err) {
 	return info.st_nlink ? 0 : -EAGAIN;
 }
 
-/**
- * Open and lock the file; create it if @flags has O_CREAT. Wait up to @wait_ms for the lock. Returns
- * the file descriptor; a negative errno.
- */
+/** Open and lock the file, or create it (@flags: O_CREAT), within @wait_ms. Returns it; a negative errno. */
 static int open_locked(const struct budget *b, int flags, uint64_t wait_ms, struct err *err) {
 	uint64_t until = clock_now_ms() + wait_ms;
 	for (;;) {

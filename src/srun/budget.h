@@ -37,10 +37,7 @@ struct budget {
 	uint64_t used_before_ms;
 	/** This run has begun, so its time counts. */
 	bool joined;
-	/**
-	 * The time of its last entry on the monotonic clock, and the time used by then. Both in
-	 * milliseconds.
-	 */
+	/** In milliseconds: when its last entry was, on the monotonic clock, and the time used by then. */
 	uint64_t entered_at;
 	uint64_t entered_ms;
 };
@@ -58,20 +55,11 @@ static inline bool budget_is_used_up(const struct budget *budget) {
 	return budget->used_ms >= budget->limit_ms;
 }
 
-/**
- * This run begins. Returns 0, also if the budget is used up: then it has not joined; or the
- * negative errno of what failed.
- */
+/** This run begins. Returns 0, also without joining a used-up budget; or a negative errno. */
 int budget_join(struct budget *budget, struct err *err);
 
-/**
- * This run continues: make an entry. If that fails, the next entry tries again, and `used_ms`
- * meanwhile follows the clock.
- */
+/** Make an entry. If that fails, the next one tries again; `used_ms` follows the clock meanwhile. */
 void budget_beat(struct budget *budget);
 
-/**
- * This run has ended. Returns 0; or the negative errno of what failed: then the time since the last
- * entry is not counted.
- */
+/** This run has ended. Returns 0; or a negative errno: the time since the last entry is not counted. */
 int budget_leave(struct budget *budget, struct err *err);

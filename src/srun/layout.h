@@ -20,9 +20,7 @@ struct layout {
 	uint32_t tasks_per_node;
 	/** 0: Slurm decides. */
 	uint32_t cpus_per_task;
-	/**
-	 * Distribute ranks round-robin over the nodes, instead of filling one node after the other.
-	 */
+	/** Distribute ranks round-robin over the nodes, instead of filling one after the other. */
 	bool cyclic;
 	/** The generic resource of the first node; NULL: none. */
 	const char *gres;

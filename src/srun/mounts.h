@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Folders of the host to mount in a container: lists of SOURCE[:TARGET[:ro|rw]], joined by commas,
- * in Singularity's format.
- */
+/** The host's folders for a container: SOURCE[:TARGET[:ro|rw]], joined by commas, as Singularity's. */
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -37,10 +34,7 @@ int mounts_add(struct mounts *mounts, const char *from, struct str list, struct 
 /** Add one. Its paths may contain any bytes except ',' and ':'. Returns 0 or -EINVAL. */
 int mounts_add_one(struct mounts *mounts, const struct mount *mount, struct err *err);
 
-/**
- * Check that all sources exist. Returns 0; or the negative errno of the first that does not, named
- * in @err.
- */
+/** Check that all sources exist. Returns 0; or the first one's negative errno, named in @err. */
 int mounts_check(const struct mounts *mounts, struct err *err);
 
 /** The path in the container for the absolute host @path, in the arena; NULL: not mounted. */

@@ -22,10 +22,7 @@ struct nodes {
 /** Timeout for an answer of Slurm's tools, in milliseconds. */
 #define NODES_ASK_MS 10000
 
-/**
- * Read SLURM_JOB_CPUS_PER_NODE, such as "8(x2),4". Returns the least of its numbers; 0 if it cannot
- * be parsed.
- */
+/** The least number of SLURM_JOB_CPUS_PER_NODE, such as "8(x2),4"; 0 if it cannot be parsed. */
 uint32_t nodes_least_cpus(struct str text);
 
 /**

@@ -15,10 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/**
- * Only this much of a line is examined. srun's lines are short, and it abbreviates long lists of
- * tasks.
- */
+/** Only this much of a line is examined: srun's lines are short, with long lists abbreviated. */
 #define LINE_MAX 1024
 
 /** Timeout for the end of the stream, in seconds: another process may have inherited stderr. */
@@ -115,10 +112,7 @@ static void look(struct partial_line *partial, struct str text) {
 	}
 }
 
-/**
- * Relay what comes from @fd to stderr. If writing fails, the rest is dropped: srun must not block
- * on it.
- */
+/** Relay what comes from @fd to stderr. If writing fails, the rest is dropped: srun must not block on it. */
 static void hand_on(int fd, struct relay_shared *shared) {
 	static struct partial_line partial;
 	static char block[16384];
@@ -159,10 +153,7 @@ static _Noreturn void be_relay(const int ends[2], struct relay_shared *shared) {
 	_exit(0);
 }
 
-/**
- * Double-fork: a parent that waits for its children and ends their leftovers must not find the
- * relay.
- */
+/** Double-fork: a parent that waits for its children and ends their leftovers must not find the relay. */
 static int start_apart(const int ends[2], struct relay_shared *shared) {
 	pid_t pid = fork();
 	if (pid == 0) {

@@ -47,9 +47,7 @@ static void apptainer_put(const struct container *c, struct words *words) {
 	put_singularity("apptainer", c, words);
 }
 
-/**
- * Passes on the environment unchanged. Its image is read-only, so a mount target must exist in it.
- */
+/** Passes on the environment unchanged. Its image is read-only: a mount target must exist in it. */
 static void charliecloud_put(const struct container *c, struct words *words) {
 	words_add(words, "ch-run");
 	for (size_t i = 0; i < c->mounts->n; i++) {
@@ -70,10 +68,7 @@ static bool is_folder(const char *image) {
 	return image[0] == '/' && stat(image, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/**
- * Ranks communicate over the host's network and shared memory. The image's variables override the
- * host's, so PATH is the image's.
- */
+/** Ranks share the host's network and memory. The image's variables, such as PATH, override the host's. */
 static void podman_put(const struct container *c, struct words *words) {
 	static const char *const always[] = {"podman",	       "run",	     "--rm",	  "--interactive",
 					     "--network=host", "--ipc=host", "--env-host"};
@@ -193,9 +188,7 @@ int runtime_find(struct arena *arena, const struct env *env, const char *from, c
 		quote(str_of(image)).s);
 }
 
-/**
- * If the runtime cannot create mount targets, refuse one that the image (a folder) does not have.
- */
+/** If the runtime cannot create mount targets, refuse one that the image (a folder) does not have. */
 static int check_targets(const struct runtime *runtime, struct arena *arena, const struct container *c,
 			 struct err *err) {
 	bool shown = !runtime->makes_targets && is_folder(c->image);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Container runtimes: their command lines to run a command in an image, with folders of the host.
- */
+/** Container runtimes: their command lines to run a command in an image, with folders of the host. */
 
 #include "base/words.h"
 #include "env/env.h"
@@ -30,21 +28,13 @@ struct runtime {
 	const char *program;
 	/** Whether it uses an image. */
 	bool has_image;
-	/**
-	 * Whether srun starts the container, by options for each component of a step. Else a
-	 * command line precedes the command.
-	 */
+	/** srun starts the container, by options for each component. Else a command line comes first. */
 	bool by_srun;
 	/** Whether the first program is PID 1 of its container, and must act as init. */
 	bool is_init;
-	/**
-	 * Whether it creates mount targets that the image lacks. If not, distinit's folder is
-	 * mounted at /mnt/0.
-	 */
+	/** It creates mount targets that the image lacks. Else distinit's folder is mounted at /mnt/0. */
 	bool makes_targets;
-	/**
-	 * Whether the current folder must be mounted explicitly. Singularity mounts it by itself.
-	 */
+	/** The current folder must be mounted explicitly. Singularity mounts it by itself. */
 	bool wants_current_folder;
 	/** Whether it supports read-only mounts. */
 	bool reads_only;

@@ -123,10 +123,7 @@ static int read_value(const struct site_line *line, int id, struct str text, con
 	return mark == '\'' || words ? 0 : check_literal(line, id, value);
 }
 
-/**
- * Read one line. @script: the file is a shell script. There, the first assignment of each known
- * name counts, and everything else is skipped.
- */
+/** Read a line. In a shell @script, the first assignment of each known name counts, and nothing else. */
 static int read_line(const struct site_line *line, struct str text, bool script, struct site *out) {
 	// An indented line of a script belongs to a function or a condition.
 	struct str trimmed = script ? text : str_trim(text);

@@ -61,18 +61,12 @@ struct site {
 	uint32_t line[SITE_N];
 };
 
-/**
- * Parse @text, the content of the file @path, into @out. The strings are in the arena.
- * Returns 0; or -EINVAL with "PATH:LINE: ..." in @err.
- */
+/** Parse @text of @path into @out, in the arena. Returns 0; or -EINVAL with "PATH:LINE: ..." in @err. */
 int site_parse(struct arena *arena, const char *path, struct str text, struct site *out, struct err *err);
 
 /** Where the file may be. The user's counts if given; else the first that exists. */
 struct site_places {
-	/**
-	 * The user's path, and the option or variable that gives it; NULL: none. The file must
-	 * exist.
-	 */
+	/** The user's path, and what gives it; NULL: none. The file must exist. */
 	const char *given;
 	const char *given_from;
 	/** The system's file. */
@@ -81,10 +75,7 @@ struct site_places {
 	const char *beside;
 };
 
-/**
- * Find and read the file. Without one, @out has no path and no values. Returns 0 or a negative
- * errno.
- */
+/** Find and read the file; @out is empty without one. Returns 0 or a negative errno. */
 int site_read(struct arena *arena, const struct site_places *places, struct site *out, struct err *err);
 
 /** Add a note for each CSRUN_* variable that is not a setting. */

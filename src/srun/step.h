@@ -54,10 +54,7 @@ struct step {
 	char id[16];
 	/** The status was sent to it. Only its end is expected now. */
 	bool status_sent;
-	/**
-	 * Signals that the step got and the caller has not handled yet: bit N-1 stands for signal
-	 * N.
-	 */
+	/** Signals that the step got and the caller has not handled yet: bit N-1 stands for signal N. */
 	uint64_t signals;
 	/** A partial line of its stdout. */
 	char line[64];
@@ -78,10 +75,7 @@ struct step {
  */
 int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct err *err);
 
-/**
- * Start srun for a step with the name @name in job @job_id. Returns 0; or -1 with the state
- * STEP_OVER and `why` set.
- */
+/** Start srun for a step @name in job @job_id. Returns 0; or -1 with the state STEP_OVER and `why`. */
 int step_start(struct step *step, struct arena *arena, const char *name, const char *job_id,
 	       char *const envp[]);
 

@@ -9,10 +9,7 @@
 #include "srun/where.h"
 
 struct surrogate_plan {
-	/**
-	 * The workload. The caller sets argv, envp, path, grace periods and log; the rest is as
-	 * init_plan_preset() sets it.
-	 */
+	/** The workload. The caller sets argv, envp, path, graces and log, after init_plan_preset(). */
 	struct init_plan init;
 	/** Where we are. If it is unsure, squeue is asked while the workload runs. */
 	struct where *where;

@@ -72,10 +72,7 @@ static int make_pipe(int ends[2], int ours) {
 	return 0;
 }
 
-/**
- * Start a program with @theirs as its stdin, stdout and stderr, in its own session, with default
- * signal handling.
- */
+/** Start a program with @theirs as stdin, stdout and stderr, in its own session, with default signals. */
 static int spawn(pid_t *pid, const int theirs[3], char *const argv[], char *const envp[]) {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;

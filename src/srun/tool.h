@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Slurm's tools (srun, squeue, sinfo), as children of ours. Each has its own session, so the
- * terminal's signals do not reach it.
- */
+/** Slurm's tools (srun, squeue, sinfo), each in a session, which the terminal's signals do not reach. */
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -15,10 +12,7 @@
 struct tool {
 	/** 0: not running. */
 	pid_t pid;
-	/**
-	 * Our ends of the pipes to its stdin and from its stdout and stderr; -1: closed. They do
-	 * not block.
-	 */
+	/** Our ends of the pipes to its stdin, from its stdout and stderr; -1: closed. They do not block. */
 	int in;
 	int out;
 	int err;
@@ -42,10 +36,7 @@ int tool_start(struct tool *tool, char *const argv[], char *const envp[], struct
 /** Close the pipes. If the tool runs, kill it with its process group, and reap it. */
 void tool_end(struct tool *tool);
 
-/**
- * Read what has come from *@fd; at end of file, close it and set it to -1. Returns the number of bytes;
- * 0: there are none now.
- */
+/** Read what came from *@fd; at end of file, close it and set it to -1. Returns the bytes; 0: none now. */
 size_t tool_read(int *fd, char *at, size_t size);
 
 /** The end of a tool's stderr. */

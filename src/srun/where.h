@@ -30,10 +30,7 @@ struct where {
 	const char *by;
 	/** The reason, as one clause for people. */
 	const char *why;
-	/**
-	 * Only the variables say that this is a step, and those leak into other jobs. where_ask(),
-	 * or where_question() and where_answer(), find out.
-	 */
+	/** Only variables say so, and those leak into other jobs. where_ask() finds out. */
 	bool unsure;
 };
 
@@ -53,9 +50,7 @@ char **where_question(struct arena *arena, const struct where *where);
 /** Decide by the output of that command; NULL if it failed: then @why is the reason. */
 void where_answer(struct arena *arena, struct where *where, const struct str *printed, const char *why);
 
-/**
- * Run that command, and wait at most @timeout_ms for its answer. Does nothing if @where is sure.
- */
+/** Run that command, for at most @timeout_ms. Does nothing if @where is sure. */
 void where_ask(struct arena *arena, const struct env *env, uint64_t timeout_ms, struct where *where);
 
 /** "none", "batch", "salloc", "interactive" or "step". */

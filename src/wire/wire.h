@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Numbers as they are sent: little-endian. put_...() write at @at and return the end. take_...()
- * take from the front of *@rest, and return whether there was enough.
- */
+/** Little-endian numbers: put_...() return the end; take_...() cut off @rest, and return if they could. */
 
 #include "base/str.h"
 
