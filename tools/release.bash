@@ -156,7 +156,7 @@ release_sbom() {
 # release_wheel ARCH BUILD STAGE EPOCH OUT: distinit for pip.
 release_wheel() {
 	tools/wheel --arch="$1" --version="$(release_version)" --epoch="$4" ${RELEASE_URL:+--url="$RELEASE_URL"} \
-		--program="$2/distinit" --licence=LICENSE --licence="$3/THIRD-PARTY-LICENSES" "$5"
+		--program="$2/distinit" --completions="$3/completions" --licence=LICENSE --licence="$3/THIRD-PARTY-LICENSES" "$5"
 }
 
 # release_files BUILD STAGE ROOT: what both packages install in the same places.

@@ -191,11 +191,14 @@ version() {
 	/usr/bin/python3 -c 'import wheel' || skip "python3-wheel is not installed"
 	/usr/bin/python3 -m wheel unpack --dest unpacked "$wheel"
 	cd "unpacked/$name"
-	same_lines "$(find . -type f -printf '%P\n' | LC_ALL=C sort)" "$(printf '%s\n' "$name.data/scripts/distinit" \
-		"$name.dist-info/"{LICENSE,METADATA,RECORD,THIRD-PARTY-LICENSES,WHEEL} distinit/{__init__.py,environment.py,py.typed})"
+	same_lines "$(find . -type f -printf '%P\n' | LC_ALL=C sort)" "$(printf '%s\n' \
+		"$name.data/data/share/"{bash-completion/completions/distinit,fish/vendor_completions.d/distinit.fish,man/man1/distinit.1,zsh/site-functions/_distinit} \
+		"$name.data/scripts/distinit" "$name.dist-info/"{LICENSE,METADATA,RECORD,THIRD-PARTY-LICENSES,WHEEL} \
+		distinit/{__init__.py,__main__.py,environment.py,py.typed})"
+	grep -x 'Author: the distinit maintainers' "$name.dist-info/METADATA"
 	[ "$(sed -n 's/^Tag: //p' "$name.dist-info/WHEEL" | tr '\n' ' ')" = \
 		"py3-none-manylinux_2_17_$cpu py3-none-manylinux2014_$cpu py3-none-musllinux_1_1_$cpu " ]
-	[ "$(python3 -m zipfile --list "$wheel" | grep -c ' 2023-11-14 22:13:20 ')" -eq 9 ]
+	[ "$(python3 -m zipfile --list "$wheel" | grep -c ' 2023-11-14 22:13:20 ')" -eq 14 ]
 	# The check can fail.
 	cd ../..
 	python3 -m zipfile --extract "$wheel" broken
@@ -222,6 +225,13 @@ same_lines() {
 	[ "$(distinit --hosts=n1,n2 --node-rank=1 -- sh -c 'echo $MASTER_ADDR')" = n1 ]
 	[ "$(distinit --version)" = "distinit $(version)" ]
 	[ "$(python -c 'import distinit.environment, importlib.metadata as m; print(m.version("distinit"))')" = "$(version)" ]
+	[ "$(python -c 'import distinit; print(distinit.__version__)')" = "$(version)" ]
+	[ "$(python -m distinit --version)" = "distinit $(version)" ]
+	[[ -s venv/share/man/man1/distinit.1 && -s venv/share/bash-completion/completions/distinit ]]
+	# In one that is not activated; and into a folder.
+	[ "$(PATH=/usr/bin:/bin venv/bin/python -c 'import distinit, subprocess; print(subprocess.run([distinit.path(), "--version"], stdout=-1, text=True).stdout, end="")')" = "distinit $(version)" ]
+	pip install --no-index --quiet --disable-pip-version-check --target=there "$ONE"/out/*.whl
+	[ "$(PYTHONPATH=there /usr/bin/python3 -c 'import distinit; print(distinit.path())')" = "$PWD/there/bin/distinit" ]
 	# One for another processor is not for this machine.
 	local other=aarch64 wheel
 	[[ $(uname -m) == x86_64 ]] || other=x86_64
@@ -326,8 +336,10 @@ in_bash() {
 		program=$1 name=${1##*/} folder=$2
 		source "$folder/$name.bash"
 		zsh=$(<"$folder/_$name") fish=$(<"$folder/$name.fish")
+		all=--help
+		[[ $program != *distinit ]] || all=--help=all
 		for sub in '' $("$program" --help | sed -n '/^Subcommands/,/^$/s/^  \([a-z]*\)  .*/\1/p'); do
-			for option in $("$program" $sub --help | sed -nE 's/^  (-.,|   ) --([a-z-]+).*/\2/p'); do
+			for option in $("$program" $sub $all | sed -nE 's/^  (-.,|   ) --([a-z-]+).*/\2/p'); do
 				COMP_WORDS=("$name" $sub "--$option") COMP_CWORD=${sub:+2} COMP_CWORD=${COMP_CWORD:-1} COMPREPLY=()
 				"_$name" 2>/dev/null
 				[[ " ${COMPREPLY[*]} " == *" --$option "* || " ${COMPREPLY[*]} " == *" --$option= "* ]] || echo "bash: $sub --$option"
@@ -366,11 +378,18 @@ in_bash() {
 	[ "$(in_bash distinit env --cluster slu)" = slurm ]
 	[ "$(in_bash distinit --frameworks=torchr)" = --frameworks=torchrun ]
 	[ "$(in_bash distinit --signal=TERM:I)" = --signal=TERM:INT ]
+	[ "$(in_bash distinit --frameworks=torch,j)" = --frameworks=torch,jax ]
+	[ "$(in_bash distinit --frameworks = torch,j)" = torch,jax ]
+	[ "$(in_bash distinit --cap-keep=ipc)" = $'--cap-keep=ipc_lock\n--cap-keep=ipc_owner' ]
+	[ "$(in_bash distinit --cap-drop=kill,mkn)" = --cap-drop=kill,mknod ]
+	[ "$(in_bash distinit explain --color = al)" = always ]
+	[ "$(in_bash distinit help exp)" = explain ]
+	[ "$(in_bash distinit managers --format=j)" = --format=json ]
 	in_bash distinit --user=roo | grep -qx -- --user=root
 	[ "$(in_bash distrun where --format=j)" = --format=json ]
 	# The programs take what is offered.
 	local word
-	for word in $(in_bash distinit --for=) $(in_bash distinit --cluster=) $(in_bash distinit --frameworks=) $(in_bash distinit --signal=); do
+	for word in $(in_bash distinit --for=) $(in_bash distinit --cluster=) $(in_bash distinit --frameworks=) $(in_bash distinit --signal=) $(in_bash distinit --cap-drop=); do
 		! "$DISTINIT" --init --wait=1s "$word" -- true 2>&1 | grep -E 'expected|there is no such|is not a signal' || return 1
 	done
 	for word in env wait explain check; do
@@ -392,6 +411,9 @@ in_bash() {
 	in_fish 'distinit --for=d' | grep -qx -- --for=dns
 	in_fish 'distinit explain --format=v' | grep -qx -- --format=vector
 	in_fish 'distinit --cluster=slu' | grep -qx -- --cluster=slurm
+	in_fish 'distinit --frameworks=torch,j' | grep -qx -- --frameworks=torch,jax
+	in_fish 'distinit --cap-keep=ipc_l' | grep -qx -- --cap-keep=ipc_lock
+	[ "$(in_fish 'distinit help exp')" = explain ]
 	in_fish 'distinit --user=roo' | grep -qx -- --user=root
 	[ -z "$(in_fish 'distinit env --kill-g')" ]
 	in_fish 'distinit --init -- mkdi' | grep -qx mkdir
@@ -430,6 +452,9 @@ in_bash() {
 		distinit --for=dn|--for=dns
 		distinit explain --format=vec|--format=vector
 		distinit --cluster=slu|--cluster=slurm
+		distinit --frameworks=torch,ja|--frameworks=torch,jax
+		distinit --cap-keep=ipc_l|--cap-keep=ipc_lock
+		distinit help exp|explain
 		distinit --user=roo|--user=root
 	TYPED
 }
