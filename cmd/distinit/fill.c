@@ -6,10 +6,22 @@
 
 #include <errno.h>
 
+/** How long {master-ip} may take to resolve. */
+#define WAIT_MS ((uint64_t)5 * 60 * 1000)
+#define LOOK_MS 2000
+
 /** Fill the words into *@out. @node_addr: NULL to look it up. */
 static int fill(struct session *s, const char *node_addr, char ***out, struct err *err) {
+	const char *wait = s->settings.value[OPT_WAIT];
+	struct err ignored;
+	// As --wait says; who only looks does not wait.
+	uint64_t ms = s->command == CMD_RUN ? WAIT_MS : LOOK_MS;
+	if (s->command == CMD_RUN && wait && *wait) {
+		settings_duration(&s->settings, OPT_WAIT, &ms, &ignored);
+	}
 	bool shown = s->command == CMD_EXPLAIN && !settings_on(&s->settings, OPT_SHOW_SECRETS);
-	s->fill = (struct fill){.arena = &s->arena, .flow = &s->flow, .node_addr = node_addr, .masks = shown};
+	s->fill = (struct fill){
+		.arena = &s->arena, .flow = &s->flow, .node_addr = node_addr, .wait_ms = ms, .masks = shown};
 	return settings_on(&s->settings, OPT_FILL) ? fill_words(&s->fill, s->settings.arguments, out, err)
 						   : 0;
 }

@@ -22,7 +22,7 @@ static int find_value(struct fill *f, const struct placeholder *p, const char **
 	if (r < 0) {
 		return r;
 	}
-	if (f->masks && p->id == FILL_VARIABLE) {
+	if (f->masks && (p->id == FILL_VARIABLE || p->id == FILL_SPREAD)) {
 		const char *name = arena_text(f->arena, p->name.p, p->name.len);
 		new->value = secret_mask(f->arena, name, new->value);
 	}
@@ -79,6 +79,34 @@ static void hide_values(struct fill *f, const char *word, const char *shown) {
 	}
 }
 
+/** Add the filled @word, or the words of a spread. What is secret by its place is masked in f->values, too. */
+static int add_word(struct fill *f, const char *word, const char *filled, struct words *list,
+		    struct err *err) {
+	struct placeholder p = {0};
+	size_t at, first = list->n;
+	bool escaped, hidden = false;
+	if (placeholder_find(word, 0, &at, &escaped, &p, err) <= 0 || escaped || p.id != FILL_SPREAD ||
+	    (f->masks && strstr(filled, SECRET_MASK))) {
+		words_add(list, filled);
+		hide_values(f, word, secret_word(f->arena, list->at, list->n - 1));
+		return 0;
+	}
+	if (words_split(list, word, str_of(filled), err) < 0) {
+		// Its value may be a secret.
+		return placeholder_refuse(&p,
+					  "its value has an open quote, or, outside of single quotes, one of "
+					  "$`;&|<>()*?, which no shell expands here",
+					  "", err);
+	}
+	for (size_t i = first; i < list->n; i++) {
+		hidden = hidden || strcmp(secret_word(f->arena, list->at, i), list->at[i]) != 0;
+	}
+	for (struct fill_value *v = f->masks && hidden ? f->values : NULL; v; v = v->next) {
+		v->value = str_is(p.text, v->placeholder) ? SECRET_MASK : v->value;
+	}
+	return 0;
+}
+
 int fill_words(struct fill *f, char *const words[], char ***out, struct err *err) {
 	struct words list = WORDS(f->arena);
 	enum role role = ROLE_ALL;
@@ -94,12 +122,9 @@ int fill_words(struct fill *f, char *const words[], char ***out, struct err *err
 		const char *word;
 		any[role] = true;
 		int r = fill_word(f, words[i], ours, &word, err);
+		r = r < 0 || !ours ? r : add_word(f, words[i], word, &list, err);
 		if (r < 0) {
 			return r;
-		}
-		if (ours) {
-			words_add(&list, word);
-			hide_values(f, words[i], secret_word(f->arena, list.at, list.n - 1));
 		}
 	}
 	for (role = ROLE_MASTER; role <= ROLE_WORKERS; role++) {
@@ -109,7 +134,7 @@ int fill_words(struct fill *f, char *const words[], char ***out, struct err *err
 		}
 	}
 	*out = words_vector(&list);
-	return 0;
+	return list.n ? 0 : err_set(err, EINVAL, "the command has no word: its variables are empty");
 }
 
 /** Whether @word has a placeholder that nobody writes by accident. */

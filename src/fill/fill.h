@@ -3,8 +3,8 @@
 
 /**
  * The words of the command, filled (--fill): placeholders become what this run of the flow has
- * found, and words for another role are removed. One pass: a word stays one word, and what was
- * filled in is not filled again. docs/words.md is the contract.
+ * found, and words for another role are removed. One pass: a word stays one word, unless it is a
+ * spread, and what was filled in is not filled again. docs/words.md is the contract.
  */
 
 #include "fill/placeholder.h"
@@ -23,8 +23,10 @@ struct fill {
 	struct arena *arena;
 	/** After flow_derive(). */
 	const struct flow *flow;
-	/** This node's own address, if the caller has it; NULL: look it up when it is needed. */
+	/** This node's own address, and the master's, if the caller has it; NULL: look it up when it is needed. */
 	const char *node_addr;
+	/** How long the master's name may take to resolve. */
+	uint64_t wait_ms;
 	/** Put SECRET_MASK for values that look secret, by their name or by where they stand. For `explain`. */
 	bool masks;
 
@@ -39,16 +41,14 @@ struct fill {
  * all words, and have values in those for this role.
  *
  * Returns 0; -EINVAL: a name that is nearly known, a value that is not known here, a product beyond
- * 2^31, a role without a word. -E2BIG: a word becomes longer than the kernel allows.
+ * 2^31, a role without a word, a spread that no shell would split alike. -E2BIG: a word becomes longer than the kernel allows.
  */
 int fill_words(struct fill *fill, char *const words[], char ***out, struct err *err);
 
 /** The first of @words that looks as if --fill was forgotten: a mark, or a placeholder with a hyphen. */
 const char *fill_forgotten(char *const words[]);
 
-/**
- * The value of @p here (values.c). Returns 0 with *@value and *@why, a clause; -EINVAL.
- */
+/** The value of @p here (values.c). Returns 0 with *@value and *@why, a clause; -EINVAL. */
 int fill_find_value(struct fill *fill, const struct placeholder *p, const char **value, const char **why,
 		    struct err *err);
 

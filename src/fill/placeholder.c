@@ -20,6 +20,7 @@ static const struct {
 	[FILL_LOCAL_WORLD_SIZE] = {"local-world-size", '*'},
 	[FILL_MASTER_PORT] = {"master-port", '*'},
 	[FILL_MASTER_ADDR] = {"master-addr", '\0'},
+	[FILL_MASTER_IP] = {"master-ip", '\0'},
 	[FILL_MASTER] = {"master", '\0'},
 	[FILL_NODE_ADDR] = {"node-addr", '\0'},
 	[FILL_HOSTS] = {"hosts", ':'},
@@ -49,7 +50,9 @@ static int refuse_unknown(const struct placeholder *p, struct err *err) {
 /** Refuse @p, which has @mark after its name, unless it may be meant for another program: {rank:03d}. */
 static int refuse_number(const struct placeholder *p, char mark, struct err *err) {
 	bool foreign = mark == ':' && str_find(p->name, '-') == p->name.len;
-	return foreign ? 0 : placeholder_refuse(p, "expected NUMBER*N, hosts:PORT or workers:PORT", "", err);
+	return foreign ? 0
+		       : placeholder_refuse(p, "expected NUMBER*N, NUMBER*NAME, hosts:PORT or workers:PORT",
+					    "", err);
 }
 
 /** Read what is between the braces of @p->text, which ends with the only '}' in it. As placeholder_find(). */
@@ -58,7 +61,11 @@ static int read_name(struct placeholder *p, struct err *err) {
 	p->id = FILL_VARIABLE;
 	p->name = (struct str){inner, p->text.len - 2};
 	p->number = (struct str){0};
-	if (strspn(inner, CAPITALS) > 0 && strspn(inner, CAPITALS DIGITS) == p->name.len) {
+	size_t variable = strspn(inner, CAPITALS) ? strspn(inner, CAPITALS DIGITS) : 0;
+	bool spread = variable && strncmp(inner + variable, "...}", 4) == 0;
+	if (spread || (variable && variable == p->name.len)) {
+		p->id = spread ? FILL_SPREAD : FILL_VARIABLE;
+		p->name.len = variable;
 		return 1;
 	}
 	p->name.len = strspn(inner, LETTERS "-_");
@@ -67,7 +74,8 @@ static int read_name(struct placeholder *p, struct err *err) {
 	if (p->name.len == 0 || !strchr("}*:", *mark)) {
 		return 0;
 	}
-	p->number = (struct str){mark + 1, plain ? 0 : strspn(mark + 1, DIGITS)};
+	bool named = *mark == '*' && strspn(mark + 1, CAPITALS);
+	p->number = (struct str){mark + 1, plain ? 0 : strspn(mark + 1, named ? CAPITALS DIGITS : DIGITS)};
 	bool whole = plain || (p->number.len && mark[1 + p->number.len] == '}');
 	for (size_t i = 0; i < N_NAMES; i++) {
 		if (str_is(p->name, names[i].name)) {
@@ -89,6 +97,9 @@ int placeholder_find(const char *word, size_t from, size_t *at, bool *escaped, s
 			*escaped = *at > from && p[-1] == '\\';
 			out->text = (struct str){p, len};
 			int r = read_name(out, *escaped ? &ignored : err);
+			if (r > 0 && out->id == FILL_SPREAD && !*escaped && (p != word || p[len])) {
+				return placeholder_refuse(out, "it has to be a word of its own", "", err);
+			}
 			if (r != 0) {
 				return *escaped ? 1 : r;
 			}

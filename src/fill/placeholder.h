@@ -5,7 +5,7 @@
  * The syntax of --fill: the placeholders in a word, and the words that mark a role. Their values
  * are not known here.
  *
- * A placeholder is {NAME} or, for some names, {NAME*N} or {NAME:PORT}. All other braces are text: a
+ * A placeholder is {NAME} or, for some names, {NAME*N}, {NAME*VARIABLE} or {NAME:PORT}; or {VARIABLE...}. All other braces are text: a
  * shell's ${NAME}, JSON, {}, doubled braces, Python's {rank:03d}.
  */
 
@@ -20,12 +20,15 @@ enum placeholder_id {
 	FILL_LOCAL_WORLD_SIZE,
 	FILL_MASTER_PORT,
 	FILL_MASTER_ADDR,
+	FILL_MASTER_IP,
 	FILL_MASTER,
 	FILL_NODE_ADDR,
 	FILL_HOSTS,
 	FILL_WORKERS,
 	/** A variable: a name of capitals, digits and '_'. */
 	FILL_VARIABLE,
+	/** A whole word, {NAME...}: the words of that variable. */
+	FILL_SPREAD,
 };
 
 struct placeholder {
@@ -34,7 +37,7 @@ struct placeholder {
 	struct str text;
 	/** The name, without '*', ':' and what follows. */
 	struct str name;
-	/** The digits after '*' or ':'; empty: there are none. */
+	/** The digits after '*' or ':', or the variable after '*'; empty: there are none. */
 	struct str number;
 };
 

@@ -11,6 +11,7 @@
 #include "fill/fill.h"
 #include "flow/master.h"
 #include "net/interface.h"
+#include "net/own.h"
 
 #include <errno.h>
 #include <string.h>
@@ -163,11 +164,18 @@ static int find_number(struct search *s, uint32_t *out) {
 static int put_number(struct search *s) {
 	uint32_t number = 0;
 	uint64_t factor = 1;
+	// A variable's name begins with no digit.
+	bool named = s->number.len && *s->number.p > '9';
 	int r = find_number(s, &number);
 	if (r < 0) {
 		return r;
 	}
-	if ((s->number.len && num_read(s->number, PRODUCT_MAX, &factor) < 0) ||
+	const char *value = named ? env_find(s->flow->env, s->number) : NULL;
+	if (named && num_read(str_of(value ? value : ""), UINT32_MAX, &factor) < 0) {
+		return err_set(s->err, EINVAL, "%s: the variable %.*s is %s", quote(s->what).s,
+			       (int)s->number.len, s->number.p, value ? "no number" : "not set");
+	}
+	if ((!named && s->number.len && num_read(s->number, PRODUCT_MAX, &factor) < 0) ||
 	    number * factor > PRODUCT_MAX) {
 		return err_set(s->err, EINVAL, "%s: the product with %u is beyond 2^31", quote(s->what).s,
 			       number);
@@ -209,12 +217,16 @@ static int put_hosts(struct search *s) {
 	return 0;
 }
 
+static bool one_node(const struct search *s) {
+	const struct cluster *c = s->cluster;
+	return c && (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size));
+}
+
 /** This node's own address. */
 static int put_node_addr(struct search *s) {
 	const struct cluster *c = s->cluster;
 	const char **address = &s->fill->node_addr;
-	bool one_node = c && (c->nnodes == 1 || (c->launcher && c->task.local_size == c->task.world_size));
-	if (s->alone || one_node) {
+	if (s->alone || one_node(s)) {
 		s->why = SAME_NODE;
 		buf_puts(&s->out, LOOPBACK);
 		return 0;
@@ -248,6 +260,46 @@ static int find_master_addr(struct search *s, const char **out) {
 	return master_host(s->flow, out, s->err);
 }
 
+/** The address of the master's name: on the master itself, one of its own. */
+static int put_master_ip(struct search *s) {
+	const char *known = s->alone || one_node(s) ? LOOPBACK : s->fill->node_addr;
+	struct wait_for wait = {.host = known, .timeout_ms = s->fill->wait_ms};
+	struct wait_end end = {0};
+	struct watch watch;
+	struct addresses found = {0};
+	uint32_t rank = 1, i = 0;
+	int r = known ? 0 : find_master_addr(s, &wait.host);
+	if (known || r < 0) {
+		buf_puts(&s->out, known ? known : "");
+		return r;
+	}
+	r = wait_until_up(&wait, &end);
+	if (r == 0 && watch_begin(&watch, &wait) == 0) {
+		r = lookup(&watch, wait.host, 1, &found);
+		watch_done(&watch);
+	}
+	const char *host = quote(str_of(wait.host)).s;
+	if (r < 0 || !found.n || end.loopback) {
+		return err_set(s->err, EINVAL, "{master-ip}: %s %s%s", host,
+			       end.loopback ? "is the loopback here, which other nodes cannot reach"
+					    : "does not resolve: ",
+			       end.loopback ? "" : end.failure.text);
+	}
+	bool master = !s->job_script && find_node_rank(s, &rank) == 0 && rank == 0;
+	while (master && i < found.n && !own_address(&found.at[i])) {
+		i++;
+	}
+	if (i == found.n) {
+		return err_set(s->err, EINVAL,
+			       "{master-ip}: %s is no address of this node, which is the master", host);
+	}
+	char text[ADDRESS_TEXT];
+	address_text(&found.at[i], text);
+	buf_puts(&s->out, text);
+	s->why = arena_format(s->out.arena, "the address of %s", host);
+	return 0;
+}
+
 /** The master's address, or ADDR:PORT. */
 static int put_master(struct search *s) {
 	const char *addr = NULL;
@@ -272,6 +324,9 @@ static int put_master(struct search *s) {
 
 static int put_variable(struct search *s, const struct placeholder *p) {
 	const char *value = env_find(s->flow->env, p->name);
+	if (!value && p->id == FILL_SPREAD) {
+		value = "";
+	}
 	if (!value) {
 		return placeholder_refuse(p, "the variable is not set", "", s->err);
 	}
@@ -287,10 +342,13 @@ static int put_value(struct search *s, const struct placeholder *p) {
 		return put_master(s);
 	case FILL_NODE_ADDR:
 		return put_node_addr(s);
+	case FILL_MASTER_IP:
+		return put_master_ip(s);
 	case FILL_HOSTS:
 	case FILL_WORKERS:
 		return put_hosts(s);
 	case FILL_VARIABLE:
+	case FILL_SPREAD:
 		return put_variable(s, p);
 	default:
 		return put_number(s);

@@ -431,3 +431,27 @@ assert json.load(sys.stdin)["command"] == {"words": ["./show", "33", "0"], "role
 	[[ $status -eq 0 && $output == '<1>' ]]
 	grep -q '"event": "started".*"./show"' report2
 }
+
+@test "fill: {master-ip} is an address, on the master one of its own, and never the loopback among several nodes" {
+	distinit -- --fill -- echo '{master-ip}'
+	[[ $status -eq 0 && $output == 127.0.0.1 ]]
+	distinit -- --hosts=192.0.2.1,192.0.2.2 --node-rank=1 --fill -- echo '{master-ip}'
+	[[ $status -eq 0 && $output == 192.0.2.1 ]]
+	distinit -- --hosts=192.0.2.1,192.0.2.2 --node-rank=0 --fill -- echo '{master-ip}'
+	refuses_with "{master-ip}: '192.0.2.1' is no address of this node, which is the master"
+	distinit -- --hosts=localhost,192.0.2.2 --node-rank=1 --fill -- echo '{master-ip}'
+	refuses_with "{master-ip}: 'localhost' is the loopback here, which other nodes cannot reach"
+	distinit -- --hosts=a.invalid,192.0.2.2 --node-rank=1 --wait=1s --for=dns --fill -- echo '{master-ip}'
+	[[ $status -eq 124 && -z $output ]]
+}
+
+@test "fill: explain shows each word of a spread by itself, and none that is secret" {
+	distinit ARGS="--max-len '4 0' x" -- explain --fill -- vllm '{ARGS...}'
+	[[ $status -eq 0 && $output == *"vllm --max-len '4 0' x"* ]]
+	distinit ARGS="--api-key s3cr3t1234" -- explain --fill -- vllm '{ARGS...}'
+	[[ $status -eq 0 && $output != *s3cr3t1234* ]]
+	distinit MORE="s3cr3t1234 x" -- explain --fill -- vllm --api-key '{MORE...}'
+	[[ $status -eq 0 && $output != *s3cr3t1234* ]]
+	distinit ARGS="--api-key s3cr3t1234 '" -- explain --fill -- vllm '{ARGS...}'
+	[[ $output != *s3cr3t1234* && $stderr != *s3cr3t1234* ]]
+}
