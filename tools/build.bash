@@ -7,7 +7,7 @@
 readonly PKGS_BUILD="gcc libc6-dev linux-libc-dev musl-tools binutils meson ninja-build dpkg-dev xz-utils"
 
 word_build() {
-	local arch='' to=build/distinit
+	local arch='' to
 	while (($#)); do
 		case $1 in
 		--arch=*) arch=${1#--arch=} ;;
@@ -20,6 +20,7 @@ word_build() {
 		to=build-$arch/distinit
 	else
 		build_native
+		return
 	fi
 	say "$to: $(stat -c %s "$to") bytes, static"
 }
@@ -27,7 +28,10 @@ word_build() {
 build_native() {
 	need "$PKGS_BUILD"
 	build_static
-	say "build/distrun: $(stat -c %s build/distrun) bytes, static"
+	local to
+	for to in build/distinit build/distrun; do
+		say "$to: $(stat -c %s "$to") bytes, static"
+	done
 }
 
 build_static() {

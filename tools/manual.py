@@ -16,6 +16,7 @@ import textwrap
 import tables
 
 WIDTH = 80
+LONG = 40
 # A token of a text, with the brackets and the punctuation around it.
 TOKEN = re.compile(r"(?P<open>\(?)(?P<core>(?<!\w)'[^']+'(?!\w)|[^\s(]\S*?)(?P<close>[.,;:)]*)(?=\s|$)\s*")
 VARIABLE = re.compile(r"_?[A-Z][A-Z0-9]*_[A-Za-z0-9_*]*|RANK|INDEX|NNODES|NHOSTS|ARC|HOME|USER|LOGNAME")
@@ -90,6 +91,8 @@ def as_mdoc(text: str, style: Style) -> list[str]:
 
     for token in TOKEN.finditer(text):
         name = macro(token["core"], style)
+        if len(name) > LONG:
+            name = re.sub(r"(?<=[-.])(?=\{)", r"\\:", name)  # a line may end there
         if name:
             flush()
             kind, _, rest = name.partition(" ")

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev test: runs "meson test", and adds up the results.
+# ./dev test: runs "meson test", and adds up the results, on this machine or in another release of Debian.
 
 readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev bats python3 python3-jsonschema python3-yaml mandoc procps util-linux strace iproute2"
-readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables catatonit tini dumb-init busybox-static iproute2 docker.io charliecloud-runtime podman-compose python3-yaml"
+readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables catatonit tini dumb-init busybox-static iproute2 docker.io runsc charliecloud-runtime podman-compose python3-yaml"
 readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost python3-distributed $PKGS_CONTAINERS"
+# Some releases do not have these, or have them in another package.
+readonly PKGS_ENGINES_IF_ANY="docker-cli condor libpmix2t64"
 
 # run_tests DIR OPTION...: run the tests. The tally reports failures, from Meson's log. Failed tests
 # run once more, alone, because real engines sometimes time out on a busy machine. The tally names
@@ -28,18 +30,67 @@ run_tests() {
 		true
 }
 
+# in_root SUITE ARG...: "./dev test --all ARG..." in that release of Debian, with its engines. Its root and all that is built
+# there stay in build-deps.
+in_root() {
+	local folder=$DEPS/root-$1 words
+	[[ $1 =~ ^[a-z]+$ ]] || die "test: --root takes a release of Debian, such as trixie, not '$1'"
+	[[ $EUID -eq 0 ]] || die "test: only root can make a root of its own"
+	mkdir -p "$DEPS"
+	exec {ROOT_LOCK}>"$folder.lock"
+	flock "$ROOT_LOCK"
+	if [[ ! -d $folder ]]; then
+		say "installing Debian $1 in $folder"
+		rm -rf --one-file-system "$folder.new"
+		step "root-$1" "Is the network up? Does the archive have '$1'?" tools/fresh-root make "$folder.new" "$1"
+		mv "$folder.new" "$folder"
+	fi
+	copy_tree "$folder/root/distinit"
+	printf -v words ' %q' "REQUIRE_SUITES=${REQUIRE_SUITES-}" "IN_ROOT=$1" ./dev test --all "${@:2}"
+	say "testing in $folder"
+	tools/fresh-root run "$folder" "cd ~/distinit && env$words"
+}
+
+# copy_tree FOLDER: the tree as it is, without what is built; what an earlier copy had, and the tree has no more, goes.
+copy_tree() {
+	local list
+	list=$(mktemp)
+	mkdir -p "$1/build-deps" "$1/$TARBALLS"
+	git -c safe.directory="$PWD" ls-files --cached --others --exclude-standard --deduplicate |
+		while IFS= read -r file; do [[ ! -e $file && ! -L $file ]] || printf '%s\n' "$file"; done | sort >"$list"
+	[[ ! -f $1/build-deps/copied ]] || (cd "$1" && comm -13 "$list" build-deps/copied | xargs --no-run-if-empty -d '\n' rm -f)
+	tar --create --verbatim-files-from --files-from="$list" | tar --extract --directory="$1"
+	cp --update "$TARBALLS"/* "$1/$TARBALLS/" 2>/dev/null || true
+	mv "$list" "$1/build-deps/copied"
+}
+
+# known PACKAGE...: print those that this release has.
+known() {
+	local package
+	for package; do
+		[[ -z $(apt-cache madison "$package" 2>/dev/null) ]] || printf '%s ' "$package"
+	done
+}
+
 word_test() {
-	local all='' native='' suite
+	local all='' native='' root='' suite
 	local -a suites=() strict=()
 	while (($#)); do
 		case $1 in
 		--all) all=yes ;;
 		--native) native=yes ;;
-		-*) die "test: unknown option '$1'" "./dev test [--all] [--native] [SUITE]..." ;;
+		--root=*) root=${1#*=} ;;
+		-*) die "test: unknown option '$1'" "./dev test [--all] [--native] [--root=RELEASE] [SUITE]..." ;;
 		*) suites+=("--suite=$1") ;;
 		esac
 		shift
 	done
+
+	if [[ -n $root ]]; then
+		((${#suites[@]})) || suites=(--suite=engines --suite=rollcall)
+		in_root "$root" "${suites[@]#--suite=}"
+		return
+	fi
 
 	local -a selection=(--no-suite=engines --no-suite=kubernetes)
 	[[ -z $all ]] || selection=(--no-suite=kubernetes)
@@ -47,13 +98,17 @@ word_test() {
 	# Where a test may not be skipped, as no other machine runs it, nor be slow (.ci/run).
 	for suite in ${REQUIRE_SUITES-}; do strict+=("--strict=$suite" --times); done
 
-	need "$PKGS_TEST${all:+ $PKGS_ENGINES $PKGS_PACKAGING}"
+	# In another release, its engines are what matters.
+	local packaging=$PKGS_PACKAGING more=$all
+	[[ -z ${IN_ROOT-} ]] || packaging='' more=''
+	# shellcheck disable=SC2086 # words
+	need "$PKGS_TEST${all:+ $PKGS_ENGINES $(known $PKGS_ENGINES_IF_ANY) $packaging}"
 	build_static
 	# In a subshell: if the build fails, for example without a network, its tests are skipped.
-	[[ -z $all || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
+	[[ -z $more || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
 	# The same; fuzz/random.sh is skipped then.
 	# shellcheck disable=SC2046 # a word each
-	[[ -z $all ]] || (build_fuzz $(fuzz_targets)) || say "no build of the fuzz targets"
+	[[ -z $more ]] || (build_fuzz $(fuzz_targets)) || say "no build of the fuzz targets"
 	local -a builds=(build)
 	# Of some suites Meson compiles no more than they need.
 	((${#suites[@]})) || compile build meson-test-prereq

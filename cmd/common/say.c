@@ -13,7 +13,7 @@ void say_line(struct speaker *speaker, enum log_level level, const char *text) {
 	if (level <= speaker->log) {
 		struct buf line = BUF(speaker->arena);
 		buf_putf(&line, "%s%s: %s: ", speaker->status ? CLEAR : "", speaker->program,
-			 log_word(level, terminal_colours()));
+			 log_word(level, terminal_colours(2)));
 		buf_put_plain(&line, str_of(text));
 		buf_putc(&line, '\n');
 		speaker->status = false;

@@ -103,23 +103,25 @@ static int hand_over(const struct settings *out, const struct option *o, const c
 	return out->table->take(context, o, value ? value : "", next, err);
 }
 
-/**
- * Store the option @o of @word. @value is its argument in @word, or NULL; *@argv points after
- * @word.
- */
+/** Store the option @o of @word, and @value, its argument there, or NULL; *@argv points after @word. */
 static int take_option(struct settings *out, const struct option *o, const char *word, const char *value,
 		       char ***argv, void *context, struct err *err) {
 	bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
+	out->bare = o->takes == TAKES_OPTIONAL && !value ? o : NULL;
 	if (needs_value && !value) {
 		value = **argv;
-		if (!value) {
-			return err_set(err, EINVAL, "--%s needs %s", o->name,
-				       o->argument ? o->argument : "an argument");
+		if (!value || strcmp(value, "--") == 0) {
+			return err_set(err, EINVAL, "--%s needs %s%s", o->name,
+				       o->argument ? o->argument : "an argument",
+				       value ? "; '--' follows it" : "");
 		}
 		(*argv)++;
 	}
 	if (o->id >= out->table->n_values || o->takes == TAKES_EACH) {
 		return hand_over(out, o, value, argv, context, err);
+	}
+	if (o->takes == TAKES_TEXT && out->given[o->id] && strcmp(out->value[o->id], value) != 0) {
+		out->repeated = o;
 	}
 	int r = settings_set(out, o, value);
 	out->given[o->id] = o;
@@ -135,7 +137,7 @@ static int read_option(struct settings *out, unsigned command, char ***argv, voi
 	if (!o) {
 		return refuse_unknown(out, command, word, err);
 	}
-	bool letters = word[1] != '-' && o->takes == TAKES_FLAG && value;
+	bool letters = word[1] != '-' && (o->takes == TAKES_FLAG || o->takes == TAKES_OPTIONAL) && value;
 	if (letters) {
 		// -vv: only the same letter may be repeated.
 		for (; *value == o->letter; value++) {

@@ -17,17 +17,11 @@
 enum option_takes {
 	TAKES_FLAG,
 	TAKES_TEXT,
-	/**
-	 * An optional text in the same word ("--wait=5m"); without it the value is "".
-	 * The variable may also have the value of a flag.
-	 */
+	/** An optional text in the same word ("--wait=5m"), else "". A variable may hold a flag's value. */
 	TAKES_OPTIONAL,
 	/** A text; repeated options are joined by ','. */
 	TAKES_LIST,
-	/**
-	 * A text. Each one on the command line goes to take(); the variable is stored like any
-	 * other.
-	 */
+	/** A text. Each on the command line goes to take(); the variable is stored as any other. */
 	TAKES_EACH,
 	/** Two words, for take(), as in PRRTE's --prepend-env NAME[c] VALUE. */
 	TAKES_PAIR,
@@ -40,10 +34,7 @@ struct option {
 	const char *name;
 	/** A letter, or 0. */
 	char letter;
-	/**
-	 * Below the table's `n_values`: the index of its value. Several entries, which are
-	 * spellings of one option, may share it. Other ids go to take().
-	 */
+	/** Below `n_values`: the index of its value, which spellings share. Other ids go to take(). */
 	uint16_t id; // keeps an entry at 40 bytes: tables are long
 	enum option_takes takes;
 	/** The subcommands that take it, as flags that the program defines. 0 ends the table. */
@@ -67,25 +58,20 @@ struct settings;
 struct option_table {
 	/** Ended by an entry of zeros. */
 	const struct option *options;
-	/**
-	 * The program's name, for messages, and the prefix of its variables, such as "DISTRUN_".
-	 */
+	/** For messages; and the prefix of its variables, such as "DISTRUN_". */
 	const char *program;
 	const char *prefix;
-	/**
-	 * The variable's name, in lower case, for the option without a name; NULL if there is none.
-	 */
+	/** The variable's name, in lower case, for the option without a name; NULL if there is none. */
 	const char *unnamed;
 	/** How many ids have a value. */
 	unsigned n_values;
-	/**
-	 * The ids of the flag that is counted (-vv), and of the one that keeps the variables; or
-	 * OPTION_NONE.
-	 */
+	/** The ids of the flag that is counted (-vv), and of the one that keeps variables; or OPTION_NONE. */
 	unsigned verbose;
 	unsigned keep;
 	/** The id whose variable also stays in the workload's environment; or OPTION_NONE. */
 	unsigned passed_on;
+	/** The same of what distinit itself tells the workload. */
+	unsigned told;
 	/** Accept '_' for '-' in the name of an option: --job_time_sec. */
 	bool underscores;
 	/**
@@ -110,16 +96,13 @@ struct settings {
 	struct arena *arena;
 	/** By id: the text, "" for a flag that is on, or NULL. */
 	const char **value;
-	/**
-	 * By id: the entry that was used on the command line; NULL if the value is the variable's.
-	 */
+	/** By id: the entry that was used on the command line; NULL if the value is the variable's. */
 	const struct option **given;
+	/** The last option, if it could have had a value but has none; one whose first value does not count. */
+	const struct option *bare, *repeated;
 	/** How often the flag `verbose` was given. */
 	unsigned verbose;
-	/**
-	 * Read only the variables of these commands' options, and leave all in the environment, as they
-	 * are for another program; 0: read all.
-	 */
+	/** Read only these commands' variables, and leave all for another program; 0: read all. */
 	unsigned only;
 	/** The words after the options; ends with NULL. */
 	char **arguments;
@@ -142,35 +125,25 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
  */
 int settings_read_variables(struct settings *settings, struct env *env, struct notes *notes, struct err *err);
 
-/**
- * The name of the setting @id for messages: the option as it was spelt ("--hosts"), or the
- * variable.
- */
+/** The name of setting @id for messages: the option as it was spelt ("--hosts"), or the variable. */
 const char *settings_label(const struct settings *settings, unsigned id);
 
 static inline bool settings_on(const struct settings *settings, unsigned id) {
 	return settings->value[id] != NULL;
 }
 
-/**
- * Find the value of @id in @words, which ends with NULL. Returns its index, 0 if it is not set; -EINVAL: @err
- * lists @words.
- */
+/** The index of @id's value in @words, which ends with NULL: 0 if it is not set; -EINVAL lists @words. */
 int settings_choose(const struct settings *settings, unsigned id, const char *const *words, struct err *err);
 
-/**
- * Read @id as a duration, in milliseconds. If it is not set, *@ms is unchanged. Returns 0; -EINVAL.
- */
+/** Read @id in milliseconds. If it is not set, *@ms is unchanged. Returns 0; -EINVAL. */
 int settings_duration(const struct settings *settings, unsigned id, uint64_t *ms, struct err *err);
 
-/**
- * Read @id as a whole number up to @max. If it is not set, *@out is unchanged. Returns 0; -EINVAL.
- */
+/** Read @id as a whole number up to @max. If it is not set, *@out is unchanged. Returns 0; -EINVAL. */
 int settings_number(const struct settings *settings, unsigned id, uint64_t max, uint64_t *out,
 		    struct err *err);
 
-/** Write the help of @command's options, from the table, under its heads. */
-void options_write_help(struct buf *out, const struct option_table *table, unsigned command);
+/** Write the help of @command's options, from the table, under its heads. @ids: only these, a byte each, in brief; {0}: all. */
+void options_write_help(struct buf *out, const struct option_table *table, unsigned command, struct str ids);
 
 /** Read "1", "yes", "true", "on" and their opposites. Returns 1, 0, or -EINVAL. */
 int option_flag(struct str value);
@@ -180,8 +153,5 @@ static inline bool option_is_end(const struct option *option) {
 	return !option->commands;
 }
 
-/**
- * Set @option to @value, from the command line or a variable. NULL: a flag without a value.
- * Returns 0; -EINVAL if the value of a flag means neither on nor off.
- */
+/** Set @option to @value, or, by NULL, a flag. Returns 0; -EINVAL: a flag is neither on nor off. */
 int settings_set(struct settings *settings, const struct option *option, const char *value);

@@ -28,6 +28,12 @@ static void put_wrapped(struct buf *out, struct str text) {
 	}
 }
 
+/** The length of what is said before details: the short help has no more. */
+static size_t first_clause(const char *help) {
+	size_t n = strcspn(help, ":;(");
+	return n && help[n] == '(' ? n - 1 : n;
+}
+
 /** What separates the name of @o from its argument. */
 static const char *joint(const struct option_table *table, const struct option *o) {
 	if (!o->argument) {
@@ -36,11 +42,12 @@ static const char *joint(const struct option_table *table, const struct option *
 	return o->id >= table->n_values ? " " : o->takes == TAKES_OPTIONAL ? "[=" : "=";
 }
 
-void options_write_help(struct buf *out, const struct option_table *table, unsigned command) {
+void options_write_help(struct buf *out, const struct option_table *table, unsigned command, struct str ids) {
 	const struct option *group = NULL;
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
 		group = o->takes == TAKES_HEAD ? o : group;
-		if (!(o->commands & command) || !o->help || !o->name) {
+		bool wanted = !ids.len || memchr(ids.p, o->id, ids.len);
+		if (!(o->commands & command) || !wanted || !o->help || !o->name) {
 			continue;
 		}
 		if (group) {
@@ -58,6 +65,6 @@ void options_write_help(struct buf *out, const struct option_table *table, unsig
 			len = 0;
 		}
 		buf_putf(out, "%*s", (int)(HELP_COLUMN - len), "");
-		put_wrapped(out, str_of(o->help));
+		put_wrapped(out, (struct str){o->help, ids.len ? first_clause(o->help) : strlen(o->help)});
 	}
 }

@@ -84,9 +84,7 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 		  nearest_hint(&best, table->prefix).s);
 }
 
-/**
- * Whether the name of @entry, which is live, begins with @prefix. Runs for every variable, so it has to be fast.
- */
+/** Whether the name of @entry, which is live, begins with @prefix. It is asked of every variable: fast. */
 static inline bool has_prefix(const struct env_entry *entry, struct str prefix) {
 	return entry->name_len > prefix.len && entry->text[0] == prefix.p[0] &&
 	       memcmp(entry->text, prefix.p, prefix.len) == 0 && entry->state == ENV_LIVE;
@@ -164,7 +162,8 @@ static void remove_variables(const struct option_table *table, struct env *env, 
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
 		const struct option *o = has_prefix(entry, prefix) ? find_variable(table, entry) : NULL;
-		if (o && o->id != table->passed_on && !is_service_address(env, entry)) {
+		if (o && o->id != table->passed_on && o->id != table->told &&
+		    !is_service_address(env, entry)) {
 			env_unset(env, env_entry_name(entry), NULL);
 		}
 	}

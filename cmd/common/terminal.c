@@ -12,13 +12,16 @@ static bool is_set(const char *name) {
 	return value && *value;
 }
 
-bool terminal_rewrites(void) {
-	const char *term = getenv("TERM");
-	return term && *term && strcmp(term, "dumb") != 0 && isatty(2);
+static bool is_capable(int fd) {
+	return is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0 && isatty(fd);
 }
 
-bool terminal_colours(void) {
-	return !is_set("NO_COLOR") && terminal_rewrites();
+bool terminal_rewrites(void) {
+	return is_capable(2);
+}
+
+bool terminal_colours(int fd) {
+	return !is_set("NO_COLOR") && is_capable(fd);
 }
 
 size_t terminal_columns(void) {

@@ -2,6 +2,7 @@
 
 /** `check` and --check: the facts of this node, and what was promised to it against what is there. */
 
+#include "distinit/explain.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
 
@@ -12,7 +13,7 @@
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
-#include "node/fabric.h"
+#include "node/findings.h"
 
 #include <errno.h>
 #include <time.h>
@@ -48,11 +49,11 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 			shown);
 	}
 	if (text) {
-		findings_add(out, (struct finding){.about = "name",
-						   .text = text,
-						   .hint = end.loopback && gloo && *gloo,
-						   .have = end.loopback ? "the loopback" : NULL,
-						   .source = "name service"});
+		findings_add(out, &(struct finding){.about = "name",
+						    .text = text,
+						    .hint = end.loopback && gloo && *gloo,
+						    .have = end.loopback ? "the loopback" : NULL,
+						    .source = "name service"});
 	}
 	return 0;
 }
@@ -65,7 +66,7 @@ static void check_port(struct session *s, uint16_t port, struct findings *out) {
 	} else if (fd == -EADDRINUSE) {
 		const char *text =
 			arena_format(&s->arena, "port %u is taken%s", port, listen_owner(&s->arena, port));
-		findings_add(out, (struct finding){.about = "port", .text = text, .source = "MASTER_PORT"});
+		findings_add(out, &(struct finding){.about = "port", .text = text, .source = "MASTER_PORT"});
 	}
 }
 
@@ -92,15 +93,17 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 	}
 	if (s->settings.arguments[0] &&
 	    exec_find(&s->arena, s->settings.arguments, env_get(&s->env, "PATH"), &from.file, &ignored)) {
-		findings_add(out, (struct finding){
+		findings_add(out, &(struct finding){
 					  .about = "file", .text = text_of(s, &ignored), .source = "PATH"});
 	}
 	facts_read(&from, facts);
 	findings_of(&from, facts, out);
-	fabric_check(&from, facts, out);
+	fabric_check(&from, out);
+	plugin_check(&from, out);
+	gpus_check(&from, facts, out);
 	struct err err;
 	if (session_fill(s, &err) < 0) {
-		findings_add(out, (struct finding){.about = "words", .text = text_of(s, &err)});
+		findings_add(out, &(struct finding){.about = "words", .text = text_of(s, &err)});
 	}
 	int status = 0;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
@@ -143,7 +146,7 @@ int session_check(struct session *s) {
 		log_termination(s, &err);
 		first = first.text[0] ? first : err;
 	}
-	if (!first.text[0] || rollcall_tell(s, &first)) {
+	if (!first.text[0] || rollcall_tell(s, &first, true)) {
 		return status;
 	}
 	return report_failed(s, EXIT_OURS, &first);
@@ -171,7 +174,6 @@ static void put_facts(const struct facts *facts, struct json *json) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
 		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
-			json_line(json, 2);
 			json_open(json, NULL, '{');
 			json_text(json, "group", fact_groups[group]);
 			json_text(json, "name", fact->name);
@@ -179,14 +181,12 @@ static void put_facts(const struct facts *facts, struct json *json) {
 			json_close(json, '}');
 		}
 	}
-	json_line(json, 1);
 	json_close(json, ']');
 }
 
 static void put_findings(const struct findings *findings, struct json *json) {
 	json_open(json, "findings", '[');
 	for (const struct finding *f = findings->at; f < findings->at + findings->n; f++) {
-		json_line(json, 2);
 		json_open(json, NULL, '{');
 		json_text(json, "name", f->about);
 		json_text(json, "text", f->text);
@@ -196,31 +196,23 @@ static void put_findings(const struct findings *findings, struct json *json) {
 		json_fact(json, "hint", f->hint);
 		json_close(json, '}');
 	}
-	json_line(json, 1);
 	json_close(json, ']');
 }
 
 static void put_json(struct session *s, const struct facts *facts, const struct findings *findings,
 		     struct buf *out) {
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
-	struct json json = {.out = out};
+	struct json json = {.out = out, .spread = 2};
 	json_open(&json, NULL, '{');
-	json_line(&json, 1);
 	json_text(&json, "version", DISTINIT_VERSION);
-	json_line(&json, 1);
 	report_put_time(&json, clock_wall_ms());
-	json_line(&json, 1);
 	json_text(&json, "host", secret_text(out->arena, input_hostname(&s->flow.input)));
-	json_line(&json, 1);
 	json_number(&json, "rank",
 		    !c			      ? UNKNOWN
 		    : c->task.rank != UNKNOWN ? c->task.rank
 					      : c->place.node_rank);
-	json_line(&json, 1);
 	put_facts(facts, &json);
-	json_line(&json, 1);
 	put_findings(findings, &json);
-	json_line(&json, 0);
 	json_close(&json, '}');
 	buf_putc(out, '\n');
 }
@@ -252,7 +244,7 @@ int command_check(struct session *s) {
 	} else {
 		put_text(&facts, &findings, &out);
 	}
-	r = say_result(&s->speaker, buf_str(&out));
+	r = format ? say_result(&s->speaker, buf_str(&out)) : explain_print(s, &out);
 	for (uint32_t i = 0; r == 0 && i < findings.n; i++) {
 		r = findings.at[i].hint ? 0 : EXIT_FINDINGS;
 	}

@@ -6,6 +6,8 @@
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
 
+#include "common/terminal.h"
+
 #include <errno.h>
 
 void explain_workload(struct session *s, struct process_report *r) {
@@ -14,14 +16,51 @@ void explain_workload(struct session *s, struct process_report *r) {
 	r->workload_caps = credentials_after_exec(&r->workload);
 }
 
+/** How @line looks: a finding and the master as a whole, else the words before its column of texts. */
+static void put_line(struct buf *out, struct str line) {
+	bool finding = str_starts(line, STR("finding")), master = str_starts(line, STR("master "));
+	size_t head = 0;
+	while (head + 1 < line.len && !(line.p[head] == ' ' && line.p[head + 1] == ' ')) {
+		head++;
+	}
+	head = finding || master ? line.len : head + 1 < line.len ? head : 0;
+	if (head) {
+		buf_putf(out, "\033[%sm%.*s\033[m", finding ? "1;31" : "1", (int)head, line.p);
+		line = str_from(line, head);
+	}
+	buf_put(out, line);
+	buf_putc(out, '\n');
+}
+
+int explain_print(struct session *s, const struct buf *out) {
+	static const char *const words[] = {"auto", "always", "never", NULL};
+	struct buf painted = BUF(&s->arena);
+	struct str rest = buf_str(out), line;
+	struct err err;
+	int when = settings_choose(&s->settings, OPT_COLOR, words, &err);
+	if (when < 0) {
+		return session_fail(s, &err);
+	}
+	if (when == 2 || (when == 0 && !terminal_colours(1))) {
+		return say_result(&s->speaker, rest);
+	}
+	while (rest.len && str_cut(&rest, '\n', &line)) {
+		put_line(&painted, line);
+	}
+	return say_result(&s->speaker, buf_str(&painted));
+}
+
 int command_explain(struct session *s) {
 	struct err err;
 	struct buf out = BUF(&s->arena);
 	const char *format = s->settings.value[OPT_FORMAT];
 	bool json = format && strcmp(format, "json") == 0;
 	bool vector = format && strcmp(format, "vector") == 0;
+	bool nodes = settings_on(&s->settings, OPT_ALL_NODES);
 	int r = 0;
-	if (format && !json && !vector && strcmp(format, "text") != 0) {
+	if (nodes && (json || vector)) {
+		r = err_set(&err, EINVAL, "--all-nodes is for people: --format=text");
+	} else if (format && !json && !vector && strcmp(format, "text") != 0) {
 		r = err_set(&err, EINVAL, "--format=%s: expected text, json or vector",
 			    quote(str_of(format)).s);
 	}
@@ -39,10 +78,13 @@ int command_explain(struct session *s) {
 		return session_fail(s, &err);
 	}
 	explain_workload(s, &report);
+	if (nodes) {
+		return explain_nodes(s, &out, &err) < 0 ? session_fail(s, &err) : explain_print(s, &out);
+	}
 	if (json) {
 		explain_json(s, &report, &out);
-	} else {
-		explain_text(s, &report, &out);
+		return say_result(&s->speaker, buf_str(&out));
 	}
-	return say_result(&s->speaker, buf_str(&out));
+	explain_text(s, &report, &out);
+	return explain_print(s, &out);
 }

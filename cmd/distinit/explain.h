@@ -25,6 +25,12 @@ void explain_label(struct buf *out, const char *label);
 /** For people. */
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);
 
+/** For people: the variables of each node. Call it after session_derive(). Returns 0; -EINVAL. */
+int explain_nodes(struct session *s, struct buf *out, struct err *err);
+
+/** Print @out; with colours, what begins a line is bold, and the master and findings stand out. Returns the exit status. */
+int explain_print(struct session *s, const struct buf *out);
+
 /** The part of it on the process. */
 void explain_process(struct session *s, const struct process_report *report, struct buf *out);
 

@@ -188,9 +188,9 @@ static void put_command(struct session *s, struct json *json) {
 static void put_variables(struct session *s, struct json *json) {
 	struct change *list;
 	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &list);
+	json->spread = 2;
 	json_open(json, "variables", '[');
 	for (uint32_t i = 0; i < n; i++) {
-		json_line(json, 2);
 		json_open(json, NULL, '{');
 		json_text(json, "name", list[i].name);
 		json_text(json, "value", list[i].value);
@@ -199,52 +199,40 @@ static void put_variables(struct session *s, struct json *json) {
 		json_text(json, "why", list[i].why);
 		json_close(json, '}');
 	}
-	json_line(json, 1);
 	json_close(json, ']');
+	json->spread = 1;
 }
 
 static void put_warnings(const struct notes *notes, struct json *json) {
+	json->spread = 2;
 	json_open(json, "warnings", '[');
 	for (const struct note *note = notes->first; note; note = note->next) {
-		json_line(json, 2);
 		json_text(json, NULL, note->text);
 	}
-	json_line(json, 1);
 	json_close(json, ']');
+	json->spread = 1;
 }
 
 void explain_json(struct session *s, const struct process_report *process, struct buf *out) {
 	const struct cluster *c = s->flow.has_cluster ? &s->flow.cluster : NULL;
 	const struct launcher *launcher = c ? c->launcher : s->flow.broken ? NULL : s->flow.input.launcher;
 	const struct hostfile *file = &s->flow.derivation.hostfile;
-	struct json json = {.out = out};
+	struct json json = {.out = out, .spread = 1};
 	json_open(&json, NULL, '{');
-	json_line(&json, 1);
 	json_text(&json, "version", DISTINIT_VERSION);
-	json_line(&json, 1);
 	json_text(&json, "source", c && c->source ? c->source->name : NULL);
-	json_line(&json, 1);
 	json_text(&json, "launcher", launcher ? launcher->name : NULL);
-	json_line(&json, 1);
 	json_text(&json, "scope", c ? scope_name(c->scope) : NULL);
-	json_line(&json, 1);
 	json_text(&json, "recognised_by",
 		  c	     ? c->recognised_by
 		  : launcher ? launcher_recognised_by(launcher)
 			     : NULL);
-	json_line(&json, 1);
 	explain_cluster_json(c, &json);
-	json_line(&json, 1);
 	put_process(&json, process);
-	json_line(&json, 1);
 	json_text(&json, "hostfile", file->text.p ? secret_text(out->arena, file->path) : NULL);
-	json_line(&json, 1);
 	put_command(s, &json);
-	json_line(&json, 1);
 	put_variables(s, &json);
-	json_line(&json, 1);
 	put_warnings(&s->notes, &json);
-	json_line(&json, 0);
 	json_close(&json, '}');
 	buf_putc(out, '\n');
 }

@@ -10,6 +10,8 @@
 #include "cluster/source.h"
 #include "flow/changes.h"
 
+#include <errno.h>
+
 /** Most bytes of a value or a host list that are shown. */
 #define SHOWN 160
 
@@ -220,6 +222,63 @@ static void put_variable(struct buf *out, const struct change *e) {
 		put_plain(out, e->why);
 	}
 	buf_putc(out, '\n');
+}
+
+/** Whether @name is the same on each of the @n nodes in @at. */
+static bool is_same(const struct env *at, uint32_t n, struct str name) {
+	const char *first = env_find(at, name), *value = first;
+	for (uint32_t i = 1; i < n && value; i++) {
+		value = env_find(&at[i], name);
+		value = first && value && strcmp(first, value) == 0 ? value : NULL;
+	}
+	return value;
+}
+
+/** Write what is derived on @node: with @same what all have, else what they do not. */
+static void put_node(struct session *s, struct buf *out, const struct env *at, uint32_t node, bool same) {
+	const struct cluster *c = &s->flow.cluster;
+	struct str host = node < c->place.hosts.n ? hosts_at(&c->place.hosts, node) : STR("node");
+	const char *label = arena_format(&s->arena, "%u %.*s", node, (int)host.len, host.p);
+	struct change *e;
+	s->env = at[node];
+	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &e);
+	for (; n--; e++) {
+		bool kept = strcmp(e->action, "kept") == 0; // of this node, and perhaps of no other
+		if (e->value && (kept || is_same(at, c->nnodes, str_of(e->name))) == same) {
+			explain_label(out, kept ? "here" : same ? "all" : label);
+			buf_putf(out, "%s=", e->name);
+			put_plain(out, e->value);
+			buf_putc(out, '\n');
+		}
+	}
+}
+
+int explain_nodes(struct session *s, struct buf *out, struct err *err) {
+	struct cluster *c = &s->flow.cluster;
+	if (!s->flow.has_cluster || c->nnodes == UNKNOWN) {
+		return err_set(err, EINVAL, "--all-nodes: the nodes are not known here; give --hosts");
+	}
+	struct env *at = arena_array(&s->arena, c->nnodes, sizeof(*at));
+	c->scope = SCOPE_NODE;
+	c->launcher = NULL;
+	memset(&c->task, 0xff, sizeof(c->task)); // UNKNOWN
+	c->task.host.len = 0;
+	for (uint32_t i = 0; i < c->nnodes; i++) {
+		struct env before;
+		env_copy(&s->before, &before);
+		c->place.node_rank = i;
+		int r = flow_derive_again(&s->flow, &before, err);
+		if (r < 0) {
+			return r;
+		}
+		at[i] = s->env;
+	}
+	put_nodes(s, out, c);
+	put_node(s, out, at, 0, true);
+	for (uint32_t i = 0; i < c->nnodes; i++) {
+		put_node(s, out, at, i, false);
+	}
+	return 0;
 }
 
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {

@@ -2,9 +2,15 @@
 
 #include "distinit/subcommands.h"
 
-#include "base/nearest.h"
-
 #include <errno.h>
+
+/** The options of the short help: those that most need. */
+static const unsigned char often[] = {
+	OPT_CLUSTER, OPT_HOSTS,	   OPT_NODE_RANK,    OPT_MASTER_PORT, OPT_FRAMEWORKS, OPT_RANKS,   OPT_VERBS,
+	OPT_FILL,    OPT_ENV_FILE, OPT_USER,	     OPT_WAIT,	      OPT_FOR,	      OPT_CHECK,   OPT_INIT,
+	OPT_GRACE,   OPT_TOGETHER, OPT_MAX_RESTARTS, OPT_LOG,	      OPT_HELP,	      OPT_VERSION,
+};
+_Static_assert(VERB_SET == 0 && OPT_VERBS < 256, "--set is OPT_VERBS, and an id is a byte");
 
 static const char entrypoint_end[] =
 	"\n"
@@ -14,59 +20,63 @@ static const char entrypoint_end[] =
 	"\n"
 	"Exit status: the command's; 127: command not found; 126: found, but not\n"
 	"executable; 125: an error of distinit, before the command was started; 124: the\n"
-	"time limit ended it, or the master could not be reached in time (--wait).\n";
+	"time limit ended it, or the master could not be reached in time (--wait); 123:\n"
+	"ended because another node failed first (--together).\n";
 
-static void help_of_entrypoint(struct buf *out) {
+static int help_of_entrypoint(struct session *s, bool all) {
+	struct buf buf = BUF(&s->arena), *out = &buf;
+	const struct str short_list = {(const char *)often, sizeof(often)};
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"
 		      "       distinit SUBCOMMAND [OPTION]...\n"
 		      "\n"
 		      "Derive the variables that training frameworks read (MASTER_ADDR, PET_*,\n"
 		      "TF_CONFIG, ...) from those of the cluster manager, apply directives, and become\n"
 		      "COMMAND.\n"
-		      "\n"
+		      "\n" HELP_EXAMPLES "\n"
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
 		if (subcommands[i].about) {
 			buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
 		}
 	}
-	options_write_help(out, &distinit_options, CMD_RUN);
-	buf_puts(out, entrypoint_end);
+	options_write_help(out, &distinit_options, CMD_RUN, all ? (struct str){0} : short_list);
+	buf_puts(out,
+		 all ? entrypoint_end : "\n'distinit --help=all' has all options and the exit statuses.\n");
+	return say_result(&s->speaker, buf_str(out));
 }
 
-int print_help(struct session *s, const struct subcommand *of) {
+static int print_help(struct session *s, const struct subcommand *of) {
 	struct buf out = BUF(&s->arena);
-	if (!of->name) {
-		help_of_entrypoint(&out);
-		return say_result(&s->speaker, buf_str(&out));
-	}
 	buf_putf(&out, "usage: distinit %s [OPTION]...%s%s\n\n%s\n", of->name, *of->arguments ? " " : "",
 		 of->arguments, of->about ? of->about : "another name of managers");
-	options_write_help(&out, &distinit_options, of->command);
+	options_write_help(&out, &distinit_options, of->command, (struct str){0});
 	return say_result(&s->speaker, buf_str(&out));
 }
 
-int command_help(struct session *s) {
-	const char *word = s->settings.arguments[0];
-	if (!word) {
-		return print_help(s, &subcommands[0]);
-	}
+/** @word: a subcommand, "all", or "". */
+int print_help_on(struct session *s, const char *word) {
 	const struct subcommand *of = subcommand_find(word);
-	if (of && !s->settings.arguments[1]) {
+	if (of) {
 		return print_help(s, of);
 	}
+	if (!*word || strcmp(word, "all") == 0) {
+		return help_of_entrypoint(s, *word);
+	}
 	struct err err;
-	struct nearest best = {.word = str_of(word)};
-	for (size_t i = 1; subcommands[i].name; i++) {
-		nearest_try(&best, subcommands[i].name);
-	}
-	if (of) {
-		err_set(&err, EINVAL, "help takes one subcommand: distinit help %s", word);
-	} else {
-		err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'",
-			quote(str_of(word)).s, nearest_hint(&best, "").s);
-	}
+	err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'", quote(str_of(word)).s,
+		subcommand_hint(word).s);
 	return session_fail(s, &err);
+}
+
+int command_help(struct session *s) {
+	char **words = s->settings.arguments;
+	if (words[0] && words[1]) {
+		struct err err;
+		err_set(&err, EINVAL, "help takes one subcommand: distinit help %s",
+			quote(str_of(words[0])).s);
+		return session_fail(s, &err);
+	}
+	return print_help_on(s, words[0] ? words[0] : "");
 }
 
 int command_version(struct session *s) {

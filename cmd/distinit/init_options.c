@@ -10,13 +10,13 @@
 
 #include <errno.h>
 
-/** The options of --init. They need --init, except the last three, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP, OPT_SIGNAL,	      OPT_GRACE,
-					 OPT_LEFTOVERS,	 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG,
-					 OPT_INIT,	 OPT_TIME_LIMIT,      OPT_TOGETHER};
+/** The options of --init. They need --init, except the last four, which turn it on. */
+static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,      OPT_GRACE, OPT_LEFTOVERS,
+					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG,   OPT_INIT,  OPT_TIME_LIMIT,
+					 OPT_TOGETHER,	      OPT_MAX_RESTARTS};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
-#define N_NEEDS_INIT (N_OF_INIT - 3)
+#define N_NEEDS_INIT (N_OF_INIT - 4)
 
 /**
  * Without --init, an option on the command line would be ignored silently, so it is an error. A
@@ -86,6 +86,17 @@ static int read_leftovers(struct session *s, struct init_plan *plan, struct err 
 	return settings_duration(&s->settings, OPT_LEFTOVERS_GRACE, &plan->leftovers_grace_ms, err);
 }
 
+/** Before the command starts again, it has to end, and so has what it left behind. */
+static int check_ends(struct session *s, const struct init_plan *plan, struct err *err) {
+	enum option_id id = plan->grace_ms == CLOCK_NEVER ? OPT_GRACE : OPT_LEFTOVERS;
+	if (plan->grace_ms != CLOCK_NEVER && plan->leftovers != LEFTOVERS_LEAVE) {
+		return 0;
+	}
+	return err_set(err, EINVAL, "%s=%s contradicts %s: what has not ended cannot start again",
+		       session_label(s, id), quote(str_of(s->settings.value[id])).s,
+		       session_label(s, OPT_MAX_RESTARTS));
+}
+
 static bool any_is_on(const struct session *s) {
 	for (size_t i = 0; i < N_OF_INIT; i++) {
 		if (settings_on(&s->settings, of_init[i])) {
@@ -102,6 +113,7 @@ int read_map_exit(struct session *s, struct init_plan *plan, struct err *err) {
 
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err) {
 	bool together = settings_on(&s->settings, OPT_TOGETHER);
+	bool restarts = settings_on(&s->settings, OPT_MAX_RESTARTS);
 	*wanted = false;
 	if (s->settings.given[OPT_LINGER] && !together) {
 		return err_set(err, EINVAL, "%s needs --together", session_label(s, OPT_LINGER));
@@ -112,9 +124,18 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	const char *const *value = s->settings.value;
 	int r = read_limit(s, plan, err);
 	r = r < 0 ? r : check_init(s, OPT_TOGETHER, err);
-	r = r < 0 || !together ? r : together_options(s, plan, err);
+	r = r < 0 ? r : check_init(s, OPT_MAX_RESTARTS, err);
+	if (r == 0 && restarts && !together && session_calls_roll(s)) {
+		return err_set(err, EINVAL,
+			       "%s with --for=all needs --together, as all nodes have to start again",
+			       session_label(s, OPT_MAX_RESTARTS));
+	}
+	r = r < 0 || !(together || restarts) ? r : together_options(s, plan, err);
 	r = r < 0 ? r : read_grace(s, plan, err);
 	r = r < 0 ? r : read_leftovers(s, plan, err);
+	if (r == 0 && restarts) {
+		r = check_ends(s, plan, err);
+	}
 	if (r == 0 && value[OPT_SIGNAL]) {
 		r = init_plan_signals(plan, session_label(s, OPT_SIGNAL), value[OPT_SIGNAL], err);
 	}
@@ -130,7 +151,8 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	plan->access = &s->flow.access;
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log;
-	plan->colour = terminal_colours();
-	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms != CLOCK_NEVER || together;
+	plan->colour = terminal_colours(2);
+	*wanted = settings_on(&s->settings, OPT_INIT) || plan->time_limit_ms != CLOCK_NEVER || together ||
+		  restarts;
 	return *wanted ? 0 : check_unused(s, plan, err);
 }

@@ -30,7 +30,7 @@
 #include "distinit/subcommands.h"
 #include "names/names.h"
 
-#include "base/nearest.h"
+#include "base/file.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "exec/exec.h"
@@ -55,10 +55,11 @@ const struct subcommand subcommands[] = {
 	{"carry", CMD_CARRY, "COMMAND [ARG]...", NULL, NULL},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
-	{"managers", CMD_TABLE, "", "list the cluster managers and launchers", command_managers},
+	{"managers", CMD_TABLE | CMD_LIST, "", "list the cluster managers and launchers", command_managers},
 	// Its name until 0.2.
-	{"sources", CMD_TABLE, "", NULL, command_managers},
-	{"frameworks", CMD_TABLE, "", "list the frameworks and their variables", command_frameworks},
+	{"sources", CMD_TABLE | CMD_LIST, "", NULL, command_managers},
+	{"frameworks", CMD_TABLE | CMD_LIST, "", "list the frameworks and their variables",
+	 command_frameworks},
 	{"help", CMD_TABLE, "[SUBCOMMAND]", "print this help, or that of SUBCOMMAND", command_help},
 	{"version", CMD_TABLE, "", "print the version", command_version},
 	{0},
@@ -74,6 +75,14 @@ const struct subcommand *subcommand_find(const char *name) {
 		}
 	}
 	return NULL;
+}
+
+struct hint subcommand_hint(const char *name) {
+	struct nearest best = {.word = str_of(name)};
+	for (size_t i = 1; subcommands[i].name; i++) {
+		nearest_try(&best, subcommands[i].name);
+	}
+	return nearest_hint(&best, "");
 }
 
 /** Write a word of the command line. A word with special characters is quoted. */
@@ -93,10 +102,6 @@ static const char *put_words(struct session *s, char **argv, size_t from) {
 
 /** Print an error that shows how to write the command line. */
 static int refuse_word(struct session *s, char **argv) {
-	struct nearest best = {.word = str_of(argv[1])};
-	for (size_t i = 1; subcommands[i].name; i++) {
-		nearest_try(&best, subcommands[i].name);
-	}
 	// Other programs have a word for it, before their own options or the command.
 	bool run = strcmp(argv[1], "run") == 0 || strcmp(argv[1], "exec") == 0;
 	bool options = run && argv[2] && argv[2][0] == '-';
@@ -107,7 +112,7 @@ static int refuse_word(struct session *s, char **argv) {
 			argv[1], options ? "" : " --", argv[2] ? put_words(s, argv, 2) : " COMMAND [ARG]...");
 	} else {
 		err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-			quote(str_of(argv[1])).s, nearest_hint(&best, "").s, put_words(s, argv, 1));
+			quote(str_of(argv[1])).s, subcommand_hint(argv[1]).s, put_words(s, argv, 1));
 	}
 	return session_fail(s, &err);
 }
@@ -144,7 +149,7 @@ int main(int argc, char **argv) {
 		return session_fail(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {
-		return print_help(&s, sub);
+		return print_help_on(&s, sub->name ? sub->name : s.settings.value[OPT_HELP]);
 	}
 	if (settings_on(&s.settings, OPT_VERSION)) {
 		return command_version(&s);
@@ -160,5 +165,9 @@ int main(int argc, char **argv) {
 			sub->name, sub->name);
 		return session_fail(&s, &err);
 	}
-	return sub->run(&s);
+	int status = sub->run(&s);
+	if (argc < 2) {
+		write_all(2, STR(HELP_EXAMPLES));
+	}
+	return status;
 }

@@ -23,6 +23,8 @@ enum command {
 	CMD_ENGINE = 1024,
 	/** The words after it are a command as they are. */
 	CMD_CARRY = 2048,
+	/** Those that print a table. */
+	CMD_LIST = 4096,
 	/** Those that take --user and its like. */
 	CMD_PRIVILEGES = CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK,
 };
@@ -66,11 +68,14 @@ enum option_id {
 	OPT_PDEATHSIG,
 	OPT_TIME_LIMIT,
 	OPT_TOGETHER,
+	OPT_MAX_RESTARTS,
+	OPT_RESTART_COUNT,
 	OPT_LINGER,
 	OPT_LOG,
 	OPT_REPORT,
 	OPT_WHY,
 	OPT_VERBOSE,
+	OPT_QUIET,
 	OPT_ROOT,
 	OPT_HOSTNAME,
 	OPT_WAIT,
@@ -86,6 +91,8 @@ enum option_id {
 	OPT_SECRET_FILE,
 	OPT_SECRET_REQUIRED,
 	OPT_FORMAT,
+	OPT_COLOR,
+	OPT_ALL_NODES,
 	OPT_ALL,
 	OPT_OUTPUT,
 	OPT_MODE,
@@ -118,9 +125,6 @@ struct overrides {
 	uint32_t n_env_files;
 };
 
-/**
- * Read the command line of @command after the subcommand's name. @argv ends with NULL.
- * Returns 0; -EINVAL.
- */
+/** Read the words after the name of @command. @argv ends with NULL. Returns 0; -EINVAL. */
 int options_read(struct settings *out, struct overrides *overrides, struct arena *arena, enum command command,
 		 char **argv, struct err *err);

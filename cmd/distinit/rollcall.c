@@ -330,14 +330,14 @@ static void find_program(struct session *s, struct rolling *rolling, struct fact
 	}
 }
 
-bool rollcall_tell(struct session *s, const struct err *why) {
+bool rollcall_tell(struct session *s, const struct err *why, bool said) {
 	struct rolling *rolling = s->rolling;
 	if (!session_calls_roll(s) || rolling->why_not) {
 		return false;
 	}
 	rolling->unable = EXIT_OURS;
 	rolling->unable_why = *why;
-	rolling->unable_said = true;
+	rolling->unable_said = said;
 	return true;
 }
 
@@ -355,6 +355,8 @@ static int read_facts(struct session *s, struct rolling *rolling, struct err *er
 		.key = rolling->call.secret ? &rolling->call.key : NULL,
 		.interface = s->flow.derivation.interface.name,
 		.together = rolling->call.stay,
+		.restarts =
+			s->together && s->together->max_restarts ? s->settings.value[OPT_MAX_RESTARTS] : NULL,
 	};
 	int r = access_become(&s->flow.access, err);
 	if (r == 0) {
@@ -382,11 +384,15 @@ static void report_roll_call(struct session *s, const struct roll_call *call, co
 }
 
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
+	struct together *t = s->together;
 	report_roll_call(s, call, end);
 	s->held_port = end->held;
 	if (end->result == ROLL_STARTED) {
 		struct err err;
-		if (end->lines && together_begin(s->together, call, end, &err) < 0) {
+		if (t) {
+			t->round = end->round;
+		}
+		if (end->lines && together_begin(t, call, end, &err) < 0) {
 			return session_fail(s, &err);
 		}
 		return end->moved ? move_port(s, call, end->port) : 0;
@@ -396,6 +402,9 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
 			duration_text(end->waited_ms).s);
 		wait_fail(s, &err, 128 + end->signal);
+		if (call->late_at && t->relays) {
+			rollcall_quit(s, arena_format(&s->arena, "SIG%s", signal_name(end->signal).s));
+		}
 		return wait_die(end->signal);
 	}
 	const struct rolling *rolling = s->rolling;
@@ -406,26 +415,59 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 			       : wait_fail(s, &end->error, roll_status(end));
 }
 
-/** There is nobody to meet. --together=workers watches the program's processes all the same. */
-static int watch_alone(struct session *s, struct roll_call *call) {
-	struct roll_end end = {.lines = arena_alloc(&s->arena, sizeof(*end.lines))};
+int rollcall_alone(struct session *s) {
+	struct together *t = s->together;
 	struct err err;
-	if (!s->together || !s->together->by_workers) {
+	if (!t || t->lines || !(t->by_workers || t->max_restarts)) {
 		return 0;
 	}
+	struct roll_end end = {.lines = arena_alloc(&s->arena, sizeof(*end.lines))};
+	struct roll_call *call = arena_alloc(&s->arena, sizeof(*call));
 	*end.lines = (struct kept_line){.line.fd = -1};
-	call->rank = 0;
-	call->size = 1;
+	*call = (struct roll_call){.arena = &s->arena,
+				   .context = s,
+				   .cluster = &s->flow.cluster,
+				   .size = 1,
+				   .node = input_hostname(&s->flow.input)};
 	return together_begin(s->together, call, &end, &err) < 0 ? session_fail(s, &err) : 0;
+}
+
+void rollcall_quit(struct session *s, const char *why) {
+	struct roll_call *call = &s->rolling->call;
+	struct roll_end end;
+	const uint64_t now = clock_now_ms(), left = clock_left(now, s->together->late_at);
+	call->timeout_ms = left > ROLL_LATE_MS ? left : ROLL_LATE_MS;
+	call->late_at = now + call->timeout_ms;
+	call->round = s->together->round;
+	call->told = true;
+	call->unable = why;
+	call->n_left = s->together->n_left;
+	roll_call(call, &end);
+}
+
+/** All start again: the others may still be ending their programs, and the time limit goes on. */
+static void call_again(struct session *s, struct roll_call *call) {
+	const struct together *t = s->together;
+	const uint64_t now = clock_now_ms(), late_ms = clock_left(now, t->late_at),
+		       limit_ms = clock_left(now, t->limit_at);
+	call->round = t->round;
+	call->late_at = t->late_at;
+	call->pause_ms = t->hold_ms;
+	call->timeout_ms = clock_after(call->timeout_ms, late_ms + t->hold_ms);
+	if (limit_ms < call->timeout_ms) {
+		call->timeout_ms = limit_ms;
+		call->longer = session_label(s, OPT_TIME_LIMIT);
+	}
 }
 
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	struct rolling *rolling = s->rolling;
 	struct roll_call *call = &rolling->call;
+	const struct together *t = s->together;
 	if (rolling->why_not) {
 		say_line(&s->speaker, LOG_INFO,
 			 arena_format(&s->arena, "nothing to wait for: %s", rolling->why_not));
-		return watch_alone(s, call);
+		return 0;
 	}
 	struct roll_end end;
 	call->timeout_ms = timeout_ms;
@@ -436,8 +478,13 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	if (rolling->unable && timeout_ms > UNABLE_MS) {
 		call->timeout_ms = UNABLE_MS;
 	}
+	if (t && t->late_at) {
+		call_again(s, call);
+	}
 	roll_call(call, &end);
 	say_status_end(&s->speaker);
-	explicit_bzero(&call->key, sizeof(call->key));
+	if (!t || !t->max_restarts) {
+		explicit_bzero(&call->key, sizeof(call->key));
+	}
 	return finish(s, call, &end);
 }

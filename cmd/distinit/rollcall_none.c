@@ -14,7 +14,26 @@ int rollcall_prepare(struct session *s, struct err *err) {
 
 int together_options(struct session *s, struct init_plan *plan, struct err *err) {
 	(void)s, (void)plan;
-	return err_set(err, ENOSYS, "--together: this distinit is built without the roll call");
+	return err_set(err, ENOSYS,
+		       "--together and --max-restarts: this distinit is built without the roll call");
+}
+
+void together_prepare(struct session *s, struct init_plan *plan) {
+	(void)s, (void)plan;
+}
+
+bool together_again(struct session *s, struct init_plan *plan, int *status, struct err *err) {
+	(void)s, (void)plan, (void)status, (void)err;
+	return false;
+}
+
+void rollcall_quit(struct session *s, const char *why) {
+	(void)s, (void)why;
+}
+
+int rollcall_alone(struct session *s) {
+	(void)s;
+	return 0;
 }
 
 void together_join(struct session *s, struct init_plan *plan) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "distinit/explain.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
 
@@ -28,8 +29,10 @@ static int refuse_command_line(struct session *s) {
 			"of this name: distinit [OPTION]... -- %s",
 			words[0], words[0], words[0]);
 	} else {
-		err_set(&err, EINVAL, "'--' is missing before the command %s",
-			quote(str_of(secret_word(&s->arena, words - 1, 1))).s);
+		const char *word = quote(str_of(secret_word(&s->arena, words - 1, 1))).s;
+		const struct option *bare = s->settings.bare;
+		const char * or = bare ? arena_format(&s->arena, ", or '=': --%s=%s", bare->name, word) : "";
+		err_set(&err, EINVAL, "'--' is missing before the command %s%s", word, or);
 	}
 	log_termination(s, &err);
 	return session_fail(s, &err);
@@ -93,6 +96,9 @@ static void say_who_it_is(struct session *s) {
 
 /** Become the workload; or with @plan, start it and stay. */
 static int start_workload_of(struct session *s, struct init_plan *plan, struct err *err) {
+	if (plan) {
+		together_join(s, plan);
+	}
 	int r = session_fill(s, err);
 	if (r < 0 && !plan) {
 		return EXIT_OURS;
@@ -114,11 +120,10 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 		plan->report = &s->report;
 		report_reserve(&s->report, &s->arena, argv[0]);
 	}
-	together_join(s, plan);
 	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
-	if (err->text[0] && plan->observer) {
+	if (err->text[0] && !plan->observer->again) {
 		// The others have to know that nothing was started here.
-		struct workload_end end = {.status = status};
+		struct workload_end end = {.status = status, .raw = status};
 		memcpy(end.text, err->text, sizeof(end.text) - 1);
 		plan->observer->end = &end;
 		observe(plan->observer, EVENT_ENDED, 0, 0);
@@ -151,24 +156,46 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	report_derived(s);
 	err->text[0] = '\0';
 	int status = session_check(s);
+	if (plan && !status) {
+		together_prepare(s, plan);
+	}
 	status = status ? status : session_wait(s);
-	return status ? status : start_workload_of(s, plan, err);
+	status = status ? status : rollcall_alone(s);
+	if (status) {
+		return status;
+	}
+	do {
+		status = start_workload_of(s, plan, err);
+	} while (plan && together_again(s, plan, &status, err));
+	return status;
 }
 
 /**
- * After `docker run IMAGE explain`: the word went to the image's ENTRYPOINT, behind its "--". Add to
- * @err, that no such program was found, how to run the subcommand.
+ * What the word that is no program shows of what was meant, or NULL. After `docker run IMAGE explain` the word
+ * went to the image's ENTRYPOINT, behind its "--".
  */
-static void explain_subcommand(struct session *s, struct err *err) {
+static const char *what_was_meant(struct session *s) {
 	char **words = s->settings.arguments;
-	if (words[1] || !subcommand_find(words[0])) {
-		return;
+	const char *word = words[0], *self = self_path(&s->arena);
+	const struct quoted shown = quote(str_of(secret_word(&s->arena, words - 1, 1)));
+	if (!words[1] && subcommand_find(word)) {
+		return arena_format(
+			&s->arena,
+			"it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
+			quote(str_of(self ? self : "/distinit")).s, words[0]);
 	}
-	const char *self = self_path(&s->arena);
-	struct err cause = *err;
-	err_set(err, ENOENT,
-		"%s; it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
-		cause.text, quote(str_of(self ? self : "/distinit")).s, words[0]);
+	if (strchr(word, ' ')) {
+		return "it is one word: give each argument a word of its own";
+	}
+	if (strchr(word, '=')) {
+		return arena_format(&s->arena, "to set a variable: --set %s, before '--'", shown.s);
+	}
+	if (explain_has_word(STR("alias cd eval export source ulimit umask unset"), str_of(word))) {
+		return arena_format(&s->arena, "it is a builtin of the shell: sh -c '%s ...'", word);
+	}
+	return !strchr(word, '/') && access(word, F_OK) == 0
+		       ? "it is in this folder, which is not in PATH: put ./ before it"
+		       : NULL;
 }
 
 int command_run(struct session *s) {
@@ -187,8 +214,10 @@ int command_run(struct session *s) {
 		status = run_workload(s, stay ? &plan : NULL, &err);
 	}
 	if (err.text[0]) {
-		if (status == EXIT_NOT_FOUND) {
-			explain_subcommand(s, &err);
+		const char *meant = status == EXIT_NOT_FOUND ? what_was_meant(s) : NULL;
+		if (meant) {
+			struct err cause = err;
+			err_set(&err, cause.code, "%s; %s", cause.text, meant);
 		}
 		wait_fail(s, &err, status);
 	}

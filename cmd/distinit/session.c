@@ -50,10 +50,7 @@ static void hide_secret(struct session *s) {
 	env_unset(&s->env, (struct str){name, sizeof(name) - 2}, NULL);
 }
 
-/**
- * Give up capabilities of our own file before an option names a file. Without any option, only the
- * cluster's files are opened, and src/access sees to that.
- */
+/** Give up capabilities of our own file before an option names a file. Else src/access sees to that. */
 static int lower_capabilities(struct session *s, struct err *err) {
 	bool any = s->command != CMD_RUN || s->overrides.n_env_files;
 	for (unsigned id = 0; id < N_VALUES && !any; id++) {
@@ -69,6 +66,11 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
 		return 0;
 	}
+	const struct option *again = s->settings.repeated;
+	if (r == 0 && again) {
+		notes_add(&s->notes, "--%s is given several times; the last counts: %s", again->name,
+			  quote(str_of(s->settings.value[again->id])).s);
+	}
 	if (r == 0 && settings_on(&s->settings, OPT_CARRIED)) {
 		r = carried_unpack(&s->env, err);
 	}
@@ -80,7 +82,9 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (secret) {
 		hide_secret(s);
 	}
-	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
+	r = r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
+	s->speaker.log = settings_on(&s->settings, OPT_QUIET) ? LOG_ERROR : s->speaker.log;
+	return r;
 }
 
 struct setting session_setting(struct session *s, enum option_id id) {
@@ -132,10 +136,7 @@ static int read_ranks(struct session *s, struct err *err) {
 	return ranks < 0 ? ranks : 0;
 }
 
-/**
- * The folder in which /etc/passwd and /etc/group are read. With DISTINIT_ROOT, a variable could
- * make any name root. So it is ignored if a privilege is fixed on the command line.
- */
+/** Where /etc/passwd is. DISTINIT_ROOT could make any name root: no, if an option fixed a privilege. */
 static const char *users_root(struct session *s) {
 	const char *fixed = options_fixed_privilege(&s->settings);
 	const char *root = s->settings.value[OPT_ROOT];
@@ -177,7 +178,7 @@ int session_plan(struct session *s, struct err *err) {
 static uint32_t told_grace_s(const struct session *s) {
 	const struct settings *set = &s->settings;
 	bool stays = settings_on(set, OPT_INIT) || settings_on(set, OPT_TIME_LIMIT) ||
-		     settings_on(set, OPT_TOGETHER);
+		     settings_on(set, OPT_TOGETHER) || settings_on(set, OPT_MAX_RESTARTS);
 	uint64_t ms = 0;
 	struct err ignored;
 	return stays && settings_duration(set, OPT_GRACE, &ms, &ignored) == 0 ? (uint32_t)(ms / 1000) : 0;
@@ -200,7 +201,7 @@ int session_wants(struct session *s, struct err *err) {
 	int r = session_plan(s, err);
 	r = r < 0 ? r : read_ranks(s, err);
 	r = r < 0 ? r : read_input(s, err);
-	if (session_calls_roll(s)) {
+	if (session_calls_roll(s) || settings_on(&s->settings, OPT_ALL_NODES)) {
 		env_copy(&s->env, &s->before);
 	}
 	return r;

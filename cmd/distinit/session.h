@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * One run of the program: reads options and variables, and passes them to the flow (flow/flow.h).
- */
+/** One run of the program: reads options and variables, and passes them to the flow (flow/flow.h). */
 
 #include "common/say.h"
 #include "distinit/options.h"
@@ -30,8 +28,9 @@ struct session {
 	bool ran;
 	/** --check: from which level on a finding ends this. */
 	enum check_level { CHECK_OFF, CHECK_FINDINGS, CHECK_HINTS } check;
-	/** --together; NULL: it is not wanted. */
+	/** --together or --max-restarts; NULL: neither is wanted. What is before each start, if there may be several. */
 	struct together *together;
+	struct before_start *before_start;
 	/** The descriptor that holds the port of a roll call (net/listen.h); not above 0: none. */
 	int held_port;
 	struct settings settings;
@@ -44,28 +43,19 @@ struct session {
 /** Start with our own environment. @memory is for the arena. */
 void session_init(struct session *s, void *memory, size_t size);
 
-/**
- * Read the command line of @command and our variables.
- * Returns 0; -EINVAL.
- */
+/** Read the command line of @command and our variables. Returns 0; -EINVAL. */
 int session_options(struct session *s, enum command command, char **argv, struct err *err);
 
 /** Find the cluster. Returns 0, even if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
-/**
- * Plan the privileges. It comes first: earlier failures are not reported to a file. Returns 0;
- * -EINVAL, or the result of priv_plan().
- */
+/** Plan the privileges. First: earlier failures are in no report. Returns 0; -EINVAL, or as priv_plan(). */
 int session_plan(struct session *s, struct err *err);
 
 /** Pass the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
 int session_wants(struct session *s, struct err *err);
 
-/**
- * Derive the variables and apply the directives.
- * Returns 0; -EINVAL, -E2BIG, or the error of opening or reading a directive file.
- */
+/** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or the error of a file. */
 int session_derive(struct session *s, struct err *err);
 
 /** Begin the report, if --report asks for one. Call it after session_options(). (report.c) */

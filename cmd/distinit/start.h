@@ -16,10 +16,7 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err);
 /** Read --map-exit, which holds for our own statuses, too, into @plan. Returns 0; -EINVAL. */
 int read_map_exit(struct session *s, struct init_plan *plan, struct err *err);
 
-/**
- * Make the plan of --init from the settings; @plan is preset. *@wanted: whether to stay as the
- * parent. The options are checked in both cases. Returns 0; -EINVAL.
- */
+/** Make the plan of --init, which is preset, from the settings; *@wanted: stay. Returns 0; -EINVAL. */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
 /**
@@ -39,17 +36,17 @@ int check_options(struct session *s, struct err *err);
  */
 int session_check(struct session *s);
 
-/**
- * The roll call (rollcall.c). Prepare it after session_derive(), with our own rights: read its
- * options and the secret. Returns 0; -EINVAL, or the error of a file.
- */
+/** The roll call (rollcall.c): read its options and secret, with our rights. Returns 0; a negative errno. */
 int rollcall_prepare(struct session *s, struct err *err);
 
 /**
- * This node cannot start, because of @why, which is printed: tell the others in the roll call.
- * Returns false if there is none to come.
+ * Tell the others in the roll call that this node cannot start. @said: that was printed. Returns false if there
+ * is none to come.
  */
-bool rollcall_tell(struct session *s, const struct err *why);
+bool rollcall_tell(struct session *s, const struct err *why, bool said);
+
+/** All were to start again, and we do not because of @why: tell the others. */
+void rollcall_quit(struct session *s, const char *why);
 
 /** Call it, and derive again if the port was moved. Returns as session_wait(). */
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);
@@ -69,13 +66,24 @@ int session_check_separated(const struct session *s, const char *name, struct er
 /** Add a note if --fill is not given, but the words look as if it was meant. */
 void session_fill_forgotten(struct session *s);
 
-/**
- * --together (together.c). Read its options. Returns 0; -EINVAL.
- */
+/** --together and --max-restarts (together.c). Read their options. Returns 0; -EINVAL. */
 int together_options(struct session *s, struct init_plan *plan, struct err *err);
 
 /** Hand the connections that the roll call has kept, if any, to @plan. */
 void together_join(struct session *s, struct init_plan *plan);
+
+/** There may be several starts: keep what is before the first one. */
+void together_prepare(struct session *s, struct init_plan *plan);
+
+/**
+ * The program has ended, with *@status, and may not have started at all because of @err. Bring it back to
+ * before its start, if it starts again: all is as it was, and all are there. Returns false if it does not,
+ * with *@status and @err.
+ */
+bool together_again(struct session *s, struct init_plan *plan, int *status, struct err *err);
+
+/** There is nobody else: watch the program of this node alone. Returns 0; the exit status. */
+int rollcall_alone(struct session *s);
 
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);

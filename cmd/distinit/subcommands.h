@@ -3,6 +3,7 @@
 
 /** The subcommands, each in a file of its name. All return the exit status. */
 
+#include "base/nearest.h"
 #include "distinit/session.h"
 
 struct subcommand {
@@ -21,6 +22,9 @@ extern const struct subcommand subcommands[];
 
 /** The subcommand @name, or NULL. */
 const struct subcommand *subcommand_find(const char *name);
+
+/** The subcommand that is most like @name, for a message. */
+struct hint subcommand_hint(const char *name);
 
 int command_run(struct session *s);
 int command_env(struct session *s);
@@ -43,7 +47,10 @@ int check_env_format(struct session *s, struct err *err);
 /** env.c: write the variables to --output or stdout, in --format. Returns the exit status. */
 int write_env(struct session *s);
 
-/**
- * Print the help of @of, a subcommand or the entrypoint. The entrypoint's is that of the program.
- */
-int print_help(struct session *s, const struct subcommand *of);
+/** Print the help of the subcommand @word; "" is the short one of the program, "all" the long one. */
+int print_help_on(struct session *s, const char *word);
+
+/** What the short help begins with, and all that is said of an empty command line. */
+#define HELP_EXAMPLES \
+	"  distinit -- torchrun train.py   start it, with the variables that it reads\n" \
+	"  distinit explain                show them, and why they are so; nothing starts\n"

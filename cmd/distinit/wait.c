@@ -34,6 +34,8 @@ struct waiting {
 	struct wait_for wait;
 	/** The master's name for messages: "main1:29500", or "main1" for dns. */
 	const char *name;
+	/** Whether it was said that we wait: then the end is, too. */
+	bool said;
 	/** The option that sets the timeout. */
 	const char *longer;
 };
@@ -78,12 +80,13 @@ static int find_master(struct waiting *w, bool tcp, struct err *err) {
 }
 
 static void say_progress(void *context, uint64_t waited_ms, const char *failure) {
-	const struct waiting *w = context;
+	struct waiting *w = context;
 	struct session *s = w->session;
 	struct duration_text waited = duration_text(waited_ms / 1000 * 1000);
 	const char *before = *failure ? ": " : "";
 	if (!say_status(&s->speaker, arena_format(&s->arena, "waiting for %s, %s%s%s", w->name, waited.s,
 						  before, failure))) {
+		w->said = true;
 		say_line(&s->speaker, LOG_WARN,
 			 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name, waited.s,
 				      before, failure));
@@ -137,7 +140,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct duration_text waited = duration_text(end->waited_ms);
 	say_status_end(&s->speaker);
 	if (r == 0) {
-		say_line(&s->speaker, LOG_INFO,
+		say_line(&s->speaker, w->said ? LOG_WARN : LOG_INFO,
 			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited.s));
 		return 0;
 	}

@@ -18,10 +18,7 @@
 
 #define BUNDLE "DISTINIT_BUNDLE"
 
-/**
- * How long srun may take to end after TERM. Longer than its tasks, which have Slurm's KillWait
- * (default: 30 s).
- */
+/** How long srun may take after TERM: longer than its tasks, which have Slurm's KillWait (30 s). */
 #define GRACE_MS 120000
 
 // --- the environment
@@ -234,9 +231,7 @@ static bool wants_surrogate(const struct settings *settings) {
 	return false;
 }
 
-/**
- * Stay as srun's parent, so that srun gets TERM if we are killed. Returns the status to exit with.
- */
+/** Stay as srun's parent, so that srun gets TERM if we are killed. Returns the exit status. */
 static int stay(struct distrun_session *s, struct words *words) {
 	struct err err = {""};
 	struct init_plan plan;
@@ -246,7 +241,7 @@ static int stay(struct distrun_session *s, struct words *words) {
 	plan.path = env_get(&s->env, "PATH");
 	plan.program = s->speaker.program;
 	plan.log = s->speaker.log < LOG_WARN ? s->speaker.log : LOG_WARN;
-	plan.colour = terminal_colours();
+	plan.colour = terminal_colours(2);
 	plan.pdeathsig = SIGTERM;
 	uint64_t grace_ms = GRACE_MS;
 	int status = EXIT_OURS;
@@ -260,10 +255,7 @@ static int stay(struct distrun_session *s, struct words *words) {
 	return status;
 }
 
-/**
- * Run srun with several tasks. The status is that of the first task that fails, not of those that
- * srun ends because of it.
- */
+/** Run several tasks. The status is that of the first to fail, not of those that srun ends because of it. */
 static int run_tasks(struct distrun_session *s, struct words *words) {
 	struct relay relay;
 	struct err err;

@@ -21,7 +21,7 @@ static void help_of_program(struct buf *out) {
 		}
 	}
 	buf_puts(out, "\nOptions:\n");
-	options_write_help(out, &distrun_options, CMD_PROGRAM);
+	options_write_help(out, &distrun_options, CMD_PROGRAM, (struct str){0});
 	buf_puts(out, program_end);
 }
 
@@ -55,7 +55,7 @@ int print_help(struct distrun_session *s, const struct distrun_subcommand *of) {
 	}
 	buf_putf(&out, "usage: %s [OPTION]...%s%s\n\n%s\n\nOptions:\n", s->called, *of->arguments ? " " : "",
 		 of->arguments, of->about ? of->about : "Internal part of distrun analyze.");
-	options_write_help(&out, &distrun_options, of->command);
+	options_write_help(&out, &distrun_options, of->command, (struct str){0});
 	if (of->command & (CMD_EXEC | CMD_LAUNCH | CMD_ANALYZE)) {
 		help_of_site(s, &out);
 	}

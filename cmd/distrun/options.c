@@ -115,5 +115,6 @@ const struct option_table distrun_options = {
 	.verbose = OPT_VERBOSE,
 	.keep = OPTION_NONE,
 	.passed_on = OPTION_NONE,
+	.told = OPTION_NONE,
 	.underscores = true,
 };

@@ -37,10 +37,7 @@ static int read_name(struct distrun_session *s, char out[STEP_NAME_MAX], struct 
 	return r;
 }
 
-/**
- * Read the limit into *@budget. Returns 1 if there is one; 0 if not; -EINVAL, or what opening the
- * file failed with.
- */
+/** Read the limit into *@budget. Returns 1; 0: there is none; -EINVAL, or why the file does not open. */
 static int read_budget(struct distrun_session *s, struct budget *budget, struct err *err) {
 	const struct settings *given = &s->settings;
 	const char *limit = given->value[OPT_JOB_TIME_SEC], *path = given->value[OPT_JOB_TIME_BUDGET];
@@ -82,7 +79,7 @@ int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 	plan.init.path = env_get(&s->env, "PATH");
 	plan.init.program = s->speaker.program;
 	plan.init.log = s->speaker.log;
-	plan.init.colour = terminal_colours();
+	plan.init.colour = terminal_colours(2);
 	// If we are killed, nothing else would end the workload, and the step shows it as over.
 	plan.init.pdeathsig = SIGTERM;
 	uint64_t grace_ms = GRACE_MS;

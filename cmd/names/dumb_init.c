@@ -50,12 +50,10 @@ static void reset_signals(struct guise *g) {
 		sigaction(i, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	}
 	g->plan.inherited_mask = 0;
+	g->plan.child_action.sa_handler = SIG_DFL;
 }
 
-/**
- * Give up our terminal, for the workload. If we lead the session, the kernel then sends HUP and
- * CONT, which must not be forwarded.
- */
+/** Give up our terminal, for the workload. A leader then gets HUP and CONT, which must not be forwarded. */
 static void leave_terminal(struct guise *g) {
 	if (ioctl(0, TIOCNOTTY) == 0 && getsid(0) == getpid()) {
 		g->hand_off = signal_bit(SIGHUP) | signal_bit(SIGCONT);

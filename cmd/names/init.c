@@ -8,6 +8,7 @@
 #include "exec/exec.h"
 #include "init/supervisor.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,10 +40,17 @@ static int pause_until_signal(struct guise *g) {
 }
 
 /** Say in the program's words that the command cannot be started. Returns the status to exit with. */
-static int refuse_exec(const struct guise *g, int status, const struct err *err) {
+static int refuse_exec(const struct guise *g, const struct err *err) {
 	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, guise_command(g), g->as->exec_after,
 		  strerror(err->code));
-	return g->as->exec_status ? g->as->exec_status : status;
+	int code = err->code;
+	if (code == ENOEXEC) {
+		return EXIT_NOT_FOUND; // they hand it to a shell, which finds no command of that name
+	}
+	return g->as->exec_status ? g->as->exec_status
+	       : code == ENOENT	  ? EXIT_NOT_FOUND
+	       : code == EACCES	  ? EXIT_NOT_RUNNABLE
+				  : 1;
 }
 
 /** Read our own options, which are variables here. */
@@ -83,7 +91,7 @@ static int supervise_command(struct guise *g) {
 	}
 	report_failed(s, status, &err);
 	if (status != EXIT_OURS) {
-		return refuse_exec(g, status, &err);
+		return refuse_exec(g, &err);
 	}
 	session_fail(s, &err);
 	return 1;

@@ -41,8 +41,9 @@ void arena_init(struct arena *arena, void *memory, size_t size, void (*full)(siz
 	}
 }
 
-void arena_done(struct arena *arena) {
-	while (arena->chunks) {
+/** Free the chunks that are newer than @last. */
+static void free_chunks(struct arena *arena, const struct arena_chunk *last) {
+	while (arena->chunks != last) {
 		struct arena_chunk *chunk = arena->chunks;
 		arena->chunks = chunk->older;
 		if (ALONE) {
@@ -51,13 +52,19 @@ void arena_done(struct arena *arena) {
 			munmap(chunk, chunk->size);
 		}
 	}
+}
+
+void arena_rewind(struct arena *arena, const struct arena *before) {
+	free_chunks(arena, before->chunks);
+	*arena = *before;
+}
+
+void arena_done(struct arena *arena) {
+	free_chunks(arena, NULL);
 	arena->next = arena->end = NULL;
 }
 
-/**
- * Allocate a chunk of @size bytes. The pages of a @large one are mapped at once, which is cheaper
- * than one page fault each.
- */
+/** Allocate a chunk. The pages of a @large one are mapped at once, cheaper than a page fault each. */
 static struct arena_chunk *chunk_new(size_t size, int large) {
 	struct arena_chunk *chunk;
 	if (ALONE) {

@@ -22,28 +22,23 @@ struct arena {
 	void (*full)(size_t size);
 };
 
-/**
- * Begin with the @size bytes at @memory, 16-byte aligned, which the caller keeps. NULL, 0: none.
- */
+/** Begin with the @size bytes at @memory, 16-byte aligned, which the caller keeps. NULL, 0: none. */
 void arena_init(struct arena *arena, void *memory, size_t size, void (*full)(size_t size));
 
-/**
- * Use the memory again that was allocated since @arena was @before; but not if that took a new chunk, of
- * which most is free now.
- */
+/** Use again what was allocated since @before; but not if that took a new chunk, most of which is free. */
 static inline void arena_back(struct arena *arena, const struct arena *before) {
 	if (arena->end == before->end) {
 		arena->next = before->next;
 	}
 }
 
+/** Give back all that was allocated since @arena was @before. */
+void arena_rewind(struct arena *arena, const struct arena *before);
+
 /** Free what was allocated from the system. For tests: a program that ends in execve() need not. */
 void arena_done(struct arena *arena);
 
-/**
- * Return @size bytes, aligned to 8 and not cleared. Never NULL: if memory runs out, the arena's
- * full() is called.
- */
+/** @size bytes, aligned to 8 and not cleared. Never NULL: if memory runs out, full() is called. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /** Return @count elements of @size bytes, not cleared. An overflow counts as out of memory. */

@@ -86,6 +86,9 @@ static bool put_line(struct json *json) {
 }
 
 struct buf *json_value(struct json *json, const char *key) {
+	if (json->depth && json->depth <= json->spread) {
+		json_line(json, json->depth);
+	}
 	buf_puts(json->out, json->more ? "," : "");
 	buf_puts(json->out, !put_line(json) && json->more ? " " : "");
 	if (key) {
@@ -99,9 +102,13 @@ struct buf *json_value(struct json *json, const char *key) {
 void json_open(struct json *json, const char *key, char bracket) {
 	buf_putc(json_value(json, key), bracket);
 	json->more = false;
+	json->depth++;
 }
 
 void json_close(struct json *json, char bracket) {
+	if (json->depth-- <= json->spread) {
+		json_line(json, json->depth);
+	}
 	put_line(json);
 	buf_putc(json->out, bracket);
 	json->more = true;

@@ -19,6 +19,8 @@ struct json {
 	bool more;
 	/** See json_line(): the blanks, and one. 0: it stays on this line. */
 	unsigned line;
+	/** How many brackets are open, and in how many of the outer ones each member begins a line. */
+	unsigned depth, spread;
 };
 
 /** Whether @text is valid UTF-8. JSON cannot hold anything else. */

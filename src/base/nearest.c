@@ -11,10 +11,7 @@ static unsigned min(unsigned a, unsigned b) {
 	return a < b ? a : b;
 }
 
-/**
- * The edits (insert, remove, replace, swap two neighbours) that turn @a into @b. Both have at most
- * LONGEST characters.
- */
+/** The edits (insert, remove, replace, swap) that turn @a into @b, both at most LONGEST long. */
 static unsigned distance(struct str a, struct str b) {
 	unsigned rows[3][LONGEST + 1];
 	unsigned *before = rows[0], *above = rows[1], *row = rows[2];
@@ -43,7 +40,12 @@ void nearest_try(struct nearest *best, const char *candidate) {
 	if (best->word.len > LONGEST || other.len > LONGEST) {
 		return;
 	}
-	unsigned d = distance(best->word, other);
+	size_t before = other.len - best->word.len;
+	bool ends_so = other.len > best->word.len && best->word.len > 2 &&
+		       (other.p[before - 1] == '-' || other.p[before - 1] == '_') &&
+		       str_eq(str_from(other, before), best->word);
+	// "port" is short for "master-port".
+	unsigned d = ends_so ? 1 : distance(best->word, other);
 	// Up to a third of the letters may differ.
 	size_t longer = best->word.len > other.len ? best->word.len : other.len;
 	if (d <= longer / 3 && (!best->found || d < best->distance)) {

@@ -2,6 +2,23 @@
 
 #include "base/str.h"
 
+struct str str_of(const char *text) {
+	return (struct str){text, text ? strlen(text) : 0};
+}
+
+bool str_eq(struct str a, struct str b) {
+	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): p is set where len is not 0
+	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+bool str_is(struct str a, const char *text) {
+	return str_eq(a, str_of(text));
+}
+
+bool str_starts(struct str a, struct str prefix) {
+	return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
+}
+
 size_t str_find(struct str a, char c) {
 	const char *at = a.len ? memchr(a.p, c, a.len) : NULL;
 	return at ? (size_t)(at - a.p) : a.len;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * A slice of text that belongs to another owner, without a NUL at its end. The environment is read
- * through slices.
- */
+/** A slice of text of another owner, without a NUL at its end, as the environment is read. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,22 +16,11 @@ struct str {
 #define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
 
 /** All of @text as a slice; empty for NULL. */
-static inline struct str str_of(const char *text) {
-	return (struct str){text, text ? strlen(text) : 0};
-}
+struct str str_of(const char *text);
 
-static inline bool str_eq(struct str a, struct str b) {
-	// NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): p is set where len is not 0
-	return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
-}
-
-static inline bool str_is(struct str a, const char *text) {
-	return str_eq(a, str_of(text));
-}
-
-static inline bool str_starts(struct str a, struct str prefix) {
-	return a.len >= prefix.len && (prefix.len == 0 || memcmp(a.p, prefix.p, prefix.len) == 0);
-}
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *text);
+bool str_starts(struct str a, struct str prefix);
 
 /** @a without its first @n bytes. */
 static inline struct str str_from(struct str a, size_t n) {

@@ -7,6 +7,7 @@
 static void make_slots(struct table *table, uint32_t size) {
 	table->slots = arena_array(table->arena, size, sizeof(*table->slots));
 	memset(table->slots, 0, size * sizeof(*table->slots));
+	table->names = arena_array(table->arena, size / 2, sizeof(*table->names));
 	table->size = size;
 }
 
@@ -23,43 +24,42 @@ void table_copy(const struct table *table, struct table *out) {
 	*out = *table;
 	make_slots(out, table->size);
 	memcpy(out->slots, table->slots, table->size * sizeof(*table->slots));
+	memcpy(out->names, table->names, table->n * sizeof(*table->names));
 }
 
 /** The slot of @name, or the free one where it belongs. */
-static struct table_slot *slot_of(const struct table *table, struct str name) {
+static uint32_t *slot_of(const struct table *table, struct str name) {
 	// The upper half of the hash is the better one (base/hash.h).
 	uint32_t at = (uint32_t)(hash_text(name) >> 32) & (table->size - 1);
-	while (table->slots[at].name.p && !str_eq(table->slots[at].name, name)) {
+	while (table->slots[at] && !str_eq(table->names[table->slots[at] - 1].name, name)) {
 		at = (at + 1) & (table->size - 1);
 	}
 	return &table->slots[at];
 }
 
 uint32_t *table_find(const struct table *table, struct str name) {
-	struct table_slot *slot = slot_of(table, name);
-	return slot->name.p ? &slot->number : NULL;
+	uint32_t slot = *slot_of(table, name);
+	return slot ? &table->names[slot - 1].number : NULL;
 }
 
 static void grow(struct table *table) {
-	const struct table_slot *old = table->slots;
-	uint32_t size = table->size;
-	make_slots(table, size * 2);
-	for (uint32_t i = 0; i < size; i++) {
-		if (old[i].name.p) {
-			*slot_of(table, old[i].name) = old[i];
-		}
+	const struct table_name *old = table->names;
+	make_slots(table, table->size * 2);
+	for (uint32_t i = 0; i < table->n; i++) {
+		table->names[i] = old[i];
+		*slot_of(table, old[i].name) = i + 1;
 	}
 }
 
 uint32_t *table_put(struct table *table, struct str name) {
-	struct table_slot *slot = slot_of(table, name);
-	if (!slot->name.p) {
+	uint32_t *slot = slot_of(table, name);
+	if (!*slot) {
 		if (table->n * 2 >= table->size) {
 			grow(table);
 			slot = slot_of(table, name);
 		}
-		*slot = (struct table_slot){.name = name};
-		table->n++;
+		table->names[table->n++] = (struct table_name){.name = name};
+		*slot = table->n;
 	}
-	return &slot->number;
+	return &table->names[*slot - 1].number;
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * A hash table from names to numbers: where in a list a name stands. The names are not copied, and must
- * stay as they are.
- */
+/** A hash table: where in a list a name stands. The names are not copied, and must stay as they are. */
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -13,14 +10,16 @@
 
 struct table {
 	struct arena *arena;
-	/** A free slot has no name: p is NULL. The table is never more than half full. */
-	struct table_slot {
+	/** The names, in the order in which they came. */
+	struct table_name {
 		struct str name;
 		uint32_t number;
-	} * slots;
-	/** The number of slots, a power of two, and of names. */
-	uint32_t size;
+	} * names;
 	uint32_t n;
+	/** Each the index + 1 of a name, or 0: free. At most half of them are taken. */
+	uint32_t *slots;
+	/** The number of slots, a power of two. */
+	uint32_t size;
 };
 
 /** Begin @table, with room for @names names; it grows when there are more. */

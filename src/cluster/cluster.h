@@ -21,16 +21,11 @@
 
 /** What this process is. */
 enum scope {
-	/**
-	 * The only process on its node. It may start the ranks itself (torchrun in a container).
-	 */
+	/** The only process on its node. It may start the ranks itself (torchrun in a container). */
 	SCOPE_NODE,
 	/** One of the ranks. */
 	SCOPE_TASK,
-	/**
-	 * A batch script or similar: the nodes are known, but this is not a rank, and every rank
-	 * inherits what it sets.
-	 */
+	/** No rank, but a batch script or the like: it knows the nodes; all ranks inherit what it sets. */
 	SCOPE_ALLOCATION,
 };
 
@@ -45,19 +40,13 @@ enum layout {
 
 /** The manager's layer. A source may leave fields unset: each field has a value for "not known". */
 struct placement {
-	/**
-	 * The variable or option that gave the hosts, for messages. NULL: the hosts are not known,
-	 * and `hosts` is empty.
-	 */
+	/** What gave the hosts, for messages. NULL: they are not known, and `hosts` is empty. */
 	const char *hosts_from;
 	/** Names in node-rank order. */
 	struct hosts hosts;
 	/** The manager lists the hosts in another order, which is not known; then `hosts` is empty. */
 	bool shuffled;
-	/**
-	 * The number of nodes, or UNKNOWN, and the variable that gives it. Set only if the hosts
-	 * are not known: otherwise it follows from them.
-	 */
+	/** Their number, or UNKNOWN, and what gave it. Set only without `hosts`, from which it follows. */
 	uint32_t nnodes;
 	const char *nnodes_from;
 	/** This node's index in `hosts`, or UNKNOWN, and the variable that gives it. */
@@ -69,24 +58,15 @@ struct placement {
 	uint32_t nproc_per_node;
 	/** Ranks on each node, in the order of `hosts`, or NULL. */
 	const uint32_t *tasks_per_node;
-	/**
-	 * Slots on each node, in the same order, or NULL: how many processes a launcher may start
-	 * there, not how many run. For `explain`.
-	 */
+	/** How many processes a launcher may start on each node, in the same order; or NULL. */
 	const uint32_t *slots;
 	enum layout layout;
 	/** Index in `hosts` of the node that rank 0 runs on. */
 	uint32_t master;
-	/**
-	 * The host of rank 0 as the manager names it, and the variable that gives it. Empty: it is
-	 * hosts[master].
-	 */
+	/** The host of rank 0 as the manager names it, and the variable. Empty: it is hosts[master]. */
 	struct str master_addr;
 	const char *master_addr_from;
-	/**
-	 * The manager's rendezvous port in host byte order, and the variable that gives it. 0:
-	 * there is none.
-	 */
+	/** The manager's port in host byte order, and the variable. 0: there is none. */
 	uint16_t port;
 	const char *port_from;
 	/** Jobs may share a node, so a fixed port would collide: derive the port from the job. */
@@ -94,10 +74,7 @@ struct placement {
 	/** Job id as the manager writes it, or NULL, and the step in the job. */
 	const char *job_id;
 	uint32_t step;
-	/**
-	 * A file that only the members of the job have, and all of them the same; or NULL. The roll
-	 * call uses it as a secret.
-	 */
+	/** A file that all members of the job have, and only they; or NULL. The roll call's secret. */
 	const char *secret_file;
 };
 
@@ -126,15 +103,10 @@ struct cluster {
 	uint32_t nnodes;
 	struct placement place;
 	struct task task;
-	/**
-	 * The rendezvous: a name or a bare address, empty if unknown; and a port, in host byte
-	 * order.
-	 */
+	/** The rendezvous: a name or bare address, empty if unknown; and a port, in host byte order. */
 	struct str master_addr;
 	uint16_t master_port;
-	/**
-	 * Index of the rendezvous node in the hosts: place.master, or the host that the user chose.
-	 */
+	/** The rendezvous in the hosts: place.master, or the host that the user chose. */
 	uint32_t master_node;
 	/** Where address and port come from: a clause. */
 	const char *master_addr_why;
@@ -192,6 +164,8 @@ struct input {
 	 * recognising has to begin anew without them. NULL: none.
 	 */
 	const struct launcher *leftover;
+	/** A launcher that has set a rank without a size, and so does not count; or NULL. */
+	const struct launcher *half;
 	/** The task layer as found so far; for sources. */
 	const struct launcher *launcher;
 	struct task task;
@@ -200,10 +174,7 @@ struct input {
 /** A cluster of one: one node and at most one task. Nothing needs to be derived for it. */
 bool cluster_is_single(const struct cluster *cluster);
 
-/**
- * Neither the number of nodes nor the master is known; this node's number may be. Such a cluster is
- * described, but nothing is derived from it.
- */
+/** Neither the number of nodes nor the master is known. It is described; nothing is derived from it. */
 bool cluster_is_vague(const struct cluster *cluster);
 
 /**
@@ -216,9 +187,7 @@ uint32_t cluster_rendezvous_rank(const struct cluster *cluster);
 /** The same for a rendezvous on the node with index @master. */
 uint32_t cluster_rank_around(const struct cluster *cluster, uint32_t master);
 
-/**
- * The index of the host @host. The master's index if it is not in the list.
- */
+/** The index of @host; the master's if it is not in the list. */
 uint32_t cluster_node_at(const struct cluster *cluster, struct str host);
 
 /** "node", "task" or "allocation". */

@@ -36,11 +36,16 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 
 void endpoint_put(struct buf *out, struct str host, uint32_t port) {
 	bool ipv6 = str_find(host, ':') < host.len && host_name_is_fine(host);
-	buf_puts(out, ipv6 ? "[" : "");
+	if (ipv6) {
+		buf_putc(out, '[');
+	}
 	buf_put(out, host);
-	buf_puts(out, ipv6 ? "]" : "");
+	if (ipv6) {
+		buf_putc(out, ']');
+	}
 	if (port) {
-		buf_putf(out, ":%u", port);
+		buf_putc(out, ':');
+		buf_putu(out, port);
 	}
 }
 

@@ -110,10 +110,10 @@ static bool bytes_are_fine(struct str name) {
 static bool colon_is_fine(struct str name) {
 	char text[INET6_ADDRSTRLEN] = "";
 	unsigned char address[16];
-	size_t len = str_find(name, '%');
 	if (str_find(name, ':') == name.len) {
 		return true;
 	}
+	size_t len = str_find(name, '%');
 	memcpy(text, name.p, len < sizeof(text) ? len : 0);
 	return inet_pton(AF_INET6, text, address) == 1;
 }

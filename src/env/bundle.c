@@ -21,11 +21,9 @@
  */
 static const char own_words[] =
 	// the host
-	"HOSTNAME HOST NCCL_HOSTID CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES "
-	"HIP_VISIBLE_DEVICES "
-	"GPU_DEVICE_ORDINAL ZE_AFFINITY_MASK HABANA_VISIBLE_DEVICES HABANA_VISIBLE_MODULES "
-	"ASCEND_VISIBLE_DEVICES ASCEND_RT_VISIBLE_DEVICES NEURON_RT_VISIBLE_CORES TPU_VISIBLE_CHIPS "
-	"TPU_VISIBLE_DEVICES TPU_WORKER_ID TPU_WORKER_HOSTNAMES KUBERNETES_* "
+	"HOSTNAME HOST NCCL_HOSTID *_VISIBLE_DEVICES GPU_DEVICE_ORDINAL ZE_AFFINITY_MASK "
+	"HABANA_VISIBLE_MODULES NEURON_RT_VISIBLE_CORES TPU_VISIBLE_CHIPS TPU_WORKER_ID "
+	"TPU_WORKER_HOSTNAMES KUBERNETES_* "
 	// managers and launchers
 	"SLURM_* SLURMD_* BACKENDAI_* PBS_* LSB_* JOB_COMPLETION_INDEX OMPI_COMM_WORLD_* OMPI_UNIVERSE_SIZE "
 	"OMPI_MCA_orte_* OMPI_MCA_ess_* PRTE_* PMIX_* PMI_* PALS_* FLUX_* MV2_COMM_WORLD_* MPI_LOCAL* "
@@ -83,10 +81,7 @@ static bool is_pattern(struct str name) {
 	return name.p[name.len - 1] == '*';
 }
 
-/**
- * Check the tracked names. Without this check, a mistake would show only in the worker, as a
- * missing variable.
- */
+/** Check the tracked names: a mistake would show only in the worker, as a missing variable. */
 static int check_names(const struct bundle_request *request, struct err *err) {
 	struct str rest = request->names, name;
 	while (str_cut(&rest, ':', &name)) {
@@ -114,10 +109,7 @@ static bool is_tracked(const struct bundle_request *request, struct str name) {
 	return false;
 }
 
-/**
- * Whether @value needs quotes. The reader splits the file into lines and removes quotes around a
- * value.
- */
+/** Whether @value needs quotes: the reader splits lines, and removes quotes around a value. */
 static bool needs_quotes(struct str value) {
 	if (value.len == 0) {
 		return false;
@@ -177,9 +169,7 @@ static int put_set(struct buf *out, const struct env_entry *entry, struct err *e
 	return check_room(out, name, err);
 }
 
-/**
- * Write the tracked variables that are set. Those of the worker itself are listed in @held instead.
- */
+/** Write the tracked variables that are set. Those of the worker itself are listed in @held instead. */
 static int put_variables(const struct bundle_request *request, const struct env *env, struct buf *out,
 			 struct name_listing *held, struct err *err) {
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -237,10 +227,7 @@ static int put_absent(const struct bundle_request *request, const struct env *en
 	return r;
 }
 
-/**
- * The CRC-32 of gzip, zlib and Ethernet. Bit by bit is fast enough: it runs once per job, on a few
- * kilobytes.
- */
+/** The CRC-32 of gzip, zlib and Ethernet, bit by bit: it runs once per job, on a few kilobytes. */
 static uint32_t crc32(struct str text) {
 	uint32_t crc = UINT32_MAX;
 	for (size_t i = 0; i < text.len; i++) {
@@ -299,10 +286,7 @@ static bool is_checksum(const char *hex, uint32_t crc) {
 	return *hex == ']';
 }
 
-/**
- * The index of the line that begins with TAIL, or more than the length of @text. No value can
- * contain such a line, because newlines are escaped.
- */
+/** The index of the line that begins with TAIL, or more than @text's length. Values escape newlines. */
 static size_t find_tail(struct str text) {
 	size_t at = 0;
 	do {

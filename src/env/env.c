@@ -13,7 +13,7 @@ static bool has_name(const struct env_entry *entry) {
 
 /** Index all entries. From the last to the first: then the first entry of a name is the head of its chain. */
 static void index_all(struct env *env) {
-	table_init(&env->first, env->arena, env->cap);
+	table_init(&env->first, env->arena, env->n);
 	for (uint32_t i = env->n; i-- > 0;) {
 		struct env_entry *entry = &env->entries[i];
 		if (has_name(entry)) {
@@ -35,9 +35,8 @@ void env_init(struct env *env, struct arena *arena, char *const *inherited) {
 	env->entries = arena_array(arena, env->cap, sizeof(*env->entries));
 	for (uint32_t i = 0; i < n; i++) {
 		const char *text = inherited[i];
-		struct str name = {text, (size_t)(strchrnul(text, '=') - text)};
-		env->entries[i] =
-			(struct env_entry){.text = text, .name_len = (uint32_t)name.len, .state = ENV_LIVE};
+		uint32_t len = (uint32_t)(strchrnul(text, '=') - text);
+		env->entries[i] = (struct env_entry){.text = text, .name_len = len, .state = ENV_LIVE};
 	}
 	index_all(env);
 }

@@ -6,21 +6,36 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /** The search path of a shell where PATH is not set. */
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Whether @file looks like text by its first bytes. A program for another machine does not. */
-static bool is_script(const char *file) {
-	char head[128];
+/** Enough of a file to tell what it is. */
+struct head {
+	char text[128];
+	/** How much there is; -1: it cannot be read. A 0 follows. */
+	ssize_t len;
+};
+
+static struct head read_head(const char *file) {
+	struct head head;
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	head.len = fd < 0 ? -1 : read(fd, head.text, sizeof(head.text) - 1);
+	head.text[head.len < 0 ? 0 : head.len] = '\0';
 	if (fd >= 0) {
 		close(fd);
 	}
-	return n >= 0 && !memchr(head, '\0', (size_t)n) && (n < 4 || memcmp(head, "\177ELF", 4) != 0);
+	return head;
+}
+
+/** Whether @file looks like text by its first bytes. A program for another machine does not. */
+static bool is_script(const char *file) {
+	struct head head = read_head(file);
+	return head.len >= 0 && strlen(head.text) == (size_t)head.len &&
+	       strncmp(head.text, "\177ELF", 4) != 0;
 }
 
 /** Run @file, which has no "#!", with /bin/sh. Returns only on failure, with errno set. */
@@ -48,9 +63,7 @@ static int try_file(struct arena *arena, const char *file, char *const argv[], c
 	return code;
 }
 
-/**
- * The largest string of @list, which is the usual cause of E2BIG. Adds the size of all to *@total.
- */
+/** The largest string of @list, the usual cause of E2BIG. Adds the size of all to *@total. */
 static const char *largest(char *const list[], size_t *total) {
 	const char *most = "";
 	for (; *list; list++) {
@@ -58,6 +71,26 @@ static const char *largest(char *const list[], size_t *total) {
 		most = strlen(*list) > strlen(most) ? *list : most;
 	}
 	return most;
+}
+
+/** What @file's "#!" line begins with, which execve() did not find. */
+static void name_interpreter(const char *file, struct err *err) {
+	struct head head = read_head(file);
+	const char *at = head.text + 2 + strspn(head.text + 2, " \t");
+	struct str name = {at, strcspn(at, " \t\n")};
+	bool line = strncmp(head.text, "#!", 2) == 0, windows = line && memchr(name.p, '\r', name.len);
+	err_set(err, ENOENT, "%s cannot be started: the file exists, but its interpreter%s%s does not%s",
+		quote(str_of(file)).s, line ? " " : ", the dynamic loader,", line ? quote(name).s : "",
+		windows ? ": the file has the line ends of Windows" : "");
+}
+
+/** What stands behind "Permission denied". */
+static const char *why_denied(const char *file) {
+	struct stat info;
+	bool known = stat(file, &info) == 0;
+	return known && S_ISDIR(info.st_mode)	     ? ": it is a directory"
+	       : known && (info.st_mode & 0111) == 0 ? ": it is not executable (chmod +x)"
+						     : "";
 }
 
 static int cannot_run(const char *file, int code, char *const argv[], char *const envp[], struct err *err) {
@@ -72,23 +105,18 @@ static int cannot_run(const char *file, int code, char *const argv[], char *cons
 			"kernel takes (the largest, %s, has %zu)",
 			quote(str_of(file)).s, total, quote(head).s, strlen(most) + 1);
 	} else if (code == ENOENT && access(file, F_OK) == 0) {
-		err_set(err, code,
-			"%s cannot be started: the file exists, but its interpreter ('#!' line or dynamic "
-			"loader) does not",
-			quote(str_of(file)).s);
+		name_interpreter(file, err);
 	} else if (code == ENOEXEC) {
 		err_set(err, code, "%s cannot be started: it is a program for another machine, or damaged",
 			quote(str_of(file)).s);
 	} else {
-		err_set(err, code, "%s cannot be started: %s", quote(str_of(file)).s, strerror(code));
+		err_set(err, code, "%s cannot be started: %s%s", quote(str_of(file)).s, strerror(code),
+			code == EACCES ? why_denied(file) : "");
 	}
 	return EXIT_NOT_RUNNABLE;
 }
 
-/**
- * Whether the search continues after a directory that failed with @code. The last three codes come
- * from network file systems that are gone.
- */
+/** Whether to search on after a directory failed with @code; the last three: a dead network file system. */
 static bool is_elsewhere(int code) {
 	return code == ENOENT || code == ENOTDIR || code == EACCES || code == ENAMETOOLONG || code == ELOOP ||
 	       code == ESTALE || code == ENODEV || code == ETIMEDOUT;
@@ -136,7 +164,8 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 	if (first) {
 		return cannot_run(first, first_code, argv, envp, err);
 	}
-	err_set(err, ENOENT, "%s was not found in PATH=%s", quote(str_of(argv[0])).s, quote(str_of(path)).s);
+	err_set(err, strlen(argv[0]) > NAME_MAX ? ENAMETOOLONG : ENOENT, "%s was not found in PATH=%s",
+		quote(str_of(argv[0])).s, quote(str_of(path)).s);
 	return EXIT_NOT_FOUND;
 }
 

@@ -51,10 +51,7 @@ static int recognise(struct flow *f, struct err *err) {
 	return r;
 }
 
-/**
- * Recognise the cluster without what an earlier distinit has derived for another one. Where the
- * master is not known, that distinit knew better.
- */
+/** Recognise the cluster without what an earlier distinit derived; but it knew an unknown master better. */
 static int recognise_anew(struct flow *f, struct err *err) {
 	struct env env;
 	struct notes notes = *f->notes;
@@ -162,17 +159,21 @@ int flow_derive(struct flow *f, struct err *err) {
 	return r < 0 ? r : derive_env(f, err);
 }
 
-int flow_move_port(struct flow *f, const struct env *before, uint16_t port, const char *why,
-		   struct err *err) {
+int flow_derive_again(struct flow *f, const struct env *before, struct err *err) {
 	uint32_t set;
 	*f->env = *before;
 	int r = read_frameworks(f, &set, err);
 	if (r == 0) {
 		derived_forget(f, set);
 	}
+	return r < 0 ? r : derive_env(f, err);
+}
+
+int flow_move_port(struct flow *f, const struct env *before, uint16_t port, const char *why,
+		   struct err *err) {
 	f->cluster.master_port = port;
 	f->cluster.master_port_why = why;
-	return r < 0 ? r : derive_env(f, err);
+	return flow_derive_again(f, before, err);
 }
 
 int flow_write_hostfile(struct flow *f, struct err *err) {

@@ -31,10 +31,7 @@ struct wants {
 	struct setting tf_roles;
 	struct setting hostfile_output;
 
-	/**
-	 * Directives in reading order: a bundle, the files and the lines of variables, the files of
-	 * options.
-	 */
+	/** Directives in reading order: a bundle, the files and lines of variables, files of options. */
 	const char *bundle;
 	/** Paths, separated by ':'. */
 	struct setting variable_files;
@@ -49,10 +46,7 @@ struct wants {
 	struct priv_options privileges;
 	/** We stay the program's parent, and keep the capability to terminate it. */
 	bool supervises;
-	/**
-	 * A change of privileges that fails is an error. Otherwise the reason is kept in
-	 * flow.plan_error.
-	 */
+	/** A change of privileges that fails is an error; else its reason is kept in flow.plan_error. */
 	bool must_change;
 	/** Notes about the change go to the user's notes. */
 	bool notes_change;
@@ -73,9 +67,7 @@ struct flow {
 	struct derivation derivation;
 	struct directive_levels levels;
 
-	/**
-	 * The requested privileges. If there are any: our credentials at the start, and the plan.
-	 */
+	/** The privileges wished for. If there are any: our credentials at the start, and the plan. */
 	struct wishes wishes;
 	struct credentials was;
 	struct priv_plan plan;
@@ -99,14 +91,17 @@ int flow_find_cluster(struct flow *flow, struct err *err);
 int flow_derive(struct flow *flow, struct err *err);
 
 /**
- * Derive again from @before, the environment before flow_derive(), as the rendezvous has another
+ * Derive again from @before, the environment before flow_derive(), as the caller has changed the cluster.
+ * Returns as flow_derive().
+ */
+int flow_derive_again(struct flow *flow, const struct env *before, struct err *err);
+
+/**
+ * The same, as the rendezvous has another
  * port than was derived. @why is a clause. Returns as flow_derive().
  */
 int flow_move_port(struct flow *flow, const struct env *before, uint16_t port, const char *why,
 		   struct err *err);
 
-/**
- * Write the host file, if a framework has made one. Returns 0; or the negative errno of what
- * failed.
- */
+/** Write the host file that a framework has made, if any. Returns 0; or the negative errno of what failed. */
 int flow_write_hostfile(struct flow *flow, struct err *err);

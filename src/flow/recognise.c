@@ -76,22 +76,25 @@ static bool has_started_us(const struct input *in, const struct launcher *l) {
 	return (!l->row || row_holds(in, l->row, &by)) && (!l->detect || l->detect(in));
 }
 
-/** Whether launcher @l counts if @source gave the placement. Its rank and size are set, or with @half its rank alone. */
-static bool has_set(const struct input *in, const struct source *source, const struct launcher *l,
-		    bool half) {
+/** Whether launcher @l has set a rank here, and counts if @source gave the placement. */
+static bool has_ranked(const struct input *in, const struct source *source, const struct launcher *l) {
 	bool theirs = l->manager && source && !source->by_hand && strcmp(source->name, l->manager) != 0;
-	bool sized = !l->size || env_value(in->env, l->size);
-	return !theirs && env_value(in->env, l->rank) && sized != half && has_started_us(in, l);
+	return !theirs && env_value(in->env, l->rank) && has_started_us(in, l);
 }
 
 /**
  * The innermost launcher that counts if @source gave the placement, recognised by @by; or NULL. If a complete
- * one is left over, in->leftover is set.
+ * one is left over, in->leftover is set. in->half is one further in that has set a rank without a size, or NULL.
  */
 static const struct launcher *find_launcher(struct input *in, const struct source *source, const char *by) {
+	in->half = NULL;
 	for (size_t i = 0; launchers[i]; i++) {
 		const struct launcher *l = launchers[i];
-		if (!has_set(in, source, l, false)) {
+		if (!has_ranked(in, source, l)) {
+			continue;
+		}
+		if (l->size && !env_value(in->env, l->size)) {
+			in->half = in->half ? in->half : l;
 			continue;
 		}
 		if (!leftover_found(in, source, by, l)) {
@@ -103,19 +106,12 @@ static const struct launcher *find_launcher(struct input *in, const struct sourc
 }
 
 /**
- * Warn of a launcher further in than @found that has set a rank without a size: each of its ranks would
- * silently be a node, or a rank of @found. A size without a rank is no rank: under pyxis an ENTRYPOINT has one.
+ * Warn of a launcher that has set a rank without a size: each of its ranks would silently be a node, or a rank
+ * of another. A size without a rank is no rank: under pyxis an ENTRYPOINT has one.
  */
-static void note_half(const struct input *in, const struct source *source, const struct launcher *found) {
-	for (size_t i = 0; source && launchers[i] && launchers[i] != found; i++) {
-		const struct launcher *l = launchers[i];
-		if (has_set(in, source, l, true)) {
-			notes_add(in->notes,
-				  "%s is set, but %s is not: this process is not taken for a rank of %s",
-				  l->rank, l->size, l->name);
-			return;
-		}
-	}
+static void note_half(const struct input *in, const struct launcher *l) {
+	notes_add(in->notes, "%s is set, but %s is not: this process is not taken for a rank of %s", l->rank,
+		  l->size, l->name);
 }
 
 /** Count the pieces of the list @value, separated by commas. */
@@ -182,10 +178,7 @@ static int place_by_source(struct input *in, struct cluster *c, struct err *err)
 	return r;
 }
 
-/**
- * Without a manager, only one fact is known: whether all ranks of the launcher share one node,
- * which is then this one.
- */
+/** Without a manager, one fact is known: whether all ranks of the launcher share one node, this one. */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
 		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
@@ -246,7 +239,9 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	note_overridden(in, &in->master_addr, "MASTER_ADDR");
 	note_overridden(in, &in->master_port, "MASTER_PORT");
-	note_half(in, c.source, c.launcher);
+	if (in->half && c.source) {
+		note_half(in, in->half);
+	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
 	}

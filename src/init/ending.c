@@ -7,6 +7,7 @@
 
 #include "init/supervisor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /** Ask the workload to end. */
@@ -71,6 +72,7 @@ static void kill_workload(struct supervisor *in) {
 		in->look_at = 0; // no signal will wake us: look at once
 		in->status = SIGKILL;
 		in->plan.leftovers = LEFTOVERS_LEAVE;
+		snprintf(in->stuck, sizeof(in->stuck), "%d (%.64s)", (int)in->child, in->name);
 		why_ended(in);
 	}
 }

@@ -28,6 +28,7 @@
 #include "base/signals.h"
 #include "init/observer.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -92,9 +93,19 @@ struct init_plan {
 	bool no_subreaper;
 	/** Gets events, and handles other things while the workload runs; NULL: none. */
 	struct observer *observer;
-	/** Set by init_hold_signals(). */
+	/**
+	 * The workload may be started again, if the observer asks for that (`again`). Until it is known that it
+	 * will not, our streams, working directory and descriptors stay open, and nothing is written to the
+	 * termination log.
+	 */
+	bool restarts;
+	/** This is not the first start: the time limit counts from @first_at, on clock_now_ms()'s clock. */
+	bool is_restart;
+	uint64_t first_at;
+	/** Set by init_hold_signals(): what the workload gets. */
 	bool holds_signals;
 	uint64_t inherited_mask;
+	struct sigaction child_action;
 	/** The signal that each signal is forwarded as; 0: it is dropped. */
 	uint8_t signal_as[SIGNAL_MAX + 1];
 	/** The exit status that each exit status of the workload becomes. */
@@ -148,8 +159,12 @@ int init_hold_signals(struct init_plan *plan, struct err *err);
  * and descriptors that the plan does not keep; once there were leftovers to end, also stdin, and
  * stdout and stderr if they were pipes. The arena keeps what the start took from it.
  *
+ * With the observer's `again` nothing was given up, and no descendant of the workload is left: all
+ * were ended, as PID 1, too, but nobody who came from outside was. Then the caller may start it again.
+ *
  * Returns the status to exit with. If the workload could not be started, that is EXIT_NOT_FOUND,
- * EXIT_NOT_RUNNABLE or EXIT_OURS, and @err is set and should be printed; else its text is empty.
- * Afterwards all signals are blocked, and the process should exit.
+ * EXIT_NOT_RUNNABLE or EXIT_OURS, and @err is set and should be printed; if it cannot be started again,
+ * as what it left behind cannot be killed, EXIT_OURS likewise. Else the text of @err is empty.
+ * Afterwards all signals are blocked, and the process should exit, unless it starts the workload again.
  */
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err);

@@ -8,6 +8,9 @@
  * as the shell of `docker exec`. Those are not our children, and an interactive shell ignores TERM,
  * so they only get MOMENT_MS.
  *
+ * If the workload starts again, only what it started itself and what became ours ends, as PID 1, too.
+ * All of it has to be gone then.
+ *
  * A process may fork while we signal it, and a grandchild becomes ours only when its parent has
  * ended. So we look again, first often and then less often, until no process remains.
  */
@@ -16,6 +19,7 @@
 #include "init/supervisor.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -36,6 +40,9 @@
  */
 #define KILLED_MS 2000
 
+/** The same before the workload starts again: it may hold a device, a port or memory. */
+#define GONE_MS 60000
+
 /** Called for each child. */
 typedef void each_child(struct supervisor *in, pid_t pid);
 
@@ -44,8 +51,9 @@ static bool has_children(void) {
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-static bool anybody_left(const struct supervisor *in) {
-	return has_children() || (in->self == 1 && send_signal(-1, 0) != -ESRCH);
+/** Whether the workload starts again: who is not its own is left in peace, and all others have to go. */
+static bool starts_again(const struct supervisor *in) {
+	return in->plan.observer->again;
 }
 
 /** Whether /proc is that of our PID namespace. In another one, the numbers differ. */
@@ -56,8 +64,13 @@ static bool has_own_proc(const struct supervisor *in) {
 }
 
 /** Whether @pid, a number read from /proc, is a running child of ours. */
-static bool is_child(pid_t pid) {
+static bool is_child(const struct supervisor *in, pid_t pid) {
 	siginfo_t info = {0};
+	for (uint32_t i = 0; i < in->n_others && starts_again(in); i++) {
+		if (in->others[i] == pid) {
+			return false;
+		}
+	}
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
@@ -76,7 +89,7 @@ static bool for_each_child(struct supervisor *in, each_child *each) {
 				pid = pid * 10 + (part[i] - '0');
 				continue;
 			}
-			if (pid > 0 && is_child(pid)) {
+			if (pid > 0 && is_child(in, pid)) {
 				each(in, pid);
 			}
 			pid = 0;
@@ -84,6 +97,46 @@ static bool for_each_child(struct supervisor *in, each_child *each) {
 	}
 	close(fd);
 	return n == 0;
+}
+
+static void count_one(struct supervisor *in, pid_t pid) {
+	(void)pid;
+	in->n_left++;
+}
+
+/** Whether the workload has left a child behind. */
+static bool has_leftovers(struct supervisor *in) {
+	in->n_left = 0;
+	return has_children() &&
+	       (!starts_again(in) || !in->n_others || !for_each_child(in, count_one) || in->n_left);
+}
+
+static bool anybody_left(struct supervisor *in) {
+	return has_leftovers(in) || (in->self == 1 && !starts_again(in) && send_signal(-1, 0) != -ESRCH);
+}
+
+static void note_other(struct supervisor *in, pid_t pid) {
+	if (in->n_others < OTHERS_MAX) {
+		in->others[in->n_others++] = pid;
+	}
+}
+
+void leftovers_prepare(struct supervisor *in) {
+	if (has_children()) {
+		for_each_child(in, note_other);
+	}
+}
+
+/** Name one of those that cannot be killed. */
+static void name_one(struct supervisor *in, pid_t pid) {
+	size_t len = strlen(in->stuck), room = sizeof(in->stuck) - len;
+	char path[32], name[17] = "?";
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	snprintf(in->stuck + len, room, "%s%d (%.*s)", len ? ", " : "", (int)pid, n > 1 ? (int)n - 1 : 1,
+		 name);
 }
 
 static bool was_asked(const struct supervisor *in, pid_t pid) {
@@ -110,7 +163,7 @@ static void kill_one(struct supervisor *in, pid_t pid) {
 
 /** Ask remaining processes to end, or kill them. Returns false if they cannot be found. */
 static bool reach(struct supervisor *in) {
-	if (in->self != 1) {
+	if (in->self != 1 || starts_again(in)) {
 		return for_each_child(in, in->phase == PHASE_KILLED ? kill_one : ask_to_end);
 	}
 	if (in->n_asked++ == 0) {
@@ -141,6 +194,19 @@ static void leave_streams(void) {
 	}
 }
 
+/** There is no other start. */
+static void leave(struct supervisor *in) {
+	in->left = true;
+	leave_streams();
+	if (in->plan.restarts) {
+		if (in->signal_fd >= 0) {
+			close(in->signal_fd);
+			in->signal_fd = -1;
+		}
+		leave_places(in->plan.observer);
+	}
+}
+
 static void begin_phase(struct supervisor *in, enum phase phase, uint64_t now) {
 	in->phase = phase;
 	in->began_at = now;
@@ -152,13 +218,12 @@ static void begin(struct supervisor *in, uint64_t now) {
 	// From here on, Ctrl-C is for us again.
 	terminal_leave(&in->terminal, in->child);
 	in->terminal = (struct terminal){.fd = -1};
-	leave_streams();
 	begin_phase(in, PHASE_MOMENT, now);
 }
 
 /** When the phase ends, on clock_now_ms()'s clock. */
-static uint64_t phase_end(const struct supervisor *in) {
-	bool ours = has_children();
+static uint64_t phase_end(struct supervisor *in) {
+	bool ours = has_leftovers(in);
 	if (in->hurry && in->phase != PHASE_KILLED) {
 		return in->began_at;
 	}
@@ -168,9 +233,9 @@ static uint64_t phase_end(const struct supervisor *in) {
 					       ? in->plan.leftovers_grace_ms
 					       : MOMENT_MS);
 	case PHASE_KILLED:
-		return in->began_at + KILLED_MS;
+		return in->began_at + (starts_again(in) ? GONE_MS : KILLED_MS);
 	default:
-		return in->began_at + (ours ? MOMENT_MS : 0);
+		return in->began_at + (ours && !starts_again(in) ? MOMENT_MS : 0);
 	}
 }
 
@@ -193,6 +258,7 @@ static bool reach_or_say(struct supervisor *in) {
 	    "%s left processes behind, which cannot be found without /proc of this PID namespace: "
 	    "they are left running",
 	    in->name);
+	snprintf(in->stuck, sizeof(in->stuck), "there is no /proc of this PID namespace");
 	return false;
 }
 
@@ -207,7 +273,7 @@ static bool begin_asked(struct supervisor *in, uint64_t now) {
 
 static bool begin_killed(struct supervisor *in, uint64_t now) {
 	begin_phase(in, PHASE_KILLED, now);
-	if (in->self == 1) {
+	if (in->self == 1 && !starts_again(in)) {
 		// When we exit, the kernel kills the rest.
 		if (has_children()) {
 			say_killed(in);
@@ -224,6 +290,10 @@ static bool begin_killed(struct supervisor *in, uint64_t now) {
 /** The phase is over: begin the next one. Returns false if it was the last. */
 static bool next_phase(struct supervisor *in, uint64_t now) {
 	if (in->phase == PHASE_KILLED) {
+		if (starts_again(in)) {
+			for_each_child(in, name_one);
+			return false;
+		}
 		say(in, LOG_WARN, "processes that %s left behind cannot be killed: they are left running",
 		    in->name);
 		return false;
@@ -238,6 +308,9 @@ bool leftovers_step(struct supervisor *in) {
 	uint64_t now = clock_now_ms();
 	if (in->phase < PHASE_MOMENT) {
 		begin(in, now);
+	}
+	if (!in->left && !starts_again(in)) {
+		leave(in);
 	}
 	while (now >= phase_end(in)) {
 		if (!next_phase(in, now)) {

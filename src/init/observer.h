@@ -51,8 +51,12 @@ struct workload_end {
 	int exit_status;
 	/** It dumped core. */
 	bool core;
-	/** Its status 0 counts; and nobody told it to end. */
-	bool zero, early;
+	/** `status` before --map-exit. */
+	int raw;
+	/** That is 0, though nobody told it to end. */
+	bool early;
+	/** It was told to end: by INT, QUIT or TERM, of the terminal, too, or died of a HUP. Or by its time limit. */
+	bool told, limited;
 	/**
 	 * How many processes of its cgroup the kernel killed for lack of memory while it ran, or
 	 * OOM_UNKNOWN. These may be its children.
@@ -104,6 +108,8 @@ struct observer {
 	 * The loop must go on although the workload has ended. Leftovers have to wait meanwhile.
 	 */
 	bool busy;
+	/** The workload is started again after this end (`restarts` of the plan). It may be taken back. */
+	bool again;
 
 	// Set by the loop.
 
@@ -115,6 +121,12 @@ struct observer {
 /** One that gets no events, and handles nothing. */
 #define OBSERVER_NONE \
 	{ .fds = {{.fd = -1}, {.fd = -1}}, .kept = -1, .due_at = CLOCK_NEVER }
+
+/**
+ * Whether @signal was ignored when we were started. It is then ignored in the workload, too: our
+ * parent wants the workload to survive it.
+ */
+bool was_ignored(int signal);
 
 /** Tell @observer, if it is not NULL. Returns what it returns. */
 static inline bool observe(struct observer *observer, enum init_event event, int a, int b) {

@@ -47,6 +47,18 @@ static void compose(struct message_line *line, const struct supervisor *in, cons
 	line->len = len;
 }
 
+/** Write @line to the termination log @path, or keep it until it is known that this was the last start. */
+static void put_words(const struct supervisor *in, const char *path, struct str line) {
+	struct kept_words *kept = in->kept;
+	if (!kept) {
+		termination_log(in->plan.access, path, line, !in->explained);
+	} else if (line.len <= sizeof(kept->text) - kept->len) {
+		kept->if_empty = kept->len ? kept->if_empty : !in->explained;
+		memcpy(kept->text + kept->len, line.p, line.len);
+		kept->len += line.len;
+	}
+}
+
 void say(const struct supervisor *in, enum log_level level, const char *format, ...) {
 	const char *also = in->last_words ? in->plan.termination_log : NULL;
 	struct message_line line;
@@ -61,6 +73,15 @@ void say(const struct supervisor *in, enum log_level level, const char *format, 
 		va_start(args, format);
 		compose(&line, in, log_word(level, false), format, args);
 		va_end(args);
-		termination_log(in->plan.access, also, (struct str){line.text, line.len}, !in->explained);
+		put_words(in, also, (struct str){line.text, line.len});
+	}
+}
+
+void say_kept(struct supervisor *in) {
+	const struct kept_words *kept = in->kept;
+	in->kept = NULL;
+	if (kept->len) {
+		termination_log(in->plan.access, in->plan.termination_log,
+				(struct str){kept->text, kept->len}, kept->if_empty);
 	}
 }

@@ -99,7 +99,7 @@ static int become_workload(struct start *s) {
 		err_set(s->err, errno, "the working directory cannot be entered: %s", strerror(errno));
 		return EXIT_OURS;
 	}
-	sigaction(SIGCHLD, &s->in->child_action, NULL);
+	sigaction(SIGCHLD, &s->in->plan.child_action, NULL);
 	// Last: from here on, signals are delivered with the dispositions that the workload
 	// inherits.
 	int r = block_signals(s->in->plan.inherited_mask, NULL);
@@ -141,7 +141,7 @@ pid_t start_workload(const struct supervisor *in, struct arena *arena, int *stat
 	struct start s = {
 		.arena = arena,
 		.in = in,
-		.folder = leave_folder(),
+		.folder = in->plan.restarts ? -1 : leave_folder(),
 		.listen_pid = prepare_listen_pid(arena, in->plan.envp, in->self),
 		.err = err,
 	};

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void handle_signal(struct supervisor *in, siginfo_t *info) {
 	if (observe(in->plan.observer, EVENT_SIGNAL, info->si_signo, 0)) {
@@ -84,6 +85,9 @@ static bool step(struct supervisor *in) {
 		ending_step(in);
 		return false;
 	}
+	if (in->kept && !in->plan.observer->again) {
+		say_kept(in);
+	}
 	return leftovers_step(in);
 }
 
@@ -131,6 +135,8 @@ int init_hold_signals(struct init_plan *plan, struct err *err) {
 			"a filter of system calls (seccomp) refuses rt_sigprocmask",
 			strerror(-r));
 	}
+	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &plan->child_action);
 	plan->holds_signals = true;
 	return 0;
 }
@@ -160,8 +166,6 @@ static void shut_out_others(const struct supervisor *in) {
 
 /** What is done once, before the first start. */
 static void become_parent(struct supervisor *in) {
-	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &in->child_action);
 	if (in->plan.leftovers == LEFTOVERS_AUTO) {
 		// The first process of a container that shares somebody's PID namespace has no parent there.
 		in->plan.leftovers = in->self == 1 || getppid() == 0 ? LEFTOVERS_END : LEFTOVERS_LEAVE;
@@ -179,21 +183,47 @@ static void begin_start(struct supervisor *in) {
 	in->terminal = terminal_look(&in->plan);
 }
 
+/** Drop the signals that came between two starts: they would be new to a program that does not handle them yet. */
+static void drop_signals(void) {
+	const signal_set ends = signal_bit(SIGHUP) | signal_bit(SIGINT) | signal_bit(SIGQUIT) |
+				signal_bit(SIGTERM) | signal_bit(SIGCHLD);
+	siginfo_t info;
+	while (take_signal(~ends, &info, &(struct timespec){0}) > 0) {
+	}
+}
+
 /** One start of the workload, to its end. Returns as init_run(). */
 static int run_start(struct supervisor *in, struct arena *arena, struct err *err) {
+	struct kept_words kept = {.len = 0};
 	int status;
 	begin_start(in);
+	in->kept = in->plan.restarts ? &kept : NULL;
 	why_begin(in, arena);
+	if (in->plan.restarts) {
+		leftovers_prepare(in);
+	}
+	if (in->plan.is_restart) {
+		drop_signals();
+	}
 	in->child = start_workload(in, arena, &status, err);
 	if (in->child < 0) {
 		return status;
 	}
-	in->limit_at = clock_after(in->started_at, in->plan.time_limit_ms);
-	leave_places(in->plan.observer);
+	in->limit_at =
+		clock_after(in->plan.is_restart ? in->plan.first_at : in->started_at, in->plan.time_limit_ms);
+	if (!in->plan.restarts) {
+		leave_places(in->plan.observer);
+	}
 	observe(in->plan.observer, EVENT_STARTED, in->child, 0);
 	tell_started(in);
 	supervise(in);
 	terminal_leave(&in->terminal, in->child);
+	if (in->plan.observer->again && in->stuck[0]) {
+		err_set(err, EBUSY,
+			"%s cannot be started again: it left processes behind that cannot be killed: %s",
+			in->name, in->stuck);
+		return EXIT_OURS;
+	}
 	return workload_status(in);
 }
 
@@ -213,5 +243,9 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	in.self = getpid();
 	in.signal_fd = -1;
 	become_parent(&in);
-	return run_start(&in, arena, err);
+	int status = run_start(&in, arena, err);
+	if (in.signal_fd >= 0) {
+		close(in.signal_fd);
+	}
+	return status;
 }

@@ -14,6 +14,16 @@
 /** How many processes that were asked to end are remembered, so that none is asked twice. */
 #define ASKED_MAX 1024
 
+/** How many children from before the start are known, such as the shell's process that reads our output. */
+#define OTHERS_MAX 16
+
+/** Lines for the termination log. */
+struct kept_words {
+	bool if_empty;
+	size_t len;
+	char text[900];
+};
+
 /** The terminal, as seen by the workload and us. */
 struct terminal {
 	/** The descriptor, 0 to 2, of our controlling terminal; -1: none of them. */
@@ -63,8 +73,6 @@ struct supervisor {
 	/** The workload's name, for messages. */
 	const char *name;
 	pid_t self;
-	/** The inherited action for SIGCHLD, which the workload gets. */
-	struct sigaction child_action;
 	/** A signalfd, so that an observer can poll for signals; -1: not open. */
 	int signal_fd;
 
@@ -91,6 +99,8 @@ struct supervisor {
 	bool last_words;
 	/** That was printed, so the termination log may be ours: it need not be empty for more. */
 	bool explained;
+	/** What is to go there if the workload is not started again; NULL: it goes there at once. */
+	struct kept_words *kept;
 
 	enum phase phase;
 	/**
@@ -111,26 +121,36 @@ struct supervisor {
 	bool limited;
 	/** A signal could not be forwarded. This is reported once. */
 	bool refused;
+	/** Our streams and places are left: there is no other start. */
+	bool left;
+	/** Our children that were there before the start. They are nobody's leftovers. */
+	uint32_t n_others;
+	pid_t others[OTHERS_MAX];
+	/** While leftovers are counted. */
+	uint32_t n_left;
+	/** Those that cannot be killed, "77 (python3)"; empty: all are gone. */
+	char stuck[100];
 	uint32_t n_asked;
 	/** Last, so that most of it is never touched. */
 	pid_t asked[ASKED_MAX];
 };
 
-/** Whether the workload has ended with 0, and that counts. */
-INLINE bool ended_with_zero(const struct supervisor *in) {
-	return in->status == 0 && !in->limited && !in->plan.observer->status;
+/** The status to exit with, once the workload has ended, before it is mapped. */
+INLINE int raw_status(const struct supervisor *in) {
+	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
+	int other = in->limited ? EXIT_TIME_LIMIT : in->plan.observer->status;
+	return other ? other : status;
 }
 
-/** The status to exit with, once the workload has ended. */
+/** The status to exit with. */
 INLINE int workload_status(const struct supervisor *in) {
-	int status = WIFEXITED(in->status) ? WEXITSTATUS(in->status) : 128 + WTERMSIG(in->status);
-	int other = in->limited ? EXIT_TIME_LIMIT : in->plan.observer->status, as = -1;
-	if (ended_with_zero(in)) {
+	int raw = raw_status(in), as = -1;
+	if (raw == 0) {
 		as = in->told_by & signal_bit(SIGTERM) ? in->plan.told_as
 		     : in->told_by		       ? -1
 						       : in->plan.early_as;
 	}
-	return as >= 0 ? as : in->plan.status_as[other ? other : status];
+	return as >= 0 ? as : in->plan.status_as[raw];
 }
 
 // observer.c
@@ -152,6 +172,9 @@ void observer_wake(struct supervisor *in);
  */
 void say(const struct supervisor *in, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** This was the last start: write what was kept for the termination log. */
+void say_kept(struct supervisor *in);
 
 // why.c
 
@@ -236,6 +259,9 @@ void ending_step(struct supervisor *in);
 
 // leftovers.c
 
+/** Before a start: note whose children are not those of the workload. */
+void leftovers_prepare(struct supervisor *in);
+
 /**
  * Handle the workload's leftovers. Returns whether none remain, or nothing more can be done about
  * them.
@@ -255,12 +281,6 @@ int send_to_workload(const struct supervisor *in, int signal);
 
 /** Continue the workload if it is stopped. */
 void continue_workload(struct supervisor *in);
-
-/**
- * Whether @signal was ignored when we were started. It is then ignored in the workload, too: our
- * parent wants the workload to survive it.
- */
-bool was_ignored(int signal);
 
 /** With --log=info, report that @signal was dropped. */
 void say_dropped(const struct supervisor *in, int signal);

@@ -147,9 +147,14 @@ void why_ended(struct supervisor *in) {
 	uint64_t now = clock_now_ms();
 	end->status = workload_status(in);
 	end->ran_ms = now - in->started_at;
-	end->zero = ended_with_zero(in);
-	end->early = end->zero && !in->told_by;
+	end->raw = raw_status(in);
+	end->early = end->raw == 0 && !in->told_by;
 	put_status(end, in->status);
+	end->limited = in->limited;
+	// A terminal's Ctrl-C goes to its foreground, past us.
+	end->told = in->told_by || (in->told.signal == SIGHUP && end->killed_by == SIGHUP) ||
+		    (in->terminal.foreground && (end->killed_by == SIGINT || end->killed_by == SIGQUIT ||
+						 end->exit_status == 128 + SIGINT));
 	put(end, "%s", end->early && in->plan.early_as >= 0 ? ", though nobody told it to end" : "");
 	put_told(end, &in->told, now);
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;

@@ -74,9 +74,10 @@ bool listener_begins(uint16_t port, const void *begin, size_t n) {
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd >= 0) {
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-		begins = n <= sizeof(bytes) && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+		// Without both, somebody who is silent would keep us forever.
+		begins = setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0 &&
+			 setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0 &&
+			 n <= sizeof(bytes) && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 			 recv(fd, bytes, n, MSG_WAITALL) == (ssize_t)n && memcmp(bytes, begin, n) == 0;
 		stream_reset(fd);
 	}

@@ -61,10 +61,7 @@ static const char *hosts_text(struct facts_reading *r, const struct hosts *hosts
 	return hosts->n ? shortened(r->arena, buf_text(&list)) : NULL;
 }
 
-/**
- * The short name of the master, as some nodes may know the long one; or its address. NULL if it is
- * the loopback, as some managers write on the master only.
- */
+/** The master's short name, as nodes may know the long one; or its address. NULL: the loopback. */
 static const char *master_text(struct facts_reading *r) {
 	const char *master = r->from->master;
 	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
@@ -94,6 +91,9 @@ static void read_world(struct facts_reading *r) {
 	add(r, "hosts", c->place.shuffled ? "in another order" : hosts_text(r, &c->place.hosts));
 	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "master", master_text(r));
+	if (r->from->restarts) {
+		add(r, "max_restarts", r->from->restarts);
+	}
 	add_u32(r, "nodes", c->nnodes);
 	add_u32(r, "port", r->from->port ? r->from->port : UNKNOWN);
 	add(r, "scope", scope_name(c->scope));
@@ -274,10 +274,7 @@ static void put_text(struct buf *out, const char *text, unsigned bytes) {
 	buf_puts(out, text);
 }
 
-/**
- * Whether a digest of @value would hide nothing, or nothing needs to be hidden: numbers, what names the
- * cluster, and what is a digest already.
- */
+/** Whether @value needs no digest, or one would hide nothing: numbers, names of the cluster, digests. */
 static bool is_open(enum fact_group group, const struct fact *fact) {
 	uint64_t number;
 	struct str value = str_of(fact->value);

@@ -94,6 +94,8 @@ struct facts_from {
 	const char *file;
 	/** --together is wanted. */
 	bool together;
+	/** --max-restarts, or NULL. */
+	const char *restarts;
 	/**
 	 * The interface that was found to lead to the other nodes, or NULL. A derived variable with
 	 * this value is not compared: it belongs to the host.

@@ -26,9 +26,9 @@ static const struct {
 	{"SLURM_MEM_PER_NODE", "memory_mib"},
 };
 
-void findings_add(struct findings *out, struct finding finding) {
+void findings_add(struct findings *out, const struct finding *finding) {
 	if (out->n < FINDINGS_MAX) {
-		out->at[out->n++] = finding;
+		out->at[out->n++] = *finding;
 	}
 }
 
@@ -61,7 +61,7 @@ static void expect(const struct checking *c, bool hint, const char *name, uint64
 		const char *have = fact_text(c, name);
 		const char *expected = arena_format(c->out->arena, "%lu", (unsigned long)n);
 		findings_add(c->out,
-			     (struct finding){
+			     &(struct finding){
 				     .about = name,
 				     .text = arena_format(c->out->arena, "%s is %s, at least %s expected: %s",
 							  name, have, expected, why),

@@ -28,10 +28,19 @@ struct findings {
 };
 
 /** Add one. Beyond FINDINGS_MAX nothing is added. */
-void findings_add(struct findings *out, struct finding finding);
+void findings_add(struct findings *out, const struct finding *finding);
 
 /** Whether this process, or one that it starts, will listen on the master's port. */
 bool findings_is_master(const struct cluster *cluster);
 
 /** Add what is less than was promised. */
 void findings_of(const struct facts_from *from, const struct facts *facts, struct findings *out);
+
+/** Add where variables contradict the network devices of this node. No device is opened. */
+void fabric_check(const struct facts_from *from, struct findings *out);
+
+/** Add what NCCL's plugins for networks lack, and the files that belong to them. */
+void plugin_check(const struct facts_from *from, struct findings *out);
+
+/** Add where CUDA_VISIBLE_DEVICES hides the GPU of this rank. */
+void gpus_check(const struct facts_from *from, const struct facts *facts, struct findings *out);

@@ -25,13 +25,25 @@ static const char *under(const struct machine *m, const char *path) {
 const char *machine_text(const struct machine *m, const char *path) {
 	struct str text;
 	struct err ignored;
-	if (file_read(m->arena, "", under(m, path), TEXT_BYTES, &text, &ignored) < 0) {
+	path = under(m, path);
+	const struct arena before = *m->arena;
+	if (file_read(m->arena, "", path, TEXT_BYTES, &text, &ignored) < 0) {
 		return NULL;
 	}
 	while (text.len && (unsigned char)text.p[text.len - 1] <= ' ') {
 		text.len--;
 	}
-	return arena_text(m->arena, text.p, text.len);
+	// Thousands of files are read, and each took a page.
+	arena_back(m->arena, &before);
+	char *at = memmove(arena_alloc(m->arena, text.len + 1), text.p, text.len);
+	at[text.len] = '\0';
+	return at;
+}
+
+const char *machine_link(const struct machine *m, const char *path) {
+	char to[4096];
+	ssize_t n = readlink(under(m, path), to, sizeof(to));
+	return n > 0 && (size_t)n < sizeof(to) ? arena_text(m->arena, to, (size_t)n) : NULL;
 }
 
 static uint64_t number_in(struct str text) {
@@ -57,7 +69,7 @@ static bool counts(const struct machine *m, const char *path, const struct count
 		const char *found = machine_text(m, path);
 		return found && str_starts(str_of(found), str_of(which->text));
 	}
-	return faccessat(AT_FDCWD, under(m, path), which->writable ? R_OK | W_OK : F_OK, AT_EACCESS) == 0;
+	return access(under(m, path), which->writable ? R_OK | W_OK : F_OK) == 0;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -118,8 +130,15 @@ uint64_t machine_writable(const struct machine *m, const char *path) {
 bool machine_mentions(const struct machine *m, const char *path, const char *text) {
 	struct str all;
 	struct err ignored;
-	return file_read(m->arena, "", under(m, path), CACHE_BYTES, &all, &ignored) == 0 &&
-	       memmem(all.p, all.len, text, strlen(text));
+	const char *found = NULL;
+	if (file_read(m->arena, "", under(m, path), CACHE_BYTES, &all, &ignored) < 0) {
+		return false;
+	}
+	// Of many texts, each with a NUL.
+	for (const char *p = all.p; p < all.p + all.len && !found; p += strlen(p) + 1) {
+		found = strstr(p, text);
+	}
+	return found;
 }
 
 uint64_t machine_gpus(const struct machine *m) {

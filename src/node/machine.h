@@ -36,6 +36,9 @@ bool machine_mentions(const struct machine *m, const char *path, const char *tex
 /** The file @path without blanks at its end, or NULL. */
 const char *machine_text(const struct machine *m, const char *path);
 
+/** Where the symlink @path leads to, as it says; or NULL. */
+const char *machine_link(const struct machine *m, const char *path);
+
 /** GPUs or other accelerators in /dev. */
 uint64_t machine_gpus(const struct machine *m);
 

@@ -8,10 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/**
- * Change groups, group and user, in this order: the change of user takes away the right to the
- * others.
- */
+/** Change groups, group and user, in this order: the user takes away the right to the others. */
 static int change_ids(const struct priv_plan *p, struct err *err) {
 	const struct credentials *t = &p->target;
 	if (!p->set_groups && !p->set_gid && !p->set_uid) {
@@ -63,8 +60,11 @@ static int change_caps(const struct priv_plan *p, struct err *err) {
 	}
 	r = caps_write_ambient(t->ambient, t->inheritable, &at);
 	if (r < 0) {
+		const char *none =
+			" (this kernel has no such set: Linux before 4.3, or gVisor; there, only root has "
+			"capabilities, without --cap-keep)";
 		return err_set(err, -r, "%s cannot be changed in the ambient set: %s%s", cap_name(at).s,
-			       strerror(-r), r == -EINVAL ? " (that needs Linux 4.3)" : "");
+			       strerror(-r), r == -EINVAL ? none : "");
 	}
 	r = caps_write(t->effective, t->permitted, t->inheritable);
 	return r < 0 ? err_set(err, -r, "the capabilities cannot be set: %s", strerror(-r)) : 0;
@@ -94,9 +94,7 @@ static int check_set(const char *what, uint64_t found, uint64_t wanted, struct e
 		       cap_name(cap).s, found & CAP_BIT(cap) ? "still in" : "not in", what);
 }
 
-/**
- * Read everything back, and compare: a call that reports success may have changed less than asked.
- */
+/** Read everything back, and compare: a call that reports success may have changed less than asked. */
 static int verify(struct arena *arena, const struct priv_plan *p, struct err *err) {
 	const struct credentials *t = &p->target;
 	struct credentials now;

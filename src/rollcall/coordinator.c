@@ -30,6 +30,10 @@
 /** How long members are awaited to tell them why nobody starts. */
 #define REFUSE_MS 10000
 
+/** How long, and how often, a told port that is taken is tried before a restart. */
+#define TAKEN_MS      30000
+#define TAKEN_STEP_MS 100
+
 /** How long before a report the names of the absent are looked up, in milliseconds. */
 #define LOOK_UP_MS 2000
 
@@ -118,9 +122,13 @@ static int try_port(struct coordinator *co, uint16_t port) {
 	return 0;
 }
 
+static const char *unable(bool told) {
+	return told ? "was told to end" : "cannot start";
+}
+
 static void refusal_begin(struct coordinator *co, enum roll_result result) {
 	co->end->result = result;
-	co->refuse_at = clock_after(co->guests.started, REFUSE_MS);
+	co->refuse_at = co->call->late_at ? co->call->late_at : clock_after(co->guests.started, REFUSE_MS);
 	if (co->refuse_at < co->guests.now) {
 		co->refuse_at = co->guests.now;
 	}
@@ -139,11 +147,17 @@ static int open_other_port(struct coordinator *co, const uint16_t ports[ROLL_POR
 	return 0;
 }
 
-/** Listen on the first port that is free. */
+/** Listen on the first port that is free. Before a restart, what holds the only one may be about to end. */
 static int open_port(struct coordinator *co) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(co->call, ports);
 	int r = -EADDRINUSE;
+	const uint64_t until = co->guests.started + (co->call->late_at && n == 1 ? TAKEN_MS : 0);
+	while (clock_now_ms() < until && (r = try_port(co, ports[0])) == -EADDRINUSE) {
+		if (watch_poll(&co->watch, -1, 0, clock_now_ms() + TAKEN_STEP_MS) < 0) {
+			return -EINTR;
+		}
+	}
 	for (uint32_t i = 0; i < n && r == -EADDRINUSE; i++) {
 		r = try_port(co, ports[i]);
 		co->moved = i > 0;
@@ -179,11 +193,13 @@ static int open_desk(struct coordinator *co) {
 			       strerror(errno));
 	}
 	if (co->call->unable && !co->refuse_at) {
-		err_set(&co->end->error, ENOEXEC, "roll call: %s cannot start: %s; nothing was started",
-			co->call->master, co->call->unable);
-		refusal_begin(co, ROLL_ERROR);
+		err_set(&co->end->error, ENOEXEC, "roll call: %s %s: %s; nothing was started",
+			co->call->master, unable(co->call->told), co->call->unable);
+		refusal_begin(co, co->call->told ? ROLL_TOLD : ROLL_ERROR);
 	}
-	co->guests.hold = co->call->nameless ? co->guests.started + NAMELESS_MS : 0;
+	const uint32_t pause_ms = co->call->pause_ms;
+	co->guests.hold =
+		co->guests.started + (co->call->nameless && pause_ms < NAMELESS_MS ? NAMELESS_MS : pause_ms);
 	return 0;
 }
 
@@ -222,17 +238,16 @@ void news_send(struct coordinator *co, struct guest *guest) {
 	}
 }
 
-/** A member cannot start its program: nobody does. */
-static void take_unable(struct coordinator *co, const struct guest *guest, struct str why) {
-	struct str name = guest_name(guest);
+/** A member cannot start its program, or was told to end: nobody does. */
+static void take_unable(struct coordinator *co, const struct guest *guest, const struct hearing *hearing) {
+	struct str name = guest_name(guest), why = hearing->text;
 	if (co->refuse_at) {
-		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) cannot start, either: %.*s",
-			 (int)name.len, name.p, guest->rank, (int)why.len, why.p);
+		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) %s, either: %.*s", (int)name.len,
+			 name.p, guest->rank, unable(hearing->told), (int)why.len, why.p);
 	} else {
-		err_set(&co->end->error, ENOEXEC,
-			"roll call: %.*s (rank %u) cannot start: %.*s; nothing was started", (int)name.len,
-			name.p, guest->rank, (int)why.len, why.p);
-		refusal_begin(co, ROLL_ERROR);
+		err_set(&co->end->error, ENOEXEC, "roll call: %.*s (rank %u) %s: %.*s; nothing was started",
+			(int)name.len, name.p, guest->rank, unable(hearing->told), (int)why.len, why.p);
+		refusal_begin(co, hearing->told ? ROLL_TOLD : ROLL_ERROR);
 	}
 }
 
@@ -248,7 +263,7 @@ void coordinator_read(struct coordinator *co, struct guest *guest, bool over) {
 		} else if (said == SAID_FACTS) {
 			agree_take(&co->agree, guest, hearing.text);
 		} else if (said == SAID_UNABLE) {
-			take_unable(co, guest, hearing.text);
+			take_unable(co, guest, &hearing);
 		}
 	}
 }
@@ -384,11 +399,42 @@ static int step_comparison(struct coordinator *co) {
 	return co->guests.present == co->call->size ? 0 : fail_absent(co);
 }
 
+/** Tell those that are here why nothing starts. */
+static void send_no(struct coordinator *co) {
+	unsigned char payload[HELLO_MAX];
+	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
+	const char *text = co->end->error.text;
+	const char *prefix = "roll call: ";
+	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
+	guests_send(&co->guests, FRAME_NO, payload, no_encode(&no, payload));
+}
+
+/**
+ * Before a restart nobody waits for those that are still ending: who is here is told at once that nothing
+ * starts. Returns whether all were.
+ */
+static bool all_told(struct coordinator *co) {
+	uint32_t n = 1 + co->call->n_left;
+	if (!co->call->late_at) {
+		return false;
+	}
+	if (co->compared != co->guests.changes) {
+		co->compared = co->guests.changes;
+		send_no(co);
+	}
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		n += co->guests.seats[rank].guest || co->guests.seats[rank].gone;
+	}
+	return n >= co->call->size;
+}
+
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
 	bool over = co->guests.now >= co->watch.deadline;
 	if (co->refuse_at) {
-		return over || co->guests.now >= co->refuse_at || is_complete(co) ? -EPROTO : 1;
+		return over || co->guests.now >= co->refuse_at || is_complete(co) || all_told(co) ? -EPROTO
+												  : 1;
 	}
 	if (co->guests.mixed) {
 		return fail_mixed(co);
@@ -502,6 +548,7 @@ static void keep_lines(struct coordinator *co) {
 			guest ? guest->line : (struct line){.fd = -1},
 			guest ? guest_name(guest) : roll_host(co->call, rank),
 			false,
+			false,
 			NULL,
 		};
 	}
@@ -510,10 +557,14 @@ static void keep_lines(struct coordinator *co) {
 /** Tell all to start. The members close first, so that the port is free without TIME_WAIT. */
 static void release(struct coordinator *co) {
 	unsigned char payload[HELLO_MAX];
+	for (const struct guest *guest = co->guests.known.first; guest; guest = guest->next) {
+		co->end->round = guest->round > co->end->round ? guest->round : co->end->round;
+	}
 	co->end->took_ms = clock_now_ms() - co->guests.started;
 	const struct go go = {
 		.port = co->guests.port,
 		.flags = co->call->stay ? GO_STAY : 0,
+		.round = co->end->round,
 		.took_ms = (uint32_t)co->end->took_ms,
 	};
 	close_listener(co);
@@ -531,19 +582,13 @@ static void release(struct coordinator *co) {
 
 /** Tell all why nothing starts. */
 static void refuse(struct coordinator *co, int code) {
-	unsigned char payload[HELLO_MAX];
-	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
-	const char *text = co->end->error.text;
-	const char *prefix = "roll call: ";
-	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
 	co->end->took_ms = clock_now_ms() - co->guests.started;
 	close_listener(co);
 	co->end->present = co->guests.present;
 	absent_report(&co->absent, co->end);
 	// Members report who is absent, too.
 	news_send(co, NULL);
-	guests_send(&co->guests, FRAME_NO, payload, no_encode(&no, payload));
+	send_no(co);
 	if (code != -EINTR) {
 		await_ends(co, NO_MS);
 	}

@@ -132,7 +132,7 @@ int no_decode(struct str payload, struct no *out) {
 	uint8_t kind;
 	uint16_t len;
 	if (!take_u8(&payload, &kind) || !take_u16(&payload, &len) || len != payload.len ||
-	    len > NO_TEXT_MAX || kind < NO_DEADLINE || kind > NO_ERROR) {
+	    len > NO_TEXT_MAX || kind < NO_DEADLINE || kind > NO_REPLACED) {
 		return -EPROTO;
 	}
 	*out = (struct no){(enum no_kind)kind, payload};
@@ -153,14 +153,17 @@ size_t ended_encode(const struct ended *ended, unsigned char *out) {
 	at = put_u8(at, ended->status);
 	at = put_u32(at, ended->rank);
 	at = put_name(at, ended->host);
-	return (size_t)(put_name(at, ended->text) - out);
+	at = put_name(at, ended->text);
+	at = put_u32(put_u8(at, ended->again), ended->pause_ms);
+	return (size_t)(put_name(at, ended->then) - out);
 }
 
 int ended_decode(struct str payload, struct ended *out) {
 	bool whole = take_u8(&payload, &out->why) && take_u8(&payload, &out->status) &&
 		     take_u32(&payload, &out->rank) && take_name(&payload, &out->host) &&
-		     take_name(&payload, &out->text);
-	return decoded(whole && out->why <= END_TOLD, payload);
+		     take_name(&payload, &out->text) && take_u8(&payload, &out->again) &&
+		     take_u32(&payload, &out->pause_ms) && take_name(&payload, &out->then);
+	return decoded(whole && out->why <= END_TOLD && out->again <= AGAIN_ENDED_WELL, payload);
 }
 
 size_t died_encode(const struct died *died, unsigned char *out) {

@@ -74,6 +74,10 @@ enum no_kind {
 	NO_DUPLICATE,
 	NO_SIGNAL,
 	NO_ERROR,
+	/** All were to start again, and one was told to end. */
+	NO_TOLD,
+	/** A newer process has this rank. */
+	NO_REPLACED,
 };
 
 /** Why a member leaves. */
@@ -81,6 +85,8 @@ enum bye_why {
 	BYE_SIGNAL = 1,
 	/** It cannot start, so nobody may start. */
 	BYE_UNABLE,
+	/** It was told to end when all were to start again: nobody does. */
+	BYE_TOLD,
 };
 
 struct bye {
@@ -97,6 +103,21 @@ enum end_why {
 	END_TOLD,
 };
 
+/** Whether the programs start again after an END, or why not. In ENDED: why this end is final. */
+enum again {
+	/** Nobody asked for it; in ENDED: nothing is against it. */
+	AGAIN_OFF,
+	AGAIN_YES,
+	/** A node was told to end. */
+	AGAIN_TOLD,
+	/** The time limit is used up. */
+	AGAIN_LIMIT,
+	/** A command that cannot be run. */
+	AGAIN_MISTAKE,
+	AGAIN_USED_UP,
+	AGAIN_ENDED_WELL,
+};
+
 /** The payload of ENDED and END. */
 struct ended {
 	/** enum end_why. */
@@ -107,6 +128,10 @@ struct ended {
 	/** Its host, empty if that is not known; how it ended. */
 	struct str host;
 	struct str text;
+	/** enum again; the pause before that start; and what follows, as a clause. */
+	uint8_t again;
+	uint32_t pause_ms;
+	struct str then;
 };
 
 /** The longest text of DIED. */
@@ -132,7 +157,7 @@ struct greeting {
 struct hello {
 	uint32_t rank;
 	uint32_t size;
-	/** Kept for the number of starts that this process has taken part in: 0. */
+	/** The starts that this process has taken part in. */
 	uint32_t round;
 	/** Random, for each process. */
 	uint64_t incarnation;
@@ -164,7 +189,7 @@ struct wait_news {
 struct go {
 	uint16_t port;
 	uint8_t flags;
-	/** The largest of the members'. */
+	/** The largest of the members': the number of this start. */
 	uint32_t round;
 	uint32_t took_ms;
 };

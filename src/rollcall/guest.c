@@ -277,6 +277,7 @@ static void describe(struct guests *g, struct guest *guest, const struct hello *
 				    : STR("");
 	guest->rank = hello->rank;
 	guest->size = hello->size;
+	guest->round = hello->round;
 	guest->incarnation = hello->incarnation;
 	memcpy(guest->digest, hello->digest, sizeof(guest->digest));
 	guest->clock_ms = (int64_t)(hello->clock_ms - clock_wall_ms());
@@ -287,21 +288,46 @@ static void describe(struct guests *g, struct guest *guest, const struct hello *
 	g->others += hello->size != g->call->size;
 }
 
+/** Of two processes with one rank: one that took part in no start was made in place of the other. */
+static bool is_newer(const struct guest *a, const struct guest *b) {
+	return b->round && (!a->round || a->round > b->round);
+}
+
+/** Tell @guest to end: @newer has its rank now. */
+static void replace(struct guests *g, struct guest *guest, const struct guest *newer) {
+	unsigned char payload[HELLO_MAX];
+	struct str name = guest_name(guest);
+	const char *text = arena_format(g->call->arena, "%.*s was replaced by %.*s; ending", (int)name.len,
+					name.p, (int)newer->node.len, newer->node.p);
+	const struct no no = {.kind = NO_REPLACED, .text = str_of(text)};
+	line_send(&guest->line, FRAME_NO, payload, no_encode(&no, payload));
+}
+
 /**
  * Give @guest its seat. The newer process wins: the older one was restarted, or is lost without the
- * kernel's notice. If the older one comes again, both are alive.
+ * kernel's notice. If the older one comes again, both are alive. Returns false if it has to end itself.
  */
-static void take_seat(struct guests *g, struct guest *guest) {
+static bool take_seat(struct guests *g, struct guest *guest) {
 	struct seat *seat = &g->seats[guest->rank];
 	struct guest *older = seat->guest;
+	const bool other = older && older->incarnation != guest->incarnation;
+	g->mixed |= other && g->call->nameless && g->now < g->started + NAMELESS_MS;
+	if (other && older->round != guest->round) {
+		if (!is_newer(guest, older)) {
+			replace(g, guest, older);
+			return false;
+		}
+		replace(g, older, guest);
+		guest_close(g, older, PART_OVER);
+		older = NULL;
+	}
 	if (guest->rank == g->call->rank || (older && seat->replaced == guest->incarnation)) {
 		g->duplicate[0] = older ? older : guest;
 		g->duplicate[1] = guest;
-	} else if (older && older->incarnation != guest->incarnation) {
-		g->mixed |= g->call->nameless && g->now < g->started + NAMELESS_MS;
+	} else if (older && other) {
 		seat->replaced = older->incarnation;
 		if (!str_eq(older->node, guest->node)) {
-			g->hold = guest->since + HOLD_MS;
+			g->hold = g->hold > guest->since + HOLD_MS ? g->hold : guest->since + HOLD_MS;
 		}
 	}
 	if (older ? older->incarnation != guest->incarnation : seat->gone != 0) {
@@ -315,6 +341,7 @@ static void take_seat(struct guests *g, struct guest *guest) {
 	seat->guest = guest;
 	g->last = guest->rank;
 	g->last_ms = g->now - g->started;
+	return true;
 }
 
 /** Returns as take_frame(). */
@@ -329,20 +356,20 @@ static int take_hello(struct guests *g, struct guest *guest, const struct frame 
 	if (guest->state == GUEST_BEYOND) {
 		return SAID_NOTHING;
 	}
-	take_seat(g, guest);
 	*left_ms = hello.left_ms;
-	return SAID_HELLO;
+	return take_seat(g, guest) ? SAID_HELLO : -ENODATA;
 }
 
-/** A member leaves: perhaps it cannot start its program, and so nobody starts. It says so once. */
-static int take_bye(struct guest *guest, struct str payload, struct str *text) {
+/** A member leaves: perhaps it cannot start its program, and so nobody does. It says so once. */
+static int take_bye(struct guest *guest, struct str payload, struct hearing *hearing) {
 	struct bye bye;
 	if (guest->said_bye || bye_decode(payload, &bye) < 0) {
 		return -EPROTO;
 	}
 	guest->said_bye = true;
-	*text = bye.text;
-	return bye.why == BYE_UNABLE ? SAID_UNABLE : SAID_NOTHING;
+	hearing->text = bye.text;
+	hearing->told = bye.why == BYE_TOLD;
+	return bye.why == BYE_UNABLE || hearing->told ? SAID_UNABLE : SAID_NOTHING;
 }
 
 /** Take one whole frame. Returns enum said; a negative errno: the guest has to go. */
@@ -356,7 +383,7 @@ static int take_frame(struct guests *g, struct guest *guest, const struct frame 
 		hearing->text = frame->payload;
 		return SAID_FACTS;
 	}
-	return frame->type == FRAME_BYE ? take_bye(guest, frame->payload, &hearing->text) : -EPROTO;
+	return frame->type == FRAME_BYE ? take_bye(guest, frame->payload, hearing) : -EPROTO;
 }
 
 /** The proof of @guest is right: prove ourselves. Returns 0; or why it goes. */

@@ -49,6 +49,7 @@ struct guest {
 	/** From its HELLO. */
 	uint32_t rank;
 	uint32_t size;
+	uint32_t round;
 	uint64_t incarnation;
 	int64_t clock_ms;
 	/** Its name for messages. */
@@ -157,7 +158,7 @@ enum said {
 	SAID_HELLO,
 	/** @text are its facts. */
 	SAID_FACTS,
-	/** It cannot start: @text says why. */
+	/** It cannot start, or was told to end: @text says why. */
 	SAID_UNABLE,
 };
 
@@ -165,6 +166,7 @@ enum said {
 struct hearing {
 	/** It has closed its side. */
 	bool over;
+	bool told;
 	uint32_t left_ms;
 	struct str text;
 	/** Frames that were read, and the bytes of the last. */

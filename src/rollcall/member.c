@@ -251,6 +251,7 @@ static int send_hello(struct member *m) {
 	struct hello hello = {
 		.rank = call->rank,
 		.size = call->size,
+		.round = call->round,
 		.incarnation = m->random[0],
 		.clock_ms = clock_wall_ms(),
 		.left_ms = (uint32_t)clock_earlier(left, UINT32_MAX),
@@ -260,7 +261,7 @@ static int send_hello(struct member *m) {
 	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
 	int r = line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload));
 	if (r == 0 && call->unable) {
-		r = send_bye(m, BYE_UNABLE, str_of(call->unable));
+		r = send_bye(m, call->told ? BYE_TOLD : BYE_UNABLE, str_of(call->unable));
 	}
 	return r < 0 ? failed(m, "it went before it was told anything") : 0;
 }
@@ -276,11 +277,12 @@ static int take_go(struct member *m, struct str payload) {
 	}
 	m->end->port = go.port;
 	m->end->moved = go.port != m->call->port;
+	m->end->round = go.round;
 	m->end->took_ms = go.took_ms;
 	m->end->news = NULL;
 	if ((go.flags & GO_STAY) && m->call->stay) {
 		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
-		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, NULL};
+		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, false, NULL};
 		m->line.fd = -1;
 	}
 	return 0;

@@ -9,7 +9,7 @@
 static const char *const results[] = {
 	[ROLL_STARTED] = "started",	[ROLL_ABSENT] = "absent", [ROLL_DISAGREE] = "disagree",
 	[ROLL_DUPLICATE] = "duplicate", [ROLL_PORT] = "port",	  [ROLL_SIGNAL] = "signal",
-	[ROLL_ERROR] = "error",
+	[ROLL_ERROR] = "error",		[ROLL_TOLD] = "told",	  [ROLL_REPLACED] = "replaced",
 };
 
 static void put_address(struct json *json, const char *key, const struct address *address) {

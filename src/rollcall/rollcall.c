@@ -16,6 +16,9 @@ int roll_status(const struct roll_end *end) {
 		return 0;
 	case ROLL_ABSENT:
 		return 124;
+	case ROLL_TOLD:
+	case ROLL_REPLACED:
+		return 123;
 	case ROLL_SIGNAL:
 		return 128 + end->signal;
 	default:

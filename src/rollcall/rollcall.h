@@ -30,6 +30,9 @@
 /** A member's deadline is so much later than the coordinator's: all end with its sentence. */
 #define DEADLINE_MORE_MS 5000
 
+/** How much later than the others' last deadlines their end may come. */
+#define ROLL_LATE_MS 5000
+
 /** When ROLL_STATUS is said first, and how often. */
 #define STATUS_FIRST_MS 2000
 #define STATUS_MS	1000
@@ -71,6 +74,15 @@ struct roll_call {
 	unsigned agree;
 	/** Why the program cannot be started here: a clause; then nobody starts. NULL: it can. */
 	const char *unable;
+	/** That is because this process was told to end. */
+	bool told;
+	/** The starts that this process has taken part in. */
+	uint32_t round;
+	/** All start again: until when others may still be ending their programs, and the pause. 0: they do not. */
+	uint64_t late_at;
+	uint32_t pause_ms;
+	/** Members that have left for good, and do not come. */
+	uint32_t n_left;
 	/** In Kubernetes: whether this node has a name may depend on its readiness. */
 	bool pod;
 	/** This is `distinit wait`: no program follows. */
@@ -86,7 +98,7 @@ struct roll_call {
 	bool rewrites;
 };
 
-/** Up to ROLL_ERROR: as in a NO (enum no_kind). */
+/** Up to ROLL_REPLACED: as in a NO (enum no_kind). */
 enum roll_result {
 	ROLL_STARTED,
 	/** Not all came in time. */
@@ -96,13 +108,16 @@ enum roll_result {
 	ROLL_DUPLICATE,
 	ROLL_SIGNAL,
 	ROLL_ERROR,
+	/** All were to start again, and one was told to end; or another process has this rank now. */
+	ROLL_TOLD,
+	ROLL_REPLACED,
 	/**
 	 * Listening on the port failed, usually because it is in use. Members are told ROLL_ERROR.
 	 */
 	ROLL_PORT,
 };
 
-_Static_assert((int)ROLL_ABSENT == NO_DEADLINE && (int)ROLL_ERROR == NO_ERROR, "as in a NO");
+_Static_assert((int)ROLL_ABSENT == NO_DEADLINE && (int)ROLL_REPLACED == NO_REPLACED, "as in a NO");
 
 /** A member that is not present. */
 struct absentee {
@@ -137,6 +152,8 @@ struct kept_line {
 	struct str host;
 	/** Its program has succeeded, so it leaves. It closes first, so no TIME_WAIT stays here. */
 	bool leaves;
+	/** It leaves as its program has ended with 0, though nobody told it to. */
+	bool well;
 	/** The first of its program's processes that failed; NULL: none did. */
 	struct death *death;
 };
@@ -148,6 +165,8 @@ struct roll_end {
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
+	/** The number of this start. */
+	uint32_t round;
 	/** The coordinator's: holds the port for its program (net/listen.h); -1: nothing does. */
 	int held;
 	/** How long this process waited. */
@@ -190,7 +209,7 @@ struct roll_end {
  */
 int roll_call(const struct roll_call *call, struct roll_end *end);
 
-/** The exit status of @end: 0, 124, 125, or 128 and the signal. */
+/** The exit status of @end: 0, 123, 124, 125, or 128 and the signal. */
 int roll_status(const struct roll_end *end);
 
 /** Append the report of a roll call: the members of a JSON object, without its braces. */

@@ -35,10 +35,7 @@
 /** The private key of the session, by which its containers reach each other. */
 #define SECRET "/home/config/ssh/id_cluster"
 
-/**
- * Whether the session has at most one container. The other variables then do not describe a
- * cluster.
- */
+/** Whether there is one container at most: then the other variables describe no cluster. */
 static bool is_alone(const struct input *in) {
 	uint32_t size;
 	return num_read_u32(str_of(env_value(in->env, SIZE)), &size) == 0 && size <= 1;
@@ -68,10 +65,7 @@ static void put_main_first(struct arena *arena, struct hosts *hosts) {
 	hosts->names = ordered;
 }
 
-/**
- * Take this container's index in the list, which is the same in all containers. Without a name,
- * take the rank that the manager set.
- */
+/** Take this container's index in the list, the same in all; without a name, the manager's rank. */
 static int read_rank(struct input *in, struct placement *out, struct err *err) {
 	if (in->launcher) {
 		// A launcher may have copied these variables from the container that it runs in, as
@@ -128,8 +122,9 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	if (out->hosts.n != size) {
-		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u", size,
-			       quote(str_of(list)).s, out->hosts.n);
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u%s", size,
+			       quote(str_of(list)).s, out->hosts.n,
+			       strchr(list, ' ') ? ": hosts are joined by ','" : "");
 	}
 	if (empty) {
 		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",

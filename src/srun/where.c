@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Observed with Slurm 22.05:
+ * Observed with Slurm 22.05, 24.11 and 26.05, which has the negative ids:
  *
  *     what                                SLURM_STEP_ID   the nearest slurmstepd
- *     batch script of job J               -               slurmstepd: [J.batch]
+ *     batch script of job J               -, or -5        slurmstepd: [J.batch]
  *     step of it                          0               slurmstepd: [J.0]
  *     salloc's shell                      -               none
- *     salloc's shell as a step            4294967290      slurmstepd: [J.interactive]
+ *     salloc's shell as a step            4294967290, -6  slurmstepd: [J.interactive]
  *     sbatch inside a step                0, leaked       slurmstepd: [J.batch]
  *     salloc inside a step of job K       0, leaked       slurmstepd: [K.0]
  */
@@ -22,9 +22,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/** SLURM_STEP_ID of salloc's shell as a step. Ordinary step IDs are below such special ones. */
-#define INTERACTIVE_ID "4294967290"
-#define STEP_ID_MAX    4294967279U
+/** Ordinary step ids are below the special ones. */
+#define STEP_ID_MAX 4294967279U
 
 /** The largest number of ancestors that are examined. */
 #define ANCESTORS_MAX 512
@@ -45,10 +44,7 @@ static bool is_number(struct str text) {
 	return num_read(text, UINT32_MAX, &number) == 0;
 }
 
-/**
- * Read the beginning of a file of /proc into @at, which has @size bytes. Empty if it cannot be
- * read.
- */
+/** The beginning of a file of /proc, in the @size bytes @at; empty if it cannot be read. */
 static struct str read_start(const char *path, char *at, size_t size) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, at, size);
@@ -91,10 +87,7 @@ static uint64_t parent_in(struct str stat) {
 	return parent;
 }
 
-/**
- * Find the nearest slurmstepd among our ancestors. Returns its pid, with its step in *@out (strings
- * in the arena); 0 if there is none.
- */
+/** Our nearest slurmstepd's pid, with its step in *@out (strings in the arena); 0: there is none. */
 static uint64_t find_stepd(struct arena *arena, const char *root, struct found_step *out) {
 	char text[512];
 	const char *of = "self";
@@ -181,9 +174,12 @@ static void decide_by_variables(struct arena *arena, const struct env *env, cons
 	const char *step = env_value(env, "SLURM_STEP_ID"), *kind = env_value(env, "ENVIRONMENT");
 	uint64_t number;
 	out->by = "variables";
-	if (step && strcmp(step, INTERACTIVE_ID) == 0) {
+	if (step && (strcmp(step, "4294967290") == 0 || strcmp(step, "-6") == 0)) {
 		out->place = SLURM_INTERACTIVE;
-		out->why = "SLURM_STEP_ID=" INTERACTIVE_ID " means salloc's shell";
+		out->why = arena_format(arena, "SLURM_STEP_ID=%s means salloc's shell", step);
+	} else if (step && strcmp(step, "-5") == 0) {
+		out->place = SLURM_BATCH;
+		out->why = "SLURM_STEP_ID=-5 means a batch script";
 	} else if (step && num_read(str_of(step), STEP_ID_MAX, &number) == 0) {
 		out->place = SLURM_STEP;
 		out->step_id = step;

@@ -30,8 +30,15 @@
 /** Within this time a program may have failed as it could not bind its port. */
 #define BIND_MS 60000
 
+/** The first of the three statuses of what cannot be run. */
+#define EXIT_MISTAKE 125
+
 /** In a cluster of one, a child that fails sooner is a probe, unless a signal killed it. */
 #define PROBE_MS 10000
+
+/** The longest pause before a start; and the program that ran for so long has not failed at once. */
+#define PAUSE_MAX_MS 60000
+#define RAN_LONG_MS  600000
 
 /** The first of a program's processes that failed. */
 struct death {
@@ -89,10 +96,11 @@ static const char *sentence(const struct together *t, const struct ended *first)
 }
 
 /** Print who was first. If our own program has failed meanwhile, these are our last words. */
-static void say_first(struct together *t, bool ours) {
+static void say_first(struct together *t, const struct ended *what) {
+	bool ours = what->rank == t->call->rank;
 	struct buf text = BUF(t->call->arena);
-	buf_putf(&text, "%s; ending", t->first);
-	bool exited = t->observer.end && t->observer.end->status < 128 && !t->observer.end->zero;
+	buf_putf(&text, "%s; %.*s", t->first, (int)what->then.len, what->then.p);
+	bool exited = t->observer.end && t->observer.end->raw && t->observer.end->raw < 128;
 	if (ours && t->call->rank == 0 && !t->port && t->open && exited &&
 	    t->observer.end->ran_ms < BIND_MS) {
 		buf_putf(&text, "; if it could not bind port %u: it needs SO_REUSEADDR, or --together=PORT",
@@ -114,6 +122,8 @@ static void know(struct together *t, const struct ended *first) {
 	t->first_at = clock_now_ms();
 	t->leave_at = t->settle_at = CLOCK_NEVER;
 	workers_end(&t->workers);
+	t->observer.again = first->again == AGAIN_YES && t->max_restarts && !t->told && !t->well;
+	t->pause_ms = first->pause_ms;
 	if (call->rank == 0) {
 		send_all(t, FRAME_END, first);
 	} else {
@@ -128,8 +138,107 @@ static void know(struct together *t, const struct ended *first) {
 		t->observer.status = first->status;
 		t->observer.limit = true;
 	}
-	say_first(t, ours);
+	say_first(t, first);
 	t->report(t, first);
+}
+
+/** Why the end of our own program is final; AGAIN_OFF: it is not. */
+static enum again own_final(const struct together *t) {
+	const struct workload_end *end = t->observer.end;
+	if (t->told || (end && end->told)) {
+		return AGAIN_TOLD;
+	}
+	if (end && end->limited) {
+		return AGAIN_LIMIT;
+	}
+	return end && !end->killed_by && end->raw >= EXIT_MISTAKE && end->raw <= EXIT_MISTAKE + 2
+		       ? AGAIN_MISTAKE
+		       : AGAIN_OFF;
+}
+
+/** The rank of a member whose program has ended well, or UINT32_MAX. */
+static uint32_t find_well(const struct together *t) {
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->lines[i].well) {
+			return i;
+		}
+	}
+	return t->well ? t->call->rank : UINT32_MAX;
+}
+
+/** Whether all start again after @first, in @pause_ms. */
+static enum again decide(const struct together *t, const struct ended *first, uint64_t pause_ms) {
+	if (!t->max_restarts) {
+		return AGAIN_OFF;
+	}
+	if (first->why == END_TOLD || t->told) {
+		return AGAIN_TOLD;
+	}
+	if (first->again > AGAIN_YES || t->failed.again > AGAIN_YES) {
+		return first->again > AGAIN_YES ? first->again : t->failed.again;
+	}
+	if (find_well(t) != UINT32_MAX) {
+		return AGAIN_ENDED_WELL;
+	}
+	if (clock_now_ms() + pause_ms >= t->limit_at) {
+		return AGAIN_LIMIT;
+	}
+	return t->round >= t->max_restarts ? AGAIN_USED_UP : AGAIN_YES;
+}
+
+/** "h2 (rank 2) has ended well" */
+static const char *well_text(const struct together *t) {
+	const uint32_t rank = find_well(t);
+	const struct str host = roll_host(t->call, rank);
+	return arena_format(t->call->arena,
+			    host.len ? "%.*s (rank %u) has ended well" : "%.*srank %u has ended well",
+			    (int)host.len, host.p, rank);
+}
+
+/** What follows from @first: "starting again (2 of 5) in 1s". */
+static struct str clause(const struct together *t, const struct ended *first) {
+	struct buf text = BUF(t->call->arena);
+	switch ((enum again)first->again) {
+	case AGAIN_OFF:
+	case AGAIN_TOLD:
+		return STR("ending");
+	case AGAIN_YES:
+		buf_putf(&text, "starting again (%u", t->round + 1);
+		if (t->max_restarts != RESTARTS_UNLIMITED) {
+			buf_putf(&text, " of %u", t->max_restarts);
+		}
+		buf_puts(&text, ")");
+		if (first->pause_ms) {
+			buf_putf(&text, " in %s", duration_text(first->pause_ms).s);
+		}
+		break;
+	case AGAIN_LIMIT:
+		return STR("not starting again: the time limit is used up");
+	case AGAIN_MISTAKE:
+		return STR("not starting again: the exit status says that it cannot be run");
+	case AGAIN_USED_UP:
+		buf_putf(&text, "not starting again: %u of %u restarts used", t->round, t->max_restarts);
+		break;
+	case AGAIN_ENDED_WELL:
+		buf_putf(&text, "not starting again: %s", well_text(t));
+		break;
+	}
+	return buf_str(&text);
+}
+
+/** @what ends all: decide whether they start again. */
+static void conclude(struct together *t, const struct ended *what) {
+	struct ended first = *what;
+	if (t->begun && clock_now_ms() - t->begun >= RAN_LONG_MS) {
+		t->in_a_row = 0;
+	}
+	uint32_t doubled = t->in_a_row < 8 ? t->in_a_row : 8;
+	uint64_t pause_ms = doubled ? clock_earlier((uint64_t)500 << doubled, PAUSE_MAX_MS) : 0;
+	first.again = (uint8_t)decide(t, what, pause_ms);
+	first.pause_ms = first.again == AGAIN_YES ? (uint32_t)pause_ms : 0;
+	t->in_a_row++;
+	first.then = clause(t, &first);
+	know(t, &first);
 }
 
 /** The earliest death of all, and the next one by another node's, or NULL. */
@@ -178,7 +287,7 @@ static void settle(struct together *t) {
 				       .host = kept->host,
 				       .text = str_of(buf_text(&text))};
 	}
-	know(t, &first);
+	conclude(t, &first);
 }
 
 /** Wait a moment for what died before, and is still on its way. */
@@ -197,7 +306,7 @@ static void judge(struct together *t, const struct ended *what) {
 	if (what->why != END_FAILED) {
 		// While it settles, who goes or is told to end follows from the failure.
 		if (t->settle_at == CLOCK_NEVER) {
-			know(t, what);
+			conclude(t, what);
 		}
 		return;
 	}
@@ -207,8 +316,8 @@ static void judge(struct together *t, const struct ended *what) {
 	}
 	if (find_deaths(t, &next)) {
 		begin_to_settle(t);
-	} else if (!is_alone(t)) {
-		know(t, what);
+	} else if (!is_alone(t) || (t->max_restarts && what->again != AGAIN_TOLD)) {
+		conclude(t, what);
 	}
 }
 
@@ -299,6 +408,8 @@ static void tell(struct together *t, enum end_why why, int status, const char *t
 		.rank = call->rank,
 		.host = roll_host(call, call->rank),
 		.text = str_of(text),
+		.again = (uint8_t)own_final(t),
+		.then = STR(""),
 	};
 	if (call->rank) {
 		send_all(t, FRAME_ENDED, &own);
@@ -344,6 +455,13 @@ static void lose_silent(struct together *t, struct kept_line *kept, uint32_t ran
 	lose(t, kept, rank, buf_text(&why));
 }
 
+/** All were to start again, and do not because of @why, which the others do not know; NULL: they do. */
+static void quit(struct together *t, const char *why) {
+	t->told = true;
+	t->quits = why;
+	t->observer.again = false;
+}
+
 /** Take what came from @kept. Returns 0; -EPROTO. */
 static int take(struct together *t, struct kept_line *kept, uint32_t rank, const struct frame *frame) {
 	struct ended ended;
@@ -363,6 +481,15 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 	}
 	if (leader && ended.why == END_FAILED && !ended.status) {
 		kept->leaves = true;
+		t->n_left++;
+		kept->well = ended.again != AGAIN_TOLD;
+		if (kept->well && t->observer.again) {
+			// It had not heard yet that all start again.
+			quit(t, well_text(t));
+		}
+	} else if (frame->type == FRAME_ENDED && !leader && t->max_restarts && ended.again == AGAIN_TOLD) {
+		// Its replacement calls the roll.
+		lose(t, kept, 0, "it was told to end");
 	} else if (frame->type == FRAME_ENDED && !leader) {
 		hang_up(t, kept);
 	} else if (leader) {
@@ -420,8 +547,12 @@ static void handle_end(struct together *t) {
 	workers_end(&t->workers);
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
-	t->well = end->status == 0 || (end->zero && !(t->always && end->early));
-	int status = by_term || t->well ? 0 : end->status;
+	bool fails = t->always && end->early;
+	t->well = end->raw == 0 && !fails;
+	int status = by_term ? 0 : fails ? 1 : end->raw;
+	if (observer->again || t->quits) {
+		return;
+	}
 	if (observer->status) {
 		buf_putf(&text, "ended because %s, %s ago", t->first,
 			 duration_text(clock_now_ms() - t->first_at).s);
@@ -461,7 +592,11 @@ static void wake(struct together *t) {
 			hang_up_all(t);
 		} else {
 			// The others go on without us, and close. Nothing of that matters any more.
-			send_all(t, FRAME_ENDED, &(struct ended){.host = STR(""), .text = STR("")});
+			send_all(t, FRAME_ENDED,
+				 &(struct ended){.host = STR(""),
+						 .text = STR(""),
+						 .again = (uint8_t)own_final(t),
+						 .then = STR("")});
 			t->known = true;
 		}
 	}
@@ -487,9 +622,18 @@ static bool handle(struct together *t, enum init_event event, int a, int b) {
 		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
 		break;
 	case EVENT_STARTED:
-		workers_begin(&t->workers, t->observer.fds[0].fd, a);
+		t->begun = clock_now_ms();
+		if (!is_alone(t) || t->by_workers) {
+			workers_begin(&t->workers, t->observer.fds[0].fd, a);
+		}
 		break;
 	case EVENT_SIGNAL:
+		if (t->observer.again && (a == SIGTERM || a == SIGINT) && !was_ignored(a)) {
+			// The program was told to end already, or has ended.
+			quit(t, t->relays ? arena_format(t->call->arena, "SIG%s", signal_name(a).s) : NULL);
+			t->observer.status = 128 + a;
+			return true;
+		}
 		if (a == SIGTERM && !is_alone(t) && drop_term(t)) {
 			return true;
 		}
@@ -551,6 +695,7 @@ static int watch_line(struct together *t, uint32_t i) {
 int together_begin(struct together *t, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err) {
 	const uint32_t first = call->rank == 0;
+	memset((char *)t + offsetof(struct together, call), 0, sizeof(*t) - offsetof(struct together, call));
 	t->call = call;
 	t->lines = end->lines;
 	t->n = first ? call->size : 1;
@@ -567,6 +712,16 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 		r = watch_line(t, i);
 	}
 	return r >= 0 ? 0 : err_set(err, errno, "roll call: cannot watch connections: %s", strerror(errno));
+}
+
+void together_end(struct together *t) {
+	if (t->lines) {
+		hang_up_all(t);
+		workers_end(&t->workers);
+		close(t->observer.fds[0].fd);
+		prlimit(0, RLIMIT_NOFILE, &t->files, NULL);
+		t->lines = NULL;
+	}
 }
 
 void together_json(const struct ended *first, struct json *json) {

@@ -14,6 +14,10 @@
  * A launcher ends long after its first worker, and all launchers end together. So when a program has
  * failed, the coordinator waits a moment, and names the node on which a process died first.
  *
+ * With --max-restarts, END also says whether all start again: the coordinator decides that, too. Then
+ * each ends what its program left behind, and comes to a new roll call. Who is told to end meanwhile
+ * comes once more, to say so.
+ *
  * Nothing is sent while nothing happens: the kernel watches the connections.
  */
 
@@ -25,6 +29,8 @@
 
 /** The exit status if the program was ended because of another member. */
 #define EXIT_ANOTHER 123
+
+#define RESTARTS_UNLIMITED UINT32_MAX
 
 struct together {
 	/** TERM to one member ends all. */
@@ -42,6 +48,16 @@ struct together {
 	bool always;
 	/** Called once, when the first is known. */
 	void (*report)(struct together *together, const struct ended *first);
+	/** --max-restarts: how often all may start again; RESTARTS_UNLIMITED. 0: never. */
+	uint32_t max_restarts;
+	/** The number of this start, and when there may be no other, on clock_now_ms()'s clock. */
+	uint32_t round;
+	uint64_t limit_at;
+	/** How many starts failed one after the other, which the pause follows from. */
+	uint32_t in_a_row;
+	/** From the second roll call on: as in roll_call. */
+	uint64_t late_at;
+	uint32_t hold_ms;
 
 	/** Another observer, which gets all events except a TERM that is dropped; NULL: none. */
 	struct observer *next;
@@ -49,9 +65,17 @@ struct together {
 	/** For the plan of --init. Its `end` is how our own program has ended. */
 	struct observer observer;
 
-	// For together.c.
+	// For together.c. A start owns it: together_end() gives it back.
 
 	const struct roll_call *call;
+	/** When the program started. */
+	uint64_t begun;
+	/** The pause before the next start. */
+	uint32_t pause_ms;
+	/** Why we do not start again although all were to, which the others do not know: "SIGTERM"; or NULL. */
+	const char *quits;
+	/** Members that have left, as their programs have succeeded. */
+	uint32_t n_left;
 
 	/** As in roll_end: by rank, or a member's only one. How many there are, and are open. */
 	struct kept_line *lines;
@@ -59,7 +83,7 @@ struct together {
 	uint32_t open;
 	/** It got TERM. */
 	bool told;
-	/** Our own program has not failed: it has ended with 0, whatever that is mapped to. */
+	/** Our own program has not failed: it has ended with 0. */
 	bool well;
 	/** Which member was first, as a sentence, and when that came. It is NULL if we leave. */
 	bool known;
@@ -85,6 +109,12 @@ struct together {
  */
 int together_begin(struct together *together, const struct roll_call *call, const struct roll_end *end,
 		   struct err *err);
+
+/**
+ * The end of what together_begin() began: the connections and all other descriptors are closed, and the
+ * limits are as before. Its memory is the arena's.
+ */
+void together_end(struct together *together);
 
 /** Append who was first: the members of a JSON object. */
 void together_json(const struct ended *first, struct json *json);

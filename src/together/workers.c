@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -259,7 +260,7 @@ bool workers_scan(struct workers *w, uint64_t now) {
 
 /** How long ago it started. Its start is counted in clock ticks, on another clock than ours. */
 static uint64_t age_ms(const struct worker *one) {
-	uint64_t start_ms = one->start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t start_ms = one->start * 1000 / getauxval(AT_CLKTCK);
 	struct timespec now;
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	return clock_left(start_ms, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);

@@ -287,3 +287,12 @@ assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	[ "$status" -eq 125 ]
 	[[ -z $output && $stderr == 'distinit: error: '* ]]
 }
+
+@test "check: its help names its own formats only" {
+	run "$DISTINIT" check --help
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"--format=FORMAT     text (default) or json"* ]]
+	[[ "$output" != *vector* ]]
+	run "$DISTINIT" explain --help
+	[[ "$output" == *"text (default), json, vector"* ]]
+}

@@ -169,6 +169,9 @@ place() {
 	[[ $(place SLURM_JOB_ID=12 ENVIRONMENT=BATCH) == *batch ]]
 	[[ $(place SLURM_JOB_ID=12) == *salloc ]]
 	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=4294967290) == *interactive ]]
+	# Slurm 26.05.
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=-6) == *interactive ]]
+	[[ $(place SLURM_JOB_ID=12 SLURM_STEP_ID=-5) == *batch ]]
 	[[ $(place A=1) == *none ]]
 }
 

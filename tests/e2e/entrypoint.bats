@@ -196,9 +196,9 @@ status_of() {
 @test "a file that is not executable: 126" {
 	echo 'echo ran' >tool
 	distinit -- -- ./tool
-	fails_with 126 "'./tool' cannot be started: Permission denied"
+	fails_with 126 "'./tool' cannot be started: Permission denied: it is not executable (chmod +x)"
 	distinit PATH="$PWD" -- -- tool
-	fails_with 126 "'$PWD/tool' cannot be started: Permission denied"
+	fails_with 126 "'$PWD/tool' cannot be started: Permission denied: it is not executable (chmod +x)"
 }
 
 @test "a folder in PATH whose network file system is gone does not hide later folders" {
@@ -225,7 +225,7 @@ status_of() {
 @test "a folder: 126" {
 	mkdir tool
 	distinit -- -- ./tool
-	fails_with 126 "'./tool' cannot be started: Permission denied"
+	fails_with 126 "'./tool' cannot be started: Permission denied: it is a directory"
 }
 
 @test "the shell runs a script without #!, as if it were started from a shell" {
@@ -249,16 +249,60 @@ status_of() {
 @test "a missing interpreter: 126, and the message names it" {
 	script tool '#!/no/such/interpreter' 'echo ran'
 	distinit -- -- ./tool
-	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter ('#!' line or dynamic loader) does not"
+	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter '/no/such/interpreter' does not"
 	distinit PATH="$PWD" -- -- tool
 	fails_like 126 "'$PWD/tool' cannot be started: the file exists, but its interpreter*"
+	script tool '#!  /no/such/interpreter -e' 'echo ran'
+	distinit -- --init -- ./tool
+	fails_like 126 "*its interpreter '/no/such/interpreter' does not"
 }
 
 @test "#! with Windows' line ends: 126, and the message shows the cause" {
 	printf '#!/bin/sh\r\necho ran\r\n' >tool
 	chmod +x tool
 	distinit -- -- ./tool
-	fails_like 126 '*the file exists, but its interpreter*'
+	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter '/bin/sh\x0d' does not: the file has the line ends of Windows"
+}
+
+@test "a program without its dynamic loader: 126, and the message says so" {
+	requires python3
+	sed 's|/lib64/ld-linux|/lib64/no-linux|' "$(readlink -f /bin/true)" >tool
+	cmp -s tool /bin/true && skip 'true has no dynamic loader'
+	chmod +x tool
+	distinit -- -- ./tool
+	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter, the dynamic loader, does not"
+}
+
+@test "a command that is no program: the message shows what was meant" {
+	local none="was not found in PATH='/nowhere'"
+	distinit PATH=/nowhere -- -- 'torchrun train.py'
+	fails_with 127 "'torchrun train.py' $none; it is one word: give each argument a word of its own"
+	distinit PATH=/nowhere -- --init -- 'torchrun train.py' --epochs=3
+	fails_with 127 "'torchrun train.py' $none; it is one word: give each argument a word of its own"
+	distinit -- -- './tool --fast'
+	fails_with 127 "'./tool --fast' was not found; it is one word: give each argument a word of its own"
+	distinit PATH=/nowhere -- -- FOO=1 env
+	fails_with 127 "'FOO=1' $none; to set a variable: --set 'FOO=1', before '--'"
+	distinit PATH=/nowhere -- -- API_TOKEN=abc env
+	[[ $status -eq 127 && $stderr != *abc* && $stderr == *"to set a variable: --set 'API_TOKEN=********'"* ]]
+	distinit PATH=/nowhere -- -- cd x
+	fails_with 127 "'cd' $none; it is a builtin of the shell: sh -c 'cd ...'"
+	echo 'print(1)' >train.py
+	distinit PATH=/nowhere -- -- train.py
+	fails_with 127 "'train.py' $none; it is in this folder, which is not in PATH: put ./ before it"
+	distinit PATH=/nowhere -- -- nosuch
+	fails_with 127 "'nosuch' $none"
+}
+
+@test "an option whose value is optional, and a word behind it: the message shows both ways" {
+	distinit -- --wait 5m
+	refuses_with "'--' is missing before the command '5m', or '=': --wait='5m'"
+	distinit -- --init --together workers -- true
+	refuses_with "'--' is missing before the command 'workers', or '=': --together='workers'"
+	distinit -- --check hints true
+	refuses_with "'--' is missing before the command 'hints', or '=': --check='hints'"
+	distinit -- --wait --init python
+	refuses_with "'--' is missing before the command 'python'"
 }
 
 @test "a script without #! is run by sh; what begins as an ELF file is none" {
@@ -295,7 +339,7 @@ status_of() {
 @test "no command: an error with the usage" {
 	usage='usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
 	distinit --
-	refuses_with "no command; $usage"
+	[[ $status -eq 125 && -z $output && $stderr == "distinit: error: no command; $usage"$'\n  distinit -- torchrun train.py '* ]]
 	distinit -- --
 	refuses_with "no command after '--'; $usage"
 	distinit -- --set A=1

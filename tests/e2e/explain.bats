@@ -225,7 +225,7 @@ readonly STEP=(
 
 		options = {}
 		for command in commands:
-		    text = run([*filter(None, [command]), "--help"], {}).stdout.decode()
+		    text = run([*filter(None, [command]), "--help=all"], {}).stdout.decode()
 		    options[command] = sorted(set(re.findall(r"--([a-z][a-z-]+)", text)) - {"help", "version", "show-secrets"})
 		names = sorted(set(sum(options.values(), []))) + ["env", "bundle", "secret"]
 		assert len(names) > 50, names
@@ -585,4 +585,74 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 	distinit "${SESSION[@]}" DISTINIT_MASTER_PORT=2222 GONE=1 -- explain --format=vector --hosts=a,b --node-rank=1 --log=error --unset=GONE
 	succeeds_with "$output"
 	[[ $output == *$'\n$ --hosts='*$'\n$ --node-rank=1\n'* && $output != *--log* && $output != *GONE* ]]
+}
+
+# --- all nodes, colours ---------------------------------------------------------------------------
+
+@test "explain --all-nodes: the variables of each node, as each node itself has them" {
+	distinit -- explain --all-nodes --hosts='n[1-3]' --node-rank=0 --frameworks=torch,torchrun,jax
+	succeeds_with "nodes          3: n[1-3]
+all            MASTER_ADDR=n1
+all            MASTER_PORT=29500
+all            PET_NNODES=3
+all            PET_MASTER_ADDR=n1
+all            PET_MASTER_PORT=29500
+all            JAX_COORDINATOR_ADDRESS=n1:29500
+all            JAX_NUM_PROCESSES=3
+0 n1           PET_NODE_RANK=0
+0 n1           JAX_PROCESS_ID=0
+1 n2           PET_NODE_RANK=1
+1 n2           JAX_PROCESS_ID=1
+2 n3           PET_NODE_RANK=2
+2 n3           JAX_PROCESS_ID=2"
+	local all=$output rank host
+	for rank in 0 1 2; do
+		host=n$((rank + 1))
+		distinit -- env --format=docker --hosts='n[1-3]' --node-rank=$rank --frameworks=torch,torchrun,jax
+		[ "$(sed -n "s/^all  *//p; s/^$rank $host  *//p" <<<"$all" | sort)" = "$(sort <<<"$output")" ]
+	done
+}
+
+@test "explain --all-nodes: from any node, in a job script of Slurm, and with directives" {
+	distinit "${SESSION[@]}" -- explain --all-nodes --frameworks=torchrun --ranks=always --set A=1
+	first=$output
+	[[ $output == *$'\nall            A=1\n0 main1        PET_NODE_RANK=0\n1 sub1         PET_NODE_RANK=1' ]]
+	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_HOST=main1 BACKENDAI_CLUSTER_LOCAL_RANK=0 -- explain --all-nodes --frameworks=torchrun --ranks=always --set A=1
+	succeeds_with "$first"
+	distinit SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=a[1-2]' SLURM_JOB_NUM_NODES=2 SLURM_NNODES=2 SLURM_NODEID=0 SLURM_PROCID=0 \
+		-- explain --all-nodes --frameworks=torchrun
+	[[ $status -eq 0 && $output == *$'\n0 a1           PET_NODE_RANK=0\n1 a2           PET_NODE_RANK=1' ]]
+	# What this node has already may be another value on the others.
+	distinit "${SESSION[@]}" MASTER_PORT=7 API_TOKEN=x -- explain --all-nodes --frameworks=torch --set DB_PASSWORD=secret
+	[[ $output == *$'\nhere           MASTER_PORT=7'* && $output == *'all            DB_PASSWORD=********'* && $output != *secret* ]]
+	# Where a variable is left out on one node.
+	distinit -- explain --all-nodes --hosts=a,b --node-rank=1 --frameworks=llamacpp
+	[ "$output" = $'nodes          2: a,b\n0 a            LLAMA_ARG_RPC=b:50052' ]
+}
+
+@test "explain --all-nodes: an error where the nodes are not known, and for programs" {
+	distinit -- explain --all-nodes
+	refuses_with '--all-nodes: the nodes are not known here; give --hosts'
+	distinit -- explain --all-nodes --hosts=a,b --node-rank=0 --format=json
+	refuses_with '--all-nodes is for people: --format=text'
+}
+
+@test "explain, check: colours only on a terminal, by --color and NO_COLOR" {
+	distinit "${SESSION[@]}" -- explain
+	plain=$output
+	[[ $plain != *$'\e'* ]]
+	distinit "${SESSION[@]}" -- explain --color=always
+	[[ $output == *$'\e[1mmanager\e[m        backendai: '* && $output == *$'\n\e[1mmaster         main1 '*$'\e[m\n'* ]]
+	[ "$(sed $'s/\e\\[[0-9;]*m//g; s/PID [0-9]*/PID/' <<<"$output")" = "$(sed 's/PID [0-9]*/PID/' <<<"$plain")" ]
+	distinit -- check --color=always -- nosuch
+	[[ $output == *$'\n\e[1;31mfinding: '* ]]
+	distinit "${SESSION[@]}" -- explain --color=blue
+	refuses_with "--color='blue': expected one of auto, always, never"
+	terminal=("$BATS_TEST_DIRNAME/../programs/terminal" ends=0 -- env -i TERM=xterm "${SESSION[@]}")
+	invoke "${terminal[@]}" "$DISTINIT" explain 3>&-
+	[[ $status -eq 0 && $output == *$'\e[1mmanager\e[m'* ]]
+	invoke "${terminal[@]}" NO_COLOR=1 "$DISTINIT" explain 3>&-
+	[[ $status -eq 0 && $output == *manager* && $output != *$'\e'* ]]
+	invoke "${terminal[@]}" DISTINIT_COLOR=never "$DISTINIT" explain 3>&-
+	[[ $status -eq 0 && $output == *manager* && $output != *$'\e'* ]]
 }

@@ -139,7 +139,7 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 
 @test "no interface is guessed if a name does not resolve or is the loopback's, or without a route" {
 	requires_network
-	in_network "$DISTINIT" "${INTERFACES[@]}" --frameworks=gloo --hosts=self,localhost --node-rank=0
+	in_network "$DISTINIT" env --frameworks=gloo --hosts=self,localhost --node-rank=0
 	[[ $status -eq 0 && -z $output ]]
 	warns_with "GLOO_SOCKET_IFNAME is left out: the names of the nodes resolve to the loopback"
 	in_network "$DISTINIT" env --frameworks=gloo --hosts=nowhere.invalid,self --node-rank=1

@@ -311,6 +311,35 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	[ "$status" -eq 127 ]
 }
 
+@test "names: commands that cannot start end as with the originals" {
+	local long busy name command
+	long=$(printf 'x%.0s' {1..300})
+	printf '#!/no/such\n' >interpreter
+	printf '#!/bin/sh\r\necho\r\n' >windows
+	printf '\177ELFdamaged\0\0' >damaged
+	cp /bin/sleep busy
+	chmod +x interpreter windows damaged
+	touch plain
+	ln -s loop loop
+	exec {busy}<>busy
+	local -A tini=([./interpreter]=127 [./windows]=127 [./damaged]=127 [./loop]=1 ["./$long"]=1 [$long]=1 [./busy]=1
+		[/etc/passwd/x]=1 [/etc]=126 [./plain]=126 [./nosuch]=127 [nosuch]=127)
+	for command in "${!tini[@]}"; do
+		for name in tini dumb-init catatonit; do
+			local -A expected=([tini]=${tini[$command]} [dumb-init]=2 [catatonit]=1)
+			[[ $command != ./damaged ]] || expected[$name]=127
+			as "$name" -- "$command"
+			[ "$status" -eq "${expected[$name]}" ]
+			# The original, where it is installed.
+			if command -v "/usr/bin/$name"; then
+				invoke env -i PATH="$PATH" "/usr/bin/$name" "$command"
+				[ "$status" -eq "${expected[$name]}" ]
+			fi
+		done
+	done
+	exec {busy}>&-
+}
+
 @test "names: tini -e maps a status to 0, and may be repeated" {
 	as tini -- -e 3 -e143 sh -c 'exit 3'
 	[ "$status" -eq 0 ]

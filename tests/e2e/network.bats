@@ -25,14 +25,19 @@ interface() {
 	echo "${2-0x1003}" >"root/sys/class/net/$1/flags"
 }
 
-# port HCA PORT STATE LAYER [INDEX:GID]...
+# port HCA PORT STATE LAYER [INDEX:GID[,TYPE[,INTERFACE]]]...: an empty GID has neither, others are of RoCE v2 and eth0
 port() {
-	local folder=root/sys/class/infiniband/$1/ports/$2 gid
-	mkdir -p "$folder/gids"
+	local folder=root/sys/class/infiniband/$1/ports/$2 gid index type interface
+	mkdir -p "$folder/gids" "$folder/gid_attrs/types" "$folder/gid_attrs/ndevs"
 	echo "$3" >"$folder/state"
 	echo "$4" >"$folder/link_layer"
 	for gid in "${@:5}"; do
-		echo "${gid#*:}" >"$folder/gids/${gid%%:*}"
+		index=${gid%%:*}
+		IFS=, read -r gid type interface <<<"${gid#*:}"
+		echo "$gid" >"$folder/gids/$index"
+		[[ $gid =~ ^[0:]*$ ]] && continue
+		echo "${type:-RoCE v2}" >"$folder/gid_attrs/types/$index"
+		echo "${interface:-eth0}" >"$folder/gid_attrs/ndevs/$index"
 	done
 }
 
@@ -78,9 +83,9 @@ finds() {
 	finds "finding: NCCL_SOCKET_IFNAME='docker' chooses docker0, which is down: NCCL ends with an error; there is: docker0 eth0 ib0"
 }
 
-@test "network: GLOO_SOCKET_IFNAME and TP_SOCKET_IFNAME have whole names, and NCCL's syntax is an error" {
+@test "network: GLOO_SOCKET_IFNAME, TP_SOCKET_IFNAME and MORI_SOCKET_IFNAME have whole names, and NCCL's syntax is an error" {
 	dgx
-	for variable in GLOO_SOCKET_IFNAME TP_SOCKET_IFNAME; do
+	for variable in GLOO_SOCKET_IFNAME TP_SOCKET_IFNAME MORI_SOCKET_IFNAME; do
 		check $variable=eth0 --
 		finds
 		check $variable=eth --
@@ -97,8 +102,8 @@ finds() {
 
 @test "network: UCX_NET_DEVICES has interfaces, and ports of HCAs" {
 	dgx
-	for good in mlx5_0:1 mlx5_0:1,eth0 all ^mlx5_0:1; do
-		check UCX_NET_DEVICES=$good --
+	for good in mlx5_0:1 mlx5_0:1,eth0 all ^mlx5_0:1 'mlx5_[0-1]:1' 'eth0,mlx5_[0-2]'; do
+		check UCX_NET_DEVICES="$good" --
 		finds
 	done
 	check UCX_NET_DEVICES=mlx5_0:2 --
@@ -108,7 +113,7 @@ finds() {
 
 @test "network: NCCL_IB_HCA has prefixes with ports" {
 	dgx
-	for good in mlx5_0 =mlx5_0:1,mlx5_1:1 ^mlx5_10,mlx5_11 mlx5_1:1; do
+	for good in mlx5_0 =mlx5_0:1,mlx5_1:1 ^mlx5_10,mlx5_11 mlx5_1,mlx5_10,mlx5_11 =mlx5_1:1 ^=mlx5_1; do
 		check NCCL_IB_HCA=$good --
 		finds
 	done
@@ -125,8 +130,35 @@ finds() {
 	finds "hint: NCCL_IB_HCA='=mlx5_2,mlx5_3': mlx5_3:1 is in state 1: DOWN"
 	check NCCL_IB_HCA=mlx5_9 NCCL_IB_DISABLE=1 --
 	finds
-	check NVSHMEM_HCA_LIST=mlx5_9:1 --
-	[[ $output == *"NVSHMEM_HCA_LIST='mlx5_9:1' chooses none of this node's HCAs: NVSHMEM finds no device"* ]]
+}
+
+@test "network: a name of NCCL_IB_HCA that is also the beginning of another is a hint" {
+	dgx
+	check NCCL_IB_HCA=mlx5_1 --
+	[ "$status" -eq 0 ]
+	finds "hint: NCCL_IB_HCA='mlx5_1': a name is a prefix, which means mlx5_11, too; = makes names whole"
+	check NCCL_IB_HCA=mlx5_0,mlx5_1:1,mlx5_10 --
+	finds "hint: NCCL_IB_HCA='mlx5_0,mlx5_1:1,mlx5_10': a name is a prefix, which means mlx5_11, too; = makes names whole"
+	check NCCL_IB_HCA=^mlx5_1 --
+	finds "hint: NCCL_IB_HCA='^mlx5_1': a name is a prefix, which means mlx5_11, too; ^= makes names whole"
+}
+
+@test "network: NVSHMEM_HCA_LIST has whole names with ports, and '^' for all but these" {
+	dgx
+	for good in mlx5_0 mlx5_0:1,mlx5_10 ^mlx5_10,mlx5_99; do
+		check NVSHMEM_HCA_LIST=$good --
+		finds
+	done
+	for bad in mlx5_9:1 mlx5; do
+		check NVSHMEM_HCA_LIST=$bad --
+		[ "$status" -eq 1 ]
+		[[ $output == *"finding: NVSHMEM_HCA_LIST='$bad' chooses none of this node's HCAs: NVSHMEM finds no device"* ]]
+	done
+	check NVSHMEM_HCA_LIST==mlx5_0 --
+	[ "$status" -eq 1 ]
+	finds "finding: NVSHMEM_HCA_LIST='=mlx5_0': '=' is NCCL's syntax; here names are whole: mlx5_0:1,mlx5_1:1"
+	check NVSHMEM_HCA_LIST=mlx5_0,mlx5_9 --
+	[[ $output == *"finding: NVSHMEM_HCA_LIST='mlx5_0,mlx5_9' names 'mlx5_9', which is not here: NVSHMEM finds no device"* ]]
 }
 
 @test "network: where there are no HCAs, NCCL_IB_HCA chooses none" {
@@ -141,19 +173,51 @@ finds() {
 	finds
 	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_11 --
 	[ "$status" -eq 1 ]
-	finds 'finding: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID, nor has another port: NCCL will use TCP; show_gids lists them'
+	finds 'finding: NCCL_IB_GID_INDEX=3: this GID of mlx5_11:1 is empty, and no other port has one: NCCL ends with an error; show_gids lists them'
 	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_10,mlx5_11 --
 	[ "$status" -eq 0 ]
-	finds 'hint: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID; show_gids lists them'
+	finds 'hint: NCCL_IB_GID_INDEX=3: this GID of mlx5_11:1 is empty; show_gids lists them'
 	check NCCL_IB_GID_INDEX=5 NCCL_IB_HCA==mlx5_10 --
 	[ "$status" -eq 1 ]
 	# InfiniBand has no need of it. Without NCCL_IB_HCA, all count.
 	check NCCL_IB_GID_INDEX=3 NCCL_IB_HCA==mlx5_0 --
 	finds
 	check NCCL_IB_GID_INDEX=3 --
-	finds 'hint: NCCL_IB_GID_INDEX=3: mlx5_11:1 has no such GID; show_gids lists them'
+	finds 'hint: NCCL_IB_GID_INDEX=3: this GID of mlx5_11:1 is empty; show_gids lists them'
 	check NVSHMEM_IB_GID_INDEX=3 NVSHMEM_HCA_LIST=mlx5_11:1 --
-	[[ $output == *'finding: NVSHMEM_IB_GID_INDEX=3: mlx5_11:1 has no such GID'* ]]
+	finds 'finding: NVSHMEM_IB_GID_INDEX=3: this GID of mlx5_11:1 is empty, and no other port has one: NVSHMEM ends with an error; show_gids lists them'
+}
+
+@test "network: a GID of another container's interface, of RoCE v1, or a link-local one is none" {
+	interface eth0
+	interface eth1 0x1002
+	mkdir -p root/dev/infiniband
+	touch root/dev/infiniband/uverbs0
+	port mlx5_0 1 '4: ACTIVE' Ethernet '0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0b' \
+		'1:0000:0000:0000:0000:0000:ffff:0a00:0001,IB/RoCE v1' '2:0000:0000:0000:0000:0000:ffff:0a00:0002,RoCE v2,net1' \
+		'3:0000:0000:0000:0000:0000:ffff:0a00:0003,RoCE v2,eth1' 4:fd00:0000:0000:0000:0000:0000:0000:0001 \
+		5:0000:0000:0000:0000:0000:ffff:0a00:0005
+	for index in 2 3; do
+		check NCCL_IB_GID_INDEX=$index --
+		[ "$status" -eq 1 ]
+		finds "finding: NCCL_IB_GID_INDEX=$index: this GID of mlx5_0:1 belongs to no interface that is up here, and no other port has one: NCCL ends with an error; show_gids lists them"
+	done
+	check NCCL_IB_GID_INDEX=6 --
+	finds 'finding: NCCL_IB_GID_INDEX=6: this GID of mlx5_0:1 is not there, and no other port has one: NCCL ends with an error; show_gids lists them'
+	# On one link these two work.
+	check NCCL_IB_GID_INDEX=0 --
+	[ "$status" -eq 0 ]
+	finds 'hint: NCCL_IB_GID_INDEX=0: this GID of mlx5_0:1 is link-local, which is not routed, and no other port has one that is; show_gids lists them'
+	check NCCL_IB_GID_INDEX=1 --
+	finds 'hint: NCCL_IB_GID_INDEX=1: this GID of mlx5_0:1 is of RoCE v1, which is not routed, and no other port has one that is; show_gids lists them'
+	for index in 4 5; do
+		check NCCL_IB_GID_INDEX=$index --
+		finds
+	done
+	# Where sysfs refuses to tell of what interface it is.
+	rm root/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/5
+	check NCCL_IB_GID_INDEX=5 --
+	[ "$status" -eq 1 ]
 }
 
 # efa: a p5 of AWS, as its sysfs is: the ports of EFA are neither InfiniBand nor Ethernet, and have one GID.
@@ -172,7 +236,16 @@ efa() {
 	check NCCL_NET_PLUGIN=ofi FI_PROVIDER=efa NCCL_SOCKET_IFNAME=^docker,lo NCCL_IB_GID_INDEX=3 --
 	[ "$status" -eq 1 ]
 	finds "finding: NCCL_NET_PLUGIN='ofi' needs libnccl-net-ofi.so, which is in no folder of LD_LIBRARY_PATH, nor where the loader looks by itself"
-	check NCCL_NET_PLUGIN=ofi FI_PROVIDER=efa NCCL_SOCKET_IFNAME=^docker,lo NCCL_IB_GID_INDEX=3 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
+	check NCCL_NET_PLUGIN=ofi NCCL_SOCKET_IFNAME=^docker,lo NCCL_IB_GID_INDEX=3 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
+	finds
+	check FI_PROVIDER=efa FI_EFA_FORK_SAFE=1 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
+	[ "$status" -eq 0 ]
+	finds 'hint: FI_EFA_FORK_SAFE is of no use: the plugin sees to that by itself' \
+		'hint: FI_PROVIDER is of no use: the plugin sees to that by itself'
+	check --
+	[ "$status" -eq 1 ]
+	finds 'finding: EFA is here, but libnccl-net.so is in no folder of LD_LIBRARY_PATH, nor where the loader looks by itself: NCCL will use TCP'
+	check NCCL_NET=Socket --
 	finds
 	check NCCL_IB_HCA=mlx5 LD_LIBRARY_PATH=/opt/amazon/ofi-nccl/lib --
 	finds "finding: NCCL_IB_HCA='mlx5' chooses none of this node's HCAs: NCCL will use TCP; there is: rdmap80s0 rdmap81s0 rdmap82s0 rdmap83s0"
@@ -234,6 +307,26 @@ efa() {
 	finds "hint: this rank's local rank is 3, and GPUs that it sees: 1; a program that takes the GPU of its local rank fails: let it take 0, or give each task all GPUs of the node"
 	check "${step[@]}" CUDA_VISIBLE_DEVICES=0,1,2,3 --
 	finds
+}
+
+@test "network: a job of HTCondor without a GPU" {
+	check CUDA_VISIBLE_DEVICES=10000 --
+	[ "$status" -eq 1 ]
+	finds 'finding: CUDA_VISIBLE_DEVICES=10000 hides all GPUs: HTCondor sets it for a job without request_gpus'
+	check CUDA_VISIBLE_DEVICES=1 --
+	finds
+}
+
+@test "network: the topology that a machine in a cloud hides has to be told" {
+	mkdir -p root/opt/microsoft
+	touch root/opt/microsoft/ndv5-topo.xml root/opt/microsoft/other.xml
+	check --
+	[ "$status" -eq 0 ]
+	finds 'hint: NCCL_TOPO_FILE is not set, and /opt/microsoft/ndv5-topo.xml is here: it says which card is near which GPU'
+	check NCCL_TOPO_FILE=/opt/microsoft/ndv5-topo.xml --
+	finds
+	check NCCL_TOPO_FILE=/opt/microsoft/ndv4-topo.xml --
+	finds "hint: NCCL_TOPO_FILE='/opt/microsoft/ndv4-topo.xml' is not here: NCCL goes on without it"
 }
 
 @test "network: the kernel's interfaces: without an address, down, or the loopback, where others have to come" {

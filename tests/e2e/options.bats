@@ -17,7 +17,7 @@ readonly SUBCOMMANDS=(env explain wait check install bundle hosts managers frame
 # long_options WORD...: print the long options of its --help, as --name or, with an argument,
 # --name=ARG.
 long_options() {
-	env -i "$DISTINIT" "$@" --help | grep -oE '^  (-[A-Za-z],|   ) --[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
+	env -i "$DISTINIT" "$@" --help=all | grep -oE '^  (-[A-Za-z],|   ) --[a-z-]+[= ]?[A-Z]*' | sed 's/.* --/--/; s/ $//'
 }
 
 # --- help -----------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ long_options() {
 		[[ $(env -i "$DISTINIT" "$word" --help) == "usage: distinit $word "* ]]
 	done
 	# And no other subcommand.
-	[ "$(grep -cE '^  [a-z]+ +[a-z]' <<<"$output")" -eq "${#SUBCOMMANDS[@]}" ]
+	[ "$(grep -cE '^  [a-z]+  +[a-z]' <<<"$output")" -eq "${#SUBCOMMANDS[@]}" ]
 }
 
 @test "--help: lists the options of the manual" {
@@ -83,11 +83,79 @@ long_options() {
 }
 
 @test "--help: options are in groups, in the manual's order" {
-	distinit -- --help
+	distinit -- --help=all
 	[ "$(grep -E '^[A-Z][a-z ]+:$' <<<"$output")" = $'Cluster:\nVariables:\nWords of the command:\nUser and privileges:\nWaiting and roll call:\nStaying as the parent:\nMessages and tests:' ]
 	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of env/{s/^\.It Fl \([a-zA-Z] , Fl \)\{0,1\}-\([a-z-]*\).*/--\2/p}' \
 		"$BATS_TEST_DIRNAME/../../cmd/distinit/distinit.1" | grep -vE '^--(un)?set-env$|^--(ap|pre)pend-env$' >manual
 	long_options | sed 's/[= ].*//' | diff manual -
+}
+
+@test "--help: is short: two examples, and twenty options in a clause each; --help=all has all" {
+	distinit -- --help
+	[[ $status -eq 0 && $output == *$'\n  distinit -- torchrun train.py '*$'\n  distinit explain '* ]]
+	[ "$(wc -l <<<"$output")" -le 66 ]
+	[ "$(grep -cE '^  (-.,|   ) --' <<<"$output")" -eq 20 ]
+	grep -E '^      --grace=DURATION    kill the command this long after the first TERM, or$' <<<"$output"
+	[[ $output != *time-limit* && $output == *"'distinit --help=all' has all options and the exit statuses." ]]
+	short=$output
+	distinit -- help
+	succeeds_with "$short"
+	distinit -- --help=all
+	[[ $output == *--time-limit=* && $output == *'124: the'* && $output == *$'123:\nended because another node'* ]]
+	all=$output
+	distinit -- help all
+	succeeds_with "$all"
+	distinit -- env --help
+	env=$output
+	distinit -- --help=env
+	succeeds_with "$env"
+	distinit -- --help=evn
+	refuses_with "help: 'evn' is not a subcommand; did you mean 'env'?; see 'distinit help'"
+}
+
+@test "no argument at all: a usage of a few lines" {
+	distinit --
+	[[ $status -eq 125 && -z $output && $(wc -l <<<"$stderr") -eq 3 ]]
+	[[ $stderr == 'distinit: error: no command; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'$'\n  distinit -- torchrun '* ]]
+	distinit -- --init
+	refuses_with 'no command; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
+}
+
+@test "-q: as --log=error" {
+	distinit BACKENDAI_CLUSTER_SIZE=x -- --lenient -q -- true
+	succeeds_with ''
+	distinit BACKENDAI_CLUSTER_SIZE=x DISTINIT_LOG=info -- --lenient --quiet -- true
+	succeeds_with ''
+}
+
+@test "managers and frameworks: --format=json has what the text has" {
+	requires python3
+	distinit -- managers --format=json
+	[ "$status" -eq 0 ]
+	python3 - "$DISTINIT" <<-'END'
+		import json, subprocess, sys
+		def ask(*words):
+		    return subprocess.run([sys.argv[1], *words], env={}, check=True, capture_output=True, text=True).stdout
+		def joined(text):
+		    return " ".join(text.split())
+		for word in "managers", "frameworks":
+		    text, found = joined(ask(word)), json.loads(ask(word, "--format=json"))
+		    for kind, rows in found.items():
+		        assert rows, kind
+		        for row in rows:
+		            mark = "*" if row.get("default") else ""
+		            parts = [f"{row['name']}{mark} {row['about']}"]
+		            parts += [f"{label} {row[key]}" for key, label in [("known_by", "known by"), ("lacks", "lacks"), ("ignores", "ignores")] if row.get(key)]
+		            parts += [f"{key} {' '.join(row[key])}" for key in ("reads", "sets") if row.get(key)]
+		            for part in parts:
+		                assert joined(part) in text, part
+		    again = len([line for line in ask(word).splitlines() if line.startswith("  ") and line[2] != " "])
+		    assert again == sum(map(len, found.values()))
+	END
+	distinit -- frameworks --format=yaml
+	refuses_with "--format='yaml': expected one of text, json"
+	distinit -- version --format=json
+	fails_like 125 "unknown option '--format=json'*"
 }
 
 @test "help and version are subcommands, too" {
@@ -106,7 +174,7 @@ long_options() {
 	distinit -- help explian
 	refuses_with "help: 'explian' is not a subcommand; did you mean 'explain'?; see 'distinit help'"
 	distinit -- help env explain
-	refuses_with 'help takes one subcommand: distinit help env'
+	refuses_with "help takes one subcommand: distinit help 'env'"
 }
 
 @test "a subcommand behind the options, run and exec: an error with the right line" {
@@ -256,7 +324,30 @@ long_options() {
 
 @test "if an option is repeated, the last one counts" {
 	distinit -- --hosts=a,b --node-rank=1 --frameworks=all --frameworks=torch --master-port=1 --master-port=2 -- env
-	succeeds_with $'MASTER_ADDR=a\nMASTER_PORT=2'
+	[[ $status -eq 0 && $output == $'MASTER_ADDR=a\nMASTER_PORT=2' ]]
+	distinit -- --hosts=n1 --hosts=n2 --node-rank=0 -- true
+	warns_with "--hosts is given several times; the last counts: 'n2'"
+	# Not where both say the same, and all count.
+	distinit -- --hosts=n1 --hosts=n1 --set A=1 --set B=2 --cap-drop=kill --cap-drop=chown --init --init -- true
+	succeeds_with ''
+}
+
+@test "an option that would take '--' as its value" {
+	distinit -- --hosts -- true
+	refuses_with "--hosts needs HOSTLIST; '--' follows it"
+	distinit -- -e -- true
+	refuses_with "--set needs NAME=VALUE; '--' follows it"
+	distinit -- --prepend-env -- true
+	refuses_with "--prepend-env needs NAME[c] VALUE; '--' follows it"
+}
+
+@test "the end of a name is enough for a suggestion" {
+	distinit DISTINIT_RANK=1 -- -- true
+	warns_with "'DISTINIT_RANK' is not a setting of distinit; did you mean 'DISTINIT_NODE_RANK'?"
+	distinit -- --port=1 -- true
+	refuses_with "unknown option '--port=1'; did you mean '--master-port'?; see --help"
+	distinit -- --group=1 -- true
+	refuses_with "unknown option '--group=1'; did you mean '--groups'?; see --help"
 }
 
 @test "an unknown option: one line, with the most similar option" {
@@ -264,8 +355,8 @@ long_options() {
 	refuses_with "unknown option '--master-prt=1'; did you mean '--master-port'?; see --help"
 	distinit -- --xyzzy -- true
 	refuses_with "unknown option '--xyzzy'; see --help"
-	distinit -- -q -- true
-	refuses_with "unknown option '-q'; see --help"
+	distinit -- -z -- true
+	refuses_with "unknown option '-z'; see --help"
 	distinit -- hosts --cout n1
 	refuses_with "unknown option '--cout'; did you mean '--count'?; see --help"
 }
@@ -505,7 +596,7 @@ many() {
 
 @test "variables that look like a service's, without the service, are unknown" {
 	distinit DISTINIT_PORT=tcp://10.0.0.7:80 -- -- env
-	warns_with "'DISTINIT_PORT' is not a setting of distinit; did you mean 'DISTINIT_REPORT'?"
+	warns_with "'DISTINIT_PORT' is not a setting of distinit; did you mean 'DISTINIT_MASTER_PORT'?"
 	distinit DISTINIT_MASTER_PORT=tcp://10.0.0.7:80 -- env --hosts=a,b --node-rank=0
 	refuses_with "DISTINIT_MASTER_PORT='tcp://10.0.0.7:80' is not a port (1 to 65535)"
 	distinit DISTINIT_MASTER_SERVICE_HOST=10.0.0.7 DISTINIT_MASTER_PORT=7 -- env --hosts=a,b --node-rank=0 --frameworks=torch

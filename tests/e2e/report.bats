@@ -175,7 +175,7 @@ told() {
 	# as_pod ARG...
 	as_pod() {
 		# shellcheck disable=SC2016 # for the shell that is started
-		invoke unshare --mount bash -c 'mount --bind dev /dev && exec env -i "$@"' - "$DISTINIT" "$@"
+		invoke unshare --mount --pid --fork --mount-proc bash -c 'mount --bind dev /dev && exec env -i "$@"' - "$DISTINIT" "$@"
 	}
 	as_pod --no-such-option -- true
 	[[ $status -eq 125 && -n $stderr && $(<dev/termination-log) == "$stderr" ]]
@@ -191,4 +191,68 @@ told() {
 	ln -s "$PWD/secret" dev/termination-log
 	as_pod --no-such-option -- true
 	[[ $status -eq 125 && ! -s secret ]]
+}
+
+@test "termination log: a probe, kubectl exec, and a distinit below a running one do not write to it" {
+	[[ $EUID -eq 0 ]] || skip "only root can have another /dev"
+	requires unshare nsenter pgrep
+	mkdir dev
+	mknod dev/null c 1 3
+	: >dev/termination-log
+	# pod SCRIPT: distinit as PID 1, that starts this.
+	pod() {
+		rm -f ready
+		# shellcheck disable=SC2016 # for the shell that is started
+		unshare --mount --pid --fork --mount-proc bash -c 'mount --bind dev /dev && exec env -i PATH="$PATH" "$@"' - \
+			"$DISTINIT" --init --log=error -- sh -c "$1" distinit "$DISTINIT" 3>&- &
+		outer=$!
+		until [[ -e ready ]]; do sleep 0.02; done
+		init=$(pgrep -P "$outer") || true
+	}
+	# from_outside ARG...: of distinit, by a shell, as a probe's may be.
+	from_outside() {
+		invoke env -i PATH="$PATH" nsenter --target "$init" --pid --mount --wd="$PWD" sh -c '"$@"; exit "$?"' - "$DISTINIT" "$@"
+		[[ $status -ne 0 && ! -s dev/termination-log ]]
+	}
+	local away=(--hosts=n1.invalid,n2 --node-rank=1 --master-port=1 --timeout=200ms)
+	pod 'touch ready; until [ -e end ]; do sleep 0.05; done; exit 7'
+	from_outside wait "${away[@]}"
+	from_outside wait --hosts='a['
+	from_outside env --hosts='a['
+	from_outside check --hosts='a['
+	from_outside --no-such-option -- true
+	from_outside -- no-such-program
+	from_outside --init -- false
+	touch end
+	status=0
+	wait "$outer" || status=$?
+	[[ $status -eq 7 && $(<dev/termination-log) == 'distinit: warning: sh ended after '*'exit status 7' ]]
+	# Beside the program, too.
+	: >dev/termination-log
+	pod '"$1" wait --hosts=n1.invalid,n2 --node-rank=1 --master-port=1 --timeout=200ms; touch ready; exit 8'
+	wait "$outer" || true
+	[[ $(<dev/termination-log) == 'distinit: warning: sh ended after '*'exit status 8' ]]
+	# A shell in the container that waits first tells what it waited for.
+	: >dev/termination-log
+	# shellcheck disable=SC2016
+	unshare --mount --pid --fork --mount-proc sh -c 'mount --bind dev /dev; "$@"; exit "$?"' - "$DISTINIT" wait "${away[@]}" || true
+	[[ $(<dev/termination-log) == *'could not be reached within 0.2s'* ]]
+}
+
+# A control group cannot be made everywhere: what it is called is another file here.
+@test "termination log: in a pod that shares its processes, the main program has none of PID 1's, and writes" {
+	[[ $EUID -eq 0 ]] || skip "only root can have another /dev"
+	requires unshare nsenter pgrep
+	local outer
+	mkdir dev
+	mknod dev/null c 1 3
+	: >dev/termination-log
+	echo 0::/pause >group
+	# shellcheck disable=SC2016
+	unshare --mount --pid --fork --mount-proc sh -c 'mount --bind dev /dev; mount --bind group /proc/1/cgroup; touch ready; exec sleep 60' 3>&- &
+	outer=$!
+	until [[ -e ready ]]; do sleep 0.02; done
+	invoke nsenter --target "$(pgrep -P "$outer")" --pid --mount --wd="$PWD" "$DISTINIT" --init -- sh -c 'exit 3'
+	kill "$(pgrep -P "$outer")"
+	[[ $status -eq 3 && $(<dev/termination-log) == "$stderr" && -n $stderr ]]
 }

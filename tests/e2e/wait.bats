@@ -188,6 +188,22 @@ fails_at_last() {
 	[[ $stderr == *$'\n'"distinit: warning: still waiting for 127.0.0.1:"*" after 1"[0-9]"s: 127.0.0.1: Connection refused"$'\n'* ]]
 }
 
+@test "wait: if it was said that we wait, the end is said, too" {
+	requires python3
+	local port pid
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	{
+		sleep 3
+		exec python3 -c 'import socket, sys, time
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen(); time.sleep(20)' "$port"
+	} 3>&- &
+	pid=$!
+	distinit "${SESSION[@]}" PATH="$PATH" -- --wait=20s --set MASTER_ADDR=127.0.0.1 --set MASTER_PORT="$port" -- echo ran
+	kill "$pid"
+	[[ $status -eq 0 && $output == ran ]]
+	[[ $stderr == *"still waiting for 127.0.0.1:$port after 2s: "*$'\n'"distinit: warning: 127.0.0.1:$port can be reached, after "[34]* ]]
+}
+
 # waits_typed VAR=VALUE... STEP...: wait in vain on a terminal, for a port that nobody has open.
 waits_typed() {
 	local -a variables=()

@@ -35,6 +35,8 @@ make_images() {
 		ln -s busybox "$base/bin/$name"
 	done
 	cp "$PROGRAMS/torchrun-stand-in" "$base/bin/torchrun"
+	printf '#!/bin/sh\necho "python $*: rank $RANK of $WORLD_SIZE at $MASTER_ADDR"\n' >"$base/bin/python"
+	chmod 755 "$base/bin/python"
 	touch "$base"/etc/{passwd,group,hosts,resolv.conf}
 	cp "$DISTINIT" "$DISTRUN" "$PLACE/"
 	cp "$DISTINIT" "$EXAMPLES/pytorch/train.py" "$context/"
@@ -297,13 +299,50 @@ lines" ] && echo "$RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR $HF_X${DISTINIT_SEC
 	done
 }
 
-@test "apptainer: a dry run, pasted, gives the same" {
+@test "apptainer: csrun_cpu and csrun_wse, folder and SIF; a dry run, pasted, gives the same" {
 	cluster_ready
-	local line
-	line=$(user "$PLACE/distrun" launch --dry-run --image="$PLACE/image" --runtime=apptainer --runtime-args=--cleanenv --total-nodes=2 --tasks-per-node=2 \
-		--cpus-per-task=1 -- sh -c 'echo "rank $RANK of $WORLD_SIZE"' | head -n 1)
-	run user sh -c "$line"
-	same "the ranks" "rank 0 of 4 rank 1 of 4 rank 2 of 4 rank 3 of 4" "$(grep ^rank <<<"$output" | sort | xargs)"
+	local image name options wanted
+	local -a tasks=()
+	for name in csrun_cpu csrun_wse; do
+		ln -sf distrun "$PLACE/$name"
+	done
+	for image in "${IMAGES[@]}"; do
+		printf '%s\n' "SINGULARITY_IMAGE=$image" CONTAINER_RUNTIME=apptainer DEF_NODES=2 DEF_TASKS_PER_NODE=2 DEF_CPUS_PER_TASK=1 >"$PLACE/site.conf"
+		for name in csrun_cpu csrun_wse; do
+			wanted="rank 0 of 4 n1, rank 1 of 4 n1, rank 2 of 4 n1, rank 3 of 4 n1, " tasks=(--total-nodes=2 --tasks-per-node=2 --cpus-per-task=1)
+			[[ $name == csrun_wse ]] || wanted='rank  of  , ' tasks=()
+			for options in '' --cleanenv; do
+				local -a words=("$PLACE/$name" --site="$PLACE/site.conf" --runtime-args="$options" "${tasks[@]}" -- sh -c
+					'[ -x /distinit ] && echo "rank $RANK of $WORLD_SIZE $MASTER_ADDR"')
+				run user "${words[@]}"
+				same "the ranks of $name in $image with '$options'" "$wanted" "$(grep ^rank <<<"$output" | sort | tr '\n' ',' | sed 's/,/, /g')"
+				run user sh -c "$(user "${words[0]}" --dry-run "${words[@]:1}" | head -n 1)"
+				same "the ranks of $name's dry run in $image" "$wanted" "$(grep ^rank <<<"$output" | sort | tr '\n' ',' | sed 's/,/, /g')"
+			done
+		done
+	done
+}
+
+# The files as they are, in a folder with train.sif.
+@test "apptainer: slurm/singularity.sbatch, slurm/singularity-ranks.sbatch, and the page's exec line" {
+	cluster_ready
+	local rank line
+	local -a given=(IMAGE="$PLACE/image")
+	[[ ! -e /dev/fuse ]] || given=()
+	user "${given[@]}" sbatch --wait --chdir="$PLACE" --output="$PLACE/nodes.out" "$EXAMPLES/slurm/singularity.sbatch"
+	output=$(cat "$PLACE/nodes.out")
+	for rank in 0 1; do
+		[[ $output == *"torchrun /app/train.py: node $rank of 2, master n1:"* ]] || fail "nothing of node $rank"
+	done
+	user "${given[@]}" sbatch --wait --chdir="$PLACE" --output="$PLACE/ranks.out" "$EXAMPLES/slurm/singularity-ranks.sbatch"
+	output=$(cat "$PLACE/ranks.out")
+	for rank in 0 1 2 3; do
+		[[ $output == *"python /app/train.py: rank $rank of 4 at n1"* ]] || fail "nothing of rank $rank"
+	done
+	[[ -e /dev/fuse ]] || return 0
+	line=$(grep -o 'apptainer exec train.sif [^`]*' "$TREE/docs/slurm.md")
+	run user sh -c "cd $PLACE && srun --nodes=2 --ntasks-per-node=1 $line"
+	[[ $output == *"python train.py: rank 0 of 2 at n1"* && $output == *"python train.py: rank 1 of 2 at n1"* ]] || fail "the page's line"
 }
 
 @test "apptainer: distrun launch ends as the task that fails, or that a signal ends" {

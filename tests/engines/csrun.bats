@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 #
-# distrun exec (csrun_cpu) and distrun launch (csrun_wse) under a real Slurm of four nodes, in real containers (Charliecloud). Their command
-# lines are tests/e2e/csrun.bats'.
+# distrun exec (csrun_cpu) and distrun launch (csrun_wse) under a real Slurm of four nodes, in real containers (Charliecloud, and podman
+# where it says so). Their command lines are tests/e2e/csrun.bats'.
 #
 # shellcheck disable=SC2016 # what is quoted is for another shell
 
 bats_require_minimum_version 1.5.0
 load helpers
+load containers
 
 : "${DISTRUN:=$(dirname "$DISTINIT")/distrun}"
 
@@ -23,10 +24,13 @@ setup_file() {
 			DEF_TASKS_PER_NODE=2 DEF_CPUS_PER_TASK=2 >"$CLUSTER/site.conf"
 	fi
 	export NO_CONTAINERS
+	podman_up
+	[[ -n $NO_PODMAN ]] || "$PROGRAMS/podman-private" outside "$ENGINE"
 }
 
 teardown_file() {
 	cluster_down
+	podman_down
 }
 
 setup() {
@@ -72,6 +76,14 @@ cpu() {
 wse() {
 	user "$CLUSTER/csrun_wse" "$@"
 }
+
+# in_podman WORD OF DISTRUN ARG...: with busybox's image.
+in_podman() {
+	user PATH="$ENGINE/bin:$PATH" DISTINIT_TRACK='HF_*' HF_X="$HOSTILE" HF_N=$'two\nlines' "$DISTRUN" "$1" --image=localhost/busybox \
+		--runtime=podman "${@:2}"
+}
+
+HOSTILE='$(touch /tmp/x) `q` "q" '"'s \\"
 
 # Each task prints a line "RANK NODE".
 PLACE=(/bin/sh -c '[ -e /in-the-image ] && echo "$SLURM_PROCID $SLURMD_NODENAME"')
@@ -191,6 +203,46 @@ lines" ] && echo "$SLURM_PROCID $HF_HOME $PYTHONPATH [${DISTINIT_BUNDLE-}${DISTI
 	for word in cpu wse; do
 		run "$word" --runtime-args="--unset-env='*'" /bin/echo hello
 		[[ $status -eq 125 && $output == *"DISTINIT_CARRIED, in which"* && $output != *hello* ]] || fail "not refused"
+	done
+}
+
+@test "csrun: with the environment cleared in part, the result is the same" {
+	local options
+	for options in '' "--unset-env='SLURM*'" "--unset-env='MASTER_*' --unset-env=RANK" "--unset-env='HF_*' --unset-env=DISTINIT_BUNDLE"; do
+		run user DISTINIT_TRACK='HF_*' HF_X="$HOSTILE" "$CLUSTER/csrun_wse" --runtime-args="$options" -- \
+			/bin/sh -c 'echo "$RANK/$WORLD_SIZE $LOCAL_RANK ${MASTER_ADDR:+master} ${SLURMD_NODENAME:+node} $HF_X"'
+		same "the exit status with '$options'" 0 "$status"
+		same "the ranks with '$options'" "$(printf '%s master node %s\n' '0/4 0' "$HOSTILE" '1/4 1' "$HOSTILE" '2/4 0' "$HOSTILE" '3/4 1' "$HOSTILE")" \
+			"$(grep ^./ <<<"$output" | sort)"
+	done
+}
+
+@test "csrun: podman: with and without the host's environment, the result is the same" {
+	[[ -z $NO_PODMAN ]] || skip "$NO_PODMAN"
+	local options alloc
+	for options in '' --env-host=false --unsetenv-all '--env-host=false --unsetenv=DISTINIT_CARRIED' '--unsetenv=RANK --unsetenv=SLURM_PROCID'; do
+		run in_podman launch --runtime-args="$options" --total-nodes=2 --tasks-per-node=2 --cpus-per-task=1 --for=all -- sh -c '
+			[ "$HF_N" = "two
+lines" ] && echo "$RANK/$WORLD_SIZE $LOCAL_RANK ${MASTER_ADDR:+master} $HF_X${DISTINIT_SECRET-}${DISTINIT_CARRIED-}"'
+		same "the exit status with '$options'" 0 "$status"
+		same "the ranks with '$options'" "$(printf '%s master %s\n' '0/4 0' "$HOSTILE" '1/4 1' "$HOSTILE" '2/4 0' "$HOSTILE" '3/4 1' "$HOSTILE")" \
+			"$(grep ^./ <<<"$output" | sort)"
+	done
+	for options in '' --env-host=false; do
+		for alloc in True False; do
+			run in_podman exec --runtime-args="$options" --alloc-node=$alloc -- sh -c 'echo "<$HF_X>"'
+			[[ $status -eq 0 && $output == *"<$HOSTILE>"* ]] || fail "lost with '$options', --alloc-node=$alloc"
+		done
+	done
+}
+
+@test "csrun: podman: without what is handed over, an error and no program" {
+	[[ -z $NO_PODMAN ]] || skip "$NO_PODMAN"
+	local word
+	for word in exec launch; do
+		# srun returns the largest status, and a podman that it ends while it starts has 127.
+		ended in_podman "$word" --runtime-args='--env-host=false --env=DISTINIT_CARRIED=' -- sh -c 'echo ran'
+		[[ $status =~ ^12[57]$ && $output == *"DISTINIT_CARRIED was changed on its way"* && $output != *ran* ]] || fail "$word is not refused"
 	done
 }
 

@@ -74,7 +74,7 @@ distinit 1.2.3 Apache-2.0" "$output"
 	same "the exit status of the build" 0 "$status"
 	backendai 1 main1 sub1
 	ended pod run --rm --network none "${told[@]}" localhost/readme sh -c 'echo $MASTER_ADDR $PET_NPROC_PER_NODE; ls train.py'
-	same "what the second of two says" "main1 gpu
+	same "what the second of two says" "main1 auto
 train.py" "$output"
 	ended pod run --rm --network none --entrypoint /distinit localhost/readme explain
 	same "the exit status of explain" 0 "$status"

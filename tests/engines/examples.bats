@@ -12,7 +12,7 @@ load containers
 
 EXAMPLES=$TREE/examples
 # PyTorch is the machine's, mounted. The variables are for Debian's torchrun, which fails without redirections.
-TORCH=(--volume /usr:/usr:ro --env PET_REDIRECTS=1 --env PET_TEE=1 --env PET_LOG_DIR=/tmp/torchrun --env OMP_NUM_THREADS=1)
+TORCH=(--volume /usr:/usr:ro --env PET_REDIRECTS=1 --env PET_TEE=1 --env PET_LOG_DIR=/tmp/torchrun --env OMP_NUM_THREADS=1 --env USE_LIBUV=0)
 
 setup_file() {
 	podman_up torchrun
@@ -44,11 +44,13 @@ met() {
 }
 
 @test "examples: pytorch, alone" {
+	torchrun_runs
 	ended pod run --rm --network none --hostname laptop "${TORCH[@]}" localhost/train
 	met laptop
 }
 
 @test "examples: pytorch, in two containers of Backend.AI, as a user without rights on a read-only root" {
+	torchrun_runs
 	local dir=$BATS_TEST_TMPDIR host rank=1 pid
 	local -a pids=()
 	for host in sub1 main1; do
@@ -84,6 +86,7 @@ met() {
 
 @test "examples: compose, two services" {
 	command -v podman-compose || skip "podman-compose is not installed"
+	torchrun_runs
 	local dir=$BATS_TEST_TMPDIR
 	# What the machine's PyTorch needs, and no more.
 	cat >"$dir/torch.yaml" <<-'END'

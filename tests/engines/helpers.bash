@@ -36,6 +36,11 @@ missing() {
 	"$PROGRAMS/virtual-node" n1 -- true 2>/dev/null || echo "the kernel makes no UTS and mount namespaces for us"
 }
 
+# torchrun_runs: for a test that needs torchrun; skips it where that cannot run.
+torchrun_runs() {
+	"$PYTHON" "$TREE/tools/demo/libuv.py" || skip "torchrun cannot run, as PyTorch was built without libuv"
+}
+
 # --- a Slurm cluster for a file ---------------------------------------------------------------------
 
 # cluster_up [OPTION]...: for setup_file. What cannot be had is said by each test's skip (cluster_ready).
@@ -129,14 +134,14 @@ launch() {
 	read_told
 }
 
-# read_told: from lines of tell labelled by srun -l ("0: "), mpirun --tag-output ("[1,0]<stdout>:") or
+# read_told: from lines of tell labelled by srun -l ("0: "), mpirun --tag-output ("[1,0]<stdout>:", "[prterun-...@1,0]<stdout>:") or
 # mpiexec -l ("[0] ") fill told[RANK.NAME], and count the ranks.
 read_told() {
 	local line rank word
 	declare -gA told=()
 	ranks=0
 	while IFS= read -r line; do
-		[[ $line =~ ^\ *(\[1,|\[)?([0-9]+)(:|\]|\]\<stdout\>:)\ *(host=.*)$ ]] || continue
+		[[ $line =~ ^\ *(\[1,|\[|\[[^]]*@1,)?([0-9]+)(:|\]|\]\<stdout\>:)\ *(host=.*)$ ]] || continue
 		rank=${BASH_REMATCH[2]}
 		for word in ${BASH_REMATCH[4]}; do
 			told[$rank.${word%%=*}]=${word#*=}
@@ -205,6 +210,14 @@ all_have() {
 	local rank
 	for ((rank = 0; rank < ranks; rank++)); do
 		same "$1 of $rank" "$2" "${told[$rank.$1]}"
+	done
+}
+
+# all_match NAME PATTERN: for what differs between versions.
+all_match() {
+	local rank
+	for ((rank = 0; rank < ranks; rank++)); do
+		[[ ${told[$rank.$1]} =~ ^($2)$ ]] || fail "$1 of $rank is '${told[$rank.$1]}', and should be $2"
 	done
 }
 

@@ -352,7 +352,7 @@ played_with() {
 
 @test "kube: failure-policy.yaml" {
 	play failure-policy.yaml
-	meet $INDEXED "--max-restarts=0 train.py"
+	meet $INDEXED "train.py"
 }
 
 @test "kube: failure-policy.yaml: what fails by itself counts, and says so" {

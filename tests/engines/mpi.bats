@@ -27,8 +27,19 @@ teardown() {
 }
 
 # Everything by the loopback, as all machines have but that.
-OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp
-	--mca oob_tcp_if_include lo --mca btl_tcp_if_include lo)
+OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca btl_tcp_if_include lo)
+# virtual-node stands in for ssh. From version 5 on, PRRTE starts the ranks; it refuses the loopback, and to bind more of them
+# than there are processors.
+case $(mpirun.openmpi --version 2>/dev/null) in
+*') '[1-4].*)
+	OPENMPI+=(--mca oob_tcp_if_include lo)
+	BY_SSH=(--mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1)
+	;;
+*)
+	OPENMPI+=(--bind-to none)
+	BY_SSH=(--prtemca plm_ssh_agent "$PROGRAMS/virtual-node" --prtemca plm_ssh_no_tree_spawn 1)
+	;;
+esac
 HYDRA=(mpiexec.hydra -l -iface lo)
 
 # on_main1 COMMAND...: the machine on which mpirun runs; the other one is sub1. Their names have no addresses:
@@ -38,9 +49,8 @@ on_main1() {
 		"$PROGRAMS/virtual-node" main1 -- "$@"
 }
 
-# virtual-node stands in for ssh.
 openmpi() {
-	on_main1 "${OPENMPI[@]}" --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 "$@"
+	on_main1 "${OPENMPI[@]}" "${BY_SSH[@]}" "$@"
 }
 
 hydra() {

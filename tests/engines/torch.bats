@@ -25,11 +25,12 @@ teardown() {
 
 ALLREDUCE=$PROGRAMS/allreduce.py
 # Not the fastest, but for machines that share a loopback and two processors.
-GLOO=(GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1)
+GLOO=(GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1 USE_LIBUV=0)
 
 # torchrun ARG...: sets $torchrun. It needs no flags; how many ranks it starts is the user's to say, where the
 # manager does not. The last three variables are for Debian's, which fails without redirections.
 torchrun() {
+	torchrun_runs
 	torchrun=(env "${GLOO[@]}" PET_NPROC_PER_NODE=2 PET_REDIRECTS=1 PET_TEE=1 PET_LOG_DIR="$BATS_TEST_TMPDIR"
 		"$DISTINIT" -- "$PYTHON" -m torch.distributed.run "$@")
 }
@@ -90,7 +91,7 @@ met() {
 	cluster_ready
 	[[ -z $(missing mpirun.openmpi) ]] || skip "$(missing mpirun.openmpi)"
 	run login env "${GLOO[@]}" salloc --quiet --nodes=2 --ntasks-per-node=2 \
-		mpirun.openmpi --allow-run-as-root --mca oob_tcp_if_include lo "$DISTINIT" -- "$PYTHON" "$ALLREDUCE"
+		mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none "$DISTINIT" -- "$PYTHON" "$ALLREDUCE"
 	met n1 n1 n2 n2
 }
 
@@ -134,4 +135,37 @@ met() {
 	cluster_ready
 	cluster_down
 	same "what is left" "" "$(remains)"
+}
+
+# takes PROGRAM WORD...: Python that has torchrun's own reader of options and numbers of processes.
+takes() {
+	"$PYTHON" - "$@" 2>&1 <<-'END'
+		import re, sys, warnings
+		warnings.simplefilter("ignore")
+		from torch.distributed.run import determine_local_world_size, get_args_parser
+		for line in sys.argv[2:]:
+		    words = re.sub(r"\$\w+", "1", line).split()
+		    options = get_args_parser().parse_args(words) if sys.argv[1] == "options" else determine_local_world_size(line)
+		    print(line, options)
+	END
+}
+
+@test "torch: torchrun takes the options that the pages and examples give it" {
+	local tree=$BATS_TEST_DIRNAME/../.. line
+	local -a lines
+	mapfile -t lines < <(cd "$tree" && cat README.md docs/*.md examples/*/* 2>/dev/null | sed -e ':a' -e '/\\$/{N;s/\\\n[\t >]*/ /;ba}' |
+		sed -nE 's/.*torchrun,? (--[^#`]*\.py).*/\1/p' | tr -d ,)
+	((${#lines[@]})) || fail "no page gives torchrun an option"
+	for line in "${lines[@]}"; do
+		run takes options "$line"
+		same "the exit status for $line" 0 "$status"
+	done
+}
+
+@test "torch: torchrun takes README's number of processes on a machine without a GPU" {
+	local told
+	told=$(sed -n 's/^ENV PET_NPROC_PER_NODE=//p' "$BATS_TEST_DIRNAME/../../docker/Dockerfile.example")
+	[[ -n $told ]] || fail "the Dockerfile says nothing"
+	run takes number "$told"
+	same "the exit status" 0 "$status"
 }

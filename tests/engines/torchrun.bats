@@ -12,6 +12,7 @@ TORCHRUN=/usr/bin/torchrun
 
 setup() {
 	[[ -x $TORCHRUN ]] || skip "PyTorch's torchrun is not installed"
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/../../tools/demo/libuv.py" || skip "torchrun cannot run, as PyTorch was built without libuv"
 	enter_room
 	cat >train.py <<-'END'
 		import os, time, torch, torch.distributed as dist

@@ -54,6 +54,7 @@ left_behind() {
 	mkdir -p "$copy" "$BATS_TEST_TMPDIR/tests"
 	sed 's/--env BACKENDAI_CLUSTER_SIZE=2/& --env CHEAT=1/' "$TOUR" >"$copy/tour"
 	cp "$(dirname "$TOUR")/train.py" "$copy/"
+	ln -s "$(realpath "$(dirname "$TOUR")/../demo")" "$BATS_TEST_TMPDIR/tools/demo"
 	ln -s "$(realpath "$PROGRAMS")" "$BATS_TEST_TMPDIR/tests/programs"
 	run timeout --kill-after=10 "$LIMIT" env DISTINIT="$(realpath "$DISTINIT")" bash "$copy/tour"
 	same "the exit status" 1 "$status"

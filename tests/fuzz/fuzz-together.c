@@ -39,6 +39,7 @@ static void check_state(const struct together *t) {
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
 	HOLDS(!t->known || t->call->rank == 0 || !open);
 	HOLDS(!t->observer.status || t->known);
+	HOLDS(!t->observer.again || (t->known && t->max_restarts && !t->told));
 	HOLDS(!t->observer.busy || t->observer.due_at != CLOCK_NEVER);
 }
 
@@ -72,7 +73,9 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 					    .status = n > 1 ? data[1] : 0,
 					    .rank = n > 2 ? data[2] : 1,
 					    .host = STR(""),
-					    .text = {(const char *)data, n}};
+					    .text = {(const char *)data, n},
+					    .again = n > 3 ? data[3] % (AGAIN_ENDED_WELL + 1) : 0,
+					    .then = STR("ending")};
 		line_send(line, type, payload, ended_encode(&ended, payload));
 	} else {
 		line_send(line, type, data, n);
@@ -135,6 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct together t = {
 		.call = &call, .relays = size && data[0] & 2, .linger_ms = 1000, .report = count_report};
 	struct err err;
+	t.max_restarts = size && data[0] & 8;
+	t.limit_at = CLOCK_NEVER;
 	n_reports = 0;
 	connect_lines(&t, &end, others);
 	HOLDS(together_begin(&t, &call, &end, &err) == 0);

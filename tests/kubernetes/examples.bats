@@ -40,7 +40,7 @@ meet() {
 
 @test "examples: failure-policy.yaml" {
 	play "$EXAMPLES/failure-policy.yaml"
-	meet "train-0.train.$NAMESPACE.svc.cluster.local:29500" "--max-restarts=0 train.py"
+	meet "train-0.train.$NAMESPACE.svc.cluster.local:29500" "train.py"
 }
 
 @test "examples: the component adds distinit to a job that knows nothing of it" {

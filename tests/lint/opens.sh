@@ -28,6 +28,7 @@ allowed() {
 		src/together/workers.c /proc
 		src/node/program.c the program itself, after access_become()
 		src/flow/leftover.c /proc
+		src/report/termination.c /proc
 		src/srun/budget.c distrun's, which is a tool of the user who calls it
 		src/srun/where.c distrun's
 		src/srun/site.c distrun's

@@ -11,6 +11,8 @@ import sys
 import torch
 import torch.distributed as dist
 
+# Also where PyTorch was built without libuv, as in Debian 13.
+os.environ.setdefault("USE_LIBUV", "0")
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
 rank = dist.get_rank()
 total = torch.tensor([2**rank])

@@ -20,5 +20,6 @@ if os.environ["RANK"] == "2":
         while True:
             taken.append(bytearray(1 << 24))
     time.sleep(100)
+os.environ.setdefault("USE_LIBUV", "0")
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=int(os.environ["TIMEOUT"])))
 dist.barrier()

@@ -29,7 +29,8 @@ JSON_CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 
 def options_of(program, word):
     """(option, whether it takes a value) from --help, which is made from the table of options."""
-    text = subprocess.run([program, *word, "--help"], capture_output=True, check=True, text=True).stdout
+    all_of_them = "--help=all" if pathlib.Path(program).name == "distinit" else "--help"
+    text = subprocess.run([program, *word, all_of_them], capture_output=True, check=True, text=True).stdout
     found = re.findall(r"^ {2}(?:-\w, |    )--([a-z-]+)(\[?=|[ ][A-Z]+\b(?=[=\[ ]|$))?", text, re.M)
     return [(name, bool(value)) for name, value in found]
 

@@ -481,8 +481,11 @@ static void call_again(struct caller *callers, uint32_t called, int epoll) {
 
 /** The program of the first one fails. */
 static void fail(struct caller *c) {
-	const struct ended own = {
-		.status = 1, .rank = options.first, .host = STR(""), .text = STR("exit status 1")};
+	const struct ended own = {.status = 1,
+				  .rank = options.first,
+				  .host = STR(""),
+				  .text = STR("exit status 1"),
+				  .then = STR("")};
 	unsigned char payload[HELLO_MAX];
 	fell = now_ms();
 	line_send(&c->line, FRAME_ENDED, payload, ended_encode(&own, payload));

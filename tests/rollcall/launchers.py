@@ -365,6 +365,9 @@ def main() -> int:
     if os.geteuid() != 0 or not os.path.exists(TORCHRUN):
         print("1..0 # SKIP it needs root, and PyTorch's torchrun")
         return 0
+    if subprocess.run(["/usr/bin/python3", Path(__file__).parents[2] / "tools/demo/libuv.py"]).returncode:
+        print("1..0 # SKIP torchrun cannot run, as PyTorch was built without libuv")
+        return 0
     print(f"# --seed={asked.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="launchers-"))
     over = threading.Event()

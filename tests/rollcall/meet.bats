@@ -297,7 +297,7 @@ for e in all:
 	WAIT=1s
 	member 1 -- ./programs/train
 	ended 126 1
-	[[ $(<1.err) == "distinit: error: './programs/train' cannot be started: Permission denied" ]]
+	[[ $(<1.err) == "distinit: error: './programs/train' cannot be started: Permission denied: it is not executable (chmod +x)" ]]
 }
 
 @test "roll call: with --check nobody starts if a node has a finding, and the master names each such node" {

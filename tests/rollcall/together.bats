@@ -515,16 +515,13 @@ time.sleep(100)' "$TAKER"
 	done
 }
 
-@test "together: --map-exit comes after the 123" {
+@test "together: --map-exit comes at the end: it makes no success of a failure, and changes the 123, too" {
 	works 0 '' --map-exit=123:7
 	works 1
-	member 2 --map-exit=9:0 -- sh -c 'exit 9'
-	running 0 1
+	member 2 --map-exit=9:0 -- sh -c 'until [ -e running.0 ] && [ -e running.1 ]; do sleep 0.02; done; exit 9'
 	ended 0 2
-	kill -0 "${PIDS[0]}"
-	in_room pkill -KILL -f 'touch running.1'
-	ended 137 1
 	ended 7 0
+	ended_because 'h2 \(rank 2\) failed first: exit status 9' 1
 }
 
 @test "together: a program that ends with 0 has not failed, whatever --map-exit=early:.. and told:.. make of it" {

@@ -396,7 +396,7 @@ static void test_findings(void) {
 		struct finding behind;
 	} all;
 	for (uint32_t i = 0; i < FINDINGS_MAX + 1; i++) {
-		findings_add(&all.findings, (struct finding){.about = "gpus"});
+		findings_add(&all.findings, &(struct finding){.about = "gpus"});
 	}
 	check(all.findings.n == FINDINGS_MAX && !all.behind.about);
 	check_text(all.findings.at[FINDINGS_MAX - 1].about, "gpus", "the last");

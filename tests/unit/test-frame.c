@@ -165,11 +165,14 @@ static void check_ended(void) {
 				    .status = 137,
 				    .rank = 7,
 				    .host = STR("n7"),
-				    .text = STR("killed by SIGKILL")};
+				    .text = STR("killed by SIGKILL"),
+				    .again = AGAIN_YES,
+				    .pause_ms = 60000,
+				    .then = STR("ending")};
 	unsigned char payload[HELLO_MAX];
 	struct ended back;
 	size_t n = ended_encode(&first, payload);
-	check(n == 6 + 1 + 2 + 1 + 17);
+	check(n == 6 + 1 + 2 + 1 + 17 + 5 + 1 + 6);
 	for (size_t length = 0; length <= n + 1; length++) {
 		int expected = length == n ? 0 : -EPROTO;
 		payload[n] = 0;
@@ -177,7 +180,8 @@ static void check_ended(void) {
 	}
 	check(ended_decode((struct str){(char *)payload, n}, &back) == 0);
 	check(back.why == END_FAILED && back.status == 137 && back.rank == 7 && str_is(back.host, "n7") &&
-	      str_is(back.text, "killed by SIGKILL"));
+	      str_is(back.text, "killed by SIGKILL") && back.again == AGAIN_YES && back.pause_ms == 60000 &&
+	      str_is(back.then, "ending"));
 	payload[0] = END_TOLD + 1;
 	check(ended_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
 }

@@ -9,6 +9,8 @@
 #include "fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +84,104 @@ static void check_observer(void) {
 	check_run(&plan, "sleep 0.2; exit 6", 11);
 }
 
+// Several starts: what one leaves behind is gone at the next, and all get the same.
+
+/** How often the workload has been started, and how often it shall be. */
+static int starts, wanted;
+
+static bool start_again(struct observer *observer, enum init_event event, int a, int b) {
+	(void)a, (void)b;
+	if (event == EVENT_ENDED) {
+		observer->again = ++starts < wanted;
+	}
+	return false;
+}
+
+/** The highest descriptor that is open. */
+static int count_open(void) {
+	int n = 0;
+	for (int fd = 0; fd < 100; fd++) {
+		n += fcntl(fd, F_GETFD) >= 0;
+	}
+	return n;
+}
+
+/** In a child: start @script @n times. Returns the last status. */
+static int run_again(struct init_plan *plan, char *script, int n) {
+	static char shell[] = "sh", option[] = "-c", path[] = "PATH=/usr/bin:/bin";
+	struct arena arena = fixture_arena();
+	struct observer observer = OBSERVER_NONE;
+	struct err err;
+	char *argv[] = {shell, option, script, NULL};
+	char *envp[] = {path, NULL};
+	int status = 0;
+	wanted = n;
+	plan->argv = argv;
+	plan->envp = envp;
+	plan->path = "/usr/bin:/bin";
+	plan->restarts = true;
+	int before = -1;
+	do {
+		observer = (struct observer)OBSERVER_NONE;
+		observer.event = start_again;
+		plan->observer = &observer;
+		plan->is_restart = starts > 0;
+		// Dropped before the next start: else it would kill the program.
+		kill(getpid(), starts ? SIGUSR1 : SIGCHLD);
+		status = init_run(&arena, plan, &err);
+		if (observer.again) {
+			before = before < 0 ? count_open() : before;
+			status = count_open() == before ? status : 98;
+		}
+	} while (observer.again && status != 98 && !err.text[0]);
+	arena_done(&arena);
+	return err.text[0] ? 97 : status;
+}
+
+static void check_restarts(void) {
+	static char script[] =
+		"[ \"$(pwd)\" = / ] && exit 20; echo x; read -r line <&0; [ \"$line\" = y ] || exit 21; "
+		"kill -0 $(cat left 2>/dev/null) 2>/dev/null && exit 22; "
+		"kill -0 $(cat here) || exit 23; "
+		"sh -c 'trap \"\" TERM; echo $$ >left; sleep 1000 & sleep 1000' & "
+		"until [ -s left ]; do sleep 0.01; done; exit 5";
+	char folder[] = "/tmp/test-init_run-XXXXXX", text[] = "xxxxxx";
+	int in[2], out[2], status = 0;
+	check(mkdtemp(folder) && chdir(folder) == 0 && pipe(in) == 0 && pipe(out) == 0);
+	(void)fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct init_plan plan;
+		// One that was there before, as a shell's process that reads our output.
+		pid_t here = fork();
+		if (here == 0) {
+			pause();
+			_exit(0);
+		}
+		FILE *file = fopen("here", "w");
+		fprintf(file, "%d\n", here);
+		(void)fclose(file);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		close(in[1]);
+		close(out[0]);
+		init_plan_preset(&plan);
+		plan.log = LOG_ERROR;
+		plan.leftovers = LEFTOVERS_END;
+		plan.leftovers_grace_ms = 50;
+		init_hold_signals(&plan, NULL);
+		_exit(run_again(&plan, script, 3));
+	}
+	close(in[0]);
+	close(out[1]);
+	check(write(in[1], "y\ny\ny\n", 6) == 6);
+	waitpid(pid, &status, 0);
+	checkf(WIFEXITED(status) && WEXITSTATUS(status) == 5, "three starts end with %d",
+	       WEXITSTATUS(status));
+	check(read(out[0], text, 6) == 6 && strcmp(text, "x\nx\nx\n") == 0);
+	check(unlink("here") == 0 && unlink("left") == 0 && chdir("/") == 0 && rmdir(folder) == 0);
+}
+
 /** Longer than the test may take. */
 #define GRACE_LONG ((uint64_t)3600 * 1000)
 
@@ -122,5 +222,6 @@ int main(void) {
 	check(run(&plan, "no-such-program", nothing) == EXIT_NOT_FOUND);
 	check(run(&plan, "/dev/null", nothing) == EXIT_NOT_RUNNABLE);
 	check_observer();
+	check_restarts();
 	return check_done();
 }

@@ -48,6 +48,13 @@ int main(void) {
 	CHECK("abcx", "abca", "abca", "abcb");
 	CHECK("abcx", "abcx", "abca", "abcx");
 
+	// The end of a name, as near as an edit.
+	CHECK("port", "master-port", "report", "master-port");
+	CHECK("RANK", "NODE_RANK", "NODE_RANK", "RANKS");
+	CHECK("rank", "ranks", "ranks", "node-rank");
+	CHECK("ort", NULL, "master-port");
+	CHECK("on", NULL, "a-on");
+
 	// Up to 48 letters are compared.
 	CHECK(LONG_48, LONG_48, LONG_48);
 	CHECK("x" LONG_48, NULL, LONG_48);

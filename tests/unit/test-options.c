@@ -96,7 +96,8 @@ static void check_words(void) {
 	check_parse(CMD_RUN, "-|x", "<-> <x>");
 	check_parse(CMD_RUN, "--hosts=a,b|--node-rank=1|--|x", "hosts=a,b node-rank=1 -- <x>");
 	check_parse(CMD_RUN, "--hosts|a,b|--node-rank|1", "hosts=a,b node-rank=1");
-	check_parse(CMD_RUN, "--hosts|--|--|x", "hosts=-- -- <x>"); // an argument
+	check_parse(CMD_RUN, "--hosts|--|--|x", "--hosts needs HOSTLIST; '--' follows it");
+	check_parse(CMD_RUN, "--hosts=--|--|x", "hosts=-- -- <x>"); // an argument
 	check_parse(CMD_RUN, "--hosts=a=b", "hosts=a=b");
 	check_parse(CMD_RUN, "--hosts=a|--hosts=b", "hosts=b");
 	check_parse(CMD_RUN, "--hosts=|--root=", "hosts root");
@@ -168,7 +169,7 @@ static void check_errors(void) {
 	check_wrong(CMD_RUN, "--master_port=1",
 		    "unknown option '--master_port=1'; did you mean '--master-port'?; see --help");
 	check_wrong(CMD_RUN, "--frobnicate", "unknown option '--frobnicate'; see --help");
-	check_wrong(CMD_RUN, "-q", "unknown option '-q'; see --help");
+	check_wrong(CMD_RUN, "-z", "unknown option '-z'; see --help");
 	check_wrong(CMD_RUN, "-hosts", "unknown option '-hosts'; did you mean '--hosts'?; see --help");
 	check_wrong(CMD_RUN, "-vq", "unknown option '-vq'; see --help");
 	check_wrong(CMD_RUN, "--=x", "unknown option '--=x'; see --help");
@@ -285,7 +286,7 @@ static void check_labels(void) {
 /** The help has every option that is not hidden, and no line beyond column 80. */
 static void check_help(enum command command, const char *has, const char *has_not) {
 	struct buf help = BUF(&arena);
-	options_write_help(&help, &distinit_options, command);
+	options_write_help(&help, &distinit_options, command, (struct str){0});
 	check_part(buf_text(&help), has, "help of %d has", command);
 	checkf(!strstr(help.p, has_not), "help of %d has no %s", command, has_not);
 	size_t longest = 0;
@@ -322,13 +323,14 @@ static void check_table(void) {
 			buf_putf(&without, "%s ", a->name);
 		}
 	}
-	check_text(buf_text(&letters), "e=set u=unset x=pass o=output v=verbose h=help V=version ",
+	check_text(buf_text(&letters), "e=set u=unset x=pass o=output q=quiet v=verbose h=help V=version ",
 		   "options with a letter");
 	check_text(buf_text(&without),
 		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
-		   "options-from carried timeout format format all output mode show-secrets force "
+		   "options-from carried timeout format format format all-nodes all output mode show-secrets "
+		   "force "
 		   "carry-unset as count "
-		   "first nth compress verbose help version ",
+		   "first nth compress quiet verbose help version ",
 		   "options without a variable");
 }
 

@@ -63,6 +63,7 @@ static const struct option_table table = {
 	.verbose = OPT_VERBOSE,
 	.keep = OPT_KEEP,
 	.passed_on = OPT_SHARED,
+	.told = OPTION_NONE,
 	.underscores = true,
 	.take = take,
 };
@@ -149,10 +150,10 @@ static void check_labels(void) {
 
 static void check_help(void) {
 	struct buf out = BUF(&arena);
-	options_write_help(&out, &table, CMD_B);
+	options_write_help(&out, &table, CMD_B, (struct str){0});
 	checkf(strcmp(buf_text(&out), "  -t, --some-text=TEXT    a text\n") == 0, "'%s'", buf_text(&out));
 	out = BUF(&arena);
-	options_write_help(&out, &table, CMD_A);
+	options_write_help(&out, &table, CMD_A, (struct str){0});
 	const char *text = buf_text(&out);
 	check(strstr(text, "--maybe[=TEXT]") && strstr(text, "--set NAME") && strstr(text, "--file=FILE"));
 	check(!strstr(text, "other-text") && !strstr(text, "pair"));

@@ -126,6 +126,9 @@ def read_input(case, line, cases):
     elif word == "file":
         case.files[rest] = ""
     elif word == "$":
+        # The frameworks of the case that this one is like do not count, and distinit would say so.
+        if "--frameworks=" in rest:
+            case.options = [o for o in case.options if not o.startswith("--frameworks=")]
         case.options += shlex.split(rest)
     elif line.startswith("\t") and case.files:
         case.files[list(case.files)[-1]] += line[1:] + "\n"

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --max-restarts on one node: the program starts again in place. rollcall/again.bats has several.
+
+# shellcheck disable=SC2016 # another shell expands the scripts
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "restarts: a program that fails starts again, at most N times, and knows which start it is" {
+	invoke "$DISTINIT" --max-restarts=2 -- sh -c 'echo "start $DISTINIT_RESTART_COUNT in $(pwd)"; exit 3'
+	[[ $status -eq 3 ]]
+	[[ $output == "start 0 in $PWD"$'\n'"start 1 in $PWD"$'\n'"start 2 in $PWD" ]]
+	[[ $stderr == *'exit status 3; starting again (1 of 2)'$'\n'* ]]
+	[[ $stderr == *'exit status 3; starting again (2 of 2) in 1s'$'\n'* ]]
+	[[ $stderr == *'exit status 3; not starting again: 2 of 2 restarts used' ]]
+}
+
+@test "restarts: another distinit leaves the number of the start to its program" {
+	export DISTINIT_RESTART_COUNT=7
+	invoke "$DISTINIT" --init -- sh -c 'echo "$DISTINIT_RESTART_COUNT"'
+	[[ $output == 7 && -z $stderr ]]
+}
+
+@test "restarts: one that ends well is done; decisions come before --map-exit" {
+	invoke "$DISTINIT" --max-restarts=unlimited --map-exit=3:0,4:77 -- sh -c '[ "$DISTINIT_RESTART_COUNT" = 1 ] && exit 0; exit 3'
+	[[ $status -eq 0 && $stderr == *'starting again (1)'* && $stderr != *'(2)'* ]]
+	invoke "$DISTINIT" --max-restarts=1 --map-exit=4:77 -- sh -c 'exit 4'
+	[[ $status -eq 77 ]]
+}
+
+@test "restarts: what cannot be run, TERM and the time limit of all starts are final" {
+	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; exit 127'
+	[[ $status -eq 127 && $output == x ]]
+	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; kill -TERM "$PPID"; exec sleep 10'
+	[[ $status -eq 143 && $output == x ]]
+	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.02; done'
+	[[ $status -eq 3 && $output == x ]]
+	invoke "$DISTINIT" --max-restarts=5 --time-limit=1500ms -- sh -c 'sleep 0.6; exit 1'
+	[[ $status -eq 1 && $stderr == *'not starting again: the time limit is used up' ]]
+	invoke "$DISTINIT" --max-restarts=5 --time-limit=1s -- sh -c '[ "$DISTINIT_RESTART_COUNT" = 0 ] && sleep 0.7 && exit 1; exec sleep 5'
+	[[ $status -eq 124 ]]
+}
+
+@test "restarts: in the pause TERM is final, and USR1 kills nobody" {
+	"$DISTINIT" --max-restarts=3 -- sh -c 'echo "$DISTINIT_RESTART_COUNT" >>starts; [ "$DISTINIT_RESTART_COUNT" = 2 ] && exit 0; exit 1' 2>err 3>&- &
+	local pid=$!
+	until grep -q 'in 1s' err; do sleep 0.02; done
+	kill -USR1 "$pid"
+	wait "$pid"
+	[[ $(cat starts) == $'0\n1\n2' ]]
+	"$DISTINIT" --max-restarts=3 -- sh -c 'exit 1' 2>err 3>&- &
+	pid=$!
+	until grep -q 'in 1s' err; do sleep 0.02; done
+	kill -TERM "$pid"
+	local got=0
+	wait "$pid" || got=$?
+	[[ $got -eq 143 ]]
+	grep 'SIGTERM ended the pause before the next start' err
+}
+
+@test "restarts: no descriptor and no page more, start after start; the limits are the same" {
+	cat >look <<-'END'
+		ls /proc/$PPID/fd | wc -l >>fds
+		awk '/^VmData/ { print $2 }' /proc/$PPID/status >>pages
+		ulimit -n >>limits
+		exit 1
+	END
+	invoke "$DISTINIT" --max-restarts=3 --cluster=none -- sh look
+	[[ $status -eq 1 && $(wc -l <fds) -eq 4 ]]
+	cat fds pages
+	# The first start has room left in the memory that every run has.
+	[[ $(sort -u fds | wc -l) -eq 1 && $(tail -n +2 pages | sort -u | wc -l) -eq 1 && $(sort -u limits) == "$(ulimit -n)" ]]
+}
+
+@test "restarts: the termination log has the last end only" {
+	mkdir -p root/dev
+	: >root/dev/termination-log
+	invoke "$DISTINIT" --max-restarts=1 --root=root -- sh -c 'exit "$((5 + DISTINIT_RESTART_COUNT))"'
+	[[ $status -eq 6 ]]
+	cat root/dev/termination-log
+	run ! grep 'status 5' root/dev/termination-log
+	grep 'status 6' root/dev/termination-log
+}
+
+@test "restarts: bad words are refused before anything starts" {
+	local word
+	for word in --max-restarts=x --max-restarts=1001 '--max-restarts=1 --init=0' '--max-restarts=1 --grace=never' \
+		'--max-restarts=1 --leftovers=leave' '--max-restarts=1 --wait --for=all'; do
+		# shellcheck disable=SC2086 # several words
+		invoke "$DISTINIT" $word -- echo started
+		[[ $status -eq 125 && -z $output && $stderr == *--max-restarts* ]]
+	done
+}
+
+@test "restarts: as PID 1, with its output in a pipe: what ignores TERM is gone at the next start, who came from outside is not" {
+	requires nsenter
+	unshare --pid --fork --mount-proc true 2>unshare.err || skip "no PID namespace here: $(<unshare.err)"
+	cat >program <<-'END'
+		echo "start $DISTINIT_RESTART_COUNT"
+		if [ "$DISTINIT_RESTART_COUNT" = 1 ]; then
+			kill -0 "$(cat left)" 2>/dev/null && echo "it is still there"
+			pgrep -x sleep >/dev/null || echo "the one from outside is gone"
+			exit 7
+		fi
+		sh -c 'trap "" TERM; echo $$ >left; while :; do read -r line <pipe; done' &
+		until [ -s left ] && [ -e outside ]; do sleep 0.02; done
+		exit 3
+	END
+	mkfifo pipe
+	unshare --pid --fork --mount-proc "$DISTINIT" --max-restarts=1 --leftovers-grace=100ms -- sh program 2>err 3>&- > >(cat >out) &
+	local outer=$! got=0
+	until [[ -s left ]]; do sleep 0.02; done
+	nsenter --pid --target "$(pgrep -P "$outer" distinit)" sleep 100 3>&- &
+	until pgrep -x sleep -P $! >/dev/null || [[ $(</proc/$!/comm) == sleep ]]; do sleep 0.02; done
+	touch outside
+	wait "$outer" || got=$?
+	[[ $got -eq 7 ]]
+	until grep -q 'start 1' out; do sleep 0.02; done
+	cat err out
+	[[ $(<out) == $'start 0\nstart 1' ]]
+	grep 'left behind have not ended in 0.1s: they are killed' err
+}
