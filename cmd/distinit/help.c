@@ -25,7 +25,7 @@ static const char entrypoint_end[] =
 
 static int help_of_entrypoint(struct session *s, bool all) {
 	struct buf buf = BUF(&s->arena), *out = &buf;
-	const struct str short_list = {(const char *)often, sizeof(often)};
+	const struct str short_list = {(const char *)often, sizeof(often)}, whole = {0};
 	buf_puts(out, "usage: distinit [OPTION]... -- COMMAND [ARG]...\n"
 		      "       distinit SUBCOMMAND [OPTION]...\n"
 		      "\n"
@@ -39,7 +39,7 @@ static int help_of_entrypoint(struct session *s, bool all) {
 			buf_putf(out, "  %-22s  %s\n", subcommands[i].name, subcommands[i].about);
 		}
 	}
-	options_write_help(out, &distinit_options, CMD_RUN, all ? (struct str){0} : short_list);
+	options_write_help(out, &distinit_options, CMD_RUN, all ? whole : short_list);
 	buf_puts(out,
 		 all ? entrypoint_end : "\n'distinit --help=all' has all options and the exit statuses.\n");
 	return say_result(&s->speaker, buf_str(out));

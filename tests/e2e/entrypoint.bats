@@ -3,6 +3,8 @@
 #
 # distinit -- COMMAND: it becomes the command, and changes only the environment.
 
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+
 load helpers
 
 setup() {

@@ -643,7 +643,7 @@ all            JAX_NUM_PROCESSES=3
 	[[ $plain != *$'\e'* ]]
 	distinit "${SESSION[@]}" -- explain --color=always
 	[[ $output == *$'\e[1mmanager\e[m        backendai: '* && $output == *$'\n\e[1mmaster         main1 '*$'\e[m\n'* ]]
-	[ "$(sed $'s/\e\\[[0-9;]*m//g; s/PID [0-9]*/PID/' <<<"$output")" = "$(sed 's/PID [0-9]*/PID/' <<<"$plain")" ]
+	[ "$(sed $'s/\e\\[[0-9;]*m//g; s/PID [0-9]*/PID/' <<<"$output")" = "$(sed $'s/\e//g; s/PID [0-9]*/PID/' <<<"$plain")" ]
 	distinit -- check --color=always -- nosuch
 	[[ $output == *$'\n\e[1;31mfinding: '* ]]
 	distinit "${SESSION[@]}" -- explain --color=blue

@@ -214,7 +214,7 @@ told() {
 		invoke env -i PATH="$PATH" nsenter --target "$init" --pid --mount --wd="$PWD" sh -c '"$@"; exit "$?"' - "$DISTINIT" "$@"
 		[[ $status -ne 0 && ! -s dev/termination-log ]]
 	}
-	local away=(--hosts=n1.invalid,n2 --node-rank=1 --master-port=1 --timeout=200ms)
+	local away=('--hosts=n1.invalid,n2' --node-rank=1 --master-port=1 --timeout=200ms)
 	pod 'touch ready; until [ -e end ]; do sleep 0.05; done; exit 7'
 	from_outside wait "${away[@]}"
 	from_outside wait --hosts='a['
