@@ -9,7 +9,7 @@
 
 static int find_format(struct session *s, const struct format **out, struct err *err) {
 	const char *name = s->settings.value[OPT_FORMAT];
-	*out = name ? format_find(name) : formats[0];
+	*out = name ? format_find(name) : formats;
 	if (!*out) {
 		return err_set(err, EINVAL, "--format=%s: expected shell, docker, json or null",
 			       quote(str_of(name)).s);
@@ -41,7 +41,7 @@ static void note_removed(struct session *s) {
 static int write_variables(struct session *s, const struct format *format, struct buf *out, struct err *err) {
 	bool all = settings_on(&s->settings, OPT_ALL);
 	uint32_t n = 0;
-	buf_puts(out, format->head ? format->head : "");
+	buf_puts(out, format->head);
 	for (uint32_t i = 0; i < s->env.n; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
 		bool wanted = all ? entry->state == ENV_LIVE : env_entry_changed(&s->env, entry);
@@ -59,7 +59,7 @@ static int write_variables(struct session *s, const struct format *format, struc
 		}
 		format->put(out, name, value, n++);
 	}
-	buf_puts(out, format->tail ? format->tail : "");
+	buf_puts(out, format->tail);
 	return 0;
 }
 

@@ -7,8 +7,8 @@
 #include "base/secret.h"
 #include "base/words.h"
 #include "cluster/hostlist.h"
-#include "cluster/source.h"
 #include "flow/changes.h"
+#include "source/ask.h"
 
 #include <errno.h>
 
@@ -106,9 +106,10 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 /** What the manager does not provide, with the way out, if that is needed. */
 static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
-	if (c->source && c->source->lacks && missed) {
+	const char *lacks = c->source && missed ? source_lacks(c->source) : NULL;
+	if (lacks) {
 		explain_label(out, "lacks");
-		buf_putf(out, "%s\n", c->source->lacks);
+		buf_putf(out, "%s\n", lacks);
 	}
 }
 

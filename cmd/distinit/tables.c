@@ -96,7 +96,7 @@ static void put_managers(struct session *s, struct listing *t) {
 		put_text(t, "known by", "known_by", source_known_by(&s->arena, sources[i]));
 		put_reads(t, source_reads(&s->arena, sources[i]));
 		put_text(t, "ignores", "ignores", sources[i]->leaves);
-		put_text(t, "lacks", "lacks", sources[i]->lacks);
+		put_text(t, "lacks", "lacks", source_lacks(sources[i]));
 		end(t, '}');
 	}
 	end(t, ']');

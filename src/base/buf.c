@@ -51,14 +51,9 @@ void buf_putf(struct buf *buf, const char *format, ...) {
 }
 
 void buf_put_plain(struct buf *buf, struct str text) {
-	static const char hex[] = "0123456789abcdef";
 	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-		if (c < 0x20 || c >= 0x7f) {
-			buf_put(buf, (struct str){(char[]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4});
-		} else {
-			buf_putc(buf, text.p[i]);
-		}
+		char *at = buf_reserve(buf, PLAIN_MAX);
+		buf->len += plain_put(at, text.p[i]);
 	}
 }
 

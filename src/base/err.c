@@ -16,20 +16,6 @@ int err_set(struct err *err, int code, const char *format, ...) {
 	return -code;
 }
 
-/** Add @c to the @n bytes of @out. */
-static size_t put_plain(struct quoted *out, size_t n, unsigned char c) {
-	static const char hex[] = "0123456789abcdef";
-	if (c < 0x20 || c >= 0x7f) {
-		out->s[n++] = '\\';
-		out->s[n++] = 'x';
-		out->s[n++] = hex[c >> 4];
-		out->s[n++] = hex[c & 15];
-	} else {
-		out->s[n++] = (char)c;
-	}
-	return n;
-}
-
 struct quoted quote(struct str text) {
 	const struct str mask = STR(SECRET_MASK);
 	struct quoted out;
@@ -40,7 +26,7 @@ struct quoted quote(struct str text) {
 	for (size_t i = 0; i < text.len;) {
 		bool masked = has_secret && i == secret.at;
 		// Leave room for one \xNN or the mask, "...", the quote and the NUL.
-		if (n + (masked ? mask.len : 4) + 6 > sizeof(out.s)) {
+		if (n + (masked ? mask.len : PLAIN_MAX) + 6 > sizeof(out.s)) {
 			memcpy(out.s + n, "...", 3);
 			n += 3;
 			break;
@@ -51,7 +37,7 @@ struct quoted quote(struct str text) {
 			i = secret.end;
 			has_secret = secret_find(text, i, &secret);
 		} else {
-			n = put_plain(&out, n, (unsigned char)text.p[i++]);
+			n += plain_put(out.s + n, text.p[i++]);
 		}
 	}
 	out.s[n++] = '\'';

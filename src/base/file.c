@@ -63,18 +63,21 @@ int file_read_fd(struct arena *arena, int fd, size_t max, struct str *out) {
 	return r;
 }
 
-int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
-	      struct err *err) {
-	int r = -1;
+int file_read_path(struct arena *arena, const char *path, size_t max, struct str *out) {
 	// Opening a FIFO without a writer must not block the start. Reading from a slow writer may
 	// block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) {
-		r = -errno;
-	} else {
-		r = file_read_fd(arena, fd, max, out);
-		close(fd);
+		return -errno;
 	}
+	int r = file_read_fd(arena, fd, max, out);
+	close(fd);
+	return r;
+}
+
+int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
+	      struct err *err) {
+	int r = file_read_path(arena, path, max, out);
 	if (r == -EFBIG) {
 		return err_set(err, EFBIG, "%s %s has more than %zu bytes", what, quote(str_of(path)).s, max);
 	}

@@ -22,7 +22,8 @@ const char *file_under_root(struct arena *arena, const char *root, const char *p
 int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
 	      struct err *err);
 
-/** The same for a file that is open, without a message. */
+/** The same without a message, also for a file that is open. */
+int file_read_path(struct arena *arena, const char *path, size_t max, struct str *out);
 int file_read_fd(struct arena *arena, int fd, size_t max, struct str *out);
 
 /** This program's path, from /proc/self/exe; NULL: it cannot be read. */

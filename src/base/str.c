@@ -48,6 +48,27 @@ bool str_cut(struct str *rest, char separator, struct str *piece) {
 	return true;
 }
 
+bool str_word(struct str *rest, struct str *word) {
+	*rest = str_trim(*rest);
+	*word = (struct str){rest->p, 0};
+	while (word->len < rest->len && !is_blank(rest->p[word->len])) {
+		word->len++;
+	}
+	*rest = str_from(*rest, word->len);
+	return word->len > 0;
+}
+
+size_t plain_put(char *at, char c) {
+	static const char hex[] = "0123456789abcdef";
+	unsigned char byte = (unsigned char)c;
+	at[0] = c;
+	if (byte >= 0x20 && byte < 0x7f) {
+		return 1;
+	}
+	memcpy(at, (char[]){'\\', 'x', hex[byte >> 4], hex[byte & 15]}, PLAIN_MAX);
+	return PLAIN_MAX;
+}
+
 bool str_like(struct str text, struct str pattern) {
 	while (pattern.len && pattern.p[0] != '*') {
 		if (text.len == 0 || text.p[0] != pattern.p[0]) {

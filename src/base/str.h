@@ -40,6 +40,13 @@ struct str str_trim(struct str a);
  */
 bool str_cut(struct str *rest, char separator, struct str *piece);
 
+/** Cut the next word, which ends at a blank, off *@rest into *@word. Returns whether there was one. */
+bool str_word(struct str *rest, struct str *word);
+
+/** Write @c at @at, as \xNN if it is not printable ASCII. Returns the number of bytes, at most PLAIN_MAX. */
+size_t plain_put(char *at, char c);
+#define PLAIN_MAX 4
+
 /** Whether @text is like @pattern, in which each '*' stands for any text. */
 bool str_like(struct str text, struct str pattern);
 

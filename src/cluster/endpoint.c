@@ -30,7 +30,9 @@ int endpoint_read(const char *what, struct str text, struct str *host, uint16_t 
 			       quote_value(what, text).s);
 	}
 	*host = name;
-	*port = (uint16_t)number;
+	if (port) {
+		*port = (uint16_t)number;
+	}
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 
 /**
  * Split @text into its host, without brackets, and its port in host byte order. The port is 0 for
- * "host" alone, and for an IPv6 address without brackets. @what names the variable.
+ * "host" alone, and for an IPv6 address without brackets; @port may be NULL. @what names the variable.
  *
  * Returns 0; -EINVAL if the host is missing or the port is not valid.
  */

@@ -33,7 +33,9 @@ int hosts_split(struct arena *arena, const char *what, const char *text, char se
 			out->names[out->n++] = name;
 		}
 	}
-	*empty = (uint32_t)pieces - out->n;
+	if (empty) {
+		*empty = (uint32_t)pieces - out->n;
+	}
 	return 0;
 }
 
@@ -183,8 +185,7 @@ int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what
 
 int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {
 	struct hosts host = {0};
-	uint32_t empty;
-	int r = hosts_split(arena, from, value, ',', &host, &empty, err);
+	int r = hosts_split(arena, from, value, ',', &host, NULL, err);
 	r = r < 0 ? r : hosts_check(&host, arena, from, err);
 	if (r < 0) {
 		return r;

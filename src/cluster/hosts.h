@@ -24,8 +24,9 @@ static inline struct str hosts_at(const struct hosts *hosts, uint32_t i) {
 }
 
 /**
- * Split @text at each @separator. Empty pieces are skipped and counted in *@empty. The brackets of
- * an IPv6 address ("[::1]") are removed. @text is kept, not copied. hosts_check() checks the names.
+ * Split @text at each @separator. Empty pieces are skipped and counted in *@empty, unless that is NULL.
+ * The brackets of an IPv6 address ("[::1]") are removed. @text is kept, not copied. hosts_check()
+ * checks the names.
  *
  * Returns 0; -E2BIG for more than HOSTS_MAX.
  */

@@ -85,9 +85,8 @@ bool input_has_file(const struct input *in, const char *path) {
 
 int place_hosts(const struct input *in, const char *from, const char *list, char separator,
 		struct placement *out, struct err *err) {
-	uint32_t empty;
 	out->hosts_from = from;
-	return hosts_split(in->arena, from, list, separator, &out->hosts, &empty, err);
+	return hosts_split(in->arena, from, list, separator, &out->hosts, NULL, err);
 }
 
 uint32_t told_nnodes(const struct input *in) {

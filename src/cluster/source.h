@@ -28,7 +28,7 @@ struct source {
 	const char *const *reads;
 	/** What it ignores although it may be set, because it often misleads; or NULL. */
 	const char *leaves;
-	/** What this manager does not provide, and the way out; or NULL. `explain` prints it, too. */
+	/** What this manager does not provide, and the way out; NULL: the row says so. `explain` prints it, too. */
 	const char *lacks;
 	/** What its variables mean, if they are all that is needed (source/row.h); or NULL. */
 	const char *row;

@@ -13,9 +13,8 @@
 
 /** Read /proc/@pid/@file. Returns whether it can be read. */
 static bool read_proc(struct arena *arena, pid_t pid, const char *file, struct str *out) {
-	struct err unused;
-	const char *path = arena_format(arena, "/proc/%d/%s", (int)pid, file);
-	return file_read(arena, "", path, PROC_BYTES, out, &unused) == 0;
+	return file_read_path(arena, arena_format(arena, "/proc/%d/%s", (int)pid, file), PROC_BYTES, out) ==
+	       0;
 }
 
 /** The parent of @pid, or 0. */

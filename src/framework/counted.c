@@ -22,11 +22,10 @@ static bool nodes_are_single(const struct cluster *c) {
 uint32_t master_node_of(const struct derivation *d, const char *name) {
 	const char *set = env_value(d->env, name);
 	struct str host;
-	uint16_t port;
 	struct err none;
 	// If the value is not an address, the framework itself reports that. MASTER_ADDR has been read.
 	bool read = set && strcmp(name, "MASTER_ADDR") != 0 &&
-		    endpoint_read(name, str_of(set), &host, &port, &none) == 0;
+		    endpoint_read(name, str_of(set), &host, NULL, &none) == 0;
 	return read ? cluster_node_at(d->cluster, host) : d->cluster->master_node;
 }
 

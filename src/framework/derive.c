@@ -84,10 +84,6 @@ void derive_master_addr(struct derivation *d, const char *name) {
 	derive(d, name, d->cluster->master_addr, d->cluster->master_addr_why);
 }
 
-void derive_endpoint(struct derivation *d, const char *name, const char *why) {
-	derive_address(d, name, "", d->cluster->master_port, why);
-}
-
 void derive_address(struct derivation *d, const char *name, const char *before, uint16_t port,
 		    const char *why) {
 	const struct cluster *c = d->cluster;
@@ -101,9 +97,10 @@ void derive_address(struct derivation *d, const char *name, const char *before, 
 	derive(d, name, buf_str(&buf), why);
 }
 
-/** Derive the framework's variable as @value, of the network interface, with @before in front; NULL: it is not known. */
-static void derive_way(struct derivation *d, const char *before, const char *value) {
-	const char *name = d->framework->interface, *why = d->interface.why;
+void derive_interface(struct derivation *d) {
+	const struct framework *f = d->framework;
+	const char *name = f->interface, *why = d->interface.why;
+	const char *value = f->own_address ? d->interface.address : d->interface.name;
 	if (derive_keeps(d, name)) {
 		return;
 	}
@@ -112,17 +109,5 @@ static void derive_way(struct derivation *d, const char *before, const char *val
 		derive_leaves_out(d, name, why);
 		return;
 	}
-	derive(d, name, str_of(arena_format(d->env->arena, "%s%s", before, value)), why);
-}
-
-void derive_interface(struct derivation *d) {
-	derive_way(d, "", d->interface.name);
-}
-
-void derive_interface_exactly(struct derivation *d) {
-	derive_way(d, "=", d->interface.name);
-}
-
-void derive_own_address(struct derivation *d) {
-	derive_way(d, "", d->interface.name ? d->interface.address : NULL);
+	derive(d, name, str_of(f->exact_interface ? arena_format(d->env->arena, "=%s", value) : value), why);
 }

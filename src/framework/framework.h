@@ -91,8 +91,10 @@ struct framework {
 	bool standard;
 	/** The host file that it needs. */
 	enum hostfile_form hostfile;
-	/** The variable for the network interface, or for the address on it; NULL: it needs none. */
+	/** The variable for the network interface; NULL: it needs none. */
 	const char *interface;
+	/** It takes this node's address there instead; or a '=' before the name, which else begins several. */
+	bool own_address, exact_interface;
 	/**
 	 * Checks the user's settings for it before it derives anything; NULL: there are none.
 	 * Returns 0; -EINVAL.
@@ -127,21 +129,13 @@ void derive_replaces_link(struct derivation *d, const char *name, const char *se
 /** Record why @name is not set, although users may expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 
-/**
- * `derive` of the frameworks that set the name of the network interface, where '=' in front tells it from
- * the beginning of a name; or this node's own address on it.
- */
+/** `derive` of the frameworks that need the network interface. */
 void derive_interface(struct derivation *d);
-void derive_interface_exactly(struct derivation *d);
-void derive_own_address(struct derivation *d);
 
 /** Derive @name as the host of the rendezvous, without brackets around an IPv6 address. */
 void derive_master_addr(struct derivation *d, const char *name);
 
-/** Derive @name as the rendezvous, "host:port", with an IPv6 address in brackets. */
-void derive_endpoint(struct derivation *d, const char *name, const char *why);
-
-/** The same with @before in front of the address ("tcp://"), and another @port; 0: without a port. */
+/** The same as "host:port", with @before in front ("tcp://") and an IPv6 address in brackets; 0: no port. */
 void derive_address(struct derivation *d, const char *name, const char *before, uint16_t port,
 		    const char *why);
 

@@ -24,7 +24,7 @@ static void paddle_derive(struct derivation *d) {
 		}
 		return;
 	}
-	derive_endpoint(d, "PADDLE_MASTER", "the host of rank 0, and the rendezvous port");
+	derive_address(d, "PADDLE_MASTER", "", c->master_port, "the host of rank 0, and the rendezvous port");
 	derive_number(d, "PADDLE_NNODES", self.size, "the number of nodes");
 	derive_number(d, "PADDLE_RANK", self.rank, "this node's rank; the master's is 0");
 	if (c->scope == SCOPE_NODE && c->place.nproc_per_node != UNKNOWN) {

@@ -13,7 +13,8 @@
  * trainer.
  */
 static void jax_derive(struct derivation *d) {
-	derive_endpoint(d, "JAX_COORDINATOR_ADDRESS", "the host of process 0, and the rendezvous port");
+	derive_address(d, "JAX_COORDINATOR_ADDRESS", "", d->cluster->master_port,
+		       "the host of process 0, and the rendezvous port");
 	derive_process(d, "JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID");
 }
 
@@ -168,7 +169,8 @@ const struct framework framework_nccl = {
 	.about = "the network interface, for NCCL",
 	.sets = "NCCL_SOCKET_IFNAME",
 	.interface = "NCCL_SOCKET_IFNAME",
-	.derive = derive_interface_exactly,
+	.exact_interface = true,
+	.derive = derive_interface,
 };
 
 /*
@@ -211,7 +213,8 @@ const struct framework framework_nvshmem = {
 	.about = "the network interface, for the start of NVSHMEM",
 	.sets = "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME",
 	.interface = "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME",
-	.derive = derive_interface_exactly,
+	.exact_interface = true,
+	.derive = derive_interface,
 };
 
 /*
@@ -225,7 +228,8 @@ const struct framework framework_vllm = {
 	.about = "this node's own address, for vLLM",
 	.sets = "VLLM_HOST_IP",
 	.interface = "VLLM_HOST_IP",
-	.derive = derive_own_address,
+	.own_address = true,
+	.derive = derive_interface,
 };
 
 /*
@@ -239,5 +243,6 @@ const struct framework framework_sglang = {
 	.about = "this node's own address, for SGLang",
 	.sets = "SGLANG_HOST_IP",
 	.interface = "SGLANG_HOST_IP",
-	.derive = derive_own_address,
+	.own_address = true,
+	.derive = derive_interface,
 };

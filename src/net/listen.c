@@ -141,16 +141,10 @@ void stream_reset(int fd) {
 
 /** The word number @n of @line, from 0. */
 static struct str word_at(struct str line, int n) {
-	for (;;) {
-		while (line.len && line.p[0] == ' ') {
-			line = str_from(line, 1);
-		}
-		size_t len = str_find(line, ' ');
-		if (n-- == 0) {
-			return (struct str){line.p, len};
-		}
-		line = str_from(line, len);
+	struct str word;
+	while (str_word(&line, &word) && n-- > 0) {
 	}
+	return word;
 }
 
 /** Whether @line, "0: ADDRESS:PORT ADDRESS:PORT STATE ...", is of a listener on @port. */

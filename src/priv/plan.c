@@ -75,18 +75,10 @@ static int check_own_file(struct planning *p, struct err *err) {
 		       user ? w->user_from : groups_from(w));
 }
 
-/** Read the small file @path in /proc. Returns false on failure. */
-static bool read_proc(struct arena *arena, const char *path, struct str *out) {
-	struct err ignored;
-	return file_read(arena, "", path, MAP_BYTES, out, &ignored) == 0;
-}
-
 /** Cut the next number off *@rest. */
 static bool cut_number(struct str *rest, uint64_t *out) {
-	struct str word = {NULL, 0};
-	while (str_cut(rest, ' ', &word) && word.len == 0) {
-	}
-	return word.len && num_read(word, UINT32_MAX, out) == 0;
+	struct str word;
+	return str_word(rest, &word) && num_read(word, UINT32_MAX, out) == 0;
 }
 
 /** Whether @map, of a uid_map or gid_map, has @id. A line: the first id inside and outside, their number. */
@@ -105,7 +97,7 @@ static bool is_mapped(struct str map, uint32_t id) {
 static int check_mapped(struct planning *p, const char *path, const char *what, uint32_t id, const char *from,
 			struct err *err) {
 	struct str map;
-	if (!read_proc(p->arena, path, &map) || is_mapped(map, id)) {
+	if (file_read_path(p->arena, path, MAP_BYTES, &map) < 0 || is_mapped(map, id)) {
 		return 0;
 	}
 	return err_set(err, EINVAL,
@@ -128,7 +120,8 @@ static int check_namespace(struct planning *p, struct err *err) {
 		return r;
 	}
 	struct str answer;
-	if (read_proc(p->arena, "/proc/self/setgroups", &answer) && str_starts(answer, STR("deny"))) {
+	if (file_read_path(p->arena, "/proc/self/setgroups", MAP_BYTES, &answer) == 0 &&
+	    str_starts(answer, STR("deny"))) {
 		return err_set(err, EPERM,
 			       "%s: this user namespace does not let the supplementary groups change "
 			       "(/proc/self/setgroups says 'deny'); --groups=keep leaves them as they are",

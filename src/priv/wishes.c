@@ -244,8 +244,7 @@ int wishes_read(struct arena *arena, const struct priv_options *options, const s
 		struct notes *notes, struct wishes *out, struct err *err) {
 	struct wish_reading in = {.arena = arena, .options = options, .notes = notes};
 	struct wishes wishes = {
-		.any = options->user.value || options->groups.value || options->cap_drop.value ||
-		       options->cap_keep.value || options->no_new_privs,
+		.any = true,
 		.uid = now->uid[ID_EFFECTIVE],
 		.gid = now->gid[ID_EFFECTIVE],
 		.no_new_privs = options->no_new_privs,

@@ -26,7 +26,7 @@ struct priv_options {
 };
 
 struct wishes {
-	/** Whether there is any request. */
+	/** Whether they were read. */
 	bool any;
 	/** "--user=app", for messages; NULL: none is requested, and the ids below are the current ones. */
 	const char *user_from;
@@ -56,7 +56,7 @@ struct wishes {
 };
 
 /**
- * Read @options. @now: our current credentials.
+ * Read @options, of which one at least is set. @now: our current credentials.
  * Returns 0; -EINVAL for wrong or unknown values; or the error of reading /etc/passwd or
  * /etc/group. (A missing file is not an error.)
  */

@@ -50,22 +50,17 @@ void process_read_status(struct str status, struct process *out) {
 /** Whether our user namespace is another than the initial one, where all ids map to themselves. */
 static int read_user_namespace(struct arena *arena) {
 	struct str map, word;
-	struct err ignored;
-	if (file_read(arena, "", "/proc/self/uid_map", PROC_BYTES, &map, &ignored) < 0) {
+	if (file_read_path(arena, "/proc/self/uid_map", PROC_BYTES, &map) < 0) {
 		return NOT_KNOWN;
 	}
-	static const char initial[] = "0 0 4294967295 ";
+	// One line, with numbers that are padded.
 	struct buf words = BUF(arena);
-	if (map.len && map.p[map.len - 1] == '\n') {
-		map.len--;
+	map.len = str_find(map, '\n');
+	while (str_word(&map, &word)) {
+		buf_put(&words, word);
+		buf_putc(&words, ' ');
 	}
-	while (str_cut(&map, ' ', &word)) {
-		if (word.len) {
-			buf_put(&words, word);
-			buf_putc(&words, ' ');
-		}
-	}
-	return !str_is(buf_str(&words), initial);
+	return !str_is(buf_str(&words), "0 0 4294967295 ");
 }
 
 int process_read(struct arena *arena, const char *root, const struct env *env, struct process *out,
@@ -78,14 +73,13 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 	struct statfs fs;
 	struct rlimit limit;
 	struct str status;
-	struct err ignored;
 	if (statfs("/", &fs) == 0) {
 		p.root_read_only = (fs.f_flags & ST_RDONLY) != 0;
 	}
 	if (prlimit(0, RLIMIT_MEMLOCK, NULL, &limit) == 0) {
 		p.memlock = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 	}
-	if (file_read(arena, "", "/proc/self/status", PROC_BYTES, &status, &ignored) == 0) {
+	if (file_read_path(arena, "/proc/self/status", PROC_BYTES, &status) == 0) {
 		process_read_status(status, &p);
 	}
 	p.in_user_namespace = read_user_namespace(arena);

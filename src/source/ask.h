@@ -15,5 +15,8 @@ int source_place(struct input *in, const struct source *source, const char *reco
 /** The variables and files that @source reads, in the form of READS(). */
 const char *const *source_reads(struct arena *arena, const struct source *source);
 
+/** What @source does not provide, and the way out; or NULL. */
+const char *source_lacks(const struct source *source);
+
 /** The condition for recognising @source, in words. */
 const char *source_known_by(struct arena *arena, const struct source *source);

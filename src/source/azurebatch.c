@@ -45,11 +45,10 @@ static int find_this_node(struct input *in, struct placement *out, struct err *e
 
 static int azurebatch_read(struct input *in, struct placement *out, struct err *err) {
 	bool commas = env_value(in->env, HOSTS);
-	uint16_t batchs_own;
 	struct str master;
 	const char *from = commas ? HOSTS : NODES, *list = env_get(in->env, from);
 	int r = place_hosts(in, from, list, commas ? ',' : ';', out, err);
-	r = r < 0 ? r : endpoint_read(MASTER, str_of(env_get(in->env, MASTER)), &master, &batchs_own, err);
+	r = r < 0 ? r : endpoint_read(MASTER, str_of(env_get(in->env, MASTER)), &master, NULL, err);
 	if (r < 0) {
 		return r;
 	}

@@ -31,11 +31,10 @@
 static int read_list(struct input *in, struct placement *out, struct err *err) {
 	const char *list = env_value(in->env, NODES), *master = env_value(in->env, "MASTER_ADDR");
 	struct hosts hosts;
-	uint32_t empty;
 	if (!list || !master || out->nnodes == UNKNOWN) {
 		return 0;
 	}
-	int r = hosts_split(in->arena, NODES, list, ';', &hosts, &empty, err);
+	int r = hosts_split(in->arena, NODES, list, ';', &hosts, NULL, err);
 	if (r == 0 && hosts.n == out->nnodes && str_is(hosts_at(&hosts, 0), master)) {
 		out->hosts = hosts;
 		out->hosts_from = NODES;
@@ -46,7 +45,6 @@ static int read_list(struct input *in, struct placement *out, struct err *err) {
 static int azureml_read(struct input *in, struct placement *out, struct err *err) {
 	const char *master_from = env_value(in->env, MASTER) ? MASTER : MPI_MASTER;
 	const char *master = env_value(in->env, master_from);
-	uint16_t batchs_own;
 	out->nnodes_from = COUNT;
 	out->node_rank_from = "NODE_RANK";
 	int r = env_value(in->env, COUNT) ? need_nnodes(in, COUNT, EXPERIMENT, &out->nnodes, err) : 0;
@@ -55,7 +53,7 @@ static int azureml_read(struct input *in, struct placement *out, struct err *err
 	}
 	if (r == 0 && master) {
 		out->master_addr_from = master_from;
-		r = endpoint_read(master_from, str_of(master), &out->master_addr, &batchs_own, err);
+		r = endpoint_read(master_from, str_of(master), &out->master_addr, NULL, err);
 	}
 	out->job_id = env_value(in->env, "AZUREML_RUN_ID");
 	return r < 0 ? r : read_list(in, out, err);

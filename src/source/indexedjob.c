@@ -35,12 +35,7 @@
 static struct str full_name_in(struct str line, struct str label) {
 	struct str word;
 	line.len = str_find(line, '#');
-	for (size_t i = 0; i < line.len; i += word.len + 1) {
-		word = str_from(line, i);
-		word.len = 0;
-		while (i + word.len < line.len && word.p[word.len] != ' ' && word.p[word.len] != '\t') {
-			word.len++;
-		}
+	while (str_word(&line, &word)) {
 		if (word.len > label.len + 1 && str_starts(word, label) && word.p[label.len] == '.') {
 			return word;
 		}

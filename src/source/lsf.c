@@ -34,24 +34,14 @@
 #define RANKS "LSB_DJOB_RANKFILE"
 #define CSM   "CSM_ALLOCATION_ID"
 
-/** Cut the next word off *@rest. Returns whether there was one. */
-static bool next_word(struct str *rest, struct str *word) {
-	while (str_cut(rest, ' ', word)) {
-		if (word->len) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Read "hostA 2 hostB 4", or one name per slot if @counted is false. */
 static int read_words(struct input *in, const char *name, bool counted, struct placement *out,
 		      struct err *err) {
 	struct str rest = str_of(env_get(in->env, name)), whole = rest, host, number;
 	struct node_list nodes = NODE_LIST(in->arena, name);
-	while (next_word(&rest, &host)) {
+	while (str_word(&rest, &host)) {
 		uint32_t slots = 1;
-		if (counted && (!next_word(&rest, &number) || slots_read(number, &slots) < 0)) {
+		if (counted && (!str_word(&rest, &number) || slots_read(number, &slots) < 0)) {
 			return err_set(err, EINVAL,
 				       "%s=%s: after the host %s, a number of slots (1 or more) is expected",
 				       name, quote(whole).s, quote(host).s);

@@ -82,18 +82,6 @@ void node_list_finish(struct node_list *nodes, struct placement *out) {
 	out->slots = slots;
 }
 
-/** Cut the first word off *@rest. Returns whether there was one. */
-static bool cut_word(struct str *rest, struct str *word) {
-	*rest = str_trim(*rest);
-	size_t end = 0;
-	while (end < rest->len && rest->p[end] != ' ' && rest->p[end] != '\t') {
-		end++;
-	}
-	*word = (struct str){rest->p, end};
-	*rest = str_from(*rest, end);
-	return end > 0;
-}
-
 /** Whether @name is an IPv6 address without brackets: several colons, and no byte that it cannot have. */
 static bool is_bare_ipv6(struct str name) {
 	size_t end = str_find(name, '%'), colons = 0;
@@ -134,7 +122,7 @@ static int read_colon(struct node *line) {
 /** Read the words after the name in a file of any form. Returns 0; -EINVAL. */
 static int read_words(struct str rest, struct node *line) {
 	struct str word;
-	while (cut_word(&rest, &word)) {
+	while (str_word(&rest, &word)) {
 		if (str_starts(word, STR("slots=")) && !line->whole) {
 			line->whole = true;
 			if (slots_read(str_from(word, 6), &line->slots) < 0) {
@@ -154,12 +142,12 @@ static int read_words(struct str rest, struct node *line) {
 /** Read @text, which is not blank. Returns 0; -EINVAL. */
 static int read_line(struct str text, enum nodefile_form form, struct node *line) {
 	struct str word;
-	cut_word(&text, &line->name);
+	str_word(&text, &line->name);
 	switch (form) {
 	case NODEFILE_NAMES:
-		return cut_word(&text, &word) ? -EINVAL : 0;
+		return str_word(&text, &word) ? -EINVAL : 0;
 	case NODEFILE_COUNTS:
-		cut_word(&text, &word);
+		str_word(&text, &word);
 		return slots_read(word, &line->slots);
 	case NODEFILE_ANY:
 		break;

@@ -196,7 +196,7 @@ static void put_value(const struct input *in, struct str name, uint32_t i, struc
 	text->numbered = true;
 	buf_put(out, pod.prefix);
 	buf_putu(out, i);
-	buf_put(out, pod.suffix);
+	buf_put(out, (struct str){pod.suffix.p, str_find(pod.suffix, ':')});
 }
 
 /** Append *@rest, up to @end, with the values of what is in braces. */

@@ -36,7 +36,8 @@
  *
  * A value with braces is a text: "{ACME_JOB}-{i}.{ACME_DOMAIN}". Braces are replaced by the value
  * of the variable, {i} by the number of the node from 0, {hostname} by this machine's name, and
- * {A#i} by the name of a pod in A with number i. Braces may be inside braces: "{ACME_HOST_{i}}".
+ * {A#i} by the name of a pod in A with number i, without a port. Braces may be inside braces:
+ * "{ACME_HOST_{i}}".
  */
 
 #include "cluster/cluster.h"

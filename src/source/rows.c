@@ -3,7 +3,6 @@
 /** Managers that need only a row, in the language of row.h, by the documentation of each. */
 
 #include "cluster/source.h"
-#include "source/batch.h"
 #include "source/pods.h"
 #include "source/row.h"
 
@@ -66,7 +65,6 @@ const struct source source_lepton = {
 const struct source source_ngc = {
 	.name = "ngc",
 	.about = "NGC Base Command job of several replicas",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "node-rank!=NGC_ARRAY_INDEX nnodes!=NGC_ARRAY_SIZE master-addr!=NGC_MASTER_ADDR "
 	       "nproc-per-node=NGC_GPUS_PER_NODE job=NGC_JOB_ID",
 };
@@ -83,7 +81,6 @@ const struct source source_ngc = {
 const struct source source_sensecore = {
 	.name = "sensecore",
 	.about = "SenseCore PyTorch job",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "node-rank!=SENSECORE_PYTORCH_NODE_RANK nnodes!=SENSECORE_PYTORCH_NNODES "
 	       "master-addr?=MASTER_ADDR master-port?=MASTER_PORT "
 	       "nproc-per-node=SENSECORE_ACCELERATE_DEVICE_COUNT",
@@ -125,7 +122,6 @@ const struct source source_volcengine = {
 const struct source source_arnold = {
 	.name = "arnold",
 	.about = "ByteDance's Arnold or Merlin job",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=ARNOLD_WORKER_0_HOST nnodes!=ARNOLD_WORKER_NUM|ARNOLD_NUM "
 	       "node-rank!=ARNOLD_ID master-port?=ARNOLD_WORKER_0_PORT "
 	       "nproc-per-node=ARNOLD_WORKER_GPU",
@@ -213,7 +209,6 @@ const struct source source_metaflow = {
 	.name = "metaflow",
 	.about = "Metaflow step on several nodes (@parallel)",
 	.leaves = "JOB_COMPLETION_INDEX, which is 0 on each node",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "nnodes!=MF_WORLD_SIZE|MF_PARALLEL_NUM_NODES "
 	       "node-rank!=MF_CONTROL_INDEX|MF_WORKER_REPLICA_INDEX+1|MF_PARALLEL_NODE_INDEX "
 	       "master-addr!=MF_MASTER_ADDR|MF_PARALLEL_MAIN_IP master-port?=MF_MASTER_PORT",
@@ -356,7 +351,6 @@ const struct source source_ascend = {
 	.name = "ascend",
 	.about = "PyTorch job of the Ascend operator (MindX)",
 	.leaves = "LOCAL_RANK=0, in a pod with one NPU: it looks the same as a rank's",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "nproc-per-node!=LOCAL_WORLD_SIZE node-rank!=RANK master-addr!=MASTER_ADDR "
 	       "with=LOCAL_RANK:0,1* "
 	       "nnodes=WORLD_SIZE/LOCAL_WORLD_SIZE master-port?=MASTER_PORT",
@@ -377,7 +371,6 @@ const struct source source_googlebatch = {
 	.name = "googlebatch",
 	.about = "Google Batch job, a task on each of several machines",
 	.leaves = "BATCH_HOSTS_FILE, whose order is not documented; BATCH_TASK_INDEX",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=BATCH_MAIN_NODE_HOSTNAME nnodes!=BATCH_NODE_COUNT "
 	       "node-rank!=BATCH_NODE_INDEX with?=BATCH_TASK_COUNT:{BATCH_NODE_COUNT} "
 	       "job=BATCH_JOB_UID",
@@ -422,7 +415,6 @@ const struct source source_pbs = {
 	.name = "pbs",
 	.about = "PBS and Torque jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "PBS_NODENUM: stale after ssh; PBS_TASKNUM",
-	.lacks = BATCH_LACKS,
 	.row = "job!=PBS_JOBID hostfile!=PBS_NODEFILE slots batch",
 };
 
@@ -440,7 +432,6 @@ const struct source source_cobalt = {
 	.name = "cobalt",
 	.about = "Cobalt jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "COBALT_PARTNAME, COBALT_PARTSIZE: they describe a partition, not always the job's nodes",
-	.lacks = BATCH_LACKS,
 	.row = "job!=COBALT_JOBID hostfile!=COBALT_NODEFILE batch",
 };
 
@@ -456,7 +447,6 @@ const struct source source_cobalt = {
 const struct source source_loadleveler = {
 	.name = "loadleveler",
 	.about = "LoadLeveler jobs: the script, and mpirun or mpiexec in it",
-	.lacks = BATCH_LACKS,
 	.row = "hostfile!=LOADL_HOSTFILE job=LOADL_STEP_ID slots batch",
 };
 
@@ -470,7 +460,6 @@ const struct source source_loadleveler = {
 const struct source source_oar = {
 	.name = "oar",
 	.about = "OAR jobs: the script, and mpirun in it",
-	.lacks = BATCH_LACKS,
 	.row = "job!=OAR_JOB_ID hostfile!=OAR_NODEFILE slots batch",
 };
 
@@ -486,7 +475,6 @@ const struct source source_pjm = {
 	.name = "pjm",
 	.about = "Fujitsu PJM jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "PJM_NODE, PJM_MPI_PROC: what the job asked for",
-	.lacks = BATCH_LACKS,
 	.row = "job!=PJM_JOBID hostfile!=PJM_O_NODEINF batch",
 };
 
@@ -506,7 +494,6 @@ const struct source source_plain = {
 	.name = "plain",
 	.about = "nodes given by MASTER_ADDR and NODE_RANK: RunPod, MosaicML, jobs made by hand",
 	.leaves = "WORLD_SIZE, RANK: of processes; a range in NNODES; ranks of a launcher",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "node-rank#=NODE_RANK nnodes#=NNODES|NUM_NODES|NODE_COUNT "
 	       "master-addr!=MASTER_ADDR without=LOCAL_RANK "
 	       "with?=NUM_NODES:{NNODES|NUM_NODES} with?=NODE_COUNT:{NNODES|NUM_NODES|NODE_COUNT} "
@@ -564,7 +551,6 @@ const struct source source_nomad = {
 const struct source source_beaker = {
 	.name = "beaker",
 	.about = "Beaker experiment, replicas with a leader",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=BEAKER_LEADER_REPLICA_HOSTNAME node-rank!=BEAKER_REPLICA_RANK "
 	       "nnodes!=BEAKER_REPLICA_COUNT nproc-per-node=BEAKER_ASSIGNED_GPU_COUNT "
 	       "job=BEAKER_EXPERIMENT_ID",
@@ -581,7 +567,6 @@ const struct source source_beaker = {
 const struct source source_baseten = {
 	.name = "baseten",
 	.about = "Baseten training job",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=BT_LEADER_ADDR node-rank!=BT_NODE_RANK nnodes!=BT_GROUP_SIZE "
 	       "nproc-per-node=BT_NUM_GPUS job=BT_TRAINING_JOB_ID",
 };
@@ -655,7 +640,6 @@ const struct source source_tione = {
 const struct source source_rbg = {
 	.name = "rbg",
 	.about = "RoleBasedGroup (RBG), leader and workers",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=RBG_LWP_LEADER_ADDRESS node-rank!=RBG_LWP_WORKER_INDEX "
 	       "nnodes!=RBG_LWP_GROUP_SIZE",
 };
@@ -672,7 +656,6 @@ const struct source source_rbg = {
 const struct source source_kthena = {
 	.name = "kthena",
 	.about = "Kthena ModelServing, the pods of a role",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "master-addr!=ENTRY_ADDRESS node-rank#=WORKER_INDEX nnodes#=GROUP_SIZE",
 };
 
@@ -710,7 +693,6 @@ const struct source source_hyperqueue = {
 	.about = "HyperQueue task on several nodes",
 	.leaves = "SLURM_*, PBS_*: of the job that HyperQueue's worker runs in; after an srun of your own, "
 		  "pass --cluster=slurm",
-	.lacks = BATCH_LACKS,
 	.row = "hostfile!=HQ_HOST_FILE|HQ_NODE_FILE job!=HQ_JOB_ID batch",
 };
 
@@ -726,7 +708,6 @@ const struct source source_hyperqueue = {
 const struct source source_vessl = {
 	.name = "vessl",
 	.about = "VESSL distributed experiment",
-	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.row = "nproc-per-node!=NUM_TRAINERS node-rank#=RANK nnodes#=NUM_NODES master-addr!=MASTER_ADDR "
 	       "without=WORLD_SIZE|LOCAL_RANK|NODE_RANK master-port?=MASTER_PORT",
 	.nodes_only = true,

@@ -19,7 +19,6 @@
 
 #include "base/num.h"
 #include "cluster/hostlist.h"
-#include "source/tasks_per_node.h"
 
 #include <errno.h>
 

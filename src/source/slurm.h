@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/**
- * Shared by the parts of Slurm: a step (slurm.c, slurm_step.c, slurm_layout.c) and an allocation
- * (slurm_allocation.c).
- */
+/** Shared by the parts of Slurm: a step (slurm.c and others), and an allocation (slurm_allocation.c). */
 
 #include "cluster/source.h"
 
@@ -15,6 +12,13 @@
  * was submitted.
  */
 bool slurm_in_step(const struct env *env);
+
+/**
+ * Read Slurm's counts of tasks per node, "2(x3),1", into *@out, an array of @nnodes: 2, 2, 2, 1. @what
+ * names the variable, for messages. Returns 0; -EINVAL for another form, or another number of counts.
+ */
+int tasks_per_node_read(struct arena *arena, const char *what, struct str text, uint32_t nnodes,
+			const uint32_t **out, struct err *err);
 
 /** An inner launcher may use all nodes of the job, not only those of the step. */
 #define SLURM_JOB_HOSTS READS("SLURM_JOB_NODELIST", "SLURM_STEP_NODELIST")

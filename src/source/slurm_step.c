@@ -16,39 +16,37 @@
 
 #include "base/num.h"
 #include "cluster/hostlist.h"
-#include "source/tasks_per_node.h"
 
 /** Larger ids belong to batch scripts, interactive steps and extern steps. */
 #define REAL_STEP_MAX 0xfffffff0u
 
+/** The hosts of @list; none if it is NULL or no host list. */
+static struct hosts expand(struct arena *arena, const char *list) {
+	struct hosts hosts = {0};
+	struct err unused;
+	hostlist_expand(arena, "", str_of(list), &hosts, &unused);
+	return hosts;
+}
+
 /** Whether @counts has a count for each host of @list. */
 static bool counts_fit(struct arena *arena, const char *list, const char *counts) {
-	struct hosts hosts;
 	struct err unused;
 	const uint32_t *tasks;
-	return list && hostlist_expand(arena, "", str_of(list), &hosts, &unused) == 0 &&
-	       tasks_per_node_read(arena, "", str_of(counts), hosts.n, &tasks, &unused) == 0;
+	uint32_t n = expand(arena, list).n;
+	return n && tasks_per_node_read(arena, "", str_of(counts), n, &tasks, &unused) == 0;
 }
 
 /** Whether the first or last host of the step is not one of the job's. */
 static bool is_outside(struct arena *arena, const char *step, const char *job) {
-	struct hosts inner, outer;
-	struct err unused;
-	if (hostlist_expand(arena, "", str_of(step), &inner, &unused) < 0 || inner.n == 0 ||
-	    hostlist_expand(arena, "", str_of(job), &outer, &unused) < 0) {
-		return false;
-	}
-	return hosts_find(&outer, hosts_at(&inner, 0)) == outer.n ||
-	       hosts_find(&outer, hosts_at(&inner, inner.n - 1)) == outer.n;
+	struct hosts inner = expand(arena, step), outer = expand(arena, job);
+	return inner.n && outer.n &&
+	       (hosts_find(&outer, hosts_at(&inner, 0)) == outer.n ||
+		hosts_find(&outer, hosts_at(&inner, inner.n - 1)) == outer.n);
 }
 
 /** Whether @name is a host of @list, but not the first. */
 static bool is_later(struct arena *arena, const char *list, struct str name) {
-	struct hosts hosts;
-	struct err unused;
-	if (hostlist_expand(arena, "", str_of(list), &hosts, &unused) < 0) {
-		return false;
-	}
+	struct hosts hosts = expand(arena, list);
 	uint32_t place = hosts_find_loosely(&hosts, name);
 	return place > 0 && place < hosts.n;
 }
@@ -60,14 +58,11 @@ static bool is_later(struct arena *arena, const char *list, struct str name) {
  */
 static bool counts_are_preserved(const struct env *env, const char *step) {
 	uint32_t rank = 0, size = 0;
-	struct hosts hosts;
-	struct err unused;
+	struct hosts hosts = expand(env->arena, step);
 	num_read_u32(str_of(env_value(env, "SLURM_PROCID")), &rank);
 	num_read_u32(str_of(env_value(env, "SLURM_STEP_NUM_TASKS")), &size);
 	struct str submitter = str_of(env_value(env, "SLURM_SUBMIT_HOST"));
-	return (rank > 0 || size > 1) &&
-	       hostlist_expand(env->arena, "", str_of(step), &hosts, &unused) == 0 &&
-	       hosts_find_loosely(&hosts, submitter) == hosts.n;
+	return (rank > 0 || size > 1) && hosts_find_loosely(&hosts, submitter) == hosts.n;
 }
 
 /**

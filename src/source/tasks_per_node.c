@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "source/tasks_per_node.h"
+#include "source/slurm.h"
 
 #include "base/num.h"
 

@@ -52,11 +52,10 @@ static void merge_containers(struct input *in, struct placement *out) {
 /** Read several slices: the number of the other slices' hosts is known, but not their names. */
 static int read_slices(struct input *in, struct placement *out, uint32_t slices, struct err *err) {
 	uint32_t slice, workers = out->hosts.n;
-	uint16_t megascales_own;
 	const char *master = "";
 	int r = need_u32(in, SLICE, SLICES, &slice, err);
 	r = r < 0 ? r : need_value(in, MASTER, SLICES, &master, err);
-	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, &megascales_own, err);
+	r = r < 0 ? r : endpoint_read(MASTER, str_of(master), &out->master_addr, NULL, err);
 	if (r == 0 && slices > HOSTS_MAX / workers) {
 		return err_set(err, EINVAL, SLICES "=%u, with %u hosts each, is too large", slices, workers);
 	}

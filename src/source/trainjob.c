@@ -24,10 +24,17 @@
  * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer.
  */
 
-#include "base/num.h"
 #include "cluster/endpoint.h"
 #include "cluster/source.h"
 #include "source/pods.h"
+#include "source/row.h"
+
+#define TORCH \
+	"nnodes=PET_NNODES node-rank=PET_NODE_RANK hosts={PET_MASTER_ADDR#i} " \
+	"master-port?=PET_MASTER_PORT nproc-per-node=PET_NPROC_PER_NODE"
+#define JAX \
+	"nnodes=JAX_NUM_PROCESSES node-rank=JAX_PROCESS_ID hosts={JAX_COORDINATOR_ADDRESS#i} " \
+	"master-port?=JAX_COORDINATOR_ADDRESS:*:*"
 
 /** Whether @host is "JOB-node-0-0.JOB". */
 static bool is_first_node(struct str host) {
@@ -42,10 +49,9 @@ static bool is_first_node(struct str host) {
 
 static bool is_master(const struct input *in, const char *name) {
 	struct str host;
-	uint16_t port;
 	struct err err;
 	const char *value = env_value(in->env, name);
-	return value && endpoint_read(name, str_of(value), &host, &port, &err) == 0 && is_first_node(host);
+	return value && endpoint_read(name, str_of(value), &host, NULL, &err) == 0 && is_first_node(host);
 }
 
 static const char *trainjob_detect(const struct input *in) {
@@ -58,37 +64,9 @@ static const char *trainjob_detect(const struct input *in) {
 		       : NULL;
 }
 
-/** Derive the names of all nodes from the name of the first. */
-static int name_nodes(struct input *in, const char *from, struct str first, uint32_t n, struct placement *out,
-		      struct err *err) {
-	struct pod_name pod;
-	struct buf names = BUF(in->arena);
-	uint32_t empty;
-	pod_read(first, &pod);
-	pods_put(&names, pod.prefix, 0, n, pod.suffix);
-	out->hosts_from = from;
-	return hosts_split(in->arena, from, buf_text(&names), ',', &out->hosts, &empty, err);
-}
-
 static int trainjob_read(struct input *in, struct placement *out, struct err *err) {
-	bool torch = strcmp(trainjob_detect(in), "PET_MASTER_ADDR") == 0;
-	const char *nnodes_from = torch ? "PET_NNODES" : "JAX_NUM_PROCESSES";
-	const char *master_from = torch ? "PET_MASTER_ADDR" : "JAX_COORDINATOR_ADDRESS";
-	struct str first;
-	uint32_t n = 0;
-	out->node_rank_from = torch ? "PET_NODE_RANK" : "JAX_PROCESS_ID";
-	out->port_from = torch ? "PET_MASTER_PORT" : master_from;
-	int r = need_nnodes(in, nnodes_from, master_from, &n, err);
-	r = r < 0 ? r : need_u32(in, out->node_rank_from, nnodes_from, &out->node_rank, err);
-	r = r < 0 ? r : check_below(out->node_rank_from, out->node_rank, nnodes_from, n, err);
-	r = r < 0 ? r
-		  : endpoint_read(master_from, str_of(env_get(in->env, master_from)), &first, &out->port,
-				  err);
-	if (r == 0 && torch) {
-		r = read_port(in, out->port_from, &out->port, err);
-		num_read_u32(str_of(env_value(in->env, "PET_NPROC_PER_NODE")), &out->nproc_per_node);
-	}
-	return r < 0 ? r : name_nodes(in, nnodes_from, first, n, out, err);
+	const char *by = trainjob_detect(in);
+	return row_read(in, strcmp(by, "PET_MASTER_ADDR") == 0 ? TORCH : JAX, by, out, err);
 }
 
 const struct source source_trainjob = {

@@ -238,9 +238,8 @@ static bool is_some_pod(const struct input *in, struct str self) {
 	for (uint32_t i = 0; i < in->env->n; i++) {
 		struct hosts hosts;
 		struct err unused;
-		uint32_t empty;
 		if (read_task_name(&in->env->entries[i], "_HOSTS", &task) &&
-		    hosts_split(in->arena, HOSTS, task.list, ',', &hosts, &empty, &unused) == 0 &&
+		    hosts_split(in->arena, HOSTS, task.list, ',', &hosts, NULL, &unused) == 0 &&
 		    hosts_find_loosely(&hosts, self) < hosts.n) {
 			return true;
 		}

@@ -109,7 +109,7 @@ static struct cJSON *read_json(struct buf *out) {
 static void check_format(struct session *s, const struct format *format) {
 	struct buf out = BUF(&s->arena);
 	uint32_t n = 0;
-	buf_puts(&out, format->head ? format->head : "");
+	buf_puts(&out, format->head);
 	for (uint32_t i = 0; i < s->env.n; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
 		struct str name = env_entry_name(entry), value = str_of(env_entry_value(entry));
@@ -118,15 +118,15 @@ static void check_format(struct session *s, const struct format *format) {
 			format->put(&out, name, value, n++);
 		}
 	}
-	buf_puts(&out, format->tail ? format->tail : "");
-	if (format == &format_shell) {
+	buf_puts(&out, format->tail);
+	if (format == format_find("shell")) {
 		check_shell(buf_str(&out));
-	} else if (format == &format_json) {
+	} else if (format == format_find("json")) {
 		struct cJSON *json = read_json(&out);
 		HOLDS(cJSON_GetArraySize(json) == (int)n);
 		cJSON_Delete(json);
 	} else {
-		const char end = format == &format_null ? '\0' : '\n';
+		const char end = format == format_find("null") ? '\0' : '\n';
 		uint32_t ends = 0;
 		for (size_t i = 0; i < out.len; i++) {
 			ends += out.p[i] == end;
@@ -218,8 +218,8 @@ static void check_session(struct session *s) {
 		check_hosts(&s->arena, &s->flow.cluster.place.hosts);
 		check_tf_config(s);
 	}
-	for (size_t i = 0; formats[i]; i++) {
-		check_format(s, formats[i]);
+	for (const struct format *format = formats; format->name; format++) {
+		check_format(s, format);
 	}
 	check_explained(s);
 	struct str file = s->flow.derivation.hostfile.text;

@@ -5,7 +5,7 @@
  * that are accepted can be written again, and are then read as the same.
  */
 
-#include "source/tasks_per_node.h"
+#include "source/slurm.h"
 
 #include "base/buf.h"
 #include "base/num.h"
