@@ -129,7 +129,7 @@ static void check_values(void) {
 	check_value("R=w IP_w_0=a IP_w_1=b", "{IP_{R}_{i}}", 1, "IP_w_1=b");
 	check_value("R=w IP_w_0=a", "{IP_{R}_{i}}", 1, "IP_w_1=-");
 	check_value("IP_w_0=a", "{IP_{R}_{i}}", 0, "R=-");
-	check_value("A=job-worker-0.svc:1", "{A#i}", 12, "A=job-worker-12.svc:1");
+	check_value("A=job-worker-0.svc:1", "{A#i}", 12, "A=job-worker-12.svc");
 	check_value("A=job", "{A#i}", 0, "A=-");
 	check_value("", "{hostname}", 0, "{hostname}=me-1.svc");
 	check_value("A=1", "{A", 0, "A=1");
