@@ -15,6 +15,7 @@
 
 static void handle_signal(struct supervisor *in, siginfo_t *info) {
 	if (observe(in->plan.observer, EVENT_SIGNAL, info->si_signo, 0)) {
+		why_told(in, info);
 		return;
 	}
 	if (info->si_signo == SIGCHLD) {

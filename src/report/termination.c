@@ -24,18 +24,18 @@ static void read_proc(int pid, const char *file, char *text, size_t size) {
 }
 
 /**
- * Whether our words are not the container's last: another distinit above us has started the program, or we
- * came into a running container from outside, as a probe or "kubectl exec". Our parents then end at one that
- * the container does not see. In a pod whose containers share their processes this is so for each of them;
- * PID 1 is in another control group there.
+ * Whether our words are not the container's last: another distinit above us has started the program (not with
+ * @outside), or we came into a running container from outside, as a probe or "kubectl exec". Our parents then
+ * end at one that the container does not see. In a pod whose containers share their processes this is so for
+ * each of them; PID 1 is in another control group there.
  */
-static bool is_apart(void) {
+static bool is_apart(bool outside) {
 	char stat[1024], first[sizeof(stat)];
 	for (int pid = getpid(); pid != 0;) {
 		read_proc(pid, "stat", stat, sizeof(stat));
 		const char *end = strrchr(stat, ')');
 		if (pid != getpid() && strstr(stat, "(distinit)")) {
-			return true;
+			return !outside;
 		}
 		if (pid == 1 || !end || strlen(end) < 5) {
 			return false;
@@ -47,12 +47,18 @@ static bool is_apart(void) {
 	return strcmp(stat, first) == 0;
 }
 
+bool joins_another(void) {
+	char first[1024];
+	read_proc(1, "stat", first, sizeof(first));
+	return strstr(first, "(distinit)") && is_apart(true);
+}
+
 void termination_log(struct access *access, const char *path, struct str line, bool if_empty) {
 	const struct setting file = {path, "the termination log", BY_MANAGER};
 	struct stat info;
 	struct err ignored;
 	bool is_pods = strcmp(path, TERMINATION_LOG) == 0;
-	if (is_pods && is_apart()) {
+	if (is_pods && is_apart(false)) {
 		return;
 	}
 	// An option that is wrong ends us before anything is known of the program. Kubernetes made this

@@ -18,3 +18,6 @@
  * A failure changes nothing for the job, so there is none.
  */
 void termination_log(struct access *access, const char *path, struct str line, bool if_empty);
+
+/** Whether we came into a running container from outside, and another distinit is its first process. */
+bool joins_another(void);

@@ -222,6 +222,44 @@ kill_worker() {
 	[[ $(cat 0.out 1.out 2.out) == $'TERM\nTERM\nTERM' ]]
 }
 
+@test "together: who gets TERM after the word of another has been told to end: it says so, and told:143 is for its 0, too" {
+	local rank
+	OPTIONS+=(--map-exit=told:143)
+	for rank in 0 1 2; do works "$rank" 'trap "sleep 0.5; exit 0" TERM;'; done
+	running 0 1 2
+	kill -TERM "${PIDS[1]}"
+	said 0 '*told to end: SIGTERM; ending'
+	said 2 '*told to end: SIGTERM; ending'
+	kill -TERM "${PIDS[0]}" "${PIDS[2]}"
+	ended 143 0 1 2
+	for rank in 0 1 2; do
+		grep -E 'warning: sh ended after .*: exit status 0, [0-9.]+s after SIGTERM from ' "$rank.err"
+	done
+}
+
+@test "together: what comes into a pod whose roll call is over cannot be asked to join by the pod's variables" {
+	requires unshare nsenter pgrep
+	local inside=(env -i PATH="$PATH" DISTINIT_JOB="$JOB" DISTINIT_TOGETHER=1 DISTINIT_HOSTS=h0,h1 DISTINIT_NODE_RANK=1 "$DISTINIT") outer init
+	HOSTS=h0,h1
+	works 0
+	nsenter --net --mount --wd --target "$ROOM" unshare --pid --fork --kill-child --mount-proc "${inside[@]}" --hostname=h1 -- sh -c 'touch running.1; exec sleep 100' 3>&- &
+	outer=$!
+	running 0 1
+	init=$(pgrep -P "$outer")
+	pod() {
+		invoke nsenter --target "$init" --pid --mount --net --wd="$PWD" "$@"
+	}
+	soon 1000 pod sh -c '"$@"; exit "$?"' - "${inside[@]}" --wait=10s -- true
+	[[ $status -eq 125 && $stderr == 'distinit: error: DISTINIT_TOGETHER: a process of this node is in the job already, '*'--options-from=command-line' ]]
+	pod "${inside[@]}" --options-from=command-line -- echo started
+	[[ $status -eq 0 && $output == started ]]
+	# A program that the pod's own starts may call another roll, and so may the command line.
+	pod "${inside[@]}" --together --wait=100ms -- true
+	[[ $status -eq 124 ]]
+	kill -TERM "$init"
+	wait "$outer" || true
+}
+
 @test "together: the master's program is one like the others" {
 	member 0 -- sh -c 'until [ -e running.2 ] && [ -e running.1 ]; do sleep 0.02; done; exit 7'
 	works 1
