@@ -199,10 +199,11 @@ static int find_place(struct session *s, struct roll_call *call, struct err *err
 	const struct cluster *c = &s->flow.cluster;
 	const char *elastic = elastic_nodes(s);
 	if (!s->settings.given[s->together ? OPT_TOGETHER : OPT_FOR] && joins_another()) {
-		return err_set(err, EEXIST,
-			       "%s: a process of this node is in the job already, distinit as PID 1; to start "
-			       "a program beside it: --options-from=command-line",
-			       asked_by(s));
+		return err_set(
+			err, EEXIST,
+			"%s: a process of this node is in the job already, distinit as PID 1; to start "
+			"a program beside it: --options-from=command-line",
+			asked_by(s));
 	}
 	bool tasks = c->scope == SCOPE_TASK;
 	call->rank = tasks ? c->task.rank : cluster_rendezvous_rank(c);

@@ -20,12 +20,13 @@ load ../rollcall/binder
 	cat >store.py <<-'END'
 		import os, time
 		from torch.distributed import TCPStore
-		store = TCPStore("127.0.0.1", 29500, None, True, wait_for_workers=False)
+		more = {"use_libuv": False} if "use_libuv" in TCPStore.__init__.__doc__ else {}
+		store = TCPStore("127.0.0.1", 29500, None, True, wait_for_workers=False, **more)
 		store.set("a", "b")
 		open("store-up", "w").close()
 		while not os.path.exists("ask"):
 		    time.sleep(0.05)
-		other = TCPStore("127.0.0.1", 29500, None, False, wait_for_workers=False)
+		other = TCPStore("127.0.0.1", 29500, None, False, wait_for_workers=False, **more)
 		print(other.get("a").decode(), store.get("a").decode(), flush=True)
 	END
 	in_room "$PYTHON" store.py >answer 3>&- &

@@ -30,10 +30,9 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 
 @test "frameworks: Open MPI starts its ranks where the host file says" {
 	requires_program mpirun.openmpi
+	openmpi_words
 	launch on_main1 PET_NPROC_PER_NODE=2 "${HOSTFILE[@]}" --hostfile-output="$FILE" -- \
-		mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca oob_tcp_if_include lo \
-		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
-		"${TELL[@]}"
+		"${OPENMPI[@]}" "${BY_SSH[@]}" "${TELL[@]}"
 	same "the host file" $'main1 slots=2\nsub1 slots=2' "$(<"$FILE")"
 	# No -np: as many ranks as there are slots.
 	same "the number of ranks" 4 "$ranks"
@@ -42,10 +41,9 @@ HOSTFILE=("$DISTINIT" --frameworks=mpi)
 
 @test "frameworks: Open MPI goes by the nodes alone where nobody counts slots" {
 	requires_program mpirun.openmpi
+	openmpi_words
 	launch on_main1 "${HOSTFILE[@]}" --hostfile-output="$FILE" -- \
-		mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca oob_tcp_if_include lo \
-		--mca btl_tcp_if_include lo --mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1 \
-		-np 2 --map-by node "${TELL[@]}"
+		"${OPENMPI[@]}" "${BY_SSH[@]}" -np 2 --map-by node "${TELL[@]}"
 	same "the number of ranks" 2 "$ranks"
 	hosts_are main1 sub1
 }

@@ -113,6 +113,23 @@ remains() {
 	done
 }
 
+# openmpi_words: sets $OPENMPI and $BY_SSH, the beginning of a command. Everything is by the loopback, as all machines have but that;
+# virtual-node stands in for ssh. From version 5 on, PRRTE starts the ranks; it refuses the loopback, and to bind more of them than
+# there are processors.
+openmpi_words() {
+	OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca btl_tcp_if_include lo)
+	case $(mpirun.openmpi --version 2>/dev/null) in
+	*') '[1-4].*)
+		OPENMPI+=(--mca oob_tcp_if_include lo)
+		BY_SSH=(--mca plm_rsh_agent "$PROGRAMS/virtual-node" --mca plm_rsh_no_tree_spawn 1)
+		;;
+	*)
+		OPENMPI+=(--bind-to none)
+		BY_SSH=(--prtemca plm_ssh_agent "$PROGRAMS/virtual-node" --prtemca plm_ssh_no_tree_spawn 1)
+		;;
+	esac
+}
+
 # --- what ranks say ---------------------------------------------------------------------------------
 
 # fail MESSAGE: with all that the launcher printed.

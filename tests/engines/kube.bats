@@ -321,11 +321,13 @@ play_rendered() {
 
 # --- what goes wrong --------------------------------------------------------------------------------
 
-# action STATUS: what the rules of failure-policy.yaml do with it: in the container, else in the job.
+# action STATUS: what the rules of failure-policy.yaml do with it: in the container, whose are comments there, else in the job.
 action() {
 	"$PYTHON" - "$EXAMPLES/failure-policy.yaml" "$1" <<-'END'
-		import sys, yaml
-		status, (_, job) = int(sys.argv[2]), yaml.safe_load_all(open(sys.argv[1]))
+		import re, sys, yaml
+		text, found = re.subn(r"(?m)^( +)# (?=restartPolicy|  -|    exitCodes)", r"\1", open(sys.argv[1]).read())
+		assert found == 4
+		status, (_, job) = int(sys.argv[2]), yaml.safe_load_all(text)
 		container, = job["spec"]["template"]["spec"]["containers"]
 		def first(rules, key):
 		    for rule in rules:
@@ -355,15 +357,20 @@ played_with() {
 	meet $INDEXED "train.py"
 }
 
+@test "kube: success-policy.yaml, with its sidecar" {
+	play success-policy.yaml
+	meet $INDEXED "train.py"
+}
+
 @test "kube: failure-policy.yaml: what fails by itself counts, and says so" {
 	played_with 's/DISTINIT_TOGETHER/DISTINIT_INIT/; s/value: workers/value: "1"/; s/DISTINIT_WAIT/OTHER/; s/args: .*/args: [sh, -c, exit 7]/'
 	same "the rules" "Count Count" "$(action "$code")"
 	[[ $output == *'distinit: warning: sh ended after '*': exit status 7' ]] || fail "it does not say why"
 }
 
-@test "kube: failure-policy.yaml: a master that does not come starts again, a mistake ends the job" {
+@test "kube: failure-policy.yaml: a master that does not come counts, a mistake ends the job" {
 	played_with 's/value: 10m/value: 1s/'
-	same "the rules for $code" "Restart Ignore" "$(action "$code")"
+	same "the rules for a master that never comes" "124 Count Count" "$code $(action "$code")"
 	played_with 's/DISTINIT_WAIT/DISTINIT_HOSTS/'
 	same "the status of a mistake" 125 "$code"
 	same "its rules" "Count FailJob" "$(action "$code")"

@@ -116,7 +116,7 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 
 # requeue WORDS...: the example, in which distinit runs these words. What it prints is in the file "out".
 requeue() {
-	sed -e "s|distinit --together=workers --wait=10m -- torchrun /app/train.py|$DISTINIT $*|" \
+	sed -e "s|distinit --together=workers --wait=10m --map-exit=told:143 -- torchrun /app/train.py|$DISTINIT $*|" \
 		"$BATS_TEST_DIRNAME/../../examples/slurm/requeue.sbatch" >"$BATS_TEST_TMPDIR/requeue"
 	grep -q "$DISTINIT" "$BATS_TEST_TMPDIR/requeue"
 	login sbatch --parsable --chdir="$BATS_TEST_TMPDIR" --output="$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/requeue"
@@ -155,6 +155,17 @@ shows() {
 	job=$(requeue --together --map-exit=123:0 --wait=20s -- sh -c "$script")
 	eventually shows "$job" ExitCode=7:0
 	shows "$job" Restarts=0
+}
+
+@test "slurm: requeue.sbatch: who is preempted, saves and ends with 0, is queued again" {
+	local job save="'trap \"sleep 0.3; exit 0\" TERM; touch run.\$SLURM_PROCID; while :; do sleep 0.1; done'"
+	job=$(requeue --together=workers --map-exit=told:143 --wait=20s -- sh -c "$save")
+	eventually test -e "$BATS_TEST_TMPDIR/run.0" -a -e "$BATS_TEST_TMPDIR/run.1"
+	# What Slurm sends at the beginning of a partition's GraceTime.
+	login scancel --signal=TERM "$job"
+	eventually grep -qs 'queued again after exit status 143' "$BATS_TEST_TMPDIR/out"
+	eventually shows "$job" Restarts=1
+	login scancel "$job"
 }
 
 @test "slurm: requeue.sbatch: what fails by itself, or by a mistake, is not queued again" {
