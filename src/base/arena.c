@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +122,15 @@ void *arena_array(struct arena *arena, size_t count, size_t size) {
 		bytes = SIZE_MAX;
 	}
 	return arena_alloc(arena, bytes);
+}
+
+void *arena_more(struct arena *arena, void *list, uint32_t n, uint32_t *cap, size_t size) {
+	if (n < *cap) {
+		return list;
+	}
+	*cap = *cap ? *cap * 2 : 16;
+	void *more = arena_array(arena, *cap, size);
+	return n ? memcpy(more, list, n * size) : more;
 }
 
 int arena_extend(struct arena *arena, void *at, size_t old, size_t size) {

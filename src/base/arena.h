@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena {
 	/** The free bytes: from `next` up to `end`. */
@@ -43,6 +44,12 @@ void *arena_alloc(struct arena *arena, size_t size);
 
 /** Return @count elements of @size bytes, not cleared. An overflow counts as out of memory. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
+
+/**
+ * Make room for one more than @n elements of @size bytes in @list, which has room for *@cap (0: none).
+ * Returns @list, or a larger copy.
+ */
+void *arena_more(struct arena *arena, void *list, uint32_t n, uint32_t *cap, size_t size);
 
 /**
  * Grow the block at @at from @old to @size bytes in place. This works if it is the newest block and

@@ -4,22 +4,9 @@
 
 #include <errno.h>
 
-static void make_room(struct words *words) {
-	if (words->n < words->cap) {
-		return;
-	}
-	size_t cap = words->cap ? 2 * words->cap : 16;
-	char **at = arena_array(words->arena, cap, sizeof(*at));
-	if (words->n) {
-		memcpy(at, words->at, words->n * sizeof(*at));
-	}
-	words->at = at;
-	words->cap = cap;
-}
-
 /** Add @word. It is never written to, although execve() takes it without const. */
 static void add(struct words *words, char *word) {
-	make_room(words);
+	words->at = arena_more(words->arena, words->at, words->n, &words->cap, sizeof(*words->at));
 	words->at[words->n++] = word;
 }
 
@@ -45,8 +32,8 @@ void words_add_all(struct words *words, char *const more[]) {
 }
 
 char **words_vector(struct words *words) {
-	make_room(words);
-	words->at[words->n] = NULL;
+	add(words, NULL);
+	words->n--;
 	return words->at;
 }
 

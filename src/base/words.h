@@ -11,8 +11,8 @@ struct words {
 	struct arena *arena;
 	/** `n` words; room for `cap`. */
 	char **at;
-	size_t n;
-	size_t cap;
+	uint32_t n;
+	uint32_t cap;
 };
 
 #define WORDS(a) ((struct words){.arena = (a)})

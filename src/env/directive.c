@@ -101,18 +101,6 @@ static int check_size(struct str name, size_t value_len, struct err *err) {
 	return 0;
 }
 
-static void list_add(struct directives *list, struct directive directive) {
-	if (list->n == list->cap) {
-		struct directive *old = list->items;
-		list->cap = list->cap ? list->cap * 2 : 8;
-		list->items = arena_array(list->arena, list->cap, sizeof(*old));
-		if (list->n) {
-			memcpy(list->items, old, list->n * sizeof(*old));
-		}
-	}
-	list->items[list->n++] = directive;
-}
-
 /** Cut the separator off the name in @d, and check both. */
 static int check_parts(struct directive *d, size_t *column, struct err *err) {
 	enum takes takes = verbs[d->verb].takes;
@@ -178,7 +166,8 @@ int directive_parse(enum verb verb, struct str arg, const struct origin *by, str
 int directives_push(struct directives *list, const struct directive *d, struct err *err) {
 	int r = check_size(d->name, d->value.len, err);
 	if (r == 0) {
-		list_add(list, *d);
+		list->items = arena_more(list->arena, list->items, list->n, &list->cap, sizeof(*list->items));
+		list->items[list->n++] = *d;
 	}
 	return r;
 }

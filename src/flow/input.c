@@ -15,11 +15,6 @@ static int check_master(struct input *in, struct err *err) {
 	return r == 0 && port->value ? parse_port(port->from, port->value, &number, err) : r;
 }
 
-static int check_nnodes(const struct setting *nnodes, struct err *err) {
-	uint32_t number;
-	return nnodes->value ? parse_nnodes(nnodes->from, nnodes->value, &number, err) : 0;
-}
-
 /** A cluster that the user gives must be given once, without a manager. */
 static int check_told_hosts(const struct input *in, struct err *err) {
 	const struct {
@@ -47,14 +42,12 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 	return 0;
 }
 
-/** A wrong word is a wrong option, even if --lenient forgives a broken cluster. */
-static int check_read(const struct input *in, struct err *err) {
-	return in->read.value ? row_check(in->read.from, in->read.value, err) : 0;
-}
-
 int input_check(struct input *in, struct err *err) {
+	const struct setting *read = &in->read, *nnodes = &in->nnodes;
+	uint32_t number;
 	int r = check_told_hosts(in, err);
-	r = r < 0 ? r : check_read(in, err);
-	r = r < 0 ? r : check_nnodes(&in->nnodes, err);
+	// A wrong word is a wrong option, even if --lenient forgives a broken cluster.
+	r = r < 0 || !read->value ? r : row_check(read->from, read->value, err);
+	r = r < 0 || !nnodes->value ? r : parse_nnodes(nnodes->from, nnodes->value, &number, err);
 	return r < 0 ? r : check_master(in, err);
 }

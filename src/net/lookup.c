@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "net/confine.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,6 +19,19 @@
 
 // An answer is written as a whole.
 _Static_assert(sizeof(struct lookup_answer) <= PIPE_BUF, "one write to a pipe");
+
+void address_text(const struct address *address, char text[ADDRESS_TEXT]) {
+	bool v6 = address->any.sa_family == AF_INET6;
+	inet_ntop(v6 ? AF_INET6 : AF_INET, v6 ? (const void *)&address->v6.sin6_addr : &address->v4.sin_addr,
+		  text, ADDRESS_TEXT);
+}
+
+struct str address_bytes(const struct address *address) {
+	const struct in6_addr *v6 = &address->v6.sin6_addr;
+	const struct in_addr *v4 = &address->v4.sin_addr;
+	return address->any.sa_family == AF_INET6 ? (struct str){(const char *)v6, sizeof(*v6)}
+						  : (struct str){(const char *)v4, sizeof(*v4)};
+}
 
 void address_set_port(struct address *address, uint16_t port) {
 	if (address->any.sa_family == AF_INET6) {

@@ -14,36 +14,29 @@
 /** The size limit of /etc/passwd and /etc/group. */
 #define FILE_BYTES ((size_t)8 << 20)
 
+/** A file of users or groups; its text is empty if it is not there. */
+struct id_file {
+	const char *path;
+	struct str text;
+	bool there;
+};
+
 /** The state while the options are read. */
 struct wish_reading {
 	struct arena *arena;
 	const struct priv_options *options;
 	struct notes *notes;
-	struct str passwd;
-	struct str groups;
-	/** The paths, for messages, and whether the files exist. */
-	const char *passwd_path;
-	const char *groups_path;
-	bool has_passwd;
-	bool has_groups;
+	/** "--user=app", for messages; NULL: it is not given. */
+	const char *user_from;
+	struct id_file passwd, groups;
 };
 
-/** Read @path. If it does not exist, *@out is empty. */
-static int read_file(struct wish_reading *in, const char *path, const char **where, bool *there,
-		     struct str *out, struct err *err) {
-	*where = file_under_root(in->arena, in->options->root, path);
-	int r = file_read(in->arena, "the file", *where, FILE_BYTES, out, err);
-	*there = r == 0;
-	if (r == -ENOENT || r == -ENOTDIR) {
-		*out = STR("");
-		return 0;
-	}
-	return r;
-}
-
-static int read_files(struct wish_reading *in, struct err *err) {
-	int r = read_file(in, "/etc/passwd", &in->passwd_path, &in->has_passwd, &in->passwd, err);
-	return r < 0 ? r : read_file(in, "/etc/group", &in->groups_path, &in->has_groups, &in->groups, err);
+/** Read @path into @out. */
+static int read_file(struct wish_reading *in, const char *path, struct id_file *out, struct err *err) {
+	*out = (struct id_file){file_under_root(in->arena, in->options->root, path), STR(""), true};
+	int r = file_read(in->arena, "the file", out->path, FILE_BYTES, &out->text, err);
+	out->there = r == 0;
+	return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
 static const char *copy(struct wish_reading *in, struct str text) {
@@ -51,28 +44,27 @@ static const char *copy(struct wish_reading *in, struct str text) {
 }
 
 static int refuse_id(struct wish_reading *in, struct str word, const char *what, struct err *err) {
-	return err_set(err, ERANGE, "%s=%s: %s is not a %s; the range is 0 to 4294967294",
-		       in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s, what);
+	return err_set(err, ERANGE, "%s: %s is not a %s; the range is 0 to 4294967294", in->user_from,
+		       quote(word).s, what);
 }
 
 /** Report that @file has no line for @word, with the nearest name. */
-static int refuse_name(struct wish_reading *in, struct str word, const char *what, const char *path,
-		       bool there, struct str file, struct err *err) {
+static int refuse_name(struct wish_reading *in, struct str word, const char *what, const struct id_file *file,
+		       struct err *err) {
 	struct nearest best = {.word = word};
-	users_nearest(in->arena, file, &best);
-	const char *from = in->options->user.from, *value = in->options->user.value;
-	if (!there) {
+	users_nearest(in->arena, file->text, &best);
+	if (!file->there) {
 		return err_set(
 			err, EINVAL,
-			"%s=%s: there is no %s %s, because there is no file %s; a number does not need it",
-			from, quote(str_of(value)).s, what, quote(word).s, path);
+			"%s: there is no %s %s, because there is no file %s; a number does not need it",
+			in->user_from, what, quote(word).s, file->path);
 	}
 	if (best.found && str_is(word, best.found)) {
-		return err_set(err, EINVAL, "%s=%s: the %s of its line in %s is invalid", from,
-			       quote(str_of(value)).s, *what == 'u' ? "uid or gid" : "gid", path);
+		return err_set(err, EINVAL, "%s: the %s of its line in %s is invalid", in->user_from,
+			       *what == 'u' ? "uid or gid" : "gid", file->path);
 	}
-	return err_set(err, EINVAL, "%s=%s: there is no %s %s in %s%s", from, quote(str_of(value)).s, what,
-		       quote(word).s, path, nearest_hint(&best, "").s);
+	return err_set(err, EINVAL, "%s: there is no %s %s in %s%s", in->user_from, what, quote(word).s,
+		       file->path, nearest_hint(&best, "").s);
 }
 
 /** Read the user in --user. *@found: whether it has a line in /etc/passwd. */
@@ -85,18 +77,15 @@ static int read_user(struct wish_reading *in, struct str word, struct user *user
 		return refuse_id(in, word, "user id", err);
 	}
 	if (r < 0) {
-		*found = user_by_name(in->passwd, word, user);
-		return *found ? 0
-			      : refuse_name(in, word, "user", in->passwd_path, in->has_passwd, in->passwd,
-					    err);
+		*found = user_by_name(in->passwd.text, word, user);
+		return *found ? 0 : refuse_name(in, word, "user", &in->passwd, err);
 	}
 	// Some tools read a name made of digits as a name, not as a number.
-	if (user_by_name(in->passwd, word, &namesake) && namesake.uid != uid) {
-		notes_add(in->notes, "%s=%s: %s is taken as a number; the user of that name in %s is uid %u",
-			  in->options->user.from, quote(str_of(in->options->user.value)).s, quote(word).s,
-			  in->passwd_path, namesake.uid);
+	if (user_by_name(in->passwd.text, word, &namesake) && namesake.uid != uid) {
+		notes_add(in->notes, "%s: %s is taken as a number; the user of that name in %s is uid %u",
+			  in->user_from, quote(word).s, in->passwd.path, namesake.uid);
 	}
-	*found = user_by_uid(in->passwd, uid, user);
+	*found = user_by_uid(in->passwd.text, uid, user);
 	user->uid = uid;
 	return 0;
 }
@@ -110,8 +99,8 @@ static int read_group(struct wish_reading *in, struct str word, uint32_t *gid, s
 	if (r == 0) {
 		return 0;
 	}
-	if (!group_by_name(in->groups, word, &group)) {
-		return refuse_name(in, word, "group", in->groups_path, in->has_groups, in->groups, err);
+	if (!group_by_name(in->groups.text, word, &group)) {
+		return refuse_name(in, word, "group", &in->groups, err);
 	}
 	*gid = group.gid;
 	return 0;
@@ -125,8 +114,7 @@ static int read_ids(struct wish_reading *in, struct wishes *out, bool *has_group
 	str_cut(&group, ':', &name);
 	*has_group = group.len > 0;
 	if (name.len == 0 && group.len == 0) {
-		return err_set(err, EINVAL, "%s=%s: expected USER, USER:GROUP or :GROUP",
-			       in->options->user.from, quote(str_of(in->options->user.value)).s);
+		return err_set(err, EINVAL, "%s: expected USER, USER:GROUP or :GROUP", in->user_from);
 	}
 	if (name.len) {
 		int r = read_user(in, name, &user, &found, err);
@@ -143,10 +131,10 @@ static int read_ids(struct wish_reading *in, struct wishes *out, bool *has_group
 		return read_group(in, group, &out->gid, err);
 	}
 	if (!found && out->gid == 0 && out->uid != 0) {
-		notes_add(in->notes,
-			  "%s=%s has no line in %s, so its group is unknown, and gid 0 stays; USER:GROUP "
-			  "sets one",
-			  in->options->user.from, quote(str_of(in->options->user.value)).s, in->passwd_path);
+		notes_add(
+			in->notes,
+			"%s has no line in %s, so its group is unknown, and gid 0 stays; USER:GROUP sets one",
+			in->user_from, in->passwd.path);
 	}
 	return 0;
 }
@@ -196,10 +184,11 @@ static int read_groups(struct wish_reading *in, const struct credentials *now, b
 		return err_set(err, EINVAL,
 			       "%s: uid %u has no name in %s, so %s cannot list it; --groups=none gives "
 			       "it no other groups",
-			       out->groups_from, out->uid, in->passwd_path, in->groups_path);
+			       out->groups_from, out->uid, in->passwd.path, in->groups.path);
 	}
 	uint32_t *list = NULL;
-	uint32_t n = how == GROUPS_INIT ? groups_of(in->arena, in->groups, str_of(name), out->gid, &list) : 0;
+	uint32_t n =
+		how == GROUPS_INIT ? groups_of(in->arena, in->groups.text, str_of(name), out->gid, &list) : 0;
 	out->groups = list;
 	out->n_groups = n;
 	// The list may contain the process's own group or not: that makes no difference. So no
@@ -234,7 +223,7 @@ static int read_caps(const struct priv_options *options, struct wishes *out, str
 /** Read the name and home of the current user. The environment may still have them. */
 static void read_now(struct wish_reading *in, const struct credentials *now, struct wishes *out) {
 	struct user user;
-	if (user_by_uid(in->passwd, now->uid[ID_REAL], &user)) {
+	if (user_by_uid(in->passwd.text, now->uid[ID_REAL], &user)) {
 		out->name_now = copy(in, user.name);
 		out->home_now = copy(in, user.home);
 	}
@@ -252,13 +241,14 @@ int wishes_read(struct arena *arena, const struct priv_options *options, const s
 	bool has_group = false;
 	int r = 0;
 	if (options->user.value || options->groups.value) {
-		r = read_files(&in, err);
+		r = read_file(&in, "/etc/passwd", &in.passwd, err);
+		r = r < 0 ? r : read_file(&in, "/etc/group", &in.groups, err);
 		if (r == 0) {
 			read_now(&in, now, &wishes);
 		}
 		if (r == 0 && options->user.value) {
-			wishes.user_from = arena_format(arena, "%s=%s", options->user.from,
-							quote(str_of(options->user.value)).s);
+			wishes.user_from = in.user_from = arena_format(arena, "%s=%s", options->user.from,
+								       quote(str_of(options->user.value)).s);
 			r = read_ids(&in, &wishes, &has_group, err);
 		}
 		r = r < 0 ? r : read_groups(&in, now, has_group, &wishes, err);

@@ -9,22 +9,6 @@
 
 #include <errno.h>
 
-/** Make room for another node. */
-static void grow(struct node_list *nodes) {
-	if (nodes->n < nodes->cap) {
-		return;
-	}
-	if (!nodes->cap) {
-		table_init(&nodes->seen, nodes->arena, 32);
-	}
-	nodes->cap = nodes->cap ? nodes->cap * 2 : 32;
-	struct node *list = arena_array(nodes->arena, nodes->cap, sizeof(*list));
-	if (nodes->n) {
-		memcpy(list, nodes->list, nodes->n * sizeof(*list));
-	}
-	nodes->list = list;
-}
-
 /** The position of an error, for messages. */
 static const char *where(const struct node_list *nodes) {
 	return nodes->line ? arena_format(nodes->arena, "%s:%u", nodes->what, nodes->line) : nodes->what;
@@ -46,7 +30,10 @@ static int add_again(struct node_list *nodes, struct node *node, uint32_t slots,
 }
 
 int node_list_add(struct node_list *nodes, struct str name, uint32_t slots, bool whole, struct err *err) {
-	grow(nodes);
+	if (!nodes->cap) {
+		table_init(&nodes->seen, nodes->arena, 32);
+	}
+	nodes->list = arena_more(nodes->arena, nodes->list, nodes->n, &nodes->cap, sizeof(*nodes->list));
 	const uint32_t *number = table_find(&nodes->seen, name);
 	if (number) {
 		return add_again(nodes, &nodes->list[*number - 1], slots, whole, err);
