@@ -101,6 +101,9 @@ static const struct option options[] = {
 	{"check", 0, OPT_CHECK, TAKES_OPTIONAL, CMD_RUN, true, "LEVEL",
 	 "before COMMAND, compare this node with what was promised to it, as 'distinit check' does; findings "
 	 "(default), or hints too, end it with 125"},
+	{"clear", 0, OPT_CLEAR, TAKES_LIST, CMD_RUN, true, "GLOB",
+	 "before each start of COMMAND, remove the files that a killed one left and that nobody uses "
+	 "(/dev/shm/nccl-*); join several by ','"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all"},
 	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",

@@ -81,6 +81,7 @@ enum option_id {
 	OPT_WAIT,
 	OPT_FOR,
 	OPT_CHECK,
+	OPT_CLEAR,
 	OPT_TIMEOUT,
 	OPT_AGREE,
 	OPT_AGREE_ENV,

@@ -27,6 +27,11 @@ bool together_again(struct session *s, struct init_plan *plan, int *status, stru
 	return false;
 }
 
+bool rollcall_tell(struct session *s, const struct err *why, bool said) {
+	(void)s, (void)why, (void)said;
+	return false;
+}
+
 void rollcall_quit(struct session *s, const char *why) {
 	(void)s, (void)why;
 }

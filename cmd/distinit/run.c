@@ -9,6 +9,7 @@
 #include "cluster/source.h"
 #include "exec/exec.h"
 #include "flow/changes.h"
+#include "flow/clear.h"
 #include "flow/privileges.h"
 
 #include <errno.h>
@@ -132,6 +133,25 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 	return status;
 }
 
+int session_clear(struct session *s) {
+	const char *list = s->settings.value[OPT_CLEAR];
+	struct notes stay = {.arena = &s->arena};
+	uint32_t removed = 0;
+	struct err err;
+	if (!list) {
+		return 0;
+	}
+	if (clear_files(session_label(s, OPT_CLEAR), list, &stay, &removed, &err) < 0) {
+		return rollcall_tell(s, &err, false) ? 0 : wait_fail(s, &err, EXIT_OURS);
+	}
+	for (const struct note *note = stay.first; note; note = note->next) {
+		say_line(&s->speaker, LOG_WARN, note->text);
+	}
+	say_line(&s->speaker, LOG_INFO,
+		 arena_format(&s->arena, "%s: %u removed", session_label(s, OPT_CLEAR), removed));
+	return 0;
+}
+
 int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	s->flow.wants.supervises = plan != NULL;
 	// Deriving may resolve names, which takes time. A signal must not get lost meanwhile.
@@ -159,6 +179,7 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	if (plan && !status) {
 		together_prepare(s, plan);
 	}
+	status = status ? status : session_clear(s);
 	status = status ? status : session_wait(s);
 	status = status ? status : rollcall_alone(s);
 	if (status) {

@@ -36,6 +36,12 @@ int check_options(struct session *s, struct err *err);
  */
 int session_check(struct session *s);
 
+/**
+ * --clear (run.c), for before each start, with all that the last one left behind gone, and before the roll call: once
+ * all are there, others may have started. Returns as session_check().
+ */
+int session_clear(struct session *s);
+
 /** The roll call (rollcall.c): read its options and secret, with our rights. Returns 0; a negative errno. */
 int rollcall_prepare(struct session *s, struct err *err);
 

@@ -177,7 +177,8 @@ bool together_again(struct session *s, struct init_plan *plan, int *status, stru
 	rewind_session(s);
 	plan->is_restart = true;
 	plan->observer = NULL;
-	*status = alone ? hold(s, t->hold_ms) : session_wait(s);
+	*status = session_clear(s);
+	*status = *status ? *status : alone ? hold(s, t->hold_ms) : session_wait(s);
 	*status = *status ? *status : rollcall_alone(s);
 	return *status == 0;
 }

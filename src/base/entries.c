@@ -3,6 +3,7 @@
 #include "base/entries.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 void entries_open(struct entries *entries, const char *path) {
 	entries->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	entries->at = entries->end = 0;
+	entries->error = 0;
 }
 
 const char *entries_next(struct entries *entries) {
@@ -20,6 +22,7 @@ const char *entries_next(struct entries *entries) {
 		// Each C library has a name of its own for this call. The entries are struct dirent in all.
 		long n = syscall(SYS_getdents64, entries->fd, entries->raw, sizeof(entries->raw));
 		if (n <= 0) {
+			entries->error = n < 0 ? errno : 0;
 			close(entries->fd);
 			entries->fd = -1;
 			return NULL;

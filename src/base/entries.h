@@ -9,6 +9,8 @@ struct entries {
 	int fd;
 	/** The entries of the last call that are not yet returned: from `at` to `end` in `raw`. */
 	size_t at, end;
+	/** Why the reading ended early, an errno; 0: it did not. */
+	int error;
 	_Alignas(max_align_t) char raw[2048];
 };
 

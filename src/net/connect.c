@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /**
@@ -92,4 +94,18 @@ int connect_any(struct watch *watch, const struct addresses *addresses) {
 	}
 	close(fd);
 	return 0;
+}
+
+int connect_is_dead(int fd) {
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	snprintf(to.sun_path, sizeof(to.sun_path), "/proc/self/fd/%d", fd);
+	// A listener of another type is found, too, but gets no connection.
+	int own = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int r = own < 0							     ? -errno
+		: connect(own, (const struct sockaddr *)&to, sizeof(to)) < 0 ? -errno
+									     : -EBUSY;
+	if (own >= 0) {
+		close(own);
+	}
+	return r == -ECONNREFUSED ? 0 : r == -EPROTOTYPE || r == -EPERM ? -EBUSY : r;
 }

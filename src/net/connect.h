@@ -19,3 +19,9 @@ int connect_any(struct watch *watch, const struct addresses *addresses);
 
 /** The same, but the connection stays open: returns it, not blocking; *@which is its address's index. */
 int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which);
+
+/**
+ * Whether nobody has the Unix socket that @fd, opened with O_PATH, is. Nobody who has it notices. Returns 0;
+ * -EBUSY: somebody has it; another negative errno: that cannot be found out.
+ */
+int connect_is_dead(int fd);

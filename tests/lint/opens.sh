@@ -17,6 +17,7 @@ allowed() {
 		src/priv/wishes.c /etc/passwd and /etc/group: who the program will be is read there
 		src/process/process.c /proc/self
 		src/exec/exec.c the program itself, after the change of privileges
+		src/flow/clear.c names in a folder that src/access has opened
 		src/install/install.c /proc/self/exe; names in a folder that src/access has opened
 		src/init/leftovers.c /proc
 		src/init/places.c the working directory

@@ -185,6 +185,8 @@ SITUATIONS = [
               files=forged("unit=77 cpus=40 memory_total=10737418240 span_ms=1000 looks=10 rate=20000 cpu_ms=900 memory=1048576")),
     Situation("analyze-forged-rate", ANALYZE, {}, "distrun", status=1, once=True, expects=lambda got: "no lines on stdout" in got.out,
               files=forged("cpus=0 memory_total=0 span_ms=0 looks=0 rate=0 cpu_ms=0 memory=0")),
+    Situation("clear", ["--clear=/proc/self/cwd/shm/nccl-*", "--cluster=none", "--", *SHOW], files={"shm/nccl-1": "", "shm/nccl-2": "", "shm/other": ""},
+              sticky="shm", expects=lambda got: "shm/other" in got.after and not [name for name in got.after if "nccl" in name]),
     Situation("install-foreign", ["install", "to"], files={"to/other": ""}, copies={"to/distinit": 4321}, sticky="to",
               expects=lambda got: got.owners["to/distinit"] == 0),
     Situation("install-locked", ["install", "to"], files={"to/other": ""}, locked="to", once=True,
