@@ -55,12 +55,10 @@ static int check_file(int fd) {
 /** Whether nobody uses @name, which was @info. *@fd keeps it what it is. Returns 0; a negative errno. */
 static int check_use(int folder, const char *name, const struct stat *info, int *fd) {
 	const bool file = S_ISREG(info->st_mode), fifo = S_ISFIFO(info->st_mode);
+	const int how = file ? O_RDONLY : fifo ? O_WRONLY : O_PATH;
 	struct stat now;
-	*fd = openat(folder, name,
-		     (file   ? O_RDONLY
-		      : fifo ? O_WRONLY
-			     : O_PATH) |
-			     O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int opened = openat(folder, name, how | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	*fd = opened;
 	if (*fd < 0) {
 		return fifo && errno == ENXIO ? 0 : errno == EAGAIN ? -EBUSY : -errno;
 	}

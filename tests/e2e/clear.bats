@@ -69,6 +69,7 @@ stays() {
 	[[ -z $output && -z $(ls shm) ]]
 }
 
+# The page shows: distinit --clear='/dev/shm/nccl-*' --clear='/dev/shm/psm_*' --max-restarts=5 -- python3 serve.py
 @test "clear: in a tmpfs the folder need not be sticky" {
 	[[ $(stat -f -c %T /dev/shm) == tmpfs ]] || skip '/dev/shm is no tmpfs here'
 	away=$(mktemp -d /dev/shm/distinit-clear.XXXXXX)
