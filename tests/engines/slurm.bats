@@ -289,6 +289,44 @@ shows() {
 	all_have RANK -
 }
 
+@test "slurm: srun --mpi=pmix" {
+	[[ $(login srun --mpi=list 2>&1) == *pmix* ]] || skip "this Slurm has no plugin mpi/pmix"
+	launch login srun --label --mpi=pmix --nodes=2 --ntasks-per-node=2 "${TELL[@]}" PMIX_RANK
+	in_order n1 n1 n2 n2
+	same "PMIX_RANK of 3" 3 "${told[3.PMIX_RANK]}"
+}
+
+@test "slurm: srun --overlap in the interactive step of salloc, and a part of the job with --exact" {
+	launch login salloc --quiet --nodes=2 --ntasks-per-node=2 <<<"srun --label --overlap --nodes=2 --ntasks=4 --distribution=block ${TELL[*]}"
+	agree 4
+	master_is_rank_0
+	launch login salloc --quiet --nodes=2 --ntasks-per-node=2 <<<"srun --label --overlap --exact --nodes=1 --ntasks=2 --relative=1 ${TELL[*]}"
+	in_order n2 n2
+}
+
+@test "slurm: srun --container, by runc" {
+	[[ -z $(missing runc busybox) ]] || skip "$(missing runc busybox)"
+	local bundle=$BATS_TEST_TMPDIR/bundle runc="runc --root=$BATS_TEST_TMPDIR/runc" id=%n.%u.%j.%s.%t
+	"$PROGRAMS/runc-bundle" make "$bundle" "$DISTINIT"
+	cp "$PROGRAMS/tell" "$bundle/rootfs/"
+	# The host's name is the node's.
+	(cd "$bundle" && runc spec && "$PYTHON" -c 'import json
+c = json.load(open("config.json"))
+del c["hostname"]
+c["process"]["terminal"] = False
+c["linux"]["namespaces"] = [n for n in c["linux"]["namespaces"] if n["type"] not in ("uts", "network", "cgroup")]
+c["linux"].pop("resources", None)
+c["mounts"] = [m for m in c["mounts"] if m["type"] not in ("cgroup", "mqueue")]
+json.dump(c, open("config.json", "w"))')
+	printf '%s\n' 'EnvExclude="^(SLURM_CONF|SLURM_CONF_SERVER)="' "RunTimeQuery=\"$runc state $id\"" "RunTimeKill=\"$runc kill -a $id\"" \
+		"RunTimeDelete=\"$runc delete --force $id\"" "RunTimeRun=\"$runc run $id -b %b\"" >"$CLUSTER/etc/oci.conf"
+	launch login srun --label --container="$bundle" --nodes=2 --ntasks-per-node=2 /distinit -- /tell
+	rm "$CLUSTER/etc/oci.conf"
+	agree 4
+	hosts_are n1 n1 n2 n2
+	master_is_rank_0
+}
+
 # --- heterogeneous steps ----------------------------------------------------------------------------
 
 @test "slurm: a step over both groups of a heterogeneous job" {

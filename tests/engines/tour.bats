@@ -15,6 +15,7 @@ setup() {
 	why=$(missing podman runc busybox catatonit iptables /usr/lib/podman/netavark /usr/lib/podman/aardvark-dns ch-run \
 		slurmctld slurmd slurmdbd srun mariadbd munged torchrun)
 	[[ -z $why ]] || skip "$why"
+	torchrun_runs
 	TMPDIR=$(mktemp -d /dev/shm/t.XXXXXX)
 	export TMPDIR
 	chmod 755 "$TMPDIR"
