@@ -36,9 +36,14 @@ missing() {
 	"$PROGRAMS/virtual-node" n1 -- true 2>/dev/null || echo "the kernel makes no UTS and mount namespaces for us"
 }
 
+# not_in_release PACKAGE: say it where the release has no such package; for the reason of a skip, which may be then.
+not_in_release() {
+	[[ -n $(apt-cache madison "$1" 2>/dev/null) ]] || echo "this release has no package $1"
+}
+
 # torchrun_runs: for a test that needs torchrun; skips it where that cannot run.
 torchrun_runs() {
-	"$PYTHON" "$TREE/tools/demo/libuv.py" || skip "torchrun cannot run, as PyTorch was built without libuv"
+	"$PYTHON" "$TREE/tools/demo/libuv.py" || skip "this release's PyTorch was built without libuv, so its torchrun cannot run"
 }
 
 # --- a Slurm cluster for a file ---------------------------------------------------------------------

@@ -9,7 +9,8 @@ load helpers
 
 setup_file() {
 	local name
-	NO_POOL=$(missing condor_master condor_submit)
+	NO_POOL=$(not_in_release condor)
+	[[ -n $NO_POOL ]] || NO_POOL=$(missing condor_master condor_submit)
 	export NO_POOL POOL
 	[[ -z $NO_POOL ]] || return 0
 	POOL=$(mktemp -d /dev/shm/condor.XXXXXX)

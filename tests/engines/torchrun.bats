@@ -12,7 +12,8 @@ TORCHRUN=/usr/bin/torchrun
 
 setup() {
 	[[ -x $TORCHRUN ]] || skip "PyTorch's torchrun is not installed"
-	/usr/bin/python3 "$BATS_TEST_DIRNAME/../../tools/demo/libuv.py" || skip "torchrun cannot run, as PyTorch was built without libuv"
+	/usr/bin/python3 "$BATS_TEST_DIRNAME/../../tools/demo/libuv.py" ||
+		skip "this release's PyTorch was built without libuv, so its torchrun cannot run"
 	enter_room
 	cat >train.py <<-'END'
 		import os, time, torch, torch.distributed as dist

@@ -366,7 +366,7 @@ def main() -> int:
         print("1..0 # SKIP it needs root, and PyTorch's torchrun")
         return 0
     if subprocess.run(["/usr/bin/python3", Path(__file__).parents[2] / "tools/demo/libuv.py"]).returncode:
-        print("1..0 # SKIP torchrun cannot run, as PyTorch was built without libuv")
+        print("1..0 # SKIP this release's PyTorch was built without libuv, so its torchrun cannot run")
         return 0
     print(f"# --seed={asked.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="launchers-"))
