@@ -148,7 +148,22 @@ SAVES='n=0; trap "n=\$((n+1)); echo term \$n" TERM; echo started; until test $n 
 	for i in 0 1 2; do
 		same "what ${names[i]} says of TERM" "term 1" "$(grep '^term' "$BATS_TEST_TMPDIR/${names[i]}")"
 		grep -qx saved "$BATS_TEST_TMPDIR/${names[i]}" || fail "${names[i]} could not save"
+		grep -q 'warning: sh ended after .*: exit status 0, .* after SIGTERM from outside' "$BATS_TEST_TMPDIR/${names[i]}" ||
+			fail "${names[i]} does not say that it ended"
 	done
+}
+
+@test "roll call: --together: what kubectl exec starts cannot join by the pod's variables, and is told how it can run" {
+	SIZE=2 spec --together --wait=3m --for=all -- sh -c 'echo started; exec sleep 1000'
+	render --spec-of "$BATS_TEST_TMPDIR/spec" --size 2 "$EXAMPLES/indexed-job.yaml"
+	pods run "${names[@]}"
+	until_true has_started "${names[@]}"
+	run kubectl exec "${names[1]}" -- env DISTINIT_TOGETHER=1 timeout 20 /distinit -- echo joined
+	same "its status" 125 "$status"
+	says "DISTINIT_TOGETHER: a process of this node is in the job already" "--options-from=command-line"
+	run kubectl exec "${names[1]}" -- env DISTINIT_TOGETHER=1 /distinit --options-from=command-line -- echo beside
+	same "its status with that" 0 "$status"
+	says beside
 }
 
 @test "roll call: --together: one pod's program fails, and the others end with 123 and say why in their state" {
