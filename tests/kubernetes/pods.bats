@@ -154,7 +154,7 @@ has_said() {
 	pods run saves
 	until_true has_said saves up
 	ended_by_deletion saves
-	says saved "exit status 0, 3." "after SIGTERM from outside"
+	says saved "exit status 0, 3" "s after SIGTERM from outside"
 }
 
 # --- shared namespaces ------------------------------------------------------------------------------
