@@ -122,7 +122,7 @@ remains() {
 # virtual-node stands in for ssh. From version 5 on, PRRTE starts the ranks; it refuses the loopback, and to bind more of them than
 # there are processors.
 openmpi_words() {
-	OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl self,tcp --mca btl_tcp_if_include lo)
+	OPENMPI=(mpirun.openmpi --allow-run-as-root --tag-output --mca btl "self,tcp" --mca btl_tcp_if_include lo)
 	case $(mpirun.openmpi --version 2>/dev/null) in
 	*') '[1-4].*)
 		OPENMPI+=(--mca oob_tcp_if_include lo)

@@ -4,7 +4,6 @@
 # Under real Open MPI and MPICH: over two machines without a manager, and in jobs of a real Slurm.
 #
 # shellcheck disable=SC2154 # told: by read_told() of helpers.bash
-# shellcheck disable=SC2054 # the commas are Open MPI's
 
 load helpers
 

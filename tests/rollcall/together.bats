@@ -239,7 +239,7 @@ kill_worker() {
 
 @test "together: what comes into a pod whose roll call is over cannot be asked to join by the pod's variables" {
 	requires unshare nsenter pgrep
-	local inside=(env -i PATH="$PATH" DISTINIT_JOB="$JOB" DISTINIT_TOGETHER=1 DISTINIT_HOSTS=h0,h1 DISTINIT_NODE_RANK=1 "$DISTINIT") outer init
+	local inside=(env -i PATH="$PATH" DISTINIT_JOB="$JOB" DISTINIT_TOGETHER=1 "DISTINIT_HOSTS=h0,h1" DISTINIT_NODE_RANK=1 "$DISTINIT") outer init
 	HOSTS=h0,h1
 	works 0
 	nsenter --net --mount --wd --target "$ROOM" unshare --pid --fork --kill-child --mount-proc "${inside[@]}" --hostname=h1 -- sh -c 'touch running.1; exec sleep 100' 3>&- &
