@@ -74,11 +74,7 @@ int check_placement(const struct input *in, struct placement *place, struct err 
 		return r;
 	}
 	place->nnodes = place->hosts.n;
-	if (place->node_rank != UNKNOWN && place->node_rank >= place->hosts.n) {
-		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", place->node_rank_from,
-			       place->node_rank, place->hosts_from, place->hosts.n, place->hosts.n - 1);
-	}
-	return 0;
+	return check_index(place->node_rank_from, place->node_rank, place, err);
 }
 
 int check_told_nnodes(const struct input *in, const struct cluster *c, struct placement *place,

@@ -61,11 +61,6 @@ static bool same_shape(struct str a, struct str b) {
 	}
 }
 
-static bool same_label(struct str a, struct str b) {
-	size_t n = str_find(a, '.');
-	return n == str_find(b, '.') && strncasecmp(a.p, b.p, n) == 0;
-}
-
 /** Whether @host, which is not in @hosts, is named like them. */
 static bool is_sibling(const struct hosts *hosts, struct str host) {
 	unsigned char address[4];
@@ -75,7 +70,7 @@ static bool is_sibling(const struct hosts *hosts, struct str host) {
 	}
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct str other = hosts_at(hosts, i);
-		if (named && same_label(other, host)) {
+		if (named && host_same_label(other, host)) {
 			return false;
 		}
 		like = like || same_shape(other, host);

@@ -7,18 +7,24 @@
 
 #include <errno.h>
 
-int endpoint_read(const char *what, struct str text, struct str *host, uint16_t *port, struct err *err) {
-	struct str name = text, rest = STR("");
+void endpoint_split(struct str text, struct str *host, struct str *rest) {
 	size_t colon = str_find(text, ':');
+	*host = text;
+	*rest = STR("");
 	if (text.len && text.p[0] == '[') {
 		size_t close = str_find(text, ']');
 		// Without the closing bracket there is no name.
-		name = close < text.len ? (struct str){text.p + 1, close - 1} : STR("");
-		rest = str_from(text, close < text.len ? close + 1 : close);
+		*host = close < text.len ? (struct str){text.p + 1, close - 1} : STR("");
+		*rest = str_from(text, close < text.len ? close + 1 : close);
 	} else if (colon < text.len && str_find(str_from(text, colon + 1), ':') == text.len - colon - 1) {
-		name.len = colon;
-		rest = str_from(text, colon);
+		host->len = colon;
+		*rest = str_from(text, colon);
 	}
+}
+
+int endpoint_read(const char *what, struct str text, struct str *host, uint16_t *port, struct err *err) {
+	struct str name, rest;
+	endpoint_split(text, &name, &rest);
 	uint64_t number = 0;
 	bool fine = name.len > 0;
 	if (rest.len) {

@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/** Split @text into its host, without brackets, and what follows: ":PORT", or nothing. Both are unchecked. */
+void endpoint_split(struct str text, struct str *host, struct str *rest);
+
 /**
  * Split @text into its host, without brackets, and its port in host byte order. The port is 0 for
  * "host" alone, and for an IPv6 address without brackets; @port may be NULL. @what names the variable.

@@ -52,13 +52,13 @@ uint32_t hosts_find(const struct hosts *hosts, struct str name) {
 	return i;
 }
 
-static struct str short_name(struct str name) {
+struct str host_label(struct str name) {
 	return (struct str){name.p, str_find(name, '.')};
 }
 
-static bool same_short_name(struct str a, struct str b) {
-	a = short_name(a);
-	b = short_name(b);
+bool host_same_label(struct str a, struct str b) {
+	a = host_label(a);
+	b = host_label(b);
 	return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
 }
 
@@ -80,7 +80,7 @@ uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name) {
 		return found;
 	}
 	for (uint32_t i = 0; i < hosts->n; i++) {
-		if (same_short_name(hosts_at(hosts, i), name)) {
+		if (host_same_label(hosts_at(hosts, i), name)) {
 			if (found < hosts->n) {
 				return hosts->n;
 			}

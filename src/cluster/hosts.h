@@ -45,6 +45,12 @@ uint32_t hosts_find(const struct hosts *hosts, struct str name);
  */
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name);
 
+/** The first label of @name: everything before the first dot. */
+struct str host_label(struct str name);
+
+/** Whether @a and @b have the same one, ignoring case. */
+bool host_same_label(struct str a, struct str b);
+
 /** Whether the bytes and the length of @name are those of a name or an address. */
 bool host_name_is_fine(struct str name);
 

@@ -138,6 +138,15 @@ int check_below(const char *name, uint32_t number, const char *limit_name, uint3
 	return 0;
 }
 
+int check_index(const char *name, uint32_t number, const struct placement *place, struct err *err) {
+	uint32_t n = place->hosts.n;
+	if (number != UNKNOWN && number >= n) {
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", name, number,
+			       place->hosts_from, n, n - 1);
+	}
+	return 0;
+}
+
 int check_count(const char *name, uint32_t told, const struct placement *place, struct err *err) {
 	if (told != place->hosts.n) {
 		return err_set(err, EINVAL, "%s=%u, but %s lists %u", name, told, place->hosts_from,

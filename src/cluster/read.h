@@ -44,6 +44,9 @@ int need_nnodes(const struct input *in, const char *name, const char *beside, ui
 /** Check that @number (@name) is below @limit (@limit_name). UNKNOWN passes. Returns 0; -EINVAL. */
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err);
 
+/** Check that @number (@name) is an index in the hosts. UNKNOWN passes. Returns 0; -EINVAL. */
+int check_index(const char *name, uint32_t number, const struct placement *place, struct err *err);
+
 /** Check that the number of nodes @told (of @name) matches the hosts. Returns 0; -EINVAL. */
 int check_count(const char *name, uint32_t told, const struct placement *place, struct err *err);
 

@@ -30,6 +30,12 @@ void derive_leaves_out(struct derivation *d, const char *name, const char *why) 
 	remark(d, name, d->framework->name, why, false);
 }
 
+void derive_leaves_all_out(struct derivation *d, const char *const *names, const char *why) {
+	for (; *names; names++) {
+		derive_leaves_out(d, *names, why);
+	}
+}
+
 static const struct origin *origin_of(struct derivation *d, const char *why) {
 	struct origin *by = arena_alloc(d->env->arena, sizeof(*by));
 	*by = (struct origin){.by = d->framework->name, .why = why};

@@ -129,6 +129,9 @@ void derive_replaces_link(struct derivation *d, const char *name, const char *se
 /** Record why @name is not set, although users may expect it. */
 void derive_leaves_out(struct derivation *d, const char *name, const char *why);
 
+/** The same for all of @names, which ends with NULL. */
+void derive_leaves_all_out(struct derivation *d, const char *const *names, const char *why);
+
 /** `derive` of the frameworks that need the network interface. */
 void derive_interface(struct derivation *d);
 

@@ -10,7 +10,8 @@
 
 #include "framework/framework.h"
 
-static const char *const names[] = {"PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RANK", "PADDLE_NPROC_PER_NODE"};
+static const char *const names[] = {"PADDLE_MASTER", "PADDLE_NNODES", "PADDLE_RANK", "PADDLE_NPROC_PER_NODE",
+				    NULL};
 
 static void paddle_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
@@ -19,9 +20,7 @@ static void paddle_derive(struct derivation *d) {
 	why = why ? why : starter_misplaced(c);
 	why = why || c->master_addr.len ? why : "the hosts are not known";
 	if (why) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			derive_leaves_out(d, names[i], why);
-		}
+		derive_leaves_all_out(d, names, why);
 		return;
 	}
 	derive_address(d, "PADDLE_MASTER", "", c->master_port, "the host of rank 0, and the rendezvous port");

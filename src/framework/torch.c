@@ -26,27 +26,23 @@ static void derive_known(struct derivation *d, const char *name, uint32_t value,
 	}
 }
 
-static void leave_ranks_out(struct derivation *d, const char *why) {
-	derive_leaves_out(d, "RANK", why);
-	derive_leaves_out(d, "WORLD_SIZE", why);
-	derive_leaves_out(d, "LOCAL_RANK", why);
-	derive_leaves_out(d, "LOCAL_WORLD_SIZE", why);
-}
+static const char *const ranks[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", NULL};
 
 static void derive_ranks(struct derivation *d) {
 	const struct cluster *c = d->cluster;
 	if (d->ranks == RANKS_NEVER) {
-		leave_ranks_out(d, "--ranks=never");
+		derive_leaves_all_out(d, ranks, "--ranks=never");
 	} else if (c->scope == SCOPE_TASK) {
 		derive_known(d, "RANK", c->task.rank, "this process's rank");
 		derive_known(d, "WORLD_SIZE", c->task.world_size, "the number of ranks");
 		derive_known(d, "LOCAL_RANK", c->task.local_rank, "this process's rank on its node");
 		derive_known(d, "LOCAL_WORLD_SIZE", c->task.local_size, "the number of ranks on this node");
 	} else if (c->scope == SCOPE_ALLOCATION) {
-		leave_ranks_out(d, "this process is not a rank; the launcher's tasks are");
+		derive_leaves_all_out(d, ranks, "this process is not a rank; the launcher's tasks are");
 	} else if (d->ranks == RANKS_AUTO) {
-		leave_ranks_out(d, "one process per node: torchrun or the like starts the ranks "
-				   "(--ranks=always makes this process one)");
+		derive_leaves_all_out(d, ranks,
+				      "one process per node: torchrun or the like starts the ranks "
+				      "(--ranks=always makes this process one)");
 	} else {
 		derive_known(d, "RANK", cluster_rendezvous_rank(c),
 			     "--ranks=always: the node's rank; the master's is 0");

@@ -18,14 +18,8 @@
 #define ENDS_IN_S   5
 
 static const char *const names[] = {
-	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE",
+	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", NULL,
 };
-
-static void leave_all_out(struct derivation *d, const char *why) {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		derive_leaves_out(d, names[i], why);
-	}
-}
 
 /**
  * Whether the user configures torchrun: with a rendezvous that is not static, or with a range or a
@@ -90,7 +84,7 @@ static void torchrun_derive(struct derivation *d) {
 				    "different PET_NNODES)"
 				  : misplaced(c);
 	if (why) {
-		leave_all_out(d, why);
+		derive_leaves_all_out(d, names, why);
 		return;
 	}
 	derive_shutdown(d);

@@ -17,6 +17,7 @@
  */
 
 #include "cluster/source.h"
+#include "source/row.h"
 
 #include <errno.h>
 
@@ -24,12 +25,10 @@
 #define IDX  "AWS_BATCH_JOB_NODE_INDEX"
 #define MAIN "AWS_BATCH_JOB_MAIN_NODE_INDEX"
 #define ADDR "AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"
+#define ROW  "nnodes!=" NUM " node-rank=" IDX " job=AWS_BATCH_JOB_ID"
 
 static int awsbatch_read(struct input *in, struct placement *out, struct err *err) {
-	out->nnodes_from = NUM;
-	out->node_rank_from = IDX;
-	int r = need_nnodes(in, NUM, NUM, &out->nnodes, err);
-	r = r < 0 ? r : need_u32(in, IDX, NUM, &out->node_rank, err);
+	int r = row_read(in, ROW, NUM, out, err);
 	r = r < 0 ? r : need_u32(in, MAIN, NUM, &out->master, err);
 	if (r < 0) {
 		return r;
@@ -45,7 +44,6 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 		out->master_addr_from = "this is the main node; AWS Batch gives the other nodes its address";
 		out->master_addr = STR("127.0.0.1");
 	}
-	out->job_id = env_value(in->env, "AWS_BATCH_JOB_ID");
 	return 0;
 }
 
@@ -55,6 +53,6 @@ const struct source source_awsbatch = {
 	.reads = READS(NUM, IDX, MAIN, ADDR, "AWS_BATCH_JOB_ID"),
 	.leaves = "AWS_BATCH_JOB_ARRAY_*: the jobs of an array are independent",
 	.lacks = "the nodes' names, and on the main node its own address (127.0.0.1 is used there)",
-	.row = "with=" NUM,
+	.row = ROW,
 	.read = awsbatch_read,
 };

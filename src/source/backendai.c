@@ -78,12 +78,9 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 	uint32_t told = UNKNOWN;
 	out->node_rank_from = RANK;
 	int r = read_u32(in, RANK, &told, err);
+	r = r < 0 ? r : check_index(RANK, told, out, err);
 	if (r < 0) {
 		return r;
-	}
-	if (told != UNKNOWN && told >= out->hosts.n) {
-		return err_set(err, EINVAL, RANK "=%u, but " HOSTS " lists %u (0 to %u)", told, out->hosts.n,
-			       out->hosts.n - 1);
 	}
 	const char *self = env_value(in->env, HOST);
 	uint32_t place = self ? hosts_find(&out->hosts, str_of(self)) : out->hosts.n;

@@ -45,7 +45,7 @@ static struct str full_name_in(struct str line, struct str label) {
 
 /** This pod's name with its domain; empty if it has none. */
 static struct str full_name(struct input *in) {
-	struct str self = str_of(input_hostname(in)), label = pod_label(self), text, line, name = {0};
+	struct str self = str_of(input_hostname(in)), label = host_label(self), text, line, name = {0};
 	struct err absent;
 	if (label.len < self.len) {
 		return self;
@@ -62,7 +62,7 @@ static struct str full_name(struct input *in) {
 
 /** The number of this pod's job in its group of a JobSet; UNKNOWN if the pod is not in a JobSet. */
 static uint32_t job_in_set(const struct pod_name *pod) {
-	struct str set = pod_label(str_from(pod->suffix, 1));
+	struct str set = host_label(str_from(pod->suffix, 1));
 	struct pod_name job;
 	bool named =
 		str_starts(pod->prefix, set) && pod->prefix.len > set.len && pod->prefix.p[set.len] == '-';
@@ -100,7 +100,7 @@ static void doubt_count(struct input *in, struct str self, const struct pod_name
 			  quote(self).s, job);
 	}
 	bool sibling = pod_read(addr, &master) && master.suffix.len && pod->suffix.len &&
-		       str_eq(pod_label(str_from(master.suffix, 1)), pod_label(str_from(pod->suffix, 1)));
+		       str_eq(host_label(str_from(master.suffix, 1)), host_label(str_from(pod->suffix, 1)));
 	if (sibling && !str_eq(group_of(master.prefix, &other), group)) {
 		notes_add(
 			in->notes,

@@ -26,7 +26,7 @@
 /** The index of the pod @name in the group whose leader has the label @leader, or UNKNOWN. */
 static uint32_t index_of(struct str leader, struct str name) {
 	struct pod_name pod;
-	if (str_eq(pod_label(name), leader)) {
+	if (str_eq(host_label(name), leader)) {
 		return 0;
 	}
 	bool worker = pod_read(name, &pod) && pod.prefix.len == leader.len + 1 && str_starts(name, leader);
@@ -63,7 +63,7 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	if (r < 0) {
 		return r;
 	}
-	struct str label = pod_label(str_of(leader));
+	struct str label = host_label(str_of(leader));
 	if (label.len == 0 || strchr(leader, ',')) {
 		return err_set(err, EINVAL, LEADER "=%s is not a pod name", quote(str_of(leader)).s);
 	}

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/secret.h"
+#include "cluster/endpoint.h"
 #include "cluster/read.h"
 
 #include <errno.h>
@@ -69,41 +70,16 @@ void node_list_finish(struct node_list *nodes, struct placement *out) {
 	out->slots = slots;
 }
 
-/** Whether @name is an IPv6 address without brackets: several colons, and no byte that it cannot have. */
-static bool is_bare_ipv6(struct str name) {
-	size_t end = str_find(name, '%'), colons = 0;
-	for (size_t i = 0; i < end; i++) {
-		char c = name.p[i], lower = (char)(c | 0x20);
-		colons += c == ':';
-		if (c != ':' && c != '.' && !(c >= '0' && c <= '9') && !(lower >= 'a' && lower <= 'f')) {
-			return false;
-		}
-	}
-	return colons > 1;
-}
-
 /** Remove ":N" from line->name, and the brackets of an IPv6 address. Returns 0; -EINVAL. */
 static int read_colon(struct node *line) {
-	struct str name = line->name;
-	size_t end = str_find(name, ':');
-	if (name.p[0] == '[') {
-		end = str_find(name, ']');
-		if (end == name.len) {
-			return -EINVAL;
-		}
-		line->name = (struct str){name.p + 1, end - 1};
-		name = str_from(name, end + 1);
-		end = 0;
-		if (name.len == 0) {
-			return 0;
-		}
-	} else if (end == name.len || is_bare_ipv6(name)) {
-		return 0;
-	} else {
-		line->name.len = end;
+	struct str rest;
+	endpoint_split(line->name, &line->name, &rest);
+	if (rest.len == 0) {
+		bool colons = str_find(line->name, ':') < line->name.len;
+		return colons && !host_name_is_fine(line->name) ? -EINVAL : 0;
 	}
 	line->whole = true;
-	return name.p[end] == ':' ? slots_read(str_from(name, end + 1), &line->slots) : -EINVAL;
+	return rest.p[0] == ':' ? slots_read(str_from(rest, 1), &line->slots) : -EINVAL;
 }
 
 /** Read the words after the name in a file of any form. Returns 0; -EINVAL. */

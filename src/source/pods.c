@@ -4,12 +4,8 @@
 
 #include "base/num.h"
 
-struct str pod_label(struct str name) {
-	return (struct str){name.p, str_find(name, '.')};
-}
-
 bool pod_read(struct str name, struct pod_name *out) {
-	struct str label = pod_label(name);
+	struct str label = host_label(name);
 	size_t at = label.len;
 	while (at > 0 && label.p[at - 1] != '-') {
 		at--;
@@ -23,14 +19,14 @@ bool pod_read(struct str name, struct pod_name *out) {
 }
 
 bool pod_is_first(struct str name, struct str end) {
-	struct str label = pod_label(name);
+	struct str label = host_label(name);
 	return label.len > end.len && str_eq(str_from(label, label.len - end.len), end);
 }
 
 uint32_t pod_rank(struct str master, struct str self) {
 	struct pod_name pod;
-	struct str job = pod_label(master);
-	self = pod_label(self);
+	struct str job = host_label(master);
+	self = host_label(self);
 	if (!pod_is_first(job, POD_MASTER) || !pod_read(self, &pod)) {
 		return UNKNOWN;
 	}

@@ -17,9 +17,6 @@ struct pod_name {
 /** Split @name into *@out. Returns whether its first label ends with '-' and a number; else *@out stays. */
 bool pod_read(struct str name, struct pod_name *out);
 
-/** The first label of @name: everything before the first dot. */
-struct str pod_label(struct str name);
-
 /** Whether the first label of @name ends with @end, such as "-master-0", after at least one byte. */
 bool pod_is_first(struct str name, struct str end);
 

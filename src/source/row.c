@@ -243,7 +243,7 @@ bool row_is_like(const struct input *in, const char *value, struct str patterns)
 		rest = str_of(row_value(in, patterns, 0).value);
 	}
 	while (!like && str_cut(&rest, '|', &pattern)) {
-		like = str_like(text, pattern) || str_like(pod_label(text), pattern);
+		like = str_like(text, pattern) || str_like(host_label(text), pattern);
 	}
 	return like;
 }

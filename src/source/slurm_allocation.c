@@ -103,12 +103,9 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	if (r == 0 && !in->launcher) {
 		r = read_u32(in, "SLURM_NODEID", &nodeid, err);
 	}
+	r = r < 0 || !nodeid ? r : check_index("SLURM_NODEID", nodeid, out, err);
 	if (r < 0) {
 		return r;
-	}
-	if (nodeid && nodeid >= out->hosts.n) {
-		return err_set(err, EINVAL, "SLURM_NODEID=%u, but %s lists %u (0 to %u)", nodeid,
-			       out->hosts_from, out->hosts.n, out->hosts.n - 1);
 	}
 	out->scope = SCOPE_ALLOCATION;
 	out->node_rank = job_node_rank(in, &out->hosts);

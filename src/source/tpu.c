@@ -82,9 +82,9 @@ static int tpu_read(struct input *in, struct placement *out, struct err *err) {
 	if (r < 0 || out->hosts.n == 0) {
 		return r;
 	}
-	if (out->node_rank >= out->hosts.n) {
-		return err_set(err, EINVAL, ID "=%u, but " HOSTS " lists %u (0 to %u)", out->node_rank,
-			       out->hosts.n, out->hosts.n - 1);
+	r = check_index(ID, out->node_rank, out, err);
+	if (r < 0) {
+		return r;
 	}
 	merge_containers(in, out);
 	if (slices == 1 && env_value(in->env, SLICE) && !env_value(in->env, SLICES)) {

@@ -39,7 +39,7 @@
 /** Whether @host is "JOB-node-0-0.JOB". */
 static bool is_first_node(struct str host) {
 	const struct str middle = STR("-node-0-0");
-	struct str label = pod_label(host);
+	struct str label = host_label(host);
 	if (label.len <= middle.len || label.len == host.len) {
 		return false;
 	}
