@@ -11,9 +11,9 @@
 #include <errno.h>
 
 /** The options of --init. They need --init, except the last four, which turn it on. */
-static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,      OPT_GRACE, OPT_LEFTOVERS,
-					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG,   OPT_INIT,  OPT_TIME_LIMIT,
-					 OPT_TOGETHER,	      OPT_MAX_RESTARTS};
+static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT_GRACE,	      OPT_LEFTOVERS,
+					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_PROGRESS,    OPT_INIT,
+					 OPT_TIME_LIMIT,      OPT_TOGETHER,  OPT_MAX_RESTARTS};
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 4)
@@ -130,7 +130,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 			       "%s with --for=all needs --together, as all nodes have to start again",
 			       session_label(s, OPT_MAX_RESTARTS));
 	}
-	r = r < 0 || !(together || restarts) ? r : together_options(s, plan, err);
+	r = r < 0 || !(together || restarts || settings_on(&s->settings, OPT_PROGRESS))
+		    ? r
+		    : together_options(s, plan, err);
 	r = r < 0 ? r : read_grace(s, plan, err);
 	r = r < 0 ? r : read_leftovers(s, plan, err);
 	if (r == 0 && restarts) {

@@ -142,6 +142,10 @@ static const struct option options[] = {
 	 "send this signal to the command if distinit is killed"},
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
+	{"progress", 0, OPT_PROGRESS, TAKES_TEXT, CMD_RUN, true, "FILE:DURATION",
+	 "with --init: a command that writes none of these files (/ckpt/log*) for so long hangs, and is "
+	 "ended with "
+	 "status 124; a start has twice that for its first write"},
 	{"together", 0, OPT_TOGETHER, TAKES_OPTIONAL, CMD_RUN, true, "LIST",
 	 "if one node fails or gets TERM, end all; implies --init --wait --for=all; LIST: failures (not by "
 	 "TERM), workers (also if its child fails), always (also if it ends with 0), or a port"},

@@ -426,7 +426,7 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 int rollcall_alone(struct session *s) {
 	struct together *t = s->together;
 	struct err err;
-	if (!t || t->lines || !(t->by_workers || t->max_restarts)) {
+	if (!t || t->lines || !(t->by_workers || t->max_restarts || t->progress.files.text)) {
 		return 0;
 	}
 	struct roll_end end = {.lines = arena_alloc(&s->arena, sizeof(*end.lines))};

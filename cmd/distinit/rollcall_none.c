@@ -15,7 +15,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 int together_options(struct session *s, struct init_plan *plan, struct err *err) {
 	(void)s, (void)plan;
 	return err_set(err, ENOSYS,
-		       "--together and --max-restarts: this distinit is built without the roll call");
+		       "--together, --max-restarts and --progress: this distinit is built without the roll call");
 }
 
 void together_prepare(struct session *s, struct init_plan *plan) {

@@ -87,8 +87,15 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 	t->linger_ms = 60000;
 	t->report = report_first;
 	s->together = t;
-	plan->grace_ms = plan->limit_grace_ms;
-	plan->leftovers = LEFTOVERS_END;
+	if (settings_on(&s->settings, OPT_TOGETHER) || settings_on(&s->settings, OPT_MAX_RESTARTS)) {
+		plan->grace_ms = plan->limit_grace_ms;
+		plan->leftovers = LEFTOVERS_END;
+	}
+	const char *progress = s->settings.value[OPT_PROGRESS];
+	if (progress &&
+	    progress_read(&s->arena, session_label(s, OPT_PROGRESS), progress, &t->progress, err) < 0) {
+		return -EINVAL;
+	}
 	if (what && strcmp(what, "all") != 0 && settings_on(&s->settings, OPT_TOGETHER)) {
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
 			       session_label(s, OPT_FOR), quote(str_of(what)).s);

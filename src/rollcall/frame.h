@@ -101,6 +101,8 @@ enum end_why {
 	END_LOST,
 	/** It got TERM. */
 	END_TOLD,
+	/** Its program hangs. */
+	END_STALE,
 };
 
 /** Whether the programs start again after an END, or why not. In ENDED: why this end is final. */
@@ -135,13 +137,18 @@ struct ended {
 };
 
 /** The longest text of DIED. */
-#define DIED_TEXT_MAX 120
+#define DIED_TEXT_MAX 200
 
 struct died {
 	/** How long before it was sent, in ms. */
 	uint32_t ago_ms;
 	/** As an exit status; 0: forget what was sent before, as new ones were started. */
 	uint8_t status;
+	/**
+	 * 1: none has died. From a member, when its program made progress. From the coordinator: tell
+	 * that.
+	 */
+	uint8_t stale;
 	/** "process 77 (python3) was killed by SIGKILL" */
 	struct str text;
 };

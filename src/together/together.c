@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/signals.h"
+#include "init/init.h"
 #include "net/listen.h"
 
 #include <errno.h>
@@ -27,6 +28,9 @@
 /** How long the coordinator waits until the members have closed, so that END has arrived. */
 #define CLOSE_MS 2000
 
+/** How long the coordinator waits for what all say of their progress. */
+#define STALE_MS 10000
+
 /** Within this time a program may have failed as it could not bind its port. */
 #define BIND_MS 60000
 
@@ -45,6 +49,8 @@ struct death {
 	/** On our clock; CLOCK_NEVER: none did. */
 	uint64_t at;
 	uint8_t status;
+	/** None did: its program made progress then. */
+	bool stale;
 	char text[DIED_TEXT_MAX + 1];
 };
 
@@ -65,15 +71,18 @@ static void hang_up(struct together *t, struct kept_line *kept) {
 	}
 }
 
-/** Send @ended to all that are there: to the coordinator, or from it. */
-static void send_all(struct together *t, enum frame_type type, const struct ended *ended) {
-	unsigned char payload[HELLO_MAX];
-	size_t n = ended_encode(ended, payload);
+/** Send a frame to all that are there: to the coordinator, or from it. */
+static void send_all(struct together *t, enum frame_type type, const unsigned char *payload, size_t n) {
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (t->lines[i].line.fd >= 0 && line_send(&t->lines[i].line, type, payload, n) < 0) {
 			hang_up(t, &t->lines[i]);
 		}
 	}
+}
+
+static void send_ended(struct together *t, enum frame_type type, const struct ended *ended) {
+	unsigned char payload[HELLO_MAX];
+	send_all(t, type, payload, ended_encode(ended, payload));
 }
 
 static void hang_up_all(struct together *t) {
@@ -84,12 +93,14 @@ static void hang_up_all(struct together *t) {
 
 /** "n7 (rank 7) failed first: exit status 1" */
 static const char *sentence(const struct together *t, const struct ended *first) {
-	static const char *const verbs[] = {"failed first", "is lost", "was told to end"};
+	static const char *const verbs[] = {"failed first:", "is lost:", "was told to end:", "has made"};
 	struct buf text = BUF(t->call->arena);
 	if (!is_alone(t)) {
 		buf_put(&text, first->host);
-		buf_putf(&text, first->host.len ? " (rank %u) %s: " : "rank %u %s: ", first->rank,
+		buf_putf(&text, first->host.len ? " (rank %u) %s " : "rank %u %s ", first->rank,
 			 verbs[first->why]);
+	} else if (first->why == END_STALE) {
+		buf_puts(&text, "it has made ");
 	}
 	buf_put(&text, first->text);
 	return buf_text(&text);
@@ -121,11 +132,12 @@ static void know(struct together *t, const struct ended *first) {
 	t->first = sentence(t, first);
 	t->first_at = clock_now_ms();
 	t->leave_at = t->settle_at = CLOCK_NEVER;
+	t->progress.look_at = CLOCK_NEVER;
 	workers_end(&t->workers);
 	t->observer.again = first->again == AGAIN_YES && t->max_restarts && !t->told && !t->well;
 	t->pause_ms = first->pause_ms;
 	if (call->rank == 0) {
-		send_all(t, FRAME_END, first);
+		send_ended(t, FRAME_END, first);
 	} else {
 		hang_up_all(t);
 	}
@@ -133,8 +145,8 @@ static void know(struct together *t, const struct ended *first) {
 	if (!ours && !t->told && !t->well) {
 		t->observer.status = EXIT_ANOTHER;
 		t->observer.limit = true;
-	} else if (ours && first->why == END_FAILED && !t->observer.end) {
-		// One of its processes has failed, and it has not ended for that.
+	} else if (ours && (first->why == END_FAILED || first->why == END_STALE) && !t->observer.end) {
+		// One of its processes has failed, and it has not ended for that. Or it hangs.
 		t->observer.status = first->status;
 		t->observer.limit = true;
 	}
@@ -270,8 +282,9 @@ static void settle(struct together *t) {
 	}
 	if (kept) {
 		struct buf text = BUF(t->call->arena);
-		buf_putf(&text, "its %s", kept->death->text);
-		if (next && next->death->at < kept->death->at + SAME_MS) {
+		const bool stale = kept->death->stale;
+		buf_putf(&text, "%s%s", stale ? "" : "its ", kept->death->text);
+		if (!stale && next && next->death->at < kept->death->at + SAME_MS) {
 			buf_putf(&text, ", and that of %.*s (rank %u) within %s: %s", (int)next->host.len,
 				 next->host.p, (uint32_t)(next - t->lines),
 				 duration_text(next->death->at - kept->death->at).s, next->death->text);
@@ -281,7 +294,7 @@ static void settle(struct together *t) {
 				 t->n_failed == 1 ? "node" : "nodes", (int)t->failed.text.len,
 				 t->failed.text.p);
 		}
-		first = (struct ended){.why = END_FAILED,
+		first = (struct ended){.why = stale ? END_STALE : END_FAILED,
 				       .status = kept->death->status,
 				       .rank = (uint32_t)(kept - t->lines),
 				       .host = kept->host,
@@ -321,20 +334,49 @@ static void judge(struct together *t, const struct ended *what) {
 	}
 }
 
-/** One of the processes of @kept's program died. */
+static void tell_progress(struct together *t);
+
+/**
+ * @kept has told when its program made progress. If one hangs, all others wait for it, and their time may be over
+ * first. So the first one whose time is over makes the coordinator ask all.
+ */
+static void note_progress(struct together *t, struct kept_line *kept) {
+	unsigned char payload[HELLO_MAX];
+	t->n_stale += !kept->death->stale;
+	kept->death->stale = true;
+	if (t->known) {
+		return;
+	}
+	if (!t->asked) {
+		t->asked = true;
+		t->settle_at = clock_after(clock_now_ms(), STALE_MS);
+		send_all(t, FRAME_DIED, payload,
+			 died_encode(&(struct died){.stale = 1, .text = STR("")}, payload));
+		if (kept != t->lines) {
+			tell_progress(t);
+		}
+	}
+	if (t->n_stale > t->open) {
+		t->settle_at = clock_now_ms();
+	}
+}
+
+/** One of the processes of @kept's program died, or it tells when it made progress. */
 static void note_death(struct together *t, struct kept_line *kept, const struct died *died) {
 	if (!kept->death) {
 		kept->death = arena_alloc(t->call->arena, sizeof(*kept->death));
 		kept->death->at = CLOCK_NEVER;
 	}
-	if (!died->status) {
+	if (!died->status && !died->stale) {
 		kept->death->at = CLOCK_NEVER;
-	} else if (kept->death->at == CLOCK_NEVER) {
+	} else if (kept->death->at == CLOCK_NEVER || died->stale) {
 		kept->death->at = clock_now_ms() - died->ago_ms;
 		kept->death->status = died->status;
 		snprintf(kept->death->text, sizeof(kept->death->text), "%.*s", (int)died->text.len,
 			 died->text.p);
-		if (t->by_workers) {
+		if (died->stale) {
+			note_progress(t, kept);
+		} else if (t->by_workers) {
 			begin_to_settle(t);
 		}
 	}
@@ -344,13 +386,27 @@ static void note_death(struct together *t, struct kept_line *kept, const struct 
 static void tell_death(struct together *t, const struct died *died) {
 	unsigned char payload[HELLO_MAX];
 	struct kept_line *first = t->lines;
-	t->told_death = died->status != 0;
+	t->told_death = died->status && !died->stale;
 	if (t->call->rank == 0) {
 		note_death(t, first, died);
 	} else if (first->line.fd >= 0 &&
 		   line_send(&first->line, FRAME_DIED, payload, died_encode(died, payload)) < 0) {
 		hang_up(t, first);
 	}
+}
+
+/** Tell when our program made progress. One that is not watched makes it now. */
+static void tell_progress(struct together *t) {
+	const bool watched = t->progress.files.text && !t->observer.end;
+	struct buf text = BUF(t->call->arena);
+	if (watched) {
+		progress_put(&t->progress, &text);
+		workers_put_states(&text);
+	}
+	struct died died = {.stale = 1, .status = EXIT_TIME_LIMIT, .text = buf_str(&text)};
+	died.ago_ms = watched ? (uint32_t)clock_earlier(progress_age(&t->progress), UINT32_MAX) : 0;
+	died.text.len = died.text.len < DIED_TEXT_MAX ? died.text.len : DIED_TEXT_MAX;
+	tell_death(t, &died);
 }
 
 /** "process 77 (python3) was killed by SIGKILL", and whether memory may be why. */
@@ -412,7 +468,7 @@ static void tell(struct together *t, enum end_why why, int status, const char *t
 		.then = STR(""),
 	};
 	if (call->rank) {
-		send_all(t, FRAME_ENDED, &own);
+		send_ended(t, FRAME_ENDED, &own);
 	} else {
 		judge(t, &own);
 	}
@@ -467,8 +523,12 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 	struct ended ended;
 	struct died died;
 	bool leader = t->call->rank == 0;
-	if (leader && frame->type == FRAME_DIED && died_decode(frame->payload, &died) == 0) {
-		note_death(t, kept, &died);
+	if (frame->type == FRAME_DIED && died_decode(frame->payload, &died) == 0) {
+		if (leader) {
+			note_death(t, kept, &died);
+		} else {
+			tell_progress(t);
+		}
 		return 0;
 	}
 	if ((frame->type != FRAME_ENDED && (leader || frame->type != FRAME_END)) ||
@@ -535,7 +595,8 @@ static void set_waits(struct together *t) {
 	if (observer->busy && t->leave_at == CLOCK_NEVER) {
 		t->leave_at = clock_after(clock_now_ms(), patience(t));
 	}
-	observer->due_at = clock_earlier(t->leave_at, clock_earlier(t->settle_at, t->workers.scan_at));
+	observer->due_at = clock_earlier(clock_earlier(t->leave_at, t->settle_at),
+					 clock_earlier(t->workers.scan_at, t->progress.look_at));
 }
 
 /** Our own program has ended. */
@@ -545,6 +606,7 @@ static void handle_end(struct together *t) {
 	struct buf text = BUF(t->call->arena);
 	watch_workers(t);
 	workers_end(&t->workers);
+	t->progress.look_at = CLOCK_NEVER;
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
 	bool fails = t->always && end->early;
@@ -581,6 +643,9 @@ static void wake(struct together *t) {
 	if (!t->observer.end) {
 		watch_workers(t);
 	}
+	if (clock_now_ms() >= t->progress.look_at && progress_look(&t->progress)) {
+		tell_progress(t);
+	}
 	uint64_t now = clock_now_ms();
 	// Who leaves tells the others first what it knows.
 	if (t->settle_at != CLOCK_NEVER && now >= clock_earlier(t->settle_at, t->leave_at)) {
@@ -592,11 +657,11 @@ static void wake(struct together *t) {
 			hang_up_all(t);
 		} else {
 			// The others go on without us, and close. Nothing of that matters any more.
-			send_all(t, FRAME_ENDED,
-				 &(struct ended){.host = STR(""),
-						 .text = STR(""),
-						 .again = (uint8_t)own_final(t),
-						 .then = STR("")});
+			send_ended(t, FRAME_ENDED,
+				   &(struct ended){.host = STR(""),
+						   .text = STR(""),
+						   .again = (uint8_t)own_final(t),
+						   .then = STR("")});
 			t->known = true;
 		}
 	}
@@ -623,6 +688,7 @@ static bool handle(struct together *t, enum init_event event, int a, int b) {
 		break;
 	case EVENT_STARTED:
 		t->begun = clock_now_ms();
+		progress_begin(&t->progress);
 		if (!is_alone(t) || t->by_workers) {
 			workers_begin(&t->workers, t->observer.fds[0].fd, a);
 		}
@@ -703,7 +769,7 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	t->observer = (struct observer)OBSERVER_NONE;
 	t->observer.event = on_event;
 	t->observer.fds[0].events = POLLIN;
-	t->settle_at = t->leave_at = t->workers.scan_at = CLOCK_NEVER;
+	t->settle_at = t->leave_at = t->workers.scan_at = t->progress.look_at = CLOCK_NEVER;
 	raise_limit(t);
 	int r = epoll_create1(EPOLL_CLOEXEC);
 	t->observer.fds[0].fd = r;
@@ -725,10 +791,11 @@ void together_end(struct together *t) {
 }
 
 void together_json(const struct ended *first, struct json *json) {
-	static const char *const words[] = {"failed", "lost", "told"};
+	static const char *const words[] = {"failed", "lost", "told", "stale"};
 	json_text(json, "why", words[first->why]);
 	json_number(json, "rank", first->rank);
 	roll_put_host(json, first->host);
-	json_number(json, "status", first->why == END_FAILED ? first->status : UINT32_MAX);
+	json_number(json, "status",
+		    first->why == END_FAILED || first->why == END_STALE ? first->status : UINT32_MAX);
 	json_text(json, "text", arena_text(json->out->arena, first->text.p, first->text.len));
 }

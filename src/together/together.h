@@ -23,6 +23,7 @@
 
 #include "init/observer.h"
 #include "rollcall/rollcall.h"
+#include "together/progress.h"
 #include "together/workers.h"
 
 #include <sys/resource.h>
@@ -58,6 +59,9 @@ struct together {
 	/** From the second roll call on: as in roll_call. */
 	uint64_t late_at;
 	uint32_t hold_ms;
+
+	/** --progress: a program that hangs has failed. */
+	struct progress progress;
 
 	/** Another observer, which gets all events except a TERM that is dropped; NULL: none. */
 	struct observer *next;
@@ -99,6 +103,9 @@ struct together {
 	/** The program's own processes, and whether the failure of one was told. */
 	struct workers workers;
 	bool told_death;
+	/** The coordinator's: all were asked when their programs made progress, and how many have told. */
+	bool asked;
+	uint32_t n_stale;
 	/** The limit of open files as it was. The program gets that. */
 	struct rlimit files;
 };

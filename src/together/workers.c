@@ -313,3 +313,41 @@ bool workers_next(struct workers *w, struct worker_end *out) {
 	}
 	return false;
 }
+
+/** Whether the process descends from us. */
+static bool is_ours(pid_t parent) {
+	struct stat_of stat;
+	const pid_t self = getpid();
+	for (int depth = 0; parent != self && parent > 1 && depth < 64; depth++) {
+		parent = read_stat(parent, &stat) ? stat.parent : 0;
+	}
+	return parent == self;
+}
+
+void workers_put_states(struct buf *out) {
+	unsigned blocked = 0, running = 0, sleeping = 0;
+	char path[40], where[64] = "";
+	struct entries all;
+	struct stat_of stat;
+	entries_open(&all, "/proc");
+	for (const char *name; (name = entries_next(&all));) {
+		uint64_t pid = 0;
+		if (num_read(str_of(name), INT32_MAX, &pid) < 0 || !read_stat((pid_t)pid, &stat) ||
+		    !is_ours(stat.parent)) {
+			continue;
+		}
+		blocked += stat.state == 'D';
+		running += stat.state == 'R';
+		sleeping += !strchr("DRZX", stat.state);
+		snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+		if (stat.state == 'D' && !where[0] && read_text(path, where, sizeof(where)) < 0) {
+			where[0] = '\0';
+		}
+	}
+	buf_puts(out, "; its processes: ");
+	if (blocked) {
+		buf_putf(out, "%u in D", blocked);
+		buf_putf(out, where[0] && where[0] != '0' ? " (%s), " : ", ", where);
+	}
+	buf_putf(out, "%u running, %u sleeping", running, sleeping);
+}

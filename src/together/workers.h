@@ -8,6 +8,8 @@
  * fail without harm.
  */
 
+#include "base/buf.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -70,3 +72,6 @@ void workers_ready(struct workers *w, uint32_t i, uint64_t now);
 
 /** Take the next whose end is known. Returns whether there is one. */
 bool workers_next(struct workers *w, struct worker_end *out);
+
+/** Append what all processes do that descend from us: "; its processes: 3 in D (nfs_wait), 8 running, 2 sleeping". */
+void workers_put_states(struct buf *out);

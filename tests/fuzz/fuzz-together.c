@@ -66,10 +66,11 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 	if (whole && n > 2 && data[2] == FRAME_DIED) {
 		const struct died died = {.ago_ms = data[1],
 					  .status = data[0],
+					  .stale = n > 3 && (data[3] & 1),
 					  .text = {(const char *)data, n % DIED_TEXT_MAX}};
 		line_send(line, FRAME_DIED, payload, died_encode(&died, payload));
 	} else if (whole) {
-		const struct ended ended = {.why = n ? data[0] % 3 : 0,
+		const struct ended ended = {.why = n ? data[0] % 4 : 0,
 					    .status = n > 1 ? data[1] : 0,
 					    .rank = n > 2 ? data[2] : 1,
 					    .host = STR(""),

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# --progress on one node: a program that hangs has failed. rollcall/together.bats has several.
+
+# shellcheck disable=SC2016 # another shell expands the scripts
+# shellcheck disable=SC2154 # invoke sets status, output and stderr
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	log=$PWD/log
+}
+
+# took COMMAND...: invoke it; its time is in $took, in ms.
+took() {
+	local begin=${EPOCHREALTIME/./}
+	invoke "$@"
+	took=$(((${EPOCHREALTIME/./} - begin) / 1000))
+}
+
+@test "progress: a program that writes no longer is ended with 124, and its processes are told" {
+	took "$DISTINIT" --init --progress="$log:1s" -- sh -c 'sleep 0.3; echo x >log; exec sleep 30'
+	[[ $status -eq 124 && $took -ge 1300 && $took -lt 4000 ]]
+	[[ $stderr == *"warning: it has made no progress for 1s ($log last written 1."*"s ago); its processes: 0 running, 1 sleeping; ending"* ]]
+}
+
+@test "progress: a start has twice the time for its first write" {
+	took "$DISTINIT" --init --progress="$log:1s" -- sleep 30
+	[[ $status -eq 124 && $took -ge 2000 && $took -lt 5000 ]]
+	[[ $stderr == *"no progress for 1s ($log not written since the start 2"* ]]
+	# A file of before is none.
+	touch log
+	took "$DISTINIT" --init --progress="$log:1s" -- sleep 30
+	[[ $status -eq 124 && $took -ge 2000 ]]
+}
+
+@test "progress: one that goes on to write ends as it does; any file of a GLOB counts, also a new one" {
+	invoke "$DISTINIT" --init --progress="$PWD/log*:1s" -- sh -c 'for i in 1 2 3 4 5 6; do sleep 0.4; echo x >"log.$((i % 3))"; done; exit 7'
+	[[ $status -eq 7 && $stderr != *progress* ]]
+	# Files beside do not count.
+	invoke "$DISTINIT" --init --progress="$PWD/log*:1s" -- sh -c 'echo x >log1; while :; do sleep 0.2; echo x >other; done'
+	[[ $status -eq 124 ]]
+}
+
+@test "progress: what hangs in the kernel is named, and what ignores TERM is killed after the grace" {
+	invoke "$DISTINIT" --init --grace=200ms --progress="$log:500ms" -- sh -c 'trap "" TERM; echo x >log; while :; do sleep 0.1; done'
+	[[ $status -eq 124 && $stderr == *'did not end within the grace period of 0.2s: it is killed'* ]]
+	# vfork() holds its caller in D until the child is over.
+	invoke "$DISTINIT" --init --grace=200ms --progress="$log:500ms" -- python3 -c 'import ctypes, time; ctypes.CDLL(None).vfork() or time.sleep(20)'
+	[[ $status -eq 124 && $stderr =~ its\ processes:\ 1\ in\ D(\ \([a-z0-9_]+\))?,\ 0\ running,\ 1\ sleeping ]]
+}
+
+@test "progress: --max-restarts starts it again, with twice the time again" {
+	invoke "$DISTINIT" --max-restarts=1 --progress="$log:600ms" -- sh -c 'echo "start $DISTINIT_RESTART_COUNT"; [ "$DISTINIT_RESTART_COUNT" = 0 ] || { sleep 0.9; echo x >log; exit 0; }; exec sleep 30'
+	[[ $status -eq 0 && $output == $'start 0\nstart 1' && $stderr == *'no progress'*'; starting again (1 of 1)'* ]]
+	invoke "$DISTINIT" --max-restarts=1 --progress="$log:500ms" -- sh -c 'exec sleep 30'
+	[[ $status -eq 124 && $stderr == *'not starting again: 1 of 1 restarts used'* ]]
+}
+
+@test "progress: TERM in the meantime is final, and its status the program's" {
+	invoke "$DISTINIT" --init --progress="$log:20s" -- sh -c 'kill -TERM "$PPID"; exec sleep 10'
+	[[ $status -eq 143 ]]
+}
+
+@test "progress: bad words, and what it needs" {
+	local word
+	for word in log:1s "$log" "$log:" "$log:0" "$log:x" '/tmp/*/x:1s' ':1s' ''; do
+		invoke "$DISTINIT" --init --progress="$word" -- echo started
+		[[ $status -eq 125 && -z $output && $stderr == *--progress* ]]
+	done
+	invoke "$DISTINIT" --progress="$log:1s" -- echo started
+	refuses_with '--progress needs --init'
+	# A variable may be an image's.
+	DISTINIT_PROGRESS="$log:1s" invoke "$DISTINIT" -- echo started
+	succeeds_with started
+}
