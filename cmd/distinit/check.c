@@ -2,9 +2,9 @@
 
 /** `check` and --check: the facts of this node, and what was promised to it against what is there. */
 
-#include "distinit/explain.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
+#include "explain/explain.h"
 
 #include "base/clock.h"
 #include "base/secret.h"

@@ -11,9 +11,6 @@
  *     init_options.c     makes the plan of --init from the options
  *     report.c           the lines of --report that are not init's
  *     env.c              prints the variables that would be added or changed
- *     explain.c          shows what was recognised, and what set each variable: explain_text.c,
- *                        explain_process.c and explain_unknown.c for people, explain_json.c for
- *                        programs, explain_vector.c as a case for the tests
  *     wait.c             waits for the master, as a subcommand and before the workload
  *     check.c            the facts of this node, and what was promised to it
  *     install.c          copies this program into a volume
@@ -22,6 +19,7 @@
  *     hosts.c, tables.c  host lists; the tables of managers and frameworks
  *     help.c             --help, help and version, from the tables
  *
+ * cmd/explain shows what was recognised, and what set each variable.
  * cmd/names runs this program under the names of others (tini, gosu).
  * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
  */

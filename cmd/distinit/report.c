@@ -2,8 +2,8 @@
 
 /** The lines of the report (--report) that the entrypoint and `wait` write. src/init has its own. */
 
-#include "distinit/explain.h"
 #include "distinit/start.h"
+#include "explain/explain.h"
 
 #include "base/secret.h"
 #include "cluster/source.h"

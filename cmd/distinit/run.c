@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "distinit/explain.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
+#include "explain/explain.h"
 
 #include "base/file.h"
 #include "base/secret.h"

@@ -10,7 +10,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "cluster/hostlist.h"
-#include "distinit/explain.h"
+#include "explain/explain.h"
 #include "distinit/subcommands.h"
 #include "flow/tables.h"
 #include "format/format.h"

@@ -2,7 +2,7 @@
 
 /** `explain` if no manager is recognised: guesses for the reader, from which nothing is derived. */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 
 #include "base/num.h"
 #include "flow/frameworks.h"

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** `explain`: runs the flow and prints its changes, by explain_text.c or explain_json.c. */
+/**
+ * `explain`: runs the flow, and shows what was recognised, and what set each variable.
+ *
+ *     text.c                   for people: the cluster, the command, the variables
+ *     process.c, unknown.c     parts of it: the process; guesses, if no manager is recognised
+ *     json.c                   for programs
+ *     vector.c                 as a case for the tests
+ */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
 

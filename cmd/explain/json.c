@@ -2,7 +2,7 @@
 
 /** `explain --format=json`: for programs. What is here stays; keys may be added. */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 
 #include "base/secret.h"
 #include "cluster/source.h"

@@ -2,7 +2,7 @@
 
 /** `explain` for people. */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 
 #include "base/secret.h"
 #include "base/words.h"

@@ -2,7 +2,7 @@
 
 /** `explain` on the process, for people: what it may do, what the program will have, and where it runs. */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 
 #include "base/signals.h"
 

@@ -7,7 +7,7 @@
  * replaced in all values and files, and the second run gives the answer for these.
  */
 
-#include "distinit/explain.h"
+#include "explain/explain.h"
 
 #include "base/hash.h"
 #include "base/secret.h"
