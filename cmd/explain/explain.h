@@ -19,8 +19,8 @@ struct process_report {
 /** Add what the workload will have to @report, whose process was read before the flow. */
 void explain_workload(struct session *s, struct process_report *report);
 
-/** Append @label and blanks: texts stand in a column. */
-void explain_label(struct buf *out, const char *label);
+/** Append a line, for a terminal: @label, and @text in a column of its own. */
+void explain_row(struct buf *out, const char *label, const char *text);
 
 /** For people. */
 void explain_text(struct session *s, const struct process_report *process, struct buf *out);

@@ -57,118 +57,111 @@ static void put_set(struct buf *out, uint64_t set, uint64_t known) {
 
 /** The effective capabilities, and the bounding set of @c if it is another. */
 static void put_caps(struct buf *out, const struct credentials *c, uint64_t effective) {
-	explain_label(out, "  capabilities");
-	put_set(out, effective, c->caps_known);
+	struct buf line = BUF(out->arena);
+	put_set(&line, effective, c->caps_known);
 	if (c->caps.bounding != effective) {
-		buf_puts(out, "; bounding set ");
-		put_set(out, c->caps.bounding, c->caps_known);
+		buf_puts(&line, "; bounding set ");
+		put_set(&line, c->caps.bounding, c->caps_known);
 	}
-	buf_putc(out, '\n');
+	explain_row(out, "  capabilities", buf_text(&line));
 }
 
-static void put_ids(struct buf *out, const struct credentials *c) {
-	buf_putf(out, "uid %u, gid %u, groups", c->uid[ID_EFFECTIVE], c->gid[ID_EFFECTIVE]);
+static void put_ids(struct buf *line, const struct credentials *c) {
+	buf_putf(line, "uid %u, gid %u, groups", c->uid[ID_EFFECTIVE], c->gid[ID_EFFECTIVE]);
 	for (uint32_t i = 0; i < c->n_groups; i++) {
-		buf_putf(out, "%s%u", i ? "," : " ", c->groups[i]);
+		buf_putf(line, "%s%u", i ? "," : " ", c->groups[i]);
 	}
-	buf_puts(out, c->n_groups ? "" : " none");
+	buf_puts(line, c->n_groups ? "" : " none");
 	if (!ids_are(c->uid, c->uid[ID_EFFECTIVE])) {
-		buf_putf(out, " (real uid %u)", c->uid[ID_REAL]);
+		buf_putf(line, " (real uid %u)", c->uid[ID_REAL]);
 	}
 }
 
-static void put_signals(struct buf *out, const char *what, uint64_t set, const char **before) {
-	if (!set) {
-		return;
+static void put_signals(struct buf *line, const char *what, uint64_t set) {
+	if (set) {
+		buf_putf(line, "%s%s at start:", line->len ? "; " : "", what);
 	}
-	buf_putf(out, "%s%s at start:", *before, what);
 	for (unsigned number = 1; number <= 64; number++) {
 		if (set >> (number - 1) & 1) {
-			buf_putc(out, ' ');
+			buf_putc(line, ' ');
 			if (number < 32) {
-				buf_puts(out, signal_name((int)number).s);
+				buf_puts(line, signal_name((int)number).s);
 			} else {
-				buf_putu(out, number);
+				buf_putu(line, number);
 			}
 		}
 	}
-	*before = "; ";
 }
 
 static void put_place(struct buf *out, const struct process *p) {
-	explain_label(out, "container");
-	if (!p->container.kind) {
-		buf_puts(out, "none that is recognised");
-	} else if (strcmp(p->container.kind, CONTAINER_UNNAMED) == 0) {
-		buf_puts(out, "one that does not say of what kind: the PID namespace is not the machine's");
+	const char *kind = p->container.kind;
+	struct buf line = BUF(out->arena);
+	if (!kind) {
+		buf_puts(&line, "none that is recognised");
+	} else if (strcmp(kind, CONTAINER_UNNAMED) == 0) {
+		buf_puts(&line, "one that does not say of what kind: the PID namespace is not the machine's");
 	} else {
-		buf_putf(out, "%s (by %s)", quote(str_of(p->container.kind)).s, p->container.by);
+		buf_putf(&line, "%s (by %s)", quote(str_of(kind)).s, p->container.by);
 	}
-	buf_puts(out, p->in_user_namespace > 0 ? ", in a user namespace: ids and capabilities count within it"
-					       : "");
-	buf_puts(out, p->root_read_only > 0 ? ", / is read-only\n" : "\n");
+	buf_puts(&line, p->in_user_namespace > 0
+				? ", in a user namespace: ids and capabilities count within it"
+				: "");
+	buf_puts(&line, p->root_read_only > 0 ? ", / is read-only" : "");
+	explain_row(out, "container", buf_text(&line));
 }
 
 static void put_restrictions(struct buf *out, const struct process *p) {
-	const char *before = "";
-	explain_label(out, "restrictions");
-	if (p->has.no_new_privs) {
-		buf_puts(out, "no_new_privs");
-		before = "; ";
-	}
+	struct buf line = BUF(out->arena);
+	buf_puts(&line, p->has.no_new_privs ? "no_new_privs" : "");
 	if (p->seccomp > 0) {
-		buf_putf(out, "%sseccomp %s", before, p->seccomp == 2 ? "filter" : "strict");
-		before = "; ";
+		buf_putf(&line, "%sseccomp %s", line.len ? "; " : "", p->seccomp == 2 ? "filter" : "strict");
 	}
-	put_signals(out, "ignored", p->ignored, &before);
-	put_signals(out, "blocked", p->blocked, &before);
+	put_signals(&line, "ignored", p->ignored);
+	put_signals(&line, "blocked", p->blocked);
 	if (!p->has_signals) {
-		buf_putf(out, "%ssignals%s are not known: /proc/self/status does not show them", before,
-			 p->seccomp < 0 ? " and seccomp" : "");
-		before = "; ";
+		buf_putf(&line, "%ssignals%s are not known: /proc/self/status does not show them",
+			 line.len ? "; " : "", p->seccomp < 0 ? " and seccomp" : "");
 	}
-	buf_puts(out, *before ? "\n" : "none\n");
+	explain_row(out, "restrictions", line.len ? buf_text(&line) : "none");
 }
 
 static void put_workload(struct session *s, struct buf *out, const struct process_report *r) {
 	const struct credentials *w = &r->workload;
-	explain_label(out, "workload");
+	struct buf line = BUF(out->arena), lost = BUF(out->arena);
 	if (r->error) {
-		buf_puts(out, "cannot be started: ");
-		buf_put_plain(out, str_of(r->error));
-		buf_putc(out, '\n');
+		explain_row(out, "workload", arena_format(out->arena, "cannot be started: %s", r->error));
 		return;
 	}
-	put_ids(out, w);
-	buf_puts(out, w->no_new_privs ? ", no_new_privs" : "");
-	buf_puts(out, s->flow.wishes.any ? "\n" : " (as it is)\n");
+	put_ids(&line, w);
+	buf_puts(&line, w->no_new_privs ? ", no_new_privs" : "");
+	buf_puts(&line, s->flow.wishes.any ? "" : " (as it is)");
+	explain_row(out, "workload", buf_text(&line));
 	put_caps(out, w, r->workload_caps);
 	if (!(r->workload_caps & CAP_BIT(CAP_IPC_LOCK))) {
-		explain_label(out, "  locked memory");
-		if (r->process.memlock == UINT64_MAX) {
-			buf_puts(out, "unlimited\n");
-		} else {
-			buf_putf(out, "%lu bytes at most (RLIMIT_MEMLOCK), as ipc_lock is not effective\n",
-				 (unsigned long)r->process.memlock);
-		}
+		explain_row(out, "  locked memory",
+			    r->process.memlock == UINT64_MAX
+				    ? "unlimited"
+				    : arena_format(out->arena,
+						   "%lu bytes at most (RLIMIT_MEMLOCK), as ipc_lock is not "
+						   "effective",
+						   (unsigned long)r->process.memlock));
 	}
 	if (lost_caps(r)) {
-		explain_label(out, "  not effective");
-		put_names(out, lost_caps(r));
-		buf_puts(out, w->uid[ID_EFFECTIVE] && !r->process.has.uid[ID_EFFECTIVE]
-				      ? ": the container has them; --cap-keep hands them on\n"
-				      : ": the container has them, this user has not; start it as root, with "
-					"--user and "
-					"--cap-keep\n");
+		put_names(&lost, lost_caps(r));
+		buf_puts(&lost, w->uid[ID_EFFECTIVE] && !r->process.has.uid[ID_EFFECTIVE]
+					? ": the container has them; --cap-keep hands them on"
+					: ": the container has them, this user has not; start it as root, "
+					  "with --user and --cap-keep");
+		explain_row(out, "  not effective", buf_text(&lost));
 	}
 }
 
 void explain_process(struct session *s, const struct process_report *r, struct buf *out) {
 	const struct process *p = &r->process;
-	explain_label(out, "process");
-	buf_putf(out, "PID %u, ", p->pid);
-	put_ids(out, &p->has);
-	buf_putc(out, '\n');
+	struct buf line = BUF(out->arena);
+	buf_putf(&line, "PID %u, ", p->pid);
+	put_ids(&line, &p->has);
+	explain_row(out, "process", buf_text(&line));
 	put_caps(out, &p->has, p->has.caps.effective);
 	put_place(out, p);
 	put_restrictions(out, p);

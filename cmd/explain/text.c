@@ -15,92 +15,87 @@
 /** Most bytes of a value or a host list that are shown. */
 #define SHOWN 160
 
-void explain_label(struct buf *out, const char *label) {
+void explain_row(struct buf *out, const char *label, const char *text) {
 	buf_putf(out, "%-14s ", label);
+	buf_put_plain(out, str_of(text));
+	buf_putc(out, '\n');
 }
 
-/** Append @text for a terminal, cut where it is long. */
-static void put_plain(struct buf *out, const char *text) {
+/** Return @text, cut where it is long. */
+static const char *cut(struct arena *arena, const char *text) {
 	size_t len = strlen(text);
-	buf_put_plain(out, (struct str){text, len < SHOWN ? len : SHOWN});
-	if (len > SHOWN) {
-		buf_putf(out, "... (%zu bytes)", len);
-	}
+	return len <= SHOWN ? text : arena_format(arena, "%.*s... (%zu bytes)", SHOWN, text, len);
 }
 
-static void put_recognised(struct buf *out, const char *name, const char *about, const char *by) {
-	buf_putf(out, "%s: %s (recognised by ", name, about);
-	put_plain(out, by);
-	buf_puts(out, ")\n");
+/** The first line of @text. */
+static const char *first_line(struct arena *arena, struct str text) {
+	return arena_text(arena, text.p, str_find(text, '\n'));
+}
+
+static void put_recognised(struct buf *out, const char *label, const char *name, const char *about,
+			   const char *by) {
+	explain_row(out, label,
+		    arena_format(out->arena, "%s: %s (recognised by %s)", name, about, cut(out->arena, by)));
 }
 
 static void put_self(struct buf *out, const struct cluster *c) {
-	explain_label(out, "this process");
+	struct buf line = BUF(out->arena);
 	if (c->scope == SCOPE_TASK) {
-		buf_putf(out, "rank %u of %u", c->task.rank, c->task.world_size);
+		buf_putf(&line, "rank %u of %u", c->task.rank, c->task.world_size);
 		if (c->task.local_rank != UNKNOWN) {
-			buf_putf(out, ", on its node rank %u", c->task.local_rank);
+			buf_putf(&line, ", on its node rank %u", c->task.local_rank);
 		}
 		if (c->task.local_size != UNKNOWN) {
-			buf_putf(out, " of %u", c->task.local_size);
+			buf_putf(&line, " of %u", c->task.local_size);
 		}
 	} else if (c->scope == SCOPE_ALLOCATION) {
-		buf_puts(out, "no rank: a batch script or shell in the allocation");
+		buf_puts(&line, "no rank: a batch script or shell in the allocation");
 	} else {
-		buf_puts(out, "one per node; the ranks are for torchrun or the like to start");
+		buf_puts(&line, "one per node; the ranks are for torchrun or the like to start");
 	}
-	buf_putf(out, " (scope %s)\n", scope_name(c->scope));
+	buf_putf(&line, " (scope %s)", scope_name(c->scope));
+	explain_row(out, "this process", buf_text(&line));
 }
 
-static void put_nodes(struct session *s, struct buf *out, const struct cluster *c) {
-	explain_label(out, "nodes");
-	if (c->nnodes == UNKNOWN) {
-		buf_puts(out, "not told\n");
-		return;
-	}
+static void put_nodes(struct buf *out, const struct cluster *c) {
+	const char *names = "; their names are not told";
+	struct buf list = BUF(out->arena);
 	if (c->place.hosts.n) {
-		struct buf list = BUF(&s->arena);
 		hostlist_compress(&c->place.hosts, &list);
-		buf_putf(out, "%u: ", c->nnodes);
-		put_plain(out, buf_text(&list));
-		buf_putc(out, '\n');
-	} else {
-		buf_putf(out, "%u; their names are not told\n", c->nnodes);
+		names = arena_format(out->arena, ": %s", cut(out->arena, buf_text(&list)));
 	}
+	explain_row(out, "nodes",
+		    c->nnodes == UNKNOWN ? "not told" : arena_format(out->arena, "%u%s", c->nnodes, names));
 }
 
 /** Write the slots as Slurm writes tasks: "2(x3),1". */
-static void put_slots(struct session *s, struct buf *out, const struct placement *place) {
-	struct buf list = BUF(&s->arena);
+static void put_slots(struct buf *out, const struct placement *place) {
+	struct buf list = BUF(out->arena);
 	for (uint32_t i = 0, next; i < place->hosts.n; i = next) {
 		for (next = i; next < place->hosts.n && place->slots[next] == place->slots[i]; next++) {
 		}
-		buf_puts(&list, i ? "," : "");
-		buf_putu(&list, place->slots[i]);
+		buf_putf(&list, "%s%u", i ? "," : "", place->slots[i]);
 		if (next - i > 1) {
 			buf_putf(&list, "(x%u)", next - i);
 		}
 	}
-	explain_label(out, "slots");
-	put_plain(out, buf_text(&list));
-	buf_puts(out, ", which say nothing of what runs\n");
+	explain_row(out, "slots",
+		    arena_format(out->arena, "%s, which say nothing of what runs",
+				 cut(out->arena, buf_text(&list))));
 }
 
 static void put_this_node(struct buf *out, const struct cluster *c) {
-	explain_label(out, "this node");
-	if (c->place.node_rank == UNKNOWN) {
-		buf_puts(out, "not told\n");
-		return;
+	struct buf line = BUF(out->arena);
+	uint32_t rank = c->place.node_rank;
+	buf_putf(&line, rank == UNKNOWN ? "not told" : "rank %u", rank);
+	if (rank != UNKNOWN && c->nnodes != UNKNOWN) {
+		buf_putf(&line, " of %u", c->nnodes);
 	}
-	buf_putf(out, "rank %u", c->place.node_rank);
-	if (c->nnodes != UNKNOWN) {
-		buf_putf(out, " of %u", c->nnodes);
+	if (rank < c->place.hosts.n) {
+		buf_puts(&line, ", ");
+		buf_put(&line, hosts_at(&c->place.hosts, rank));
 	}
-	if (c->place.node_rank < c->place.hosts.n) {
-		buf_puts(out, ", ");
-		buf_put_plain(out, hosts_at(&c->place.hosts, c->place.node_rank));
-	}
-	buf_putc(out, '\n');
+	explain_row(out, "this node", buf_text(&line));
 }
 
 /** What the manager does not provide, with the way out, if that is needed. */
@@ -108,37 +103,42 @@ static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
 	const char *lacks = c->source && missed ? source_lacks(c->source) : NULL;
 	if (lacks) {
-		explain_label(out, "lacks");
-		buf_putf(out, "%s\n", lacks);
+		explain_row(out, "lacks", lacks);
 	}
 }
 
-static void put_cluster(struct session *s, struct buf *out, const struct cluster *c) {
-	explain_label(out, "manager");
+static void put_master(struct buf *out, const struct cluster *c) {
+	struct arena *arena = out->arena;
+	const char *host = arena_text(arena, c->master_addr.p, c->master_addr.len);
+	host = c->master_addr.len ? arena_format(arena, "%s (%s)", cut(arena, secret_text(arena, host)),
+						 c->master_addr_why)
+				  : "not known";
+	explain_row(out, "master",
+		    arena_format(arena, "%s, port %u (%s)", host, c->master_port, c->master_port_why));
+}
+
+static void put_cluster(struct buf *out, const struct cluster *c) {
 	if (c->source) {
-		put_recognised(out, c->source->name, c->source->about, c->recognised_by);
+		put_recognised(out, "manager", c->source->name, c->source->about, c->recognised_by);
 	} else {
-		buf_puts(out, "none recognised\n");
+		explain_row(out, "manager", "none recognised");
 	}
-	explain_label(out, "launcher");
 	if (c->launcher) {
-		put_recognised(out, c->launcher->name, c->launcher->about,
+		put_recognised(out, "launcher", c->launcher->name, c->launcher->about,
 			       launcher_recognised_by(c->launcher));
 	} else {
-		buf_puts(out, "none\n");
+		explain_row(out, "launcher", "none");
 	}
 	put_self(out, c);
-	put_nodes(s, out, c);
+	put_nodes(out, c);
 	if (c->place.slots) {
-		put_slots(s, out, &c->place);
+		put_slots(out, &c->place);
 	}
 	if (c->nnodes != UNKNOWN || c->place.node_rank != UNKNOWN) {
 		put_this_node(out, c);
 	}
 	if (c->place.job_id) {
-		explain_label(out, "job");
-		put_plain(out, secret_text(&s->arena, c->place.job_id));
-		buf_putc(out, '\n');
+		explain_row(out, "job", cut(out->arena, secret_text(out->arena, c->place.job_id)));
 	}
 	if (cluster_is_single(c)) {
 		buf_puts(out, "A cluster of one needs nothing, so nothing is derived.\n");
@@ -149,35 +149,21 @@ static void put_cluster(struct session *s, struct buf *out, const struct cluster
 		buf_puts(out, "That is no cluster yet, so nothing is derived.\n");
 		return;
 	}
-	explain_label(out, "master");
-	if (c->master_addr.len) {
-		put_plain(out, secret_text(&s->arena,
-					   arena_text(&s->arena, c->master_addr.p, c->master_addr.len)));
-		buf_puts(out, " (");
-		buf_put_plain(out, str_of(c->master_addr_why));
-		buf_puts(out, "), ");
-	} else {
-		buf_puts(out, "not known, ");
-	}
-	buf_putf(out, "port %u (", c->master_port);
-	buf_put_plain(out, str_of(c->master_port_why));
-	buf_puts(out, ")\n");
+	put_master(out, c);
 }
 
 /** Tell of the host file that would be written; explain itself writes none. */
 static void put_hostfile(struct buf *out, const struct hostfile *file) {
-	if (!file->text.p) {
-		return;
-	}
 	uint32_t lines = 0;
 	for (size_t i = 0; i < file->text.len; i++) {
 		lines += file->text.p[i] == '\n';
 	}
-	explain_label(out, "host file");
-	put_plain(out, secret_text(out->arena, file->path));
-	buf_putf(out, ", to be written: %u line%s, the first ", lines, lines == 1 ? "" : "s");
-	buf_put_plain(out, (struct str){file->text.p, str_find(file->text, '\n')});
-	buf_putc(out, '\n');
+	if (file->text.p) {
+		explain_row(out, "host file",
+			    arena_format(out->arena, "%s, to be written: %u line%s, the first %s",
+					 cut(out->arena, secret_text(out->arena, file->path)), lines,
+					 lines == 1 ? "" : "s", first_line(out->arena, file->text)));
+	}
 }
 
 /** The command as it will be, and what was filled in. */
@@ -193,35 +179,33 @@ static void put_command(struct session *s, struct buf *out) {
 		word_put(&line, open ? words[i] : secret_word(&s->arena, words, i));
 	}
 	buf_putc(out, '\n');
-	explain_label(out, "command");
-	buf_put_plain(out, buf_str(&line));
-	buf_putc(out, '\n');
+	explain_row(out, "command", buf_text(&line));
 	if (s->fill.role != ROLE_ALL) {
-		explain_label(out, "role");
-		buf_putf(out, "%s\n", role_name(s->fill.role));
+		explain_row(out, "role", role_name(s->fill.role));
 	}
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
-		explain_label(out, v->placeholder);
-		put_plain(out, v->value);
-		buf_puts(out, " (");
-		put_plain(out, v->why);
-		buf_puts(out, ")\n");
+		explain_row(
+			out, v->placeholder,
+			arena_format(&s->arena, "%s (%s)", cut(&s->arena, v->value), cut(&s->arena, v->why)));
 	}
 }
 
+/** "NAME=VALUE", or the name of what has no value. */
+static const char *assignment(struct arena *arena, const struct change *e) {
+	const char *name = cut(arena, e->name);
+	return e->value ? arena_format(arena, "%s=%s", name, cut(arena, e->value)) : name;
+}
+
 static void put_variable(struct buf *out, const struct change *e) {
-	buf_putf(out, "%-9s ", e->action);
-	put_plain(out, e->name);
-	if (e->value) {
-		buf_putc(out, '=');
-		put_plain(out, e->value);
-	}
-	buf_putf(out, "\n%10sby ", "");
-	put_plain(out, e->by);
-	if (e->why) {
-		buf_puts(out, ": ");
-		put_plain(out, e->why);
-	}
+	struct arena *arena = out->arena;
+	struct buf line = BUF(arena);
+	buf_putf(&line, "%-9s %s", e->action, assignment(arena, e));
+	buf_put_plain(out, buf_str(&line));
+	line.len = 0;
+	buf_putf(&line, "%10sby %s%s%s", "", cut(arena, e->by), e->why ? ": " : "",
+		 e->why ? cut(arena, e->why) : "");
+	buf_putc(out, '\n');
+	buf_put_plain(out, buf_str(&line));
 	buf_putc(out, '\n');
 }
 
@@ -246,10 +230,7 @@ static void put_node(struct session *s, struct buf *out, const struct env *at, u
 	for (; n--; e++) {
 		bool kept = strcmp(e->action, "kept") == 0; // of this node, and perhaps of no other
 		if (e->value && (kept || is_same(at, c->nnodes, str_of(e->name))) == same) {
-			explain_label(out, kept ? "here" : same ? "all" : label);
-			buf_putf(out, "%s=", e->name);
-			put_plain(out, e->value);
-			buf_putc(out, '\n');
+			explain_row(out, kept ? "here" : same ? "all" : label, assignment(out->arena, e));
 		}
 	}
 }
@@ -274,7 +255,7 @@ int explain_nodes(struct session *s, struct buf *out, struct err *err) {
 		}
 		at[i] = s->env;
 	}
-	put_nodes(s, out, c);
+	put_nodes(out, c);
 	put_node(s, out, at, 0, true);
 	for (uint32_t i = 0; i < c->nnodes; i++) {
 		put_node(s, out, at, i, false);
@@ -284,7 +265,7 @@ int explain_nodes(struct session *s, struct buf *out, struct err *err) {
 
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
 	if (s->flow.has_cluster) {
-		put_cluster(s, out, &s->flow.cluster);
+		put_cluster(out, &s->flow.cluster);
 		put_hostfile(out, &s->flow.derivation.hostfile);
 	} else if (s->flow.input.cluster.value && strcmp(s->flow.input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");
