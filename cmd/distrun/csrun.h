@@ -92,5 +92,8 @@ int csrun_srun_options(struct csrun *c, struct words *words, struct err *err);
 /** Add the command line: the runtime, distinit and the command. */
 void csrun_command(const struct csrun *c, struct words *words);
 
-/** Execute @words, stay as several tasks' parent, or print them (--dry-run). Returns the exit status. */
-int csrun_run(struct csrun *c, struct words *words);
+/**
+ * Run the subcommand: execute the command line that @put_all builds, stay as several tasks' parent, or print it
+ * (--dry-run). Returns the exit status.
+ */
+int csrun_run(struct distrun_session *s, int (*put_all)(struct csrun *, struct words *, struct err *));

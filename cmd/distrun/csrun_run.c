@@ -267,23 +267,32 @@ static int run_tasks(struct distrun_session *s, struct words *words) {
 	return relay_end(&relay, status);
 }
 
-int csrun_run(struct csrun *c, struct words *words) {
-	struct distrun_session *s = c->s;
-	say_notes(&s->speaker, &s->notes);
-	if (settings_on(&s->settings, OPT_DRY_RUN)) {
-		return show(c, words);
+int csrun_run(struct distrun_session *s, int (*put_all)(struct csrun *, struct words *, struct err *)) {
+	struct csrun c;
+	struct err err;
+	struct words words = WORDS(&s->arena);
+	struct buf line = BUF(&s->arena);
+	if (!s->settings.arguments[0]) {
+		return csrun_refuse(s);
 	}
-	struct buf line = BUF(c->arena);
-	words_put(&line, words_vector(words));
-	say_line(&s->speaker, LOG_INFO, arena_format(c->arena, "running: %s", buf_text(&line)));
-	if (c->tasks) {
-		return run_tasks(s, words);
+	int r = csrun_settings(&c, s, &err);
+	r = r < 0 ? r : put_all(&c, &words, &err);
+	say_notes(&s->speaker, &s->notes);
+	if (r < 0) {
+		return session_fail(s, &err);
+	}
+	if (settings_on(&s->settings, OPT_DRY_RUN)) {
+		return show(&c, &words);
+	}
+	words_put(&line, words_vector(&words));
+	say_line(&s->speaker, LOG_INFO, arena_format(&s->arena, "running: %s", buf_text(&line)));
+	if (c.tasks) {
+		return run_tasks(s, &words);
 	}
 	if (wants_surrogate(&s->settings)) {
-		return workload_run(s, words_vector(words), env_vector(&s->env));
+		return workload_run(s, words_vector(&words), env_vector(&s->env));
 	}
-	struct err err;
-	int status = exec_program(c->arena, words_vector(words), env_vector(&s->env),
+	int status = exec_program(&s->arena, words_vector(&words), env_vector(&s->env),
 				  env_get(&s->env, "PATH"), &err);
 	say_failure(&s->speaker, &err);
 	return status;

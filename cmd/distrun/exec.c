@@ -101,20 +101,6 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 
 int command_exec(struct distrun_session *s) {
 	struct err err;
-	struct csrun c;
 	const struct query *query = asked(s);
-	if (query) {
-		return answer(s, query, &err);
-	}
-	if (!s->settings.arguments[0]) {
-		return csrun_refuse(s);
-	}
-	struct words words = WORDS(&s->arena);
-	int r = csrun_settings(&c, s, &err);
-	r = r < 0 ? r : put_all(&c, &words, &err);
-	if (r < 0) {
-		say_notes(&s->speaker, &s->notes);
-		return session_fail(s, &err);
-	}
-	return csrun_run(&c, &words);
+	return query ? answer(s, query, &err) : csrun_run(s, put_all);
 }

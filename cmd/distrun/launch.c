@@ -155,17 +155,5 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 }
 
 int command_launch(struct distrun_session *s) {
-	struct err err;
-	struct csrun c;
-	if (!s->settings.arguments[0]) {
-		return csrun_refuse(s);
-	}
-	struct words words = WORDS(&s->arena);
-	int r = csrun_settings(&c, s, &err);
-	r = r < 0 ? r : put_all(&c, &words, &err);
-	if (r < 0) {
-		say_notes(&s->speaker, &s->notes);
-		return session_fail(s, &err);
-	}
-	return csrun_run(&c, &words);
+	return csrun_run(s, put_all);
 }

@@ -7,8 +7,7 @@
  *     main.c       the table of subcommands
  *     options.c    the table of options
  *     where.c      where this process runs in Slurm
- *     surrogate.c  a command with a step that mirrors it, and a time limit
- *     workload.c   runs a command with such a step and limit, for other subcommands, too
+ *     workload.c   a command with a step that mirrors it, and a time limit; for other subcommands, too
  *     exec.c       one command in a container (csrun_cpu)
  *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
  *     csrun.c      shared by these two: the site's settings, the container

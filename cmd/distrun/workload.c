@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Runs a workload as the options say. */
+/** Runs a workload as the options say: for `surrogate`, and for other subcommands. */
 
 #include "distrun/commands.h"
 
@@ -97,4 +97,20 @@ int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 		session_fail(s, &err);
 	}
 	return status;
+}
+
+int command_surrogate(struct distrun_session *s) {
+	struct err err;
+	char **argv = s->settings.arguments;
+	if (!s->settings.separated && argv[0]) {
+		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(argv[0])).s);
+		return session_fail(s, &err);
+	}
+	if (!argv[0]) {
+		err_set(&err, EINVAL,
+			"no command%s; usage: distrun surrogate [OPTION]... -- COMMAND [ARG]...",
+			s->settings.separated ? " after '--'" : "");
+		return session_fail(s, &err);
+	}
+	return workload_run(s, argv, env_vector(&s->env));
 }

@@ -33,32 +33,22 @@ int candidates_read_list(struct arena *arena, const char *what, const char *text
 	return 0;
 }
 
-/** Candidates under construction. */
-struct making {
-	struct arena *arena;
-	uint32_t cpus;
-	struct candidate *at;
-	size_t n;
-	size_t cap;
-};
-
-/** Add a candidate, unless it is there already. @workers 0: as many as fit. */
-static void add(struct making *making, uint32_t threads, uint32_t workers) {
-	uint32_t cpus = making->cpus;
+/** Add a candidate to the @n at @at, unless it is there already. @workers 0: as many as fit. Returns their number. */
+static size_t add(struct arena *arena, uint32_t cpus, uint32_t threads, uint32_t workers,
+		  struct candidate *at, size_t n) {
 	struct candidate c = {.threads = threads, .workers = workers ? workers : cpus / threads};
 	uint64_t needed = (uint64_t)threads * (c.workers ? c.workers : 1);
-	if (cpus && needed > cpus) {
-		c.left_out = arena_format(making->arena, "needs %lu CPUs, and a node has %u",
-					  (unsigned long)needed, cpus);
-	}
-	for (size_t i = 0; i < making->n; i++) {
-		if (making->at[i].threads == c.threads && making->at[i].workers == c.workers) {
-			return;
+	for (size_t i = 0; i < n; i++) {
+		if (at[i].threads == c.threads && at[i].workers == c.workers) {
+			return n;
 		}
 	}
-	if (making->n < making->cap) {
-		making->at[making->n++] = c;
+	if (cpus && needed > cpus) {
+		c.left_out =
+			arena_format(arena, "needs %lu CPUs, and a node has %u", (unsigned long)needed, cpus);
 	}
+	at[n] = c;
+	return n + 1;
 }
 
 /** Write the thread counts to try if none are given. Returns how many. */
@@ -94,14 +84,12 @@ int candidates_make(struct arena *arena, uint32_t cpus, const uint32_t *threads,
 		return err_set(err, EINVAL, "%zu candidates are too many; at most %d are allowed",
 			       n_threads * per_threads, CANDIDATES_MAX);
 	}
-	struct making making = {.arena = arena, .cpus = cpus, .cap = CANDIDATES_MAX};
-	making.at = arena_array(arena, CANDIDATES_MAX, sizeof(*making.at));
+	*out = arena_array(arena, CANDIDATES_MAX, sizeof(**out));
+	*n = 0;
 	for (size_t i = 0; i < n_threads; i++) {
 		for (size_t j = 0; j < per_threads; j++) {
-			add(&making, threads[i], n_workers ? workers[j] : 0);
+			*n = add(arena, cpus, threads[i], n_workers ? workers[j] : 0, *out, *n);
 		}
 	}
-	*out = making.at;
-	*n = making.n;
 	return 0;
 }

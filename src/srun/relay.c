@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 /** Timeout for the end of the stream, in seconds: another process may have inherited stderr. */
 #define END_S 2
 
+/** Memory, and not a descriptor: init closes those that it does not know. */
 struct relay_shared {
 	/** Set to 1, with a wake-up, when everything has been relayed. */
 	_Atomic uint32_t done;
@@ -29,42 +31,23 @@ struct relay_shared {
 };
 
 /**
- * The number of the signal that ended a task, by srun's sentence: glibc's strsignal(), or its own for
+ * The number of the signal that ended a task, by srun's sentence: strsignal()'s of glibc, or its own for
  * a step's memory limit, where the kernel sends KILL. 0: unknown.
  */
 static int signal_of(struct str sentence) {
-	static const struct {
-		const char *sentence;
-		int number;
-	} known[] = {
-		{"Hangup", SIGHUP},
-		{"Interrupt", SIGINT},
-		{"Quit", SIGQUIT},
-		{"Illegal instruction", SIGILL},
-		{"Trace/breakpoint trap", SIGTRAP},
-		{"Aborted", SIGABRT},
-		{"Bus error", SIGBUS},
-		{"Floating point exception", SIGFPE},
-		{"Killed", SIGKILL},
-		{"Out Of Memory", SIGKILL},
-		{"User defined signal 1", SIGUSR1},
-		{"Segmentation fault", SIGSEGV},
-		{"User defined signal 2", SIGUSR2},
-		{"Broken pipe", SIGPIPE},
-		{"Alarm clock", SIGALRM},
-		{"Terminated", SIGTERM},
-		{"CPU time limit exceeded", SIGXCPU},
-		{"File size limit exceeded", SIGXFSZ},
-		{"Bad system call", SIGSYS},
-	};
 	sentence.len = str_find(sentence, '(');
 	sentence = str_trim(sentence);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (str_is(sentence, known[i].sentence)) {
-			return known[i].number;
-		}
+	if (str_is(sentence, "Out Of Memory")) {
+		return SIGKILL;
 	}
-	return 0;
+	if (str_is(sentence, "Floating point exception")) {
+		return SIGFPE; // musl has other words
+	}
+	int number = 1;
+	while (number < 32 && !str_is(sentence, strsignal(number))) {
+		number++;
+	}
+	return number < 32 ? number : 0;
 }
 
 int relay_report(struct str line) {
