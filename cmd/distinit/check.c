@@ -37,7 +37,7 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 	}
 	const char *gloo = env_value(&s->env, "GLOO_SOCKET_IFNAME");
 	const char *shown = quote(name).s, *text = NULL;
-	if (r == -ETIMEDOUT) {
+	if (r < 0) {
 		text = arena_format(&s->arena, "this node's name, %s, does not resolve here: %s", shown,
 				    end.failure.text);
 	} else if (end.loopback && wait.host[strspn(wait.host, "0123456789.:")]) {

@@ -125,9 +125,6 @@ int init_hold_signals(struct init_plan *plan, struct err *err) {
 	if (plan->holds_signals) {
 		return 0;
 	}
-	if (check_loop(err) < 0) {
-		return -EPERM;
-	}
 	int r = block_signals(ALL_SIGNALS, &plan->inherited_mask);
 	if (r < 0) {
 		return err_set(
@@ -135,6 +132,9 @@ int init_hold_signals(struct init_plan *plan, struct err *err) {
 			"the signals cannot be blocked, which staying as the command's parent needs: %s; "
 			"a filter of system calls (seccomp) refuses rt_sigprocmask",
 			strerror(-r));
+	}
+	if (check_loop(err) < 0) {
+		return -EPERM;
 	}
 	// If SIGCHLD is ignored, the kernel reaps children itself, and we would get no status.
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &plan->child_action);

@@ -296,3 +296,11 @@ assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	run "$DISTINIT" explain --help
 	[[ "$output" == *"text (default), json, vector"* ]]
 }
+
+@test "check: a name that cannot be looked up is a finding, whatever the reason" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	run --separate-stderr strace -f -o /dev/null -e inject=signalfd4:error=EMFILE "$DISTINIT" check --hosts=127.0.0.1,127.0.0.2 --node-rank=0
+	[ "$status" -eq 1 ]
+	[[ $output == *"finding: this node's name, '127.0.0.1', does not resolve here: signals cannot be watched: "* ]]
+}

@@ -47,6 +47,20 @@ setup() {
 	[[ $status -eq 124 ]]
 }
 
+@test "restarts: INT, QUIT and the statuses 125 and 126 are final, too; USR1 is not" {
+	local signal status_
+	for signal in INT QUIT; do
+		invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" INT QUIT; kill -'"$signal"' "$PPID"; while :; do sleep 0.02; done'
+		[[ $status -eq 3 && $output == x && $stderr != *'starting again'* ]]
+	done
+	for status_ in 125 126; do
+		invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; exit '"$status_"
+		[[ $status -eq $status_ && $output == x ]]
+	done
+	invoke "$DISTINIT" --max-restarts=1 -- sh -c 'echo x; trap "exit 3" USR1; kill -USR1 "$PPID"; while :; do sleep 0.02; done'
+	[[ $status -eq 3 && $output == $'x\nx' ]]
+}
+
 @test "restarts: in the pause TERM is final, and USR1 kills nobody" {
 	"$DISTINIT" --max-restarts=3 -- sh -c 'echo "$DISTINIT_RESTART_COUNT" >>starts; [ "$DISTINIT_RESTART_COUNT" = 2 ] && exit 0; exit 1' 2>err 3>&- &
 	local pid=$!

@@ -39,6 +39,10 @@ LAUNCHER = ["perl", "-e", '$| = 1; print "started\\n"; unless (fork) { select(un
 BESIDE: dict[str, Any] = {"statuses": (124,), "peer_ends": (0, 123, 124, 125)}
 ENDINGS = (signal.SIGTERM, signal.SIGCHLD)
 TRAP = "echo started; trap 'exit 9' TERM; sleep 0.3; exit 7"
+# Its first start fails, the second one succeeds; and one that has to be ended first.
+ONCE = "echo started; trap 'exit 9' TERM; sleep 0.1; [ $DISTINIT_RESTART_COUNT = 1 ] || exit 3"
+ENDED_ONCE = "echo started; [ $DISTINIT_RESTART_COUNT = 1 ] || exec sleep 20"
+AGAIN = [*TOGETHER, "--max-restarts=1"]
 
 
 @dataclass
@@ -84,6 +88,8 @@ class Scenario:
     logs: dict[str, str] = field(default_factory=dict)
     # A fact that cannot be read is unknown: "?".
     facts: bool = False
+    # How often the command starts without any fault. Before the last start no signal is too late.
+    starts: int = 1
     # Only the calls from this one on, or before that one: name, and how many of that name came before. Another scenario has the rest.
     since: Optional[tuple[str, int]] = None
     until: Optional[tuple[str, int]] = None
@@ -123,6 +129,11 @@ PROBE = ('#!/bin/sh\nsay() { echo "distrun-probe $1 rank=0 $2 node=n1"; }\nsay r
 
 REPORTED = {"log": r"(\{[^\n]*\}\n)*"}
 BUDGET = {"budget": r"distrun budget 1\nlimit \d+\nused \d+\nat \d+\n"}
+PORT = "sys/class/infiniband/mlx5_0/ports/1"
+# A node with one HCA over Ethernet.
+MACHINE = {"sys/class/net/eth0/flags": "0x1003\n", f"{PORT}/state": "4: ACTIVE\n", f"{PORT}/link_layer": "Ethernet\n",
+           f"{PORT}/gids/3": "0000:0000:0000:0000:0000:ffff:0a00:0001\n", f"{PORT}/gid_attrs/types/3": "RoCE v2\n",
+           f"{PORT}/gid_attrs/ndevs/3": "eth0\n", "dev/infiniband/uverbs0": ""}
 
 SCENARIOS = [
     Scenario("exec", ["--frameworks=all", "--", *SHOW], SESSION),
@@ -144,6 +155,10 @@ SCENARIOS = [
     Scenario("hosts", ["hosts", "n[1-4]"]),
     Scenario("env-fifo", ["env", "--output=fifo"], SESSION, fifo="fifo"),
     Scenario("env-device", ["env", "--output=stdout"], SESSION, links={"stdout": "/proc/self/fd/1"}),
+    Scenario("fill", ["--fill", "--hosts=h0,h1", "--node-rank=1", "--", "echo", "{node-addr}", "{master-ip}", "{nnodes*A}", "{B...}"],
+             {"A": "8", "B": "b 'c d'"}, statuses=(124,)),
+    Scenario("devices", ["check", "--root=."], {**SESSION, "NCCL_IB_HCA": "=mlx5_0", "NCCL_IB_GID_INDEX": "3", "NCCL_SOCKET_IFNAME": "eth0"}, facts=True, since=("open", 9), until=("signalfd4", 0),
+             files=MACHINE),
     Scenario("explain", ["explain"], SESSION, facts=True, tidy=lambda text: re.sub("PID [0-9]+", "PID N", text)),
     Scenario("check", ["check"], {**SESSION, "BACKENDAI_CLUSTER_HOST": "h0", "BACKENDAI_CLUSTER_LOCAL_RANK": "0"}, facts=True),
     Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,), signals=ENDINGS),
@@ -177,6 +192,12 @@ SCENARIOS = [
              peer=[*WORKERS, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
     Scenario("workers-1", [*WORKERS, "--node-rank=1", "--", *LAUNCHER, "1"], kills=True,
              peer=[*WORKERS, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
+    Scenario("again-fails-0", [*AGAIN, "--node-rank=0", "--", "sh", "-c", ONCE], kills=True, peer=[*AGAIN, "--node-rank=1", "--", "sh", "-c", ENDED_ONCE],
+             statuses=(3, 124), peer_ends=(0, 3, 123, 124, 125), starts=2, since=("epoll_create1", 1)),
+    Scenario("again-fails-1", [*AGAIN, "--node-rank=1", "--", "sh", "-c", ONCE], kills=True, peer=[*AGAIN, "--node-rank=0", "--", "sh", "-c", ENDED_ONCE],
+             statuses=(3, 124), peer_ends=(0, 3, 123, 124, 125), starts=2, since=("epoll_create1", 0)),
+    Scenario("restarts", ["--max-restarts=1", "--report=log", "--", "sh", "-c", ONCE], files={"log": "{}\n"}, logs=REPORTED, signals=ENDINGS,
+             ends=(3, 9), starts=2, kills=True),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
     Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
              dies=True),
