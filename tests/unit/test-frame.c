@@ -283,6 +283,12 @@ static void check_longest(void) {
 	struct no no = {.kind = NO_ERROR, .text = {name, sizeof(name)}}, not ;
 	n = no_encode(&no, payload);
 	check(no_decode((struct str){(char *)payload, n}, &not ) == 0 && not .text.len == sizeof(name));
+	static char most[NO_TEXT_MAX + 1];
+	memset(most, 'a', sizeof(most));
+	no.text = (struct str){most, sizeof(most)};
+	n = no_encode(&no, payload);
+	check(n + FRAME_MIN <= HELLO_MAX && no_decode((struct str){(char *)payload, n}, &not ) == 0);
+	check(not .text.len == NO_TEXT_MAX);
 }
 
 static void check_length(void) {
