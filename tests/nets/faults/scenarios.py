@@ -39,10 +39,8 @@ LAUNCHER = ["perl", "-e", '$| = 1; print "started\\n"; unless (fork) { select(un
 BESIDE: dict[str, Any] = {"statuses": (124,), "peer_ends": (0, 123, 124, 125)}
 ENDINGS = (signal.SIGTERM, signal.SIGCHLD)
 TRAP = "echo started; trap 'exit 9' TERM; sleep 0.3; exit 7"
-# Its first start fails, the second one succeeds; and one that has to be ended first.
+# Its first start fails, the second one succeeds.
 ONCE = "echo started; trap 'exit 9' TERM; sleep 0.1; [ $DISTINIT_RESTART_COUNT = 1 ] || exit 3"
-ENDED_ONCE = "echo started; [ $DISTINIT_RESTART_COUNT = 1 ] || exec sleep 20"
-AGAIN = [*TOGETHER, "--max-restarts=1"]
 
 
 @dataclass
@@ -192,10 +190,6 @@ SCENARIOS = [
              peer=[*WORKERS, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
     Scenario("workers-1", [*WORKERS, "--node-rank=1", "--", *LAUNCHER, "1"], kills=True,
              peer=[*WORKERS, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
-    Scenario("again-fails-0", [*AGAIN, "--node-rank=0", "--", "sh", "-c", ONCE], kills=True, peer=[*AGAIN, "--node-rank=1", "--", "sh", "-c", ENDED_ONCE],
-             statuses=(3, 124), peer_ends=(0, 3, 123, 124, 125), starts=2, since=("epoll_create1", 1)),
-    Scenario("again-fails-1", [*AGAIN, "--node-rank=1", "--", "sh", "-c", ONCE], kills=True, peer=[*AGAIN, "--node-rank=0", "--", "sh", "-c", ENDED_ONCE],
-             statuses=(3, 124), peer_ends=(0, 3, 123, 124, 125), starts=2, since=("epoll_create1", 0)),
     Scenario("restarts", ["--max-restarts=1", "--report=log", "--", "sh", "-c", ONCE], files={"log": "{}\n"}, logs=REPORTED, signals=ENDINGS,
              ends=(3, 9), starts=2, kills=True),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
