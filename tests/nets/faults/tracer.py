@@ -139,10 +139,10 @@ class Tracer:
                 os.execve(program, argv, environment)
             finally:
                 os._exit(99)
-        libc.setns(ours, NEW_PIDS)
-        os.close(ours)
         if outsider and os.fork() == 0:
             os.execvp(outsider[0], outsider)
+        libc.setns(ours, NEW_PIDS)
+        os.close(ours)
         os.waitpid(first, 0)
         ptrace(SETOPTIONS, first, self.options)
         self.tasks[first] = Task("0")
