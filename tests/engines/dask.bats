@@ -38,15 +38,39 @@ teardown() {
 	done
 }
 
-@test "dask: one command line is the scheduler and two workers, and they compute" {
+# nodes OPTION...: all three, in the background.
+nodes() {
 	local i hosts
 	hosts=$(IFS=,; echo "${NODES[*]}")
 	for i in 0 1 2; do
 		ip netns exec "dask$$-$i" env HOME="$BATS_TEST_TMPDIR" DISTINIT_HOSTS="$hosts" DISTINIT_NODE_RANK="$i" "$DISTINIT" --fill --wait=30s --for=all \
-			-- "${COMMAND[@]}" >"$BATS_TEST_TMPDIR/$i" 2>&1 3>&- &
+			"$@" -- "${COMMAND[@]}" >"$BATS_TEST_TMPDIR/$i" 2>&1 3>&- &
 		PIDS+=($!)
 	done
+}
+
+# computes: a client finds both workers; then it ends all.
+computes() {
 	run ip netns exec "dask$$-0" timeout 60 "$PYTHON" "$PROGRAMS/dask-client" 192.0.2.1:8786 2
 	cat "$BATS_TEST_TMPDIR"/[012] | tail -n 30
 	[[ $status -eq 0 && ${lines[-1]} == "1 2: 285" ]]
+}
+
+@test "dask: one command line is the scheduler and two workers, and they compute" {
+	nodes
+	computes
+}
+
+@test "dask: --max-restarts: the scheduler is killed, and all three start again and compute" {
+	local scheduler i
+	nodes --together --max-restarts=2
+	until grep -qs 'Starting established connection' "$BATS_TEST_TMPDIR/1" && grep -qs 'Starting established connection' "$BATS_TEST_TMPDIR/2"; do sleep 0.1; done
+	# ip, env and distinit are one process after the other.
+	scheduler=$(pgrep --parent "${PIDS[0]}")
+	kill -KILL "$scheduler"
+	computes
+	for i in 0 1 2; do
+		grep -F '192.0.2.1 (rank 0) failed first: killed by SIGKILL; starting again (1 of 2)' "$BATS_TEST_TMPDIR/$i"
+	done
+	wait "${PIDS[0]}"
 }

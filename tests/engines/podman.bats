@@ -215,3 +215,31 @@ limited() {
 	[[ $output == *'distinit: warning: sh ended after '*'s: exit status 1; processes that the kernel killed for lack of memory: 1' ]] ||
 		fail "it does not say so"
 }
+
+# said_so NAME TEXT: the container has said that.
+said_so() {
+	[[ $(pod logs "$1" 2>&1) == *"$2"* ]]
+}
+
+@test "podman: --max-restarts as PID 1: the container stays, and who came by podman exec; what ignores TERM does not" {
+	pod run --detach --name again --network none localhost/distinit --max-restarts=3 --leftovers-grace=100ms -- sh -c '
+		echo "start $DISTINIT_RESTART_COUNT"
+		if [ "$DISTINIT_RESTART_COUNT" = 0 ]; then
+			sh -c "trap \"\" TERM; echo \$\$ >/stubborn; while :; do sleep 0.1; done" &
+			while [ ! -s /guest ] || [ ! -s /stubborn ]; do sleep 0.05; done
+			exit 3
+		fi
+		kill -0 "$(cat /stubborn)" 2>/dev/null && echo "the stubborn one lives"
+		kill -0 "$(cat /guest)" && echo "the guest lives"
+		exec sleep 1000'
+	until_true said_so again 'start 0'
+	local began
+	began=$(pod inspect again --format '{{.State.Pid}} {{.State.StartedAt}} {{.RestartCount}}')
+	pod exec --detach again /bin/busybox sh -c 'echo $$ >/guest; exec sleep 7777'
+	until_true said_so again 'the guest lives'
+	same "the container" "$began" "$(pod inspect again --format '{{.State.Pid}} {{.State.StartedAt}} {{.RestartCount}}')"
+	stopped again
+	same "the exit status" 143 "$code"
+	same "what the program said" "start 0|start 1|the guest lives" "$(grep -v '^distinit:' <<<"$said" | paste -sd '|')"
+	[[ $said == *'exit status 3; starting again (1 of 3)'* && $said != *'(2 of 3)'* ]] || fail "it does not say that it starts again once"
+}

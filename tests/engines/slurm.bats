@@ -180,6 +180,84 @@ shows() {
 	shows "$job" Restarts=0
 }
 
+@test "slurm: requeue.sbatch: once all starts in place are used up, the job is queued again" {
+	local job
+	job=$(requeue --together --max-restarts=1 --wait=20s -- sh -c "'echo start \$SLURM_PROCID \$DISTINIT_RESTART_COUNT; if [ \$SLURM_PROCID = 0 ]; then exec sleep 60; fi; sleep 0.3; exit 7'")
+	eventually grep -qs 'queued again after exit status 123' "$BATS_TEST_TMPDIR/out"
+	same "the starts" "start 0 0|start 0 1|start 1 0|start 1 1" "$(grep '^start' "$BATS_TEST_TMPDIR/out" | sort | paste -sd '|')"
+	grep -F 'n2 (rank 1) failed first: exit status 7; not starting again: 1 of 1 restarts used' "$BATS_TEST_TMPDIR/out"
+	eventually shows "$job" Restarts=1
+	login scancel "$job"
+}
+
+# --- starting again in place ------------------------------------------------------------------------
+
+# again [OPTION OF SBATCH]...: three nodes whose programs say that they start, and go on until TERM; n2's fails once "fail" is there.
+# Prints the job.
+again() {
+	cat >"$BATS_TEST_TMPDIR/program" <<-'END'
+		#!/bin/sh
+		echo "start $DISTINIT_RESTART_COUNT on $SLURMD_NODENAME, restarted by Slurm: ${SLURM_RESTART_COUNT:-0}"
+		trap 'echo "TERM on $SLURMD_NODENAME"; exit 143' TERM
+		while :; do
+			[ "$DISTINIT_RESTART_COUNT.$SLURM_PROCID" != 0.1 ] || [ ! -e fail ] || exit 7
+			sleep 0.1
+		done
+	END
+	chmod 755 "$BATS_TEST_TMPDIR/program"
+	cat >"$BATS_TEST_TMPDIR/script" <<-END
+		#!/bin/sh
+		srun $DISTINIT --together --max-restarts=3 --wait=30s -- ./program
+		echo "srun's status: \$?"
+	END
+	login sbatch --parsable --chdir="$BATS_TEST_TMPDIR" --output="$BATS_TEST_TMPDIR/out" --open-mode=append --nodes=3 --ntasks-per-node=1 "$@" "$BATS_TEST_TMPDIR/script"
+}
+
+# node_is_back NAME: it takes jobs. One that answers comes back by itself, unless somebody has drained it.
+node_is_back() {
+	login scontrol update nodename="$1" state=resume 2>/dev/null || true
+	[[ $(login sinfo --noheader --nodes="$1" --format=%T) == idle ]]
+}
+
+# starts N TEXT: so many lines of "out" have TEXT.
+starts() {
+	[[ $(grep -c "$2" "$BATS_TEST_TMPDIR/out" 2>/dev/null) -eq $1 ]]
+}
+
+@test "slurm: --max-restarts: all start again in the same step, also on a node that is drained; scancel ends them for good" {
+	local job
+	job=$(again)
+	eventually starts 3 'start 0 on n'
+	login scontrol update nodename=n3 state=drain reason=test
+	touch "$BATS_TEST_TMPDIR/fail"
+	eventually starts 3 'start 1 on n'
+	starts 3 'n2 (rank 1) failed first: exit status 7; starting again (1 of 3)' || fail "$(<"$BATS_TEST_TMPDIR/out")"
+	same "the step" "$job.0" "$(login squeue --noheader --steps --jobs="$job" --format=%i | grep -v '[a-z]')"
+	login scancel "$job"
+	eventually shows "$job" JobState=CANCELLED
+	eventually node_is_back n3
+	starts 0 'start 2' && starts 0 'starting again (2' || fail "$(<"$BATS_TEST_TMPDIR/out")"
+	eventually eval '[[ -z $(remains | grep "max-restarts") ]]'
+}
+
+@test "slurm: --max-restarts: a node is lost: Slurm ends the job and queues it again, and nothing starts in between" {
+	local job
+	job=$(again --requeue)
+	eventually starts 3 'start 0 on n'
+	touch "$BATS_TEST_TMPDIR/fail"
+	eventually starts 3 'start 1 on n'
+	login scontrol update nodename=n3 state=down reason=test
+	eventually shows "$job" Restarts=1
+	eventually eval '[[ -z $(remains | grep "max-restarts") ]]'
+	starts 0 'start 2' || fail "$(<"$BATS_TEST_TMPDIR/out")"
+	eventually node_is_back n3
+	login scontrol update jobid="$job" starttime=now
+	rm "$BATS_TEST_TMPDIR/fail"
+	# Its count begins anew.
+	eventually starts 3 'start 0 on n., restarted by Slurm: 1'
+	login scancel "$job"
+}
+
 # --- steps ------------------------------------------------------------------------------------------
 
 @test "slurm: a step of 3 nodes with 2 tasks each" {

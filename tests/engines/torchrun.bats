@@ -18,10 +18,13 @@ setup() {
 	cat >train.py <<-'END'
 		import os, time, torch, torch.distributed as dist
 		dist.init_process_group("gloo")
-		node = os.environ["GROUP_RANK"]
+		node, start = os.environ["GROUP_RANK"], os.environ.get("DISTINIT_RESTART_COUNT", "0")
 		open(f"worker.{node}.{os.getpid()}", "w").close()
 		x = torch.ones(10)
-		while True:
+		if start == "1":
+		    dist.all_reduce(x)
+		    open(f"again.{node}.{x[0].item():.0f}", "w").close()
+		while start == "0":
 		    dist.all_reduce(x)
 		    x /= dist.get_world_size()
 		    if os.path.exists(f"fail.{node}"):
@@ -36,10 +39,10 @@ teardown() {
 	[[ -z ${ROOM-} ]] || leave_room
 }
 
-# train OPTION: four nodes with a worker each. With Python 3.11, PyTorch 1.13 needs -r and -t.
+# train OPTION...: four nodes with a worker each. With Python 3.11, PyTorch 1.13 needs -r and -t.
 train() {
 	local rank
-	OPTIONS=("$1")
+	OPTIONS=("$@")
 	for rank in 0 1 2 3; do
 		member "$rank" -- "$TORCHRUN" --nproc_per_node=1 --max_restarts=0 -r 1 -t 1 --log_dir "$PWD/log" train.py
 	done
@@ -69,5 +72,18 @@ train() {
 	[[ $got -eq 1 ]]
 	for rank in 0 1 2 3; do
 		[[ $(<"$rank.err") == *': 127.0.0.2 (rank 1) failed first: its process '*') ended with exit status 1; then the program ended on '[1-4]' node'* ]]
+	done
+}
+
+@test "torchrun: --max-restarts: a worker is killed, and all four start again and reduce together" {
+	train --together=workers --max-restarts=1
+	local worker=(worker.3.*) again
+	kill -KILL "${worker[0]##*.}"
+	ended 0 0 1 2 3
+	again=(again.*)
+	[[ ${again[*]} == 'again.0.4 again.1.4 again.2.4 again.3.4' ]]
+	local rank
+	for rank in 0 1 2 3; do
+		grep -E ': 127.0.0.4 \(rank 3\) failed first: its process [0-9]+ .* was killed by SIGKILL; starting again \(1 of 1\)$' "$rank.err"
 	done
 }
