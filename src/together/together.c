@@ -698,7 +698,8 @@ static bool handle(struct together *t, enum init_event event, int a, int b) {
 			// The program was told to end already, or has ended.
 			quit(t, t->relays ? arena_format(t->call->arena, "SIG%s", signal_name(a).s) : NULL);
 			t->observer.status = 128 + a;
-			return true;
+			// What it left behind has no more time.
+			return !t->observer.end;
 		}
 		if (a == SIGTERM && !is_alone(t) && drop_term(t)) {
 			return true;

@@ -105,10 +105,73 @@ setup() {
 @test "restarts: bad words are refused before anything starts" {
 	local word
 	for word in --max-restarts=x --max-restarts=1001 '--max-restarts=1 --init=0' '--max-restarts=1 --grace=never' \
-		'--max-restarts=1 --leftovers=leave' '--max-restarts=1 --wait --for=all'; do
+		'--max-restarts=1 --leftovers=leave' --max-restarts=-1 --max-restarts= '--max-restarts=1 --wait --for=all'; do
 		# shellcheck disable=SC2086 # several words
 		invoke "$DISTINIT" $word -- echo started
 		[[ $status -eq 125 && -z $output && $stderr == *--max-restarts* ]]
+	done
+	invoke "$DISTINIT" wait --max-restarts=1
+	[[ $status -eq 125 && $stderr == *max-restarts* ]]
+}
+
+@test "restarts: the first streams, descriptors, working folder, environment and SIGCHLD action; end of file comes at the very end" {
+	cat >program <<-'END'
+		import os, signal, sys
+		print(os.environ["DISTINIT_RESTART_COUNT"], os.getcwd(), signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN, os.read(0, 6).decode().strip(),
+		    os.read(7, 6).decode().strip(), os.environ.get("ONE"), sorted(os.listdir("/proc/self/fd"))[:-1], flush=True)
+		os.environ["ONE"] = "changed"
+		if os.environ["DISTINIT_RESTART_COUNT"] == "0":
+		    os.close(7)
+		    os.chdir("/")
+		    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+		    sys.exit(1)
+	END
+	printf 'line1\nline2\n' | (sleep 0.1; printf 'other\nothee\n' >other; exec 7<other
+		trap '' CHLD
+		exec env ONE=1 python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' \
+			"$DISTINIT" --max-restarts=1 --set=ONE='x{ONE}' -- python3 program 2>err 3>&-) | cat >out
+	cat err out
+	[[ $(sed 's/\[.*//' out) == "0 $PWD True line1 other x{ONE} "$'\n'"1 $PWD True line2 othee x{ONE} " ]]
+	[[ $(sed 's/.*\[//' out | sort -u | wc -l) -eq 1 ]]
+}
+
+@test "restarts: files of variables, the user and --check are of the first start" {
+	[[ $EUID -eq 0 ]] || skip "only root can change users"
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR"/.. 2>/dev/null || true
+	echo FROM_FILE=1 >file
+	local pid
+	mkfifo gate
+	: >report
+	chmod 666 report
+	"$DISTINIT" --max-restarts=1 --env-file=file --user=65534 --check --report=report -- sh -c '
+		echo "$FROM_FILE $(id -u) $DISTINIT_RESTART_COUNT"; read -r _ <&5; exit 1' 5<>gate >out 2>err 3>&- &
+	pid=$!
+	until grep -qs '^1 65534 0' out || ! kill -0 "$pid"; do sleep 0.02; done
+	rm file
+	printf 'go\ngo\n' >gate
+	wait "$pid" || true
+	cat out err
+	[[ $(<out) == $'1 65534 0\n1 65534 1' ]]
+	[[ $(grep -c 'derived' report) -eq 1 ]]
+}
+
+@test "restarts: TERM while leftovers are asked to end is final, and does not wait for them" {
+	local signal
+	for signal in TERM INT; do
+		rm -f left err
+		: >err
+		env --default-signal "$DISTINIT" --max-restarts=3 --leftovers-grace=30s -- sh -c 'echo "start $DISTINIT_RESTART_COUNT"
+			sh -c "trap \"\" TERM; echo \$\$ >left; while :; do sleep 0.1; done" >/dev/null 2>&1 &
+			until [ -s left ]; do sleep 0.02; done
+			exit 3' >out 2>err 3>&- &
+		local pid=$! got=0 began=$SECONDS
+		until grep -q 'starting again (1 of 3)' err; do sleep 0.02; done
+		sleep 0.2
+		kill "-$signal" "$pid"
+		wait "$pid" || got=$?
+		cat out err
+		[[ $got -eq $([[ $signal == TERM ]] && echo 143 || echo 130) && $(<out) == 'start 0' && $((SECONDS - began)) -lt 10 ]]
+		run ! kill -0 "$(<left)"
 	done
 }
 

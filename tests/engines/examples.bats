@@ -106,6 +106,61 @@ met() {
 	compose down
 }
 
+@test "examples: compose, a service that comes back: an engine dies with 0, and then a container is lost" {
+	command -v podman-compose || skip "podman-compose is not installed"
+	local dir=$BATS_TEST_TMPDIR
+	# An engine that dies when it is told to by a file.
+	sed -e 's|image: train|image: localhost/session|' \
+		-e "s|command: .*|command: [sh, -c, 'echo start \$\$DISTINIT_RESTART_COUNT; until [ -e /tmp/die ]; do sleep 0.1; done; rm /tmp/die']|" \
+		"$EXAMPLES/compose/service.yaml" >"$dir/service.yaml"
+	made_of localhost/session "$BATS_FILE_TMPDIR/distinit" <<-'END'
+		FROM localhost/busybox
+		COPY distinit /distinit
+		ENTRYPOINT ["/distinit", "--"]
+	END
+	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
+	chmod +x "$dir/podman"
+	service() {
+		timeout --kill-after=5 "$LIMIT" podman-compose --podman-path "$dir/podman" -p service -f "$dir/service.yaml" "$@"
+	}
+	# both_started N: since they were made.
+	both_started() {
+		[[ $(pod logs service_main1_1 2>&1) == *"start $1"* && $(pod logs service_sub1_1 2>&1) == *"start $1"* ]]
+	}
+	service up --detach 3>&-
+	until_true both_started 0
+	pod exec service_sub1_1 /bin/busybox touch /tmp/die
+	until_true both_started 1
+	# podman kill would be somebody's wish that it stays away.
+	local cgroup
+	cgroup=$(pod inspect service_sub1_1 --format '{{.Id}}')
+	# shellcheck disable=SC2013 # no path of /proc has a blank
+	for cgroup in $(grep -ls "$cgroup" /proc/[0-9]*/cgroup); do
+		[[ $(<"${cgroup%/cgroup}/comm") != distinit ]] || kill -KILL "$(cut -d / -f 3 <<<"$cgroup")"
+	done
+	until_true both_started 2
+	pod logs service_main1_1 2>&1 | grep -F 'sub1 (rank 1) is lost: its connection has ended; starting again (2)'
+	same "how often the other container was started again" 0 "$(pod inspect service_main1_1 --format '{{.RestartCount}}')"
+	service stop
+	run pod ps --quiet
+	same "what runs" "" "$output"
+	service down
+}
+
+@test "examples: systemd, a unit" {
+	command -v systemd-analyze || skip "systemd-analyze is not installed"
+	sed -e "s|/usr/local/bin/distinit|$DISTINIT|" -e "s|^User=.*||; s|^EnvironmentFile=.*||" "$EXAMPLES/systemd/train.service" >"$BATS_TEST_TMPDIR/train.service"
+	run systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/train.service"
+	same "the exit status" 0 "$status"
+	[[ $output != *train.service:* ]] || fail "systemd complains"
+	# distinit takes its words.
+	local words
+	words=$(sed -n 's/^ExecStart=//p' "$BATS_TEST_TMPDIR/train.service")
+	# shellcheck disable=SC2086 # they are words
+	run env DISTINIT_HOSTS=node1 DISTINIT_NODE_RANK=0 ${words%% -- *} -- sh -c 'echo "start $DISTINIT_RESTART_COUNT"'
+	same "what the program has" "start 0" "$output"
+}
+
 @test "examples: backendai, the bootstrap script" {
 	made_of localhost/session "$BATS_FILE_TMPDIR/distinit" "$EXAMPLES/backendai/bootstrap.sh" <<-'END'
 		FROM localhost/busybox

@@ -32,7 +32,7 @@ from typing import Callable
 from launchers import NODES, TORCHRUN, Network
 
 STEPS = 400
-LIMIT_S = 100
+LIMIT_S = 300
 WAYS = ("distinit", "direct", "torchrun")
 PAUSES = (0, 1, 2, 4)
 
