@@ -21,10 +21,11 @@ from pathlib import Path
 import coordinator
 import init
 import report
+import restarts
 import slurm
 from watch import Result
 
-SCENARIOS = {"init": init.soak, "coordinator": coordinator.soak, "slurm": slurm.soak}
+SCENARIOS = {"init": init.soak, "coordinator": coordinator.soak, "slurm": slurm.soak, "restarts": restarts.soak}
 
 
 class Run(threading.Thread):
