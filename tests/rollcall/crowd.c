@@ -25,7 +25,9 @@
  *         leave         they leave after HELLO
  *         mute          they do not answer what they are asked
  *         stay          they stay after GO (--together), until END; with --fail=MS the program of the
- *                       first fails that long after the last GO; prints how long until all knew
+ *                       first fails that long after the last GO; prints how long until all knew;
+ *                       with --again all call once more, as with --max-restarts, and the second GO is
+ *                       the end: prints how long that was after the failure
  *         flood         they send BYE after BYE, as fast as the kernel takes them; closed, they come again
  *         stay-flood    they stay after GO, even after END, and tell of processes just as fast
  */
@@ -101,7 +103,7 @@ static struct options {
 	uint64_t digests[HELLO_DIGESTS];
 	int64_t clock;
 	uint64_t wait, stay, fail;
-	bool hold;
+	bool hold, again;
 	enum act act;
 } options = {
 	.job = "manual:room", .secret = "", .host = "h%u", .from = "127.0.1", .wait = 20000, .stay = 200};
@@ -109,6 +111,8 @@ static struct options {
 static struct key job_key;
 static uint32_t n_go, n_no, n_gone, n_open, n_end, n_hello, n_flooded, go_port;
 static double first_go, last_go, fell, first_end, last_end;
+/** With --again: how many have called once more. */
+static uint32_t n_again;
 static unsigned char first_meet[MEET_BYTES];
 
 static double now_ms(void) {
@@ -157,6 +161,8 @@ static void read_option(const char *word) {
 		options.fail = strtoull(word + 7, NULL, 10);
 	} else if (strcmp(word, "--hold") == 0) {
 		options.hold = true;
+	} else if (strcmp(word, "--again") == 0) {
+		options.again = true;
 	} else if (strncmp(word, "--act=", 6) == 0) {
 		for (int i = 0; acts[i]; i++) {
 			if (strcmp(acts[i], word + 6) == 0) {
@@ -312,7 +318,7 @@ static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_
 		last_go = now_ms();
 		go_port = go.port;
 		c->floods = options.act == STAY_FLOOD;
-		if (!stays()) {
+		if (!stays() || n_go > options.n) {
 			hang_up(c, false);
 		}
 	} else if (frame.type == FRAME_END && ended_decode(frame.payload, &end) == 0) {
@@ -479,6 +485,14 @@ static void call_again(struct caller *callers, uint32_t called, int epoll) {
 	}
 }
 
+/** All know of the failure: they call once more. The first one waits for the coordinator to listen. */
+static void restart(struct caller *callers, int epoll) {
+	for (uint32_t i = 0; i < options.n && n_end == options.n; i++, n_again++) {
+		memset(&callers[i], 0, sizeof(callers[i]));
+		call(&callers[i], i, epoll, i == 0);
+	}
+}
+
 /** The program of the first one fails. */
 static void fail(struct caller *c) {
 	const struct ended own = {.status = 1,
@@ -529,7 +543,8 @@ static int run_call(void) {
 	bool leaves = options.act == SILENT || options.act == HALF;
 	double end = began + (double)(leaves ? options.stay : options.wait);
 	bool floods = options.act == FLOOD || options.act == STAY_FLOOD;
-	while ((n_open || called < options.n) && now_ms() < end && !may_go()) {
+	while ((n_open || called < options.n || n_again < options.n * options.again) && now_ms() < end &&
+	       !may_go()) {
 		// Some connect, some are served: as on many machines.
 		for (int i = 0; i < 64 && called < options.n; i++, called++) {
 			call(&callers[called], called, epoll, false);
@@ -542,6 +557,9 @@ static int run_call(void) {
 		}
 		if (options.fail && !fell && n_go == options.n && now_ms() > last_go + (double)options.fail) {
 			fail(&callers[0]);
+		}
+		if (options.again && !n_again) {
+			restart(callers, epoll);
 		}
 		if (n == 0 && called == options.n) {
 			call_again(callers, called, epoll);
@@ -566,8 +584,11 @@ static int run_call(void) {
 		printf("end=%u told_ms=%.1f end_skew_ms=%.1f\n", n_end, fell > 0 ? last_end - fell : 0,
 		       last_end - first_end);
 	}
+	if (options.again) {
+		printf("again_ms=%.1f\n", last_go - fell);
+	}
 	free(callers);
-	return n_go == options.n ? 0 : 1;
+	return n_go == options.n * (1 + options.again) ? 0 : 1;
 }
 
 static int run_hear(void) {
