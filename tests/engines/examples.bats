@@ -136,15 +136,13 @@ met() {
 	cgroup=$(pod inspect service_sub1_1 --format '{{.Id}}')
 	# shellcheck disable=SC2013 # no path of /proc has a blank
 	for cgroup in $(grep -ls "$cgroup" /proc/[0-9]*/cgroup); do
-		[[ $(<"${cgroup%/cgroup}/comm") != distinit ]] || kill -KILL "$(cut -d / -f 3 <<<"$cgroup")"
+		! grep -qsx distinit "${cgroup%/cgroup}/comm" || kill -KILL "$(cut -d / -f 3 <<<"$cgroup")" || true
 	done
 	until_true both_started 2
 	pod logs service_main1_1 2>&1 | grep -F 'sub1 (rank 1) is lost: its connection has ended; starting again (2)'
 	same "how often the other container was started again" 0 "$(pod inspect service_main1_1 --format '{{.RestartCount}}')"
-	service stop
-	run pod ps --quiet
-	same "what runs" "" "$output"
-	service down
+	# podman 4.3 starts a container again that ends while another one of them is being stopped.
+	pod rm --all --force --time 0 >/dev/null
 }
 
 @test "examples: systemd, a unit" {
