@@ -117,6 +117,7 @@ static int run_frameworks(struct flow *f, struct err *err) {
 		.env = f->env,
 		.notes = f->notes,
 		.ranks = f->wants.ranks,
+		.root = f->input.root.value,
 		.grace_s = f->wants.grace_s,
 	};
 	r = read_framework_wants(f, err);

@@ -6,12 +6,17 @@
 
 #include <errno.h>
 
-uint32_t frameworks_standard(void) {
+/** The default set; or all but those that nobody gets unasked. */
+static uint32_t many(bool all) {
 	uint32_t set = 0;
 	for (uint32_t i = 0; frameworks[i]; i++) {
-		set |= (uint32_t)frameworks[i]->standard << i;
+		set |= (uint32_t)(all ? !frameworks[i]->apart : frameworks[i]->standard) << i;
 	}
 	return set;
+}
+
+uint32_t frameworks_standard(void) {
+	return many(false);
 }
 
 /** The set for one word; 0 for "none" and for an unknown word. */
@@ -23,10 +28,8 @@ static uint32_t set_of(struct str word, struct nearest *best) {
 		nearest_try(best, frameworks[i]->name);
 	}
 	nearest_try(best, "default");
-	if (str_is(word, "all")) {
-		return UINT32_MAX;
-	}
-	return str_is(word, "default") ? frameworks_standard() : 0;
+	bool all = str_is(word, "all");
+	return all || str_is(word, "default") ? many(all) : 0;
 }
 
 int frameworks_parse(const char *label, const char *text, uint32_t *out, struct err *err) {

@@ -68,6 +68,8 @@ struct derivation {
 	struct env *env;
 	struct notes *notes;
 	enum ranks ranks;
+	/** Stands for "/" in the paths of this machine; NULL: "/". */
+	const char *root;
 	/** The seconds from TERM until we kill the program (--grace); 0: not told. */
 	uint32_t grace_s;
 	/** The roles in TF_CONFIG; empty: all are workers. */
@@ -87,8 +89,8 @@ struct framework {
 	const char *about;
 	/** The variables that it sets, for `distinit frameworks`. */
 	const char *sets;
-	/** Part of the default set. */
-	bool standard;
+	/** Part of the default set; not part of "all". */
+	bool standard, apart;
 	/** The host file that it needs. */
 	enum hostfile_form hostfile;
 	/** The variable for the network interface; NULL: it needs none. */

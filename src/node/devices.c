@@ -79,8 +79,9 @@ void devices_ports(const struct machine *m, struct devices *out) {
 			const char *layer = text_in(m, d->folder, "link_layer");
 			const char *state = text_in(m, d->folder, "state");
 			d->layer = layer ? layer : "";
-			if (state && !str_starts(str_of(state), STR("4:"))) {
-				d->fault = arena_format(m->arena, "is in state %s", state);
+			if (!state || !str_starts(str_of(state), STR("4:"))) {
+				d->fault =
+					arena_format(m->arena, "is in state %s", state ? state : "unknown");
 			}
 		}
 	}

@@ -13,6 +13,7 @@
 
 #include "base/num.h"
 #include "node/devices.h"
+#include "node/rdma.h"
 
 /** The variables that list network devices. */
 static const struct device_list {
@@ -289,6 +290,31 @@ static void check_lists(struct fabric *f) {
 	}
 }
 
+/** What the libraries cannot tell from these cards, and nobody has told them. */
+static void check_cards(struct fabric *f) {
+	static const char *const variables[N_RDMA_MATTERS] = {
+		[RDMA_LIST] = "NCCL_IB_HCA",	   [RDMA_FAMILY] = "NCCL_IB_ADDR_FAMILY",
+		[RDMA_INDEX] = "UCX_IB_GID_INDEX", [RDMA_PREFIX] = "NVSHMEM_HCA_PREFIX",
+		[RDMA_RATE] = "NCCL_IB_HCA",	   [RDMA_ADDRESS] = "NCCL_IB_HCA"};
+	const struct env *env = f->from->env;
+	const char *no_ib = env_value(env, "NCCL_IB_DISABLE"), *said = "";
+	struct rdma cards;
+	if (no_ib && strcmp(no_ib, "1") == 0) {
+		return;
+	}
+	rdma_find(&f->machine, &cards);
+	for (int i = 0; i < N_RDMA_MATTERS; i++) {
+		const struct rdma_told *told = &cards.told[i];
+		if (told->doubt && !env_get(env, variables[i]) && strcmp(told->why, said) != 0) {
+			said = told->why;
+			findings_add(f->out, &(struct finding){.about = "rdma",
+							       .text = said,
+							       .hint = true,
+							       .source = "/sys/class/infiniband"});
+		}
+	}
+}
+
 // --- all of them ---------------------------------------------------------------------------------------
 
 /** RDMA's devices are in the container, but this process may not open them. */
@@ -317,4 +343,5 @@ void fabric_check(const struct facts_from *from, struct findings *out) {
 	devices_ports(&f.machine, &f.ports);
 	check_lists(&f);
 	check_verbs(&f);
+	check_cards(&f);
 }

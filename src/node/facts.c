@@ -9,6 +9,7 @@
 #include "env/bundle.h"
 #include "node/machine.h"
 #include "node/program.h"
+#include "node/rdma.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -175,6 +176,7 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	// A derived interface belongs to the host; NCCL's begins with '='.
 	bool found_here =
 		entry->by && from->interface && strcmp(value + (*value == '='), from->interface) == 0;
+	found_here = found_here || (entry->by && strcmp(entry->by->by, "rdma") == 0);
 	return asked && !found_here && entry->state == ENV_LIVE && entry->text[name.len] == '=' &&
 	       name.len <= TEXT_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
 }
@@ -219,6 +221,8 @@ static void read_env(struct facts_reading *r) {
 static void read_devices(struct facts_reading *r) {
 	const struct cluster *c = r->from->cluster;
 	const struct machine *m = &r->machine;
+	struct rdma cards;
+	rdma_find(m, &cards);
 	add(r, "gpu_driver", machine_gpu_driver(m));
 	add_number(r, "gpus", machine_gpus(m));
 	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
@@ -227,6 +231,9 @@ static void read_devices(struct facts_reading *r) {
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
 	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));
 	add_number(r, "rdma_active", machine_count(m, "/sys/class/infiniband/*/ports/*/state", "4:"));
+	add(r, "rdma_family", cards.family);
+	add(r, "rdma_layer", cards.layer);
+	add_number(r, "rdma_ports", cards.ports);
 	add_number(r, "rdma_verbs", machine_count(m, "/dev/infiniband/uverbs*", NULL));
 }
 
@@ -327,7 +334,7 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 		struct facts_reading r = {
 			.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
 		// No other group has more than 9.
-		r.list.at = arena_array(r.arena, from->env->n + 9, sizeof(*r.list.at));
+		r.list.at = arena_array(r.arena, from->env->n + 11, sizeof(*r.list.at));
 		readers[group](&r);
 		out->list[group] = r.list;
 		out->payload[group] = encode(&r, (enum fact_group)group, &r.list);

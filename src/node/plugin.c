@@ -8,11 +8,9 @@
 #include "node/findings.h"
 
 #include "node/devices.h"
+#include "node/rdma.h"
 
 #include <strings.h>
-
-/** The script that sets Google's variables, where gIB is installed. */
-#define RAILS_GIB "/usr/local/gib/scripts/set_nccl_env.sh"
 
 struct plugin {
 	const struct facts_from *from;
@@ -71,14 +69,14 @@ static void check_plugin(struct plugin *f) {
 
 /** Google's plugin is there, but NCCL does not take it without its variables. */
 static void check_gib(struct plugin *f) {
-	if (!env_value(f->from->env, "NCCL_NET") && machine_count(&f->machine, RAILS_GIB, NULL)) {
+	if (!env_value(f->from->env, "NCCL_NET") && machine_count(&f->machine, GIB_SCRIPT, NULL)) {
 		findings_add(
 			f->out,
 			&(struct finding){.about = "plugin",
 					  .text = "/usr/local/gib is here, but NCCL_NET is not set: NCCL "
-						  "will use TCP; source " RAILS_GIB ", or set what it sets",
+						  "will use TCP; source " GIB_SCRIPT ", or set what it sets",
 					  .expected = "gIB",
-					  .source = RAILS_GIB});
+					  .source = GIB_SCRIPT});
 	}
 }
 

@@ -31,6 +31,8 @@ port() {
 	mkdir -p "$folder/gids" "$folder/gid_attrs/types" "$folder/gid_attrs/ndevs"
 	echo "$3" >"$folder/state"
 	echo "$4" >"$folder/link_layer"
+	echo "$([[ $4 == Ethernet ]] && echo 100 || echo 400) Gb/sec" >"$folder/rate"
+	mkdir -p "root/sys/class/infiniband/$1/device/infiniband_verbs/uverbs0"
 	for gid in "${@:5}"; do
 		index=${gid%%:*}
 		IFS=, read -r gid type interface <<<"${gid#*:}"
@@ -48,8 +50,9 @@ dgx() {
 		port "mlx5_$i" 1 '4: ACTIVE' InfiniBand 0:fe80:0000:0000:0000:b859:9f03:00d6:8c0a
 	done
 	port mlx5_3 1 '1: DOWN' InfiniBand 0:fe80:0000:0000:0000:b859:9f03:00d6:8c0a
-	port mlx5_10 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0b 3:0000:0000:0000:0000:0000:ffff:0a00:0001
-	port mlx5_11 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0c 3:0000:0000:0000:0000:0000:0000:0000:0000
+	port mlx5_10 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0b 1:0000:0000:0000:0000:0000:0000:0000:0000 \
+		2:0000:0000:0000:0000:0000:0000:0000:0000 3:0000:0000:0000:0000:0000:ffff:0a00:0001
+	port mlx5_11 1 '4: ACTIVE' Ethernet 0:fe80:0000:0000:0000:ba59:9fff:fed6:8c0c,,net1 3:0000:0000:0000:0000:0000:0000:0000:0000
 	mkdir -p root/dev/infiniband
 	touch root/dev/infiniband/uverbs{0,1,2,3,4,5,6,7,8,9}
 	interface eth0
