@@ -733,7 +733,15 @@ int main(void) {
 	check_parse("torchrun,torch", 3);
 	check_parse("tensorflow", 4);
 	check_parse("torch,torch", 1);
-	check_parse("all", UINT32_MAX);
+	// All but rdma, the last.
+	uint32_t n = 0;
+	while (frameworks[n + 1]) {
+		n++;
+	}
+	check(strcmp(frameworks[n]->name, "rdma") == 0);
+	check_parse("all", ((uint32_t)1 << n) - 1);
+	check_parse("rdma", (uint32_t)1 << n);
+	check_parse("all,rdma", ((uint32_t)2 << n) - 1);
 	check_parse("none", 0);
 	check_parse("default", frameworks_standard());
 	check_parse("none,torch", 1);
