@@ -6,7 +6,6 @@
  *     text.c                   for people: the cluster, the command, the variables
  *     process.c, unknown.c     parts of it: the process; guesses, if no manager is recognised
  *     json.c                   for programs
- *     vector.c                 as a case for the tests
  */
 
 #include "explain/explain.h"
@@ -62,18 +61,12 @@ int command_explain(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	const char *format = s->settings.value[OPT_FORMAT];
 	bool json = format && strcmp(format, "json") == 0;
-	bool vector = format && strcmp(format, "vector") == 0;
 	bool nodes = settings_on(&s->settings, OPT_ALL_NODES);
 	int r = 0;
-	if (nodes && (json || vector)) {
+	if (nodes && json) {
 		r = err_set(&err, EINVAL, "--all-nodes is for people: --format=text");
-	} else if (format && !json && !vector && strcmp(format, "text") != 0) {
-		r = err_set(&err, EINVAL, "--format=%s: expected text, json or vector",
-			    quote(str_of(format)).s);
-	}
-	if (vector) {
-		r = r < 0 ? r : explain_vector(s, &out, &err);
-		return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, buf_str(&out));
+	} else if (format && !json && strcmp(format, "text") != 0) {
+		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote(str_of(format)).s);
 	}
 	r = r < 0 ? r : session_check_separated(s, "explain", &err);
 	session_fill_forgotten(s);

@@ -45,10 +45,3 @@ void explain_unknown(struct session *s, struct buf *out);
 
 /** Whether @word, of letters, is one of the words in @text, in any case. */
 bool explain_has_word(struct str text, struct str word);
-
-/**
- * Write what was read as a case for tests/vectors/run.py, followed by the result. Words and
- * addresses are replaced, secrets are left out. Call it instead of session_derive(). A cluster that
- * is refused makes a case, too. Returns 0; -EINVAL for options that are wrong.
- */
-int explain_vector(struct session *s, struct buf *out, struct err *err);

@@ -21,7 +21,7 @@ static bool read_proc(struct arena *arena, pid_t pid, const char *file, struct s
 static pid_t parent_of(struct arena *arena, pid_t pid) {
 	struct str stat;
 	const char *name_end = read_proc(arena, pid, "stat", &stat) ? strrchr(stat.p, ')') : NULL;
-	return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0; // ") S 1"
+	return name_end && strlen(name_end) > 4 ? (pid_t)strtoul(name_end + 4, NULL, 10) : 0; // ") S 1"
 }
 
 /** Whether @name has the same value, or none, here and in @environ, the text of /proc/PID/environ. */

@@ -29,7 +29,7 @@ static const char *nccl_is_told(const struct derivation *d, const struct machine
 	const char *off = env_value(d->env, "NCCL_IB_DISABLE"), *net = env_value(d->env, "NCCL_NET");
 	const char *plugin = env_value(d->env, "NCCL_NET_PLUGIN");
 	return off && strcmp(off, "1") == 0		 ? "NCCL_IB_DISABLE is set"
-	       : net && strcasecmp(net, "IB") != 0	 ? "NCCL_NET is set"
+	       : net && strncasecmp(net, "IB", 3) != 0	 ? "NCCL_NET is set"
 	       : plugin && strcmp(plugin, "none") != 0	 ? "NCCL_NET_PLUGIN is set"
 	       : machine_count(m, GIB_SCRIPT, NULL) != 0 ? "gIB is here, which sets what it needs"
 	       : found->efa				 ? "EFA is here, whose plugin finds its cards"

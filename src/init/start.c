@@ -5,6 +5,7 @@
  * and the terminal's foreground.
  */
 
+#include "base/file.h"
 #include "base/num.h"
 #include "exec/exec.h"
 #include "init/supervisor.h"
@@ -118,7 +119,8 @@ static pid_t start_copy(struct start *s) {
 	pid_t pid = fork();
 	if (pid == 0) {
 		int status = become_workload(s);
-		dprintf(STDERR_FILENO, "%s: error: %s\n", s->in->plan.program, s->err->text);
+		write_all(STDERR_FILENO, str_of(arena_format(s->arena, "%s: error: %s\n", s->in->plan.program,
+							     s->err->text)));
 		_exit(status);
 	}
 	return pid;

@@ -47,8 +47,8 @@ static void check_plugin(struct plugin *f) {
 	const struct env *env = f->from->env;
 	const char *net = env_value(env, "NCCL_NET"), *plugin = env_value(env, "NCCL_NET_PLUGIN");
 	bool named = plugin && *plugin && strcmp(plugin, "none") != 0;
-	bool needed = named || (!plugin && net && *net && strcasecmp(net, "IB") != 0 &&
-				strcasecmp(net, "Socket") != 0);
+	bool needed = named || (!plugin && net && *net && strncasecmp(net, "IB", 3) != 0 &&
+				strncasecmp(net, "Socket", 7) != 0);
 	const char *file = !named		 ? "libnccl-net.so"
 			   : strchr(plugin, '/') ? plugin
 						 : arena_format(f->arena, "libnccl-net-%s.so", plugin);

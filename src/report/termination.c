@@ -40,7 +40,7 @@ static bool is_apart(bool outside) {
 		if (pid == 1 || !end || strlen(end) < 5) {
 			return false;
 		}
-		pid = (int)strtol(end + 4, NULL, 10); // ") S 1"
+		pid = (int)strtoul(end + 4, NULL, 10); // ") S 1"
 	}
 	read_proc(getpid(), "cgroup", stat, sizeof(stat));
 	read_proc(1, "cgroup", first, sizeof(first));

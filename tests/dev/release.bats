@@ -374,7 +374,7 @@ in_bash() {
 	[ "$(in_bash distinit --for=)" = $'--for=tcp\n--for=dns\n--for=all' ]
 	[ "$(in_bash distinit wait --for = d)" = dns ]
 	[ "$(in_bash distinit --for =)" = $'tcp\ndns\nall' ]
-	[ "$(in_bash distinit explain --format = v)" = vector ]
+	[ "$(in_bash distinit explain --format = j)" = json ]
 	[ "$(in_bash distinit env --cluster slu)" = slurm ]
 	[ "$(in_bash distinit --frameworks=torchr)" = --frameworks=torchrun ]
 	[ "$(in_bash distinit --signal=TERM:I)" = --signal=TERM:INT ]
@@ -409,7 +409,7 @@ in_bash() {
 	in_fish 'distinit --clus' | grep -qx -- --cluster
 	in_fish 'distinit env --form' | grep -qx -- --format
 	in_fish 'distinit --for=d' | grep -qx -- --for=dns
-	in_fish 'distinit explain --format=v' | grep -qx -- --format=vector
+	in_fish 'distinit explain --format=j' | grep -qx -- --format=json
 	in_fish 'distinit --cluster=slu' | grep -qx -- --cluster=slurm
 	in_fish 'distinit --frameworks=torch,j' | grep -qx -- --frameworks=torch,jax
 	in_fish 'distinit --cap-keep=ipc_l' | grep -qx -- --cap-keep=ipc_lock
@@ -450,7 +450,7 @@ in_bash() {
 		distinit env --form|--format=
 		distinit --init -- mkdi|mkdir
 		distinit --for=dn|--for=dns
-		distinit explain --format=vec|--format=vector
+		distinit explain --format=js|--format=json
 		distinit --cluster=slu|--cluster=slurm
 		distinit --frameworks=torch,ja|--frameworks=torch,jax
 		distinit --cap-keep=ipc_l|--cap-keep=ipc_lock

@@ -370,7 +370,7 @@ readonly STEP=(
 
 @test "an unknown format is refused, and the error lists the formats" {
 	distinit -- explain --format=yaml
-	refuses_with "--format='yaml': expected text, json or vector"
+	refuses_with "--format='yaml': expected text or json"
 }
 
 @test "explain takes a command after --, and does not start it" {
@@ -560,31 +560,6 @@ os.execve(sys.argv[1], sys.argv[1:], {})'
 		-- explain --hostname=b1
 	succeeds_with "$output"
 	[[ $output != *'perhaps '* ]]
-}
-
-@test "vector: names, addresses and secrets do not leave the site" {
-	printf '%s\n' alice-gpu7.corp.example 10.20.30.41 >nodes
-	distinit DISTINIT_READ='hostfile=ACME_FILE job=ACME_TOKEN master-addr=ACME_CHIEF nproc-per-node?=ACME_URL' ACME_FILE="$PWD/nodes" \
-		ACME_TOKEN=hunter2 ACME_CHIEF=alice-gpu7.corp.example ACME_URL=http://bob:hunter2@h OTHER=private42 \
-		-- explain --format=vector --hostname=alice-gpu7 --set=MINE=private42
-	succeeds_with "$output"
-	[[ $output != *alice* && $output != *corp* && $output != *bob* && $output != *hunter* && $output != *private42* && $output != *10.20.30* ]]
-	[[ $output == *'ACME_CHIEF='*-gpu7.* && $output == *'# ACME_TOKEN is left out, because its name says that it is secret'* ]]
-}
-
-@test "vector: the middle of an address is another, of IPv4 and of IPv6; the same one each time" {
-	distinit ACME_CHIEF=2001:db8:77:beef::cafe ACME_JOB=on-10.20.30.41 DISTINIT_READ='master-addr=ACME_CHIEF job=ACME_JOB' -- \
-		explain --format=vector
-	succeeds_with "$output"
-	[[ $output =~ ACME_CHIEF=(2001:[0-9a-f]+:[0-9a-f]+:[0-9a-f]+::cafe)$'\n' && $output != *db8* && $output != *beef* ]]
-	[[ $output == *$'\n'"MASTER_ADDR=${BASH_REMATCH[1]}"$'\n'* ]]
-	[[ $output =~ -10\.[0-9]+\.[0-9]+\.41$'\n' && $output != *.20.30.* ]]
-}
-
-@test "vector: options that a cluster is found by, and a variable that is removed" {
-	distinit "${SESSION[@]}" DISTINIT_MASTER_PORT=2222 GONE=1 -- explain --format=vector --hosts=a,b --node-rank=1 --log=error --unset=GONE
-	succeeds_with "$output"
-	[[ $output == *$'\n$ --hosts='*$'\n$ --node-rank=1\n'* && $output != *--log* && $output != *GONE* ]]
 }
 
 # --- all nodes, colours ---------------------------------------------------------------------------

@@ -53,7 +53,7 @@ BESIDE = [["--hosts=127.0.0.1,127.0.0.2", "--node-rank=0"], ["--cluster=manual"]
           ["--set=MASTER_ADDR=a", "--lenient"], ["--for=all", "--wait=20ms", "--hosts=127.0.0.1,127.0.0.2", "--node-rank=0"]]
 
 # Subcommands that show what they found, and those whose output is for a program.
-SHOWN = [["explain"], ["explain", "--format=json"], ["explain", "--format=vector"], ["check"], ["check", "--format=json"]]
+SHOWN = [["explain"], ["explain", "--format=json"], ["check"], ["check", "--format=json"]]
 OTHERS = [[], ["env"], ["wait", "--timeout=10ms"], ["hosts"], ["bundle"]]
 
 
@@ -86,7 +86,7 @@ def tell_options(teller, distinit):
                 teller.run([distinit, *words, f"--{name}={text}", *tail], {}, shown)
                 teller.run([distinit, *words, *tail], {variable: text}, shown)
             teller.run([distinit, *words, f"--{name}", "API_TOKEN", SECRET, *tail], {}, shown)
-            for beside in BESIDE if words in ([], ["explain"], ["explain", "--format=vector"]) else []:
+            for beside in BESIDE if words in ([], ["explain"]) else []:
                 if all(word[2:].partition("=")[0] in dict(known) for word in beside):
                     teller.run([distinit, *words, *beside, f"--{name}={NAMED}", *tail], {}, shown)
         for variable in ("ENV", "BUNDLE", "SECRET", "DERIVED", "NOSUCH", "API_TOKEN"):
@@ -168,7 +168,7 @@ def tell_case(teller, distinit, case, fresh, root):
     env = {name: os.fsdecode(vectors.to_bytes(value, root)) for name, value in case.env.items()}
 
     def run_all(env):
-        teller.run([distinit, *SHOWN[teller.runs % 3], *words], env, True)
+        teller.run([distinit, *SHOWN[teller.runs % 2], *words], env, True)
         teller.run([distinit, "-vv", "--report=report", *words, "--", "/bin/true"], env)
 
     for name in fresh:

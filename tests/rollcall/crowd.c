@@ -418,7 +418,7 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 /** Seal all frames before: to send them takes less time then than to read them. */
 static void make_frames(struct caller *c) {
 	const struct bye bye = {.why = BYE_SIGNAL, .text = STR("1234567890")};
-	const struct died died = {.text = STR("123456")};
+	const struct died died = {.text = STR("12345")};
 	c->n_frames = n_flooded++ < options.n ? FLOOD_BYTES : FLOOD_AGAIN;
 	unsigned char payload[HELLO_MAX], *at = malloc(c->n_frames);
 	size_t n = options.act == FLOOD ? bye_encode(&bye, payload) : died_encode(&died, payload);

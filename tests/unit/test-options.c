@@ -327,7 +327,7 @@ static void check_table(void) {
 		   "options with a letter");
 	check_text(buf_text(&without),
 		   "set add unset prepend append first clean pass set-env unset-env prepend-env append-env "
-		   "options-from carried timeout format format format all-nodes all output mode show-secrets "
+		   "options-from carried timeout format format all-nodes all output mode show-secrets "
 		   "force "
 		   "carry-unset as count "
 		   "first nth compress quiet verbose help version ",
