@@ -14,8 +14,9 @@ int rollcall_prepare(struct session *s, struct err *err) {
 
 int together_options(struct session *s, struct init_plan *plan, struct err *err) {
 	(void)s, (void)plan;
-	return err_set(err, ENOSYS,
-		       "--together, --max-restarts and --progress: this distinit is built without the roll call");
+	return err_set(
+		err, ENOSYS,
+		"--together, --max-restarts and --progress: this distinit is built without the roll call");
 }
 
 void together_prepare(struct session *s, struct init_plan *plan) {

@@ -10,8 +10,8 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "cluster/hostlist.h"
-#include "explain/explain.h"
 #include "distinit/subcommands.h"
+#include "explain/explain.h"
 #include "flow/tables.h"
 #include "format/format.h"
 

@@ -188,7 +188,8 @@ static void check_ended(void) {
 
 /** The same for the process that died. */
 static void check_died(void) {
-	const struct died first = {.ago_ms = 70000, .status = 137, .stale = 1, .text = STR("process 7 (sh) died")};
+	const struct died first = {
+		.ago_ms = 70000, .status = 137, .stale = 1, .text = STR("process 7 (sh) died")};
 	unsigned char payload[HELLO_MAX];
 	struct died back;
 	size_t n = died_encode(&first, payload);
