@@ -13,7 +13,8 @@ static bool is_set(const char *name) {
 }
 
 static bool is_capable(int fd) {
-	return is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0 && isatty(fd);
+	const char *term = getenv("TERM");
+	return term && *term && strcmp(term, "dumb") != 0 && isatty(fd);
 }
 
 bool terminal_rewrites(void) {

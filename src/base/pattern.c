@@ -8,7 +8,7 @@ int pattern_read(struct arena *arena, const char *label, struct str text, struct
 		 struct err *err) {
 	const char *whole = arena_text(arena, text.p, text.len), *slash = strrchr(whole, '/');
 	size_t len = slash ? (size_t)(slash - whole) : 0;
-	if (whole[0] != '/' || !slash[1] || strpbrk(whole, "?[") || str_find(text, '*') < len) {
+	if (!slash || whole[0] != '/' || !slash[1] || strpbrk(whole, "?[") || str_find(text, '*') < len) {
 		return err_set(
 			err, EINVAL,
 			"%s=%s: expected an absolute path, in whose last part '*' stands for any text, "

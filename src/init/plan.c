@@ -69,17 +69,19 @@ static int read_rewrite(struct init_plan *plan, const char *label, struct str pa
 static int read_remap(struct init_plan *plan, const char *label, struct str pair, struct err *err) {
 	size_t colon = str_find(pair, ':');
 	struct str word = {pair.p, colon};
-	int *zero = str_is(word, "early") ? &plan->early_as : str_is(word, "told") ? &plan->told_as : NULL;
+	bool early = str_is(word, "early"), told = str_is(word, "told");
 	uint64_t from = 0, to;
-	if (colon == pair.len || (!zero && num_read(word, 255, &from) < 0) ||
+	if (colon == pair.len || (!early && !told && num_read(word, 255, &from) < 0) ||
 	    num_read(str_from(pair, colon + 1), 255, &to) < 0) {
 		return err_set(err, EINVAL,
 			       "%s: %s: two exit statuses are expected, FROM:TO, each 0 to 255, such as "
 			       "143:0; FROM may also be early or told",
 			       label, quote(pair).s);
 	}
-	if (zero) {
-		*zero = (int)to;
+	if (early) {
+		plan->early_as = (int)to;
+	} else if (told) {
+		plan->told_as = (int)to;
 	} else {
 		plan->status_as[from] = (uint8_t)to;
 	}

@@ -29,7 +29,9 @@ static bool read_field(struct str line, struct str name, unsigned base, uint64_t
 			return false;
 		}
 	}
-	*out = digits.len ? number : *out;
+	if (digits.len) {
+		*out = number;
+	}
 	return digits.len > 0;
 }
 

@@ -99,10 +99,10 @@ static uint64_t find_stepd(struct arena *arena, const char *root, struct found_s
 		}
 		of = arena_format(arena, "%lu", (unsigned long)pid);
 		path = file_under_root(arena, root, arena_format(arena, "/proc/%s/cmdline", of));
-		struct str title = read_start(path, text, sizeof(text));
-		if (read_title(title, out)) {
-			out->job = str_of(arena_text(arena, out->job.p, out->job.len));
-			out->step = str_of(arena_text(arena, out->step.p, out->step.len));
+		struct found_step found;
+		if (read_title(read_start(path, text, sizeof(text)), &found)) {
+			out->job = str_of(arena_text(arena, found.job.p, found.job.len));
+			out->step = str_of(arena_text(arena, found.step.p, found.step.len));
 			return pid;
 		}
 	}

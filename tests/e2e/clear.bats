@@ -5,6 +5,7 @@
 
 # shellcheck disable=SC2016 # another shell expands the scripts
 # shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2030,SC2031 # each test is a subshell, and is meant to be
 
 load helpers
 

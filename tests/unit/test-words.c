@@ -72,7 +72,7 @@ static void test_put(void) {
 	words_add_all(&words, list);
 	words_add_all(&words, NULL);
 	words_add(&words, "z");
-	checkf(words.n == 42, "number of words: %zu", words.n);
+	checkf(words.n == 42, "number of words: %u", words.n);
 	struct buf out = BUF(&arena);
 	words_put(&out, words_vector(&words) + 38);
 	check_text(buf_text(&out), "38 39 'x y' z", "the last words");
