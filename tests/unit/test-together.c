@@ -113,5 +113,6 @@ int main(void) {
 	t.limit_at = clock_now_ms() + 60000;
 	play(&arena, &t, 0, failed(3));
 	check(t.observer.again && t.pause_ms == 1000);
+	arena_done(&arena);
 	return check_done();
 }
