@@ -97,9 +97,12 @@ int check_scope(struct input *in, const struct cluster *c, struct err *err) {
 	if (c->scope != SCOPE_NODE) {
 		return 0;
 	}
-	if (c->launcher && c->task.local_size != UNKNOWN && c->task.local_size > 1) {
-		return err_set(err, EINVAL, "%s=%s, but %s started %u processes on this node", in->scope.from,
-			       in->scope.value, c->launcher->name, c->task.local_size);
+	const bool counted = c->task.local_size != UNKNOWN;
+	// A local rank alone says how many there are at least. UNKNOWN + 1 is 0.
+	const uint32_t n = counted ? c->task.local_size : c->task.local_rank + 1;
+	if (c->launcher && n > 1) {
+		return err_set(err, EINVAL, "%s=%s, but %s started %s%u processes on this node", in->scope.from,
+			       in->scope.value, c->launcher->name, counted ? "" : "at least ", n);
 	}
 	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
 		return err_set(err, EINVAL,

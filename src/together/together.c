@@ -365,7 +365,7 @@ static void note_progress(struct together *t, struct kept_line *kept) {
 static void note_death(struct together *t, struct kept_line *kept, const struct died *died) {
 	if (!kept->death) {
 		kept->death = arena_alloc(t->call->arena, sizeof(*kept->death));
-		kept->death->at = CLOCK_NEVER;
+		*kept->death = (struct death){.at = CLOCK_NEVER};
 	}
 	if (!died->status && !died->stale) {
 		kept->death->at = CLOCK_NEVER;

@@ -31,7 +31,8 @@ static inline unsigned char *put_u64(unsigned char *at, uint64_t number) {
 }
 
 static inline unsigned char *put_bytes(unsigned char *at, const void *bytes, size_t n) {
-	return mempcpy(at, bytes, n);
+	// No bytes may have no place.
+	return n ? mempcpy(at, bytes, n) : at;
 }
 
 static inline bool take_number(struct str *rest, uint64_t *out, unsigned bytes) {

@@ -139,12 +139,12 @@ stays() {
 	mkdir mine shm/folder
 	touch mine/file shm/folder/file
 	ln -s ../mine/file shm/link
-	ln -s ../mine shm/way
+	ln -s /proc shm/way
 	invoke "$DISTINIT" --clear="$shm/*" -- echo started
 	[[ $output == started && $(ls shm) == $'folder\nlink\nway' && -e mine/file && -e shm/folder/file ]]
 	[[ $stderr == *"'link' (neither a regular file nor a socket nor a FIFO)"* && $stderr == *"'way' (neither"* && $stderr == *"'folder' (neither"* ]]
 	invoke "$DISTINIT" --clear="$shm/way/*" -- echo started
-	# The folder behind the link of ours is not sticky, and is judged by that.
+	# The folder behind the link of ours is judged, and /proc is neither of them wherever this runs.
 	refuses_with "--clear='$shm/way/*': the folder is neither a tmpfs nor sticky, so what is in it may be meant to stay; expected one such as /dev/shm or /tmp"
 	[[ -e mine/file ]]
 }
@@ -214,8 +214,7 @@ threading.Thread(target=take, daemon=True).start()'
 		invoke "$DISTINIT" --clear="$shm/*" --clear="$word" -- echo started
 		[[ $status -eq 125 && -z $output && $stderr == *'expected an absolute path'* && -e shm/stale ]]
 	done
-	mkdir plain
-	invoke "$DISTINIT" --clear="$shm/*,$PWD/plain/*" -- echo started
+	invoke "$DISTINIT" --clear="$shm/*,/proc/self/*" -- echo started
 	[[ $status -eq 125 && -z $output && $stderr == *'neither a tmpfs nor sticky'* && -e shm/stale ]]
 	touch file
 	invoke "$DISTINIT" --clear="$PWD/file/*" -- echo started

@@ -166,7 +166,10 @@ static void check_numbers(const struct cluster *c) {
 	HOLDS(task->local_rank == UNKNOWN || task->local_size == UNKNOWN ||
 	      task->local_rank < task->local_size);
 	HOLDS(c->master_port != 0);
-	HOLDS(c->scope == SCOPE_TASK || !c->launcher);
+	// The user may say that a launcher's only process on the node is the node's.
+	HOLDS(c->scope == SCOPE_TASK || !c->launcher ||
+	      (c->scope == SCOPE_NODE &&
+	       (task->local_size == UNKNOWN ? task->local_rank + 1 <= 1 : task->local_size == 1)));
 }
 
 static void check_hosts(struct arena *arena, const struct hosts *hosts) {

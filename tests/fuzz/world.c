@@ -30,6 +30,8 @@
 /** More than is kept of what a tool prints. */
 #define TOOL_MOST  (3U << 20)
 #define PIECES_MAX 1024
+/** More of all files, one that is named often counted as often, cannot be read: they hold up the fuzzer only. */
+#define READ_MOST  (8U << 20)
 
 /**
  * What a run may ask for. The constant is what the program allows directives (EFFORT_MAX), times 5: under a sanitizer no
@@ -514,6 +516,10 @@ int __wrap_open(const char *path, int flags, ...) {
 		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 	}
 	const struct world_file *file = file_at(path);
+	if (file && run->out->read + file->text.len > READ_MOST) {
+		errno = EIO;
+		return -1;
+	}
 	if (file || (flags & O_CREAT)) {
 		run->out->read += file ? file->text.len : 0;
 		return make_file(file ? buf_str(&file->text) : STR(""));
