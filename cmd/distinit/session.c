@@ -231,8 +231,8 @@ static bool needs_cluster(struct session *s, enum option_id id) {
 
 /** Warn of the first setting that has no effect, because no cluster is recognised. */
 static void note_unused(struct session *s) {
-	static const enum option_id ids[] = {OPT_SCOPE, OPT_NNODES, OPT_MASTER_ADDR, OPT_MASTER_PORT,
-					     OPT_TF_ROLES};
+	static const enum option_id ids[] = {OPT_SCOPE,	      OPT_NNODES,      OPT_NODE_RANK,
+					     OPT_MASTER_ADDR, OPT_MASTER_PORT, OPT_TF_ROLES};
 	const struct flow *f = &s->flow;
 	bool alone = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->input.launcher;
 	for (size_t i = 0; alone && i < sizeof(ids) / sizeof(ids[0]); i++) {

@@ -89,7 +89,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 		return 0;
 	}
 	f->has_cluster = r > 0;
-	return r < 0 ? r : 0;
+	return r < 0 ? r : r > 0 || f->input.launcher ? input_check_node_rank(&f->input, err) : 0;
 }
 
 /** Check the settings of single frameworks, even if nothing is derived. */
