@@ -31,7 +31,7 @@ static int read_duration(struct distrun_session *s, unsigned id, uint64_t least,
 	int r = settings_duration(&s->settings, id, ms, err);
 	if (r == 0 && *ms < least) {
 		return err_set(err, EINVAL, "%s=%s is too short; the minimum is %s",
-			       settings_label(&s->settings, id), quote(str_of(s->settings.value[id])).s,
+			       settings_label(&s->settings, id), quote_text(s->settings.value[id]).s,
 			       duration_text(least).s);
 	}
 	return r;
@@ -243,7 +243,7 @@ int command_probe(struct distrun_session *s) {
 	r = r < 0 ? r : read_measure(s, &a, &err);
 	const char *procid = env_value(&s->env, "SLURM_PROCID");
 	if (r == 0 && procid && num_read(str_of(procid), UINT32_MAX, &rank) < 0) {
-		r = err_set(&err, EINVAL, "SLURM_PROCID=%s is not a rank", quote(str_of(procid)).s);
+		r = err_set(&err, EINVAL, "SLURM_PROCID=%s is not a rank", quote_text(procid).s);
 	}
 	struct probe_plan plan = {
 		.argv = s->settings.arguments,

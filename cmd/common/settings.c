@@ -48,7 +48,7 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			return err_set(err, EINVAL, "unknown option '--json'; write --format=json");
 		}
 	}
-	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote(str_of(word)).s,
+	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote_text(word).s,
 		       nearest_hint(&best, "--").s);
 }
 
@@ -126,7 +126,7 @@ static int take_option(struct settings *out, const struct option *o, const char 
 	int r = settings_set(out, o, value);
 	out->given[o->id] = o;
 	out->verbose += o->id == out->table->verbose && settings_on(out, o->id);
-	return r < 0 ? err_set(err, EINVAL, "%s: expected 1 or 0 after '='", quote(str_of(word)).s) : 0;
+	return r < 0 ? err_set(err, EINVAL, "%s: expected 1 or 0 after '='", quote_text(word).s) : 0;
 }
 
 /** Read the option at *@argv, and advance *@argv past it. */
@@ -188,14 +188,14 @@ int settings_choose(const struct settings *settings, unsigned id, const char *co
 		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
 	}
 	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", settings_label(settings, id),
-		       quote(str_of(value)).s, buf_text(&all), nearest_hint(&best, "").s);
+		       quote_text(value).s, buf_text(&all), nearest_hint(&best, "").s);
 }
 
 int settings_duration(const struct settings *settings, unsigned id, uint64_t *ms, struct err *err) {
 	const char *value = settings->value[id];
 	int r = value ? duration_read(str_of(value), ms) : 0;
 	if (r < 0) {
-		err_set(err, EINVAL, "%s=%s is %s", settings_label(settings, id), quote(str_of(value)).s,
+		err_set(err, EINVAL, "%s=%s is %s", settings_label(settings, id), quote_text(value).s,
 			r == -ERANGE ? "longer than ten years (3650d)" : "not " DURATION_FORM);
 	}
 	return r < 0 ? -EINVAL : 0;
@@ -206,7 +206,7 @@ int settings_number(const struct settings *settings, unsigned id, uint64_t max, 
 	const char *value = settings->value[id];
 	if (value && num_read(str_of(value), max, out) < 0) {
 		return err_set(err, EINVAL, "%s=%s is not a whole number from 0 to %lu",
-			       settings_label(settings, id), quote(str_of(value)).s, (unsigned long)max);
+			       settings_label(settings, id), quote_text(value).s, (unsigned long)max);
 	}
 	return 0;
 }

@@ -154,7 +154,7 @@ static int read_variable(struct settings *settings, const struct option *o, cons
 		return 0;
 	}
 	return err_set(err, EINVAL, "%.*s=%s: expected 1 or 0", (int)entry->name_len, entry->text,
-		       quote(str_of(value)).s);
+		       quote_text(value).s);
 }
 
 /** Remove the variables of the options from @env. */

@@ -12,7 +12,7 @@ static int find_format(struct session *s, const struct format **out, struct err 
 	*out = name ? format_find(name) : formats;
 	if (!*out) {
 		return err_set(err, EINVAL, "--format=%s: expected shell, docker, json or null",
-			       quote(str_of(name)).s);
+			       quote_text(name).s);
 	}
 	return 0;
 }
@@ -73,7 +73,7 @@ static int read_mode(struct session *s, unsigned *mode, struct err *err) {
 	size_t len = strlen(text);
 	if (len == 0 || len > 4 || strspn(text, "01234567") != len || strtoul(text, NULL, 8) > 0777) {
 		return err_set(err, EINVAL, "--mode=%s is not a mode such as 0600 or 0644",
-			       quote(str_of(text)).s);
+			       quote_text(text).s);
 	}
 	*mode = (unsigned)strtoul(text, NULL, 8);
 	return 0;

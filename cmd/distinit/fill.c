@@ -50,6 +50,6 @@ void session_fill_forgotten(struct session *s) {
 		notes_add(&s->notes,
 			  "%s is passed on as it is; --fill would fill it, --fill=0 says that it is "
 			  "meant so",
-			  quote(str_of(word)).s);
+			  quote_text(word).s);
 	}
 }

@@ -63,7 +63,7 @@ int print_help_on(struct session *s, const char *word) {
 		return help_of_entrypoint(s, *word);
 	}
 	struct err err;
-	err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'", quote(str_of(word)).s,
+	err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'", quote_text(word).s,
 		subcommand_hint(word).s);
 	return session_fail(s, &err);
 }
@@ -72,8 +72,7 @@ int command_help(struct session *s) {
 	char **words = s->settings.arguments;
 	if (words[0] && words[1]) {
 		struct err err;
-		err_set(&err, EINVAL, "help takes one subcommand: distinit help %s",
-			quote(str_of(words[0])).s);
+		err_set(&err, EINVAL, "help takes one subcommand: distinit help %s", quote_text(words[0]).s);
 		return session_fail(s, &err);
 	}
 	return print_help_on(s, words[0] ? words[0] : "");

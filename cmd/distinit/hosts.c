@@ -36,7 +36,7 @@ static int put_one(struct session *s, const struct hosts *hosts, struct buf *out
 	const char *nth = s->settings.value[OPT_NTH];
 	uint32_t n = 0;
 	if (nth && num_read_u32(str_of(nth), &n) < 0) {
-		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote(str_of(nth)).s);
+		return err_set(err, EINVAL, "--nth=%s is not a whole number", quote_text(nth).s);
 	}
 	if (n >= hosts->n) {
 		return err_set(err, EINVAL, "%s%s%s: the list has %u hosts, counted from 0",
@@ -53,7 +53,7 @@ static int check_usage(struct session *s, struct err *err) {
 		return err_set(err, EINVAL,
 			       "hosts takes one host list, not also %s; put options first, and join lists by "
 			       "commas",
-			       quote(str_of(secret_word(&s->arena, arguments, 1))).s);
+			       quote_text(secret_word(&s->arena, arguments, 1)).s);
 	}
 	if (!!value[OPT_COUNT] + !!value[OPT_FIRST] + !!value[OPT_NTH] + !!value[OPT_COMPRESS] > 1) {
 		return err_set(err, EINVAL, "--count, --first, --nth and --compress exclude each other");
@@ -87,7 +87,7 @@ int command_hosts(struct session *s) {
 	const char *list = s->settings.arguments[0];
 	int r = check_usage(s, &err);
 	r = r < 0 ? r : read_hosts(s, &hosts, &err);
-	r = r < 0 || hosts.n ? r : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote(str_of(list)).s);
+	r = r < 0 || hosts.n ? r : err_set(&err, EINVAL, "HOSTLIST=%s lists no host", quote_text(list).s);
 	r = r < 0 ? r : put_hosts(s, &hosts, &out, &err);
 	return r < 0 ? session_fail(s, &err) : say_result(&s->speaker, buf_str(&out));
 }

@@ -52,7 +52,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 	}
 	if (plan->time_limit_ms == 0) {
 		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
-			       session_label(s, OPT_TIME_LIMIT), quote(str_of(value)).s);
+			       session_label(s, OPT_TIME_LIMIT), quote_text(value).s);
 	}
 	return check_init(s, OPT_TIME_LIMIT, err);
 }
@@ -93,7 +93,7 @@ static int check_ends(struct session *s, const struct init_plan *plan, struct er
 		return 0;
 	}
 	return err_set(err, EINVAL, "%s=%s contradicts %s: what has not ended cannot start again",
-		       session_label(s, id), quote(str_of(s->settings.value[id])).s,
+		       session_label(s, id), quote_text(s->settings.value[id]).s,
 		       session_label(s, OPT_MAX_RESTARTS));
 }
 

@@ -17,7 +17,7 @@ static int read_name(struct session *s, const char **name, struct err *err) {
 	if (strcmp(*name, "distinit") == 0 || (disguise_of(wanted) && !strchr(wanted, '/'))) {
 		return 0;
 	}
-	return err_set(err, EINVAL, "--as=%s: expected one of these: %sdistinit", quote(str_of(wanted)).s,
+	return err_set(err, EINVAL, "--as=%s: expected one of these: %sdistinit", quote_text(wanted).s,
 		       disguise_names(&s->arena));
 }
 
@@ -30,7 +30,7 @@ int command_install(struct session *s) {
 		r = err_set(&err, EINVAL, "install needs the folder to copy to: distinit install DIR");
 	} else if (arguments[1]) {
 		r = err_set(&err, EINVAL, "install takes one folder, not also %s; put options first",
-			    quote(str_of(arguments[1])).s);
+			    quote_text(arguments[1]).s);
 	}
 	const char *name;
 	r = r < 0 ? r : read_name(s, &name, &err);

@@ -85,7 +85,7 @@ struct hint subcommand_hint(const char *name) {
 
 /** Write a word of the command line. A word with special characters is quoted. */
 static void put_word(struct buf *out, const char *word) {
-	buf_puts(out, word_is_plain(word) ? word : quote(str_of(word)).s);
+	buf_puts(out, word_is_plain(word) ? word : quote_text(word).s);
 }
 
 /** Write the words of a command line, from @argv[@from] on, with a blank before each. */
@@ -110,7 +110,7 @@ static int refuse_word(struct session *s, char **argv) {
 			argv[1], options ? "" : " --", argv[2] ? put_words(s, argv, 2) : " COMMAND [ARG]...");
 	} else {
 		err_set(&err, EINVAL, "%s is not a subcommand%s; to run a command: distinit --%s",
-			quote(str_of(argv[1])).s, subcommand_hint(argv[1]).s, put_words(s, argv, 1));
+			quote_text(argv[1]).s, subcommand_hint(argv[1]).s, put_words(s, argv, 1));
 	}
 	return session_fail(s, &err);
 }

@@ -57,7 +57,7 @@ static int read_agree(struct session *s, unsigned *out, struct err *err) {
 			return err_set(
 				err, EINVAL,
 				"%s=%s: expected all, world, program, env, devices or limits, joined by ','",
-				session_label(s, OPT_AGREE), quote(str_of(s->settings.value[OPT_AGREE])).s);
+				session_label(s, OPT_AGREE), quote_text(s->settings.value[OPT_AGREE]).s);
 		}
 		*out |= set;
 	}
@@ -92,7 +92,7 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
 	}
 	if (mode & S_IROTH) {
 		notes_add(&s->notes, "%s=%s can be read by every user: chmod 600 protects the secret",
-			  file.from, quote(str_of(file.value)).s);
+			  file.from, quote_text(file.value).s);
 	}
 	struct str rest = *out;
 	str_cut(&rest, '\n', out);
@@ -213,7 +213,7 @@ static int find_place(struct session *s, struct roll_call *call, struct err *err
 		return err_set(err, EINVAL,
 			       "%s: the job is elastic (PET_NNODES=%s), and the number of nodes is "
 			       "not fixed; torchrun's own rendezvous waits for them",
-			       asked_by(s), quote(str_of(elastic)).s);
+			       asked_by(s), quote_text(elastic).s);
 	}
 	if (!s->flow.has_cluster) {
 		return err_set(err, EINVAL,

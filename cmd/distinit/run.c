@@ -30,7 +30,7 @@ static int refuse_command_line(struct session *s) {
 			"of this name: distinit [OPTION]... -- %s",
 			words[0], words[0], words[0]);
 	} else {
-		const char *word = quote(str_of(secret_word(&s->arena, words - 1, 1))).s;
+		const char *word = quote_text(secret_word(&s->arena, words - 1, 1)).s;
 		const struct option *bare = s->settings.bare;
 		const char * or = bare ? arena_format(&s->arena, ", or '=': --%s=%s", bare->name, word) : "";
 		err_set(&err, EINVAL, "'--' is missing before the command %s%s", word, or);
@@ -79,7 +79,7 @@ static void say_what_was_derived(struct session *s) {
 		const struct change *e = &list[i];
 		say_line(&s->speaker, LOG_DEBUG,
 			 arena_format(&s->arena, "%s %s%s%s (%s%s%s)", e->action, e->name,
-				      e->value ? "=" : "", e->value ? quote(str_of(e->value)).s : "", e->by,
+				      e->value ? "=" : "", e->value ? quote_text(e->value).s : "", e->by,
 				      e->why ? ": " : "", e->why ? e->why : ""));
 	}
 }
@@ -198,12 +198,12 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 static const char *what_was_meant(struct session *s) {
 	char **words = s->settings.arguments;
 	const char *word = words[0], *self = self_path(&s->arena);
-	const struct quoted shown = quote(str_of(secret_word(&s->arena, words - 1, 1)));
+	const struct quoted shown = quote_text(secret_word(&s->arena, words - 1, 1));
 	if (!words[1] && subcommand_find(word)) {
 		return arena_format(
 			&s->arena,
 			"it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
-			quote(str_of(self ? self : "/distinit")).s, words[0]);
+			quote_text(self ? self : "/distinit").s, words[0]);
 	}
 	if (strchr(word, ' ')) {
 		return "it is one word: give each argument a word of its own";

@@ -69,7 +69,7 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	const struct option *again = s->settings.repeated;
 	if (r == 0 && again) {
 		notes_add(&s->notes, "--%s is given several times; the last counts: %s", again->name,
-			  quote(str_of(s->settings.value[again->id])).s);
+			  quote_text(s->settings.value[again->id]).s);
 	}
 	if (r == 0 && settings_on(&s->settings, OPT_CARRIED)) {
 		r = carried_unpack(&s->env, err);

@@ -61,7 +61,7 @@ static int read_how(struct session *s, struct together *t, struct err *err) {
 		} else {
 			return err_set(err, EINVAL,
 				       "%s=%s: expected failures, workers, always or a port, joined by ','",
-				       session_label(s, OPT_TOGETHER), quote(str_of(how)).s);
+				       session_label(s, OPT_TOGETHER), quote_text(how).s);
 		}
 	}
 	return 0;
@@ -73,7 +73,7 @@ static int read_restarts(struct session *s, struct init_plan *plan, struct err *
 	uint64_t n = RESTARTS_UNLIMITED;
 	if (value && strcmp(value, "unlimited") != 0 && num_read(str_of(value), RESTARTS_MAX, &n) < 0) {
 		return err_set(err, EINVAL, "%s=%s: expected 0 to %d, or unlimited",
-			       session_label(s, OPT_MAX_RESTARTS), quote(str_of(value)).s, RESTARTS_MAX);
+			       session_label(s, OPT_MAX_RESTARTS), quote_text(value).s, RESTARTS_MAX);
 	}
 	s->together->max_restarts = value ? (uint32_t)n : 0;
 	plan->restarts = s->together->max_restarts;
@@ -98,7 +98,7 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 	}
 	if (what && strcmp(what, "all") != 0 && settings_on(&s->settings, OPT_TOGETHER)) {
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
-			       session_label(s, OPT_FOR), quote(str_of(what)).s);
+			       session_label(s, OPT_FOR), quote_text(what).s);
 	}
 	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0) {
 		return -EINVAL;

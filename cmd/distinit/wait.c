@@ -49,7 +49,7 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 	tcp = strcmp(value, "tcp") == 0;
 	if (!tcp && strcmp(value, "dns") != 0) {
 		return err_set(err, EINVAL, "%s=%s: expected dns, tcp or all",
-			       settings_label(&s->settings, OPT_FOR), quote(str_of(value)).s);
+			       settings_label(&s->settings, OPT_FOR), quote_text(value).s);
 	}
 	return tcp;
 }
@@ -60,7 +60,7 @@ static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, stru
 	int r = value && *value ? settings_duration(&s->settings, id, ms, err) : 0;
 	if (r == 0 && *ms == 0) {
 		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
-			       settings_label(&s->settings, id), quote(str_of(value)).s);
+			       settings_label(&s->settings, id), quote_text(value).s);
 	}
 	return r;
 }

@@ -79,7 +79,7 @@ int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t 
 	}
 	if (num_read(str_of(value), max, &number) < 0 || (number == 0 && id != SITE_SINGLE_TASK_NODES)) {
 		return err_set(err, EINVAL, "%s=%s is not a whole number from %u to %u", c->from[id],
-			       quote(str_of(value)).s, id != SITE_SINGLE_TASK_NODES, max);
+			       quote_text(value).s, id != SITE_SINGLE_TASK_NODES, max);
 	}
 	*out = (uint32_t)number;
 	return 0;
@@ -97,7 +97,7 @@ static int read_truth(const char *value, const char *from, bool *out, struct err
 	}
 	int on = n < sizeof(word) ? (n ? option_flag(str_of(word)) : 1) : -EINVAL;
 	if (on < 0) {
-		return err_set(err, EINVAL, "%s=%s: expected True or False", from, quote(str_of(value)).s);
+		return err_set(err, EINVAL, "%s=%s: expected True or False", from, quote_text(value).s);
 	}
 	*out = on;
 	return 0;
@@ -218,7 +218,7 @@ static int find_distinit(struct csrun *c, const char **out, struct err *err) {
 			err, ENOENT,
 			"%s: %s is not a program; set its path on the nodes with --distinit=PATH, or use "
 			"--distinit=none",
-			from, quote(str_of(path)).s);
+			from, quote_text(path).s);
 	}
 	*out = path;
 	return 0;
@@ -255,7 +255,7 @@ static int check_command(const struct csrun *c, struct err *err) {
 	}
 	return err_set(err, EINVAL,
 		       "the command %s begins with '-', so it would be read as an option of another program",
-		       quote(str_of(command)).s);
+		       quote_text(command).s);
 }
 
 int csrun_contain(struct csrun *c, bool terminal, struct err *err) {

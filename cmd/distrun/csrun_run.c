@@ -44,7 +44,7 @@ int csrun_carry(struct csrun *c, struct err *err) {
 		notes_add(
 			&s->notes,
 			"DISTINIT_TRACK=%s: no variable is carried, because distinit is not in the container",
-			quote(str_of(names)).s);
+			quote_text(names).s);
 		return 0;
 	}
 	const struct bundle_request request = {
@@ -62,7 +62,7 @@ int csrun_carry(struct csrun *c, struct err *err) {
 			"DISTINIT_TRACK=%s: the tracked variables take %zu bytes, and a variable can have "
 			"%zu; track fewer, or write a file with 'distinit bundle' and name it in "
 			"DISTINIT_ENV_FILE",
-			quote(str_of(names)).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
+			quote_text(names).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
 	}
 	list_carried(c, buf_str(&out));
 	if (c->carried.n) {
@@ -119,7 +119,7 @@ int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
 		const char *path = env_get(env, "PATH");
 		return err_set(err, ENOENT,
 			       "srun is not in PATH (%s); this host is not part of a Slurm cluster",
-			       path ? quote(str_of(path)).s : "which is not set");
+			       path ? quote_text(path).s : "which is not set");
 	}
 	int r = nodes_find(c->arena, env, c->value[SITE_PARTITION], nodes, err);
 	for (size_t i = 0; i < sizeof(steering) / sizeof(steering[0]); i++) {

@@ -98,7 +98,7 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 static int read_for_distinit(struct csrun *c, struct err *err) {
 	const char *what = c->s->settings.value[OPT_FOR];
 	if (what && strcmp(what, "all") != 0) {
-		return err_set(err, EINVAL, "--for=%s: expected all", quote(str_of(what)).s);
+		return err_set(err, EINVAL, "--for=%s: expected all", quote_text(what).s);
 	}
 	if (what && !c->first) {
 		return err_set(err, EINVAL, "--for=all: distinit calls the roll, but %s=none leaves it out",

@@ -71,7 +71,7 @@ static int refuse_word(struct distrun_session *s, const char *word) {
 		}
 	}
 	struct err err;
-	err_set(&err, EINVAL, "%s is not a subcommand; %s%s%s", quote(str_of(word)).s,
+	err_set(&err, EINVAL, "%s is not a subcommand; %s%s%s", quote_text(word).s,
 		best.found ? "did you mean '" : "expected one of: ",
 		best.found ? best.found : buf_text(&names), best.found ? "'?" : "");
 	return session_fail(s, &err);

@@ -45,7 +45,7 @@ int command_where(struct distrun_session *s) {
 	struct err err;
 	if (s->settings.arguments[0]) {
 		err_set(&err, EINVAL, "'distrun where' takes no arguments, but there is %s",
-			quote(str_of(s->settings.arguments[0])).s);
+			quote_text(s->settings.arguments[0]).s);
 		return session_fail(s, &err);
 	}
 	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);

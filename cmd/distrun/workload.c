@@ -48,7 +48,7 @@ static int read_budget(struct distrun_session *s, struct budget *budget, struct 
 	}
 	if (limit && limit_ms == 0) {
 		return err_set(err, EINVAL, "%s=%s: the limit must be longer than 0",
-			       settings_label(given, OPT_JOB_TIME_SEC), quote(str_of(limit)).s);
+			       settings_label(given, OPT_JOB_TIME_SEC), quote_text(limit).s);
 	}
 	if (!limit && !path) {
 		return 0;
@@ -103,7 +103,7 @@ int command_surrogate(struct distrun_session *s) {
 	struct err err;
 	char **argv = s->settings.arguments;
 	if (!s->settings.separated && argv[0]) {
-		err_set(&err, EINVAL, "'--' is missing before the command %s", quote(str_of(argv[0])).s);
+		err_set(&err, EINVAL, "'--' is missing before the command %s", quote_text(argv[0]).s);
 		return session_fail(s, &err);
 	}
 	if (!argv[0]) {

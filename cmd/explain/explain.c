@@ -66,7 +66,7 @@ int command_explain(struct session *s) {
 	if (nodes && json) {
 		r = err_set(&err, EINVAL, "--all-nodes is for people: --format=text");
 	} else if (format && !json && strcmp(format, "text") != 0) {
-		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote(str_of(format)).s);
+		r = err_set(&err, EINVAL, "--format=%s: expected text or json", quote_text(format).s);
 	}
 	r = r < 0 ? r : session_check_separated(s, "explain", &err);
 	session_fill_forgotten(s);

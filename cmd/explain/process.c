@@ -101,7 +101,7 @@ static void put_place(struct buf *out, const struct process *p) {
 	} else if (strcmp(kind, CONTAINER_UNNAMED) == 0) {
 		buf_puts(&line, "one that does not say of what kind: the PID namespace is not the machine's");
 	} else {
-		buf_putf(&line, "%s (by %s)", quote(str_of(kind)).s, p->container.by);
+		buf_putf(&line, "%s (by %s)", quote_text(kind).s, p->container.by);
 	}
 	buf_puts(&line, p->in_user_namespace > 0
 				? ", in a user namespace: ids and capabilities count within it"

@@ -55,8 +55,7 @@ int access_become(struct access *a, struct err *err) {
 /** Refuse to open @file, because of @cause. */
 static int not_opened(const char *what, const struct setting *file, const struct err *cause,
 		      struct err *err) {
-	return err_set(err, EPERM, "%s %s is not opened: %s", what, quote(str_of(file->value)).s,
-		       cause->text);
+	return err_set(err, EPERM, "%s %s is not opened: %s", what, quote_text(file->value).s, cause->text);
 }
 
 /** Explain a denial by the rights of the program. */
@@ -122,8 +121,7 @@ int access_read_secret(struct access *a, struct arena *arena, const char *what, 
 	int fd = file->by == BY_MANAGER ? open_own(file->value, &info) : open_any(file->value, &info);
 	int r = fd < 0 ? fd : file_read_fd(arena, fd, max, out);
 	if (r < 0) {
-		err_set(err, -r, "%s %s cannot be read: %s", what, quote(str_of(file->value)).s,
-			access_why(r));
+		err_set(err, -r, "%s %s cannot be read: %s", what, quote_text(file->value).s, access_why(r));
 	}
 	if (fd >= 0) {
 		close(fd);

@@ -150,8 +150,7 @@ static int write_path(const char *path, struct str text, mode_t mode, enum speci
 
 /** Write the message for @r, which is of writing @file. */
 static int cannot_write(const struct setting *file, int r, const char *why, struct err *err) {
-	return err_set(err, -r, "%s: %s cannot be written: %s", file->from, quote(str_of(file->value)).s,
-		       why);
+	return err_set(err, -r, "%s: %s cannot be written: %s", file->from, quote_text(file->value).s, why);
 }
 
 /** Explain a denial by the rights of the program. */

@@ -45,6 +45,10 @@ struct quoted quote(struct str text) {
 	return out;
 }
 
+struct quoted quote_text(const char *text) {
+	return quote(str_of(text));
+}
+
 struct quoted quote_value(const char *name, struct str value) {
 	return value.len && secret_name(str_of(name)) ? quote(STR(SECRET_MASK)) : quote(value);
 }

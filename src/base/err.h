@@ -31,6 +31,7 @@ struct quoted {
  * Use it inside the call: err_set(err, EINVAL, "%s=%s ...", name, quote(value).s).
  */
 struct quoted quote(struct str text);
+struct quoted quote_text(const char *text);
 
 /** The same for the value of a variable that the user names: that of a secret name is masked whole. */
 struct quoted quote_value(const char *name, struct str value);

@@ -79,11 +79,10 @@ int file_read(struct arena *arena, const char *what, const char *path, size_t ma
 	      struct err *err) {
 	int r = file_read_path(arena, path, max, out);
 	if (r == -EFBIG) {
-		return err_set(err, EFBIG, "%s %s has more than %zu bytes", what, quote(str_of(path)).s, max);
+		return err_set(err, EFBIG, "%s %s has more than %zu bytes", what, quote_text(path).s, max);
 	}
 	if (r < 0) {
-		return err_set(err, -r, "%s %s cannot be read: %s", what, quote(str_of(path)).s,
-			       strerror(-r));
+		return err_set(err, -r, "%s %s cannot be read: %s", what, quote_text(path).s, strerror(-r));
 	}
 	return 0;
 }

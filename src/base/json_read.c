@@ -27,7 +27,7 @@ static unsigned depth_of(const char *text) {
 int json_read(const char *what, const char *text, struct cJSON **out, struct err *err) {
 	// cJSON allows 1,000 levels and recurses for each. A third of that overflows a small stack.
 	if (depth_of(text) > JSON_DEPTH) {
-		return err_set(err, EINVAL, "%s=%s is nested more than %d deep", what, quote(str_of(text)).s,
+		return err_set(err, EINVAL, "%s=%s is nested more than %d deep", what, quote_text(text).s,
 			       JSON_DEPTH);
 	}
 	const char *end = text;
@@ -39,7 +39,7 @@ int json_read(const char *what, const char *text, struct cJSON **out, struct err
 			line += *p == '\n';
 		}
 		return err_set(err, EINVAL, "%s=%s is not JSON (line %u, column %u)", what,
-			       quote(str_of(text)).s, line, column);
+			       quote_text(text).s, line, column);
 	}
 	*out = json;
 	return 0;

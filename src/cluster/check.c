@@ -101,14 +101,15 @@ int check_scope(struct input *in, const struct cluster *c, struct err *err) {
 	// A local rank alone says how many there are at least. UNKNOWN + 1 is 0.
 	const uint32_t n = counted ? c->task.local_size : c->task.local_rank + 1;
 	if (c->launcher && n > 1) {
-		return err_set(err, EINVAL, "%s=%s, but %s started %s%u processes on this node", in->scope.from,
-			       in->scope.value, c->launcher->name, counted ? "" : "at least ", n);
+		return err_set(err, EINVAL, "%s=%s, but %s started %s%u processes on this node",
+			       in->scope.from, in->scope.value, c->launcher->name, counted ? "" : "at least ",
+			       n);
 	}
 	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
 		return err_set(err, EINVAL,
 			       "%s=%s: this machine, %s, is not among the %u hosts of %s; pass "
 			       "--hostname=NAME with its name from that list",
-			       in->scope.from, in->scope.value, quote(str_of(input_hostname(in))).s,
+			       in->scope.from, in->scope.value, quote_text(input_hostname(in)).s,
 			       c->place.hosts.n, c->place.hosts_from);
 	}
 	return 0;

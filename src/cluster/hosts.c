@@ -191,7 +191,7 @@ int host_read(struct arena *arena, const char *from, const char *value, const ch
 		return r;
 	}
 	if (host.n != 1) {
-		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote(str_of(value)).s);
+		return err_set(err, EINVAL, "%s=%s: one host is expected", from, quote_text(value).s);
 	}
 	struct str bare = hosts_at(&host, 0);
 	*out = arena_text(arena, bare.p, bare.len);

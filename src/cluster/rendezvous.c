@@ -65,10 +65,10 @@ static void judge_choice(const struct input *in, const struct cluster *c, const 
 	const char *doubt = choice_doubt(in->arena, c, str_of(addr));
 	struct str right = host_of_rank_0(c);
 	if (doubt && right.len) {
-		notes_add(in->notes, "%s=%s %s; without it, the master is %s", from, quote(str_of(addr)).s,
+		notes_add(in->notes, "%s=%s %s; without it, the master is %s", from, quote_text(addr).s,
 			  doubt, quote(right).s);
 	} else if (doubt) {
-		notes_add(in->notes, "%s=%s %s; name the host of rank 0 instead", from, quote(str_of(addr)).s,
+		notes_add(in->notes, "%s=%s %s; name the host of rank 0 instead", from, quote_text(addr).s,
 			  doubt);
 	}
 }

@@ -75,7 +75,7 @@ int self_told(struct input *in, const char *list, struct placement *out, struct 
 		}
 		return err_set(err, EINVAL,
 			       "%s=%s: this machine, %s, is not in the list; pass --node-rank=N (0 to %u)",
-			       out->hosts_from, quote(str_of(list)).s, quote(str_of(input_hostname(in))).s,
+			       out->hosts_from, quote_text(list).s, quote_text(input_hostname(in)).s,
 			       out->hosts.n - 1);
 	}
 	return r < 0 ? r : 0;

@@ -80,7 +80,7 @@ static void name_interpreter(const char *file, struct err *err) {
 	struct str name = {at, strcspn(at, " \t\n")};
 	bool line = strncmp(head.text, "#!", 2) == 0, windows = line && memchr(name.p, '\r', name.len);
 	err_set(err, ENOENT, "%s cannot be started: the file exists, but its interpreter%s%s does not%s",
-		quote(str_of(file)).s, line ? " " : ", the dynamic loader,", line ? quote(name).s : "",
+		quote_text(file).s, line ? " " : ", the dynamic loader,", line ? quote(name).s : "",
 		windows ? ": the file has the line ends of Windows" : "");
 }
 
@@ -103,14 +103,14 @@ static int cannot_run(const char *file, int code, char *const argv[], char *cons
 		err_set(err, code,
 			"%s cannot be started: arguments and environment have %zu bytes, more than the "
 			"kernel takes (the largest, %s, has %zu)",
-			quote(str_of(file)).s, total, quote(head).s, strlen(most) + 1);
+			quote_text(file).s, total, quote(head).s, strlen(most) + 1);
 	} else if (code == ENOENT && access(file, F_OK) == 0) {
 		name_interpreter(file, err);
 	} else if (code == ENOEXEC) {
 		err_set(err, code, "%s cannot be started: it is a program for another machine, or damaged",
-			quote(str_of(file)).s);
+			quote_text(file).s);
 	} else {
-		err_set(err, code, "%s cannot be started: %s%s", quote(str_of(file)).s, strerror(code),
+		err_set(err, code, "%s cannot be started: %s%s", quote_text(file).s, strerror(code),
 			code == EACCES ? why_denied(file) : "");
 	}
 	return EXIT_NOT_RUNNABLE;
@@ -165,7 +165,7 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 		return cannot_run(first, first_code, argv, envp, err);
 	}
 	err_set(err, strlen(argv[0]) > NAME_MAX ? ENAMETOOLONG : ENOENT, "%s was not found in PATH=%s",
-		quote(str_of(argv[0])).s, quote(str_of(path)).s);
+		quote_text(argv[0]).s, quote_text(path).s);
 	return EXIT_NOT_FOUND;
 }
 
@@ -185,7 +185,7 @@ static int find(struct arena *arena, char *const argv[], char *const envp[], con
 		return 0;
 	}
 	if ((code == ENOENT && access(argv[0], F_OK) != 0) || code == ENOTDIR) {
-		err_set(err, code, "%s was not found", quote(str_of(argv[0])).s);
+		err_set(err, code, "%s was not found", quote_text(argv[0]).s);
 		return EXIT_NOT_FOUND;
 	}
 	return cannot_run(argv[0], code, argv, envp, err);

@@ -278,7 +278,7 @@ static int put_master_ip(struct search *s) {
 		r = lookup(&watch, wait.host, 1, &found);
 		watch_done(&watch);
 	}
-	const char *host = quote(str_of(wait.host)).s;
+	const char *host = quote_text(wait.host).s;
 	if (r < 0 || !found.n || end.loopback) {
 		return err_set(s->err, EINVAL, "{master-ip}: %s %s%s", host,
 			       end.loopback ? "is the loopback here, which other nodes cannot reach"

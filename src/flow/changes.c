@@ -47,7 +47,7 @@ static const char *judge_tf_config(struct flow *f, const char *value) {
 		}
 		if (n && (index->valueint < 0 || index->valueint >= n)) {
 			notes_add(f->notes, "TF_CONFIG says that this is %s of %d, and is passed on as it is",
-				  quote(str_of(who)).s, n);
+				  quote_text(who).s, n);
 		}
 	}
 	cJSON_Delete(json);

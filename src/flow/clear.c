@@ -102,7 +102,7 @@ static int open_folder(const char *label, const struct pattern *pattern, struct 
 	}
 	if (fd < 0) {
 		return err_set(err, -fd, "%s=%s: the folder cannot be opened: %s", label,
-			       quote(str_of(pattern->text)).s, access_why(fd));
+			       quote_text(pattern->text).s, access_why(fd));
 	}
 	if (fstatfs(fd, &fs) == 0 && fstat(fd, &info) == 0 &&
 	    (fs.f_type == TMPFS_MAGIC || (info.st_mode & S_ISVTX))) {
@@ -113,7 +113,7 @@ static int open_folder(const char *label, const struct pattern *pattern, struct 
 		       "%s=%s: the folder is neither a tmpfs nor sticky, so what is in it may be meant to "
 		       "stay; "
 		       "expected one such as /dev/shm or /tmp",
-		       label, quote(str_of(pattern->text)).s);
+		       label, quote_text(pattern->text).s);
 }
 
 /** Remove what @pattern names in @folder, which is closed; a negative errno: it is not there. */
@@ -126,8 +126,7 @@ static void clear_folder(const char *label, const struct pattern *pattern, int f
 		int r = pattern_matches(pattern, name) ? clear_file(folder, name) : -ENOENT;
 		*removed += r == 0;
 		if (r < 0 && r != -ENOENT && n++ < NAMED_MAX) {
-			buf_putf(&stay, "%s%s (%s)", n > 1 ? ", " : "", quote(str_of(name)).s,
-				 why_it_stays(-r));
+			buf_putf(&stay, "%s%s (%s)", n > 1 ? ", " : "", quote_text(name).s, why_it_stays(-r));
 		}
 	}
 	if (n > NAMED_MAX) {
@@ -137,8 +136,7 @@ static void clear_folder(const char *label, const struct pattern *pattern, int f
 		buf_putf(&stay, "%sthe folder: %s", n ? ", " : "", strerror(all.error));
 	}
 	if (n || all.error) {
-		notes_add(notes, "%s=%s: left out: %s", label, quote(str_of(pattern->text)).s,
-			  buf_text(&stay));
+		notes_add(notes, "%s=%s: left out: %s", label, quote_text(pattern->text).s, buf_text(&stay));
 	}
 }
 

@@ -17,7 +17,7 @@ static int read_file(struct flow *f, const struct setting *file, struct err *err
 	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
 		// This may be intended. But after a full disk, the copy of a bundle is also an
 		// empty file.
-		notes_add(f->notes, "the directive file %s is empty", quote(str_of(path)).s);
+		notes_add(f->notes, "the directive file %s is empty", quote_text(path).s);
 	}
 	// A place in messages, and the origin that explain shows.
 	return r < 0 ? r : read_text(f, secret_text(f->arena, path), text, err);

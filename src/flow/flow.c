@@ -99,7 +99,7 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 		return err_set(err, EINVAL,
 			       "%s=%s: an absolute path is expected, because the program that reads the file "
 			       "may run in another folder",
-			       path->from, quote(str_of(path->value)).s);
+			       path->from, quote_text(path->value).s);
 	}
 	f->derivation.hostfile.path = path->value;
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;

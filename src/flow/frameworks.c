@@ -41,7 +41,7 @@ int frameworks_parse(const char *label, const char *text, uint32_t *out, struct 
 		if (!one && !str_is(word, "none")) {
 			return err_set(err, EINVAL,
 				       "%s=%s: there is no framework %s%s; see 'distinit frameworks'", label,
-				       quote(str_of(text)).s, quote(word).s, nearest_hint(&best, "").s);
+				       quote_text(text).s, quote(word).s, nearest_hint(&best, "").s);
 		}
 		set |= one;
 	}

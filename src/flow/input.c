@@ -31,7 +31,7 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 		if (setting->value && in->cluster.value && strcmp(in->cluster.value, ways[i].source) != 0) {
 			return err_set(err, EINVAL,
 				       "%s and %s=%s contradict each other; one of them is enough",
-				       setting->from, in->cluster.from, quote(str_of(in->cluster.value)).s);
+				       setting->from, in->cluster.from, quote_text(in->cluster.value).s);
 		}
 		first = setting->value ? setting : first;
 	}

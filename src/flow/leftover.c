@@ -99,7 +99,7 @@ bool leftover_found(struct input *in, const struct source *source, const char *b
 		  "left over "
 		  "from another job, and %s",
 		  host_from, quote(host).s, l->complete ? "no host of" : "neither a host of", list,
-		  quote(str_of(env_value(in->env, list))).s, l->complete ? "" : " nor this machine", l->name,
+		  quote_text(env_value(in->env, list)).s, l->complete ? "" : " nor this machine", l->name,
 		  l->name,
 		  l->complete ? "is removed and derived anew (--cluster=none keeps it)" : "is not used");
 	return true;

@@ -53,8 +53,7 @@ static int find_source(const struct input *in, bool ranks, const struct source *
 	}
 	if (in->cluster.value && !named) {
 		return err_set(err, ENOENT, "%s=%s: there is no such manager%s; see 'distinit managers'",
-			       in->cluster.from, quote(str_of(in->cluster.value)).s,
-			       nearest_hint(&best, "").s);
+			       in->cluster.from, quote_text(in->cluster.value).s, nearest_hint(&best, "").s);
 	}
 	if (in->cluster.value) {
 		return err_set(err, EINVAL,
@@ -194,8 +193,8 @@ static void note_overridden(const struct input *in, const struct setting *option
 	if (set && !link && option->value && setting_by_option(option) && strcmp(set, option->value) != 0) {
 		notes_add(in->notes,
 			  "%s=%s in the environment overrides %s=%s; --set %s=%s would override it", variable,
-			  quote(str_of(set)).s, option->from, quote(str_of(option->value)).s, variable,
-			  quote(str_of(option->value)).s);
+			  quote_text(set).s, option->from, quote_text(option->value).s, variable,
+			  quote_text(option->value).s);
 	}
 }
 

@@ -62,7 +62,7 @@ void derive_noted(struct derivation *d, const char *name, uint32_t value, const 
 	uint32_t was;
 	if (set && (num_read_u32(str_of(set), &was) < 0 || was != value)) {
 		notes_add(d->notes, "%s=%s was set already and is kept, but should be %u here", name,
-			  quote(str_of(set)).s, value);
+			  quote_text(set).s, value);
 	}
 	derive_number(d, name, value, why);
 }
@@ -71,7 +71,7 @@ void derive_replaces_link(struct derivation *d, const char *name, const char *se
 	notes_add(d->notes,
 		  "%s=%s was made by Kubernetes for a service called '%s' and is replaced; "
 		  "enableServiceLinks: false in the pod prevents it",
-		  name, quote(str_of(env_get(d->env, name))).s, service);
+		  name, quote_text(env_get(d->env, name)).s, service);
 	env_unset(d->env, str_of(name), NULL);
 }
 

@@ -14,8 +14,8 @@ _Static_assert(sizeof(names) / sizeof(names[0]) == TF_ROLES_MAX, "a role for eac
 #define EVALUATOR names[3]
 
 static int wrong_role(const struct tf_roles *roles, struct str piece, const char *why, struct err *err) {
-	return err_set(err, EINVAL, "%s=%s: %s: %s", roles->from, quote(str_of(roles->text)).s,
-		       quote(piece).s, why);
+	return err_set(err, EINVAL, "%s=%s: %s: %s", roles->from, quote_text(roles->text).s, quote(piece).s,
+		       why);
 }
 
 static const char *find_name(struct str word, struct nearest *best) {
@@ -36,7 +36,7 @@ static int read_role(struct tf_roles *roles, struct str piece, struct err *err) 
 	if (!role.name) {
 		return err_set(err, EINVAL,
 			       "%s=%s: there is no role %s%s (the roles are chief, ps, worker and evaluator)",
-			       roles->from, quote(str_of(roles->text)).s, quote(word).s,
+			       roles->from, quote_text(roles->text).s, quote(word).s,
 			       nearest_hint(&best, "").s);
 	}
 	struct str number = word.len < piece.len ? str_from(piece, word.len + 1) : STR("");
@@ -77,7 +77,7 @@ int tf_roles_fit(struct tf_roles *roles, uint32_t tasks, struct err *err) {
 	}
 	if (sum > tasks || (counted && sum < tasks)) {
 		return err_set(err, EINVAL, "%s=%s: these are %lu tasks, but the cluster has %u%s",
-			       roles->from, quote(str_of(roles->text)).s, (unsigned long)sum, tasks,
+			       roles->from, quote_text(roles->text).s, (unsigned long)sum, tasks,
 			       sum > tasks ? "" : "; without worker:N the rest are workers");
 	}
 	if (sum < tasks) {

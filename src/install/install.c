@@ -48,8 +48,8 @@ struct install {
 
 /** Report that the destination cannot be written. */
 static int cannot_write(const struct install *in, int code, const char *way_out) {
-	return err_set(in->err, code, "%s cannot be written in %s: %s%s", in->name,
-		       quote(str_of(in->folder)).s, strerror(code), way_out);
+	return err_set(in->err, code, "%s cannot be written in %s: %s%s", in->name, quote_text(in->folder).s,
+		       strerror(code), way_out);
 }
 
 static int read_self(struct install *in) {
@@ -75,7 +75,7 @@ static int open_folder(struct install *in) {
 	}
 	int code = -in->folder_fd;
 	bool is_file = code == ENOTDIR;
-	return err_set(in->err, code, "the folder %s cannot be opened: %s%s%s", quote(str_of(in->folder)).s,
+	return err_set(in->err, code, "the folder %s cannot be opened: %s%s%s", quote_text(in->folder).s,
 		       access_why(code),
 		       code == ENOENT ? "; create it first, or mount a volume there"
 		       : is_file      ? "; expected a folder, into which this program is copied as "
@@ -184,7 +184,7 @@ static void note_noexec(const struct install *in, struct notes *notes) {
 		notes_add(notes,
 			  "nothing can be run from %s, which is mounted noexec; mount it without noexec "
 			  "where it is used",
-			  quote(str_of(in->folder)).s);
+			  quote_text(in->folder).s);
 	}
 }
 

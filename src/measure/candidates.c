@@ -21,7 +21,7 @@ int candidates_read_list(struct arena *arena, const char *what, const char *text
 		uint32_t number;
 		if (num_read_u32(str_trim(piece), &number) < 0 || number == 0 || number > 65535) {
 			return err_set(err, EINVAL, "%s=%s: %s is not a whole number from 1 to 65535", what,
-				       quote(str_of(text)).s, quote(piece).s);
+				       quote_text(text).s, quote(piece).s);
 		}
 		if (count == CANDIDATES_MAX) {
 			return err_set(err, EINVAL, "%s has more than %d numbers", what, CANDIDATES_MAX);

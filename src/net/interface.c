@@ -75,11 +75,11 @@ static struct way way_to(struct arena *arena, const char *host) {
 	struct way way = {0};
 	int r = getaddrinfo(host, "9", &hints, &all);
 	if (r != 0) {
-		way.why = arena_format(arena, "%s cannot be resolved: %s", quote(str_of(host)).s,
-				       gai_strerror(r));
+		way.why =
+			arena_format(arena, "%s cannot be resolved: %s", quote_text(host).s, gai_strerror(r));
 		return way;
 	}
-	way.why = arena_format(arena, "there is no route to %s", quote(str_of(host)).s);
+	way.why = arena_format(arena, "there is no route to %s", quote_text(host).s);
 	for (const struct addrinfo *i = all; i && !way.name; i = i->ai_next) {
 		struct address local;
 		if (local_address(i, &local)) {

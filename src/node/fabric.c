@@ -179,7 +179,7 @@ static void found(struct fabric *f, bool hint, const struct listing *l, const ch
 static void check_listing(struct fabric *f, const struct listing *l) {
 	struct choice choice = choose(f, l);
 	const char *there = choice.there.len ? buf_text(&choice.there) : "none", *text = NULL;
-	const char *set = arena_format(f->arena, "%s=%s", l->list->variable, quote(str_of(l->value)).s);
+	const char *set = arena_format(f->arena, "%s=%s", l->list->variable, quote_text(l->value).s);
 	const char *kinds = !l->list->hcas	  ? "this node's interfaces"
 			    : l->list->interfaces ? "this node's interfaces and HCAs"
 						  : "this node's HCAs";
@@ -256,7 +256,7 @@ static void check_gid(struct fabric *f, const struct listing *l) {
 static void refuse_syntax(struct fabric *f, const struct listing *l) {
 	found(f, false, l, NULL,
 	      arena_format(f->arena, "%s=%s: '%c' is NCCL's syntax; here names are whole: %s",
-			   l->list->variable, quote(str_of(l->value)).s, *l->value,
+			   l->list->variable, quote_text(l->value).s, *l->value,
 			   l->list->hcas ? "mlx5_0:1,mlx5_1:1" : "eth0,eth1"));
 }
 

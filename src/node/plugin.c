@@ -62,7 +62,7 @@ static void check_plugin(struct plugin *f) {
 			     .text = arena_format(f->arena,
 						  "%s=%s needs %s, which is in no folder of LD_LIBRARY_PATH, "
 						  "nor where the loader looks by itself",
-						  variable, quote(str_of(named ? plugin : net)).s, file),
+						  variable, quote_text(named ? plugin : net).s, file),
 			     .expected = file,
 			     .source = variable});
 }
@@ -126,7 +126,7 @@ static void check_topology(struct plugin *f) {
 	if (told && !machine_count(&f->machine, told, NULL)) {
 		add_hint(f, variable,
 			 arena_format(f->arena, "%s=%s is not here: NCCL goes on without it", variable,
-				      quote(str_of(told)).s));
+				      quote_text(told).s));
 	}
 	for (const char **name = machine_names(&f->machine, told ? "" : folder); *name; name++) {
 		if (strstr(*name, "topo.xml")) {

@@ -65,7 +65,7 @@ static int refuse_name(const char *label, const char *text, struct str word, str
 		names[cap] = cap_name(cap);
 		nearest_try(&best, names[cap].s + 4);
 	}
-	return err_set(err, EINVAL, "%s=%s: there is no capability %s%s", label, quote(str_of(text)).s,
+	return err_set(err, EINVAL, "%s=%s: there is no capability %s%s", label, quote_text(text).s,
 		       quote(word).s, nearest_hint(&best, "").s);
 }
 
@@ -77,7 +77,7 @@ int caps_parse(const char *label, const char *text, bool takes_all, uint64_t *ou
 		if (all && !takes_all) {
 			return err_set(err, EINVAL,
 				       "%s=%s: 'all' is not accepted here; name the capabilities needed",
-				       label, quote(str_of(text)).s);
+				       label, quote_text(text).s);
 		}
 		int cap = all ? 0 : cap_find(word);
 		if (cap < 0) {

@@ -158,7 +158,7 @@ static int read_how(const struct setting *groups, enum groups_how *out, struct e
 		nearest_try(&best, words[i]);
 	}
 	return groups->value ? err_set(err, EINVAL, "%s=%s: expected one of init, keep, none%s", groups->from,
-				       quote(str_of(groups->value)).s, nearest_hint(&best, "").s)
+				       quote_text(groups->value).s, nearest_hint(&best, "").s)
 			     : 0;
 }
 
@@ -248,7 +248,7 @@ int wishes_read(struct arena *arena, const struct priv_options *options, const s
 		}
 		if (r == 0 && options->user.value) {
 			wishes.user_from = in.user_from = arena_format(arena, "%s=%s", options->user.from,
-								       quote(str_of(options->user.value)).s);
+								       quote_text(options->user.value).s);
 			r = read_ids(&in, &wishes, &has_group, err);
 		}
 		r = r < 0 ? r : read_groups(&in, now, has_group, &wishes, err);

@@ -105,7 +105,7 @@ static int append(struct report *report, struct str text, struct err *err) {
 	syscall(SYS_rt_sigtimedwait, &caused, NULL, &at_once, sizeof(caused));
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
 	return r < 0 ? err_set(err, -r, "%s: %s cannot be written: %s", report->label,
-			       quote(str_of(report->path)).s, strerror(-r))
+			       quote_text(report->path).s, strerror(-r))
 		     : 0;
 }
 

@@ -192,7 +192,7 @@ static void put_value(const char *value, struct buf *out) {
 	} else if (*value && !strpbrk(value, " ,'")) {
 		buf_put_plain(out, str_of(value));
 	} else {
-		buf_puts(out, quote(str_of(value)).s);
+		buf_puts(out, quote_text(value).s);
 	}
 }
 

@@ -38,7 +38,7 @@ static int find_this_node(struct input *in, struct placement *out, struct err *e
 		notes_add(in->notes,
 			  "this machine, %s, is not in %s, so its node rank is not known; pass --hosts and "
 			  "--node-rank",
-			  quote(str_of(input_hostname(in))).s, out->hosts_from);
+			  quote_text(input_hostname(in)).s, out->hosts_from);
 	}
 	return r < 0 ? r : 0;
 }
@@ -55,7 +55,7 @@ static int azurebatch_read(struct input *in, struct placement *out, struct err *
 	out->master = hosts_find(&out->hosts, master);
 	if (out->master == out->hosts.n) {
 		return err_set(err, EINVAL, MASTER "=%s is not in %s=%s",
-			       quote(str_of(env_get(in->env, MASTER))).s, from, quote(str_of(list)).s);
+			       quote_text(env_get(in->env, MASTER)).s, from, quote_text(list).s);
 	}
 	out->job_id = env_value(in->env, "AZ_BATCH_JOB_ID");
 	return find_this_node(in, out, err);

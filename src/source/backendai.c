@@ -88,7 +88,7 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 		if (told != UNKNOWN && told != place) {
 			notes_add(in->notes,
 				  RANK "=%u, but " HOST "=%s is number %u of the hosts: %u is used", told,
-				  quote(str_of(self)).s, place, place);
+				  quote_text(self).s, place, place);
 		}
 		out->node_rank = place;
 		return 0;
@@ -119,13 +119,12 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	if (out->hosts.n != size) {
-		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u%s", size,
-			       quote(str_of(list)).s, out->hosts.n,
-			       strchr(list, ' ') ? ": hosts are joined by ','" : "");
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u%s", size, quote_text(list).s,
+			       out->hosts.n, strchr(list, ' ') ? ": hosts are joined by ','" : "");
 	}
 	if (empty) {
 		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",
-			  quote(str_of(list)).s);
+			  quote_text(list).s);
 	}
 	put_main_first(in->arena, &out->hosts);
 	r = read_rank(in, out, err);

@@ -78,7 +78,7 @@ static int grove_read(struct input *in, struct placement *out, struct err *err) 
 		return err_set(err, EINVAL,
 			       INDEX "=%u: distinit knows groups with one leader only, and " CLIQUE
 				     "=%s is the leader's; pass --hosts and --node-rank",
-			       index, quote(str_of(env_get(in->env, CLIQUE))).s);
+			       index, quote_text(env_get(in->env, CLIQUE)).s);
 	}
 	out->node_rank_from = INDEX;
 	out->node_rank = index + (role != leader);

@@ -130,7 +130,7 @@ int row_check(const char *from, const char *text, struct err *err) {
 		return err_set(err, EINVAL,
 			       "%s=%s: one of hosts, hostfile, nnodes and master-addr is expected, such as "
 			       "hosts=ACME_NODES",
-			       from, quote(str_of(text)).s);
+			       from, quote_text(text).s);
 	}
 	if ((fields & places) == places) {
 		return err_set(err, EINVAL,

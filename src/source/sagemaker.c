@@ -53,7 +53,7 @@ static int take_hosts(struct input *in, const char *from, const char *key, const
 	out->node_rank = hosts_find(&out->hosts, str_of(self));
 	if (out->node_rank == out->hosts.n) {
 		return err_set(err, EINVAL, "%s: the current host, %s, is not among the hosts", from,
-			       quote(str_of(self)).s);
+			       quote_text(self).s);
 	}
 	return 0;
 }

@@ -60,8 +60,8 @@ static int forget_hosts(const struct input *in, struct placement *out) {
 			  "SLURM_NODEID=%u on %s does not fit SLURM_STEP_NODELIST=%s and its tasks: the step "
 			  "is "
 			  "heterogeneous, and the order of its nodes is unknown",
-			  out->node_rank, quote(str_of(env_value(in->env, "SLURMD_NODENAME"))).s,
-			  quote(str_of(env_value(in->env, "SLURM_STEP_NODELIST"))).s);
+			  out->node_rank, quote_text(env_value(in->env, "SLURMD_NODENAME")).s,
+			  quote_text(env_value(in->env, "SLURM_STEP_NODELIST")).s);
 	}
 	out->nnodes = out->hosts.n;
 	out->nnodes_from = "SLURM_STEP_NUM_NODES";
@@ -81,7 +81,7 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 	r = r < 0 ? r : read_u32(in, "SLURM_STEP_NUM_NODES", &nnodes, err);
 	if (r == 0 && nnodes != out->hosts.n) {
 		return err_set(err, EINVAL, "SLURM_STEP_NUM_NODES=%u, but SLURM_STEP_NODELIST=%s lists %u",
-			       nnodes, quote(str_of(env_get(env, out->hosts_from))).s, out->hosts.n);
+			       nnodes, quote_text(env_get(env, out->hosts_from)).s, out->hosts.n);
 	}
 	const char *counts = env_value(env, "SLURM_STEP_TASKS_PER_NODE");
 	if (r == 0 && counts) {

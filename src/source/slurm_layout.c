@@ -51,7 +51,7 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 			return 0;
 		}
 		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is not a node of the step",
-			quote(str_of(path)).s, quote(host).s);
+			quote_text(path).s, quote(host).s);
 	}
 	// With two nodes, each can see where rank 0 runs: SLURM_GTIDS lists the ranks on this node,
 	// in order.

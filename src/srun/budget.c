@@ -35,7 +35,7 @@ struct book {
 };
 
 static int fail(const struct budget *b, const char *what, int code, struct err *err) {
-	return err_set(err, code, "the budget file %s cannot be %s: %s", quote(str_of(b->path)).s, what,
+	return err_set(err, code, "the budget file %s cannot be %s: %s", quote_text(b->path).s, what,
 		       strerror(code));
 }
 
@@ -65,8 +65,7 @@ static int lock(const struct budget *b, int fd, struct err *err) {
 		return errno == EWOULDBLOCK || errno == EINTR ? -EAGAIN : fail(b, "locked", errno, err);
 	}
 	if (fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
-		return err_set(err, EINVAL, "the budget file %s is not a plain file",
-			       quote(str_of(b->path)).s);
+		return err_set(err, EINVAL, "the budget file %s is not a plain file", quote_text(b->path).s);
 	}
 	return info.st_nlink ? 0 : -EAGAIN;
 }
@@ -89,7 +88,7 @@ static int open_locked(const struct budget *b, int flags, uint64_t wait_ms, stru
 		}
 		if (clock_now_ms() >= until) {
 			return err_set(err, ETIMEDOUT, "the budget file %s is locked by another process",
-				       quote(str_of(b->path)).s);
+				       quote_text(b->path).s);
 		}
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 	}
@@ -191,7 +190,7 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 		if (!getcwd(here, sizeof(here))) {
 			return err_set(err, errno,
 				       "the budget file %s: the working directory has no name: %s",
-				       quote(str_of(path)).s, strerror(errno));
+				       quote_text(path).s, strerror(errno));
 		}
 		budget->path = arena_format(arena, "%s/%s", here, path);
 	}
@@ -204,7 +203,7 @@ int budget_open(struct budget *budget, struct arena *arena, const char *path, ui
 	r = r >= 0 || r == -ENOENT ? 0 : r;
 	if (r == 0 && budget->limit_ms == 0) {
 		return err_set(err, EINVAL, "the budget file %s has no limit yet, and none is given",
-			       quote(str_of(budget->path)).s);
+			       quote_text(budget->path).s);
 	}
 	return r;
 }

@@ -51,9 +51,8 @@ static int fold(struct mounts *mounts, const struct mount *mount, struct err *er
 		}
 		if (strcmp(other->source, mount->source) != 0) {
 			return err_set(err, EINVAL, "%s: %s and %s (%s) cannot both be mounted at %s",
-				       mount->from, quote(str_of(mount->source)).s,
-				       quote(str_of(other->source)).s, other->from,
-				       quote(str_of(mount->target)).s);
+				       mount->from, quote_text(mount->source).s, quote_text(other->source).s,
+				       other->from, quote_text(mount->target).s);
 		}
 		// If it is needed both ways, it is mounted for reading and writing.
 		other->read_only &= mount->read_only;
@@ -105,7 +104,7 @@ int mounts_check(const struct mounts *mounts, struct err *err) {
 		if (stat(mount->source, &info) < 0) {
 			int code = errno;
 			return err_set(err, code, "%s: %s cannot be mounted: %s", mount->from,
-				       quote(str_of(mount->source)).s, strerror(code));
+				       quote_text(mount->source).s, strerror(code));
 		}
 	}
 	return 0;

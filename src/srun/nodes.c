@@ -87,7 +87,7 @@ static int refuse_stale(const char *job_id, struct err *err) {
 		err, ESRCH,
 		"SLURM_JOB_ID=%s is not a running job; 'unset SLURM_JOB_ID' lets srun create one, or get one "
 		"with salloc",
-		quote(str_of(job_id)).s);
+		quote_text(job_id).s);
 }
 
 /** Ask for the nodes of the job that we are in. */

@@ -144,7 +144,7 @@ static int refuse_name(struct arena *arena, const char *from, const char *name, 
 		buf_putf(&known, ", %s", r->name);
 	}
 	return err_set(err, EINVAL, "%s=%s is not a container runtime; expected one of %s%s", from,
-		       quote(str_of(name)).s, buf_text(&known), nearest_hint(&best, "").s);
+		       quote_text(name).s, buf_text(&known), nearest_hint(&best, "").s);
 }
 
 /** Whether @text ends in @end. */
@@ -185,7 +185,7 @@ int runtime_find(struct arena *arena, const struct env *env, const char *from, c
 		err, ENOENT,
 		"no container runtime for %s is in PATH; name the one on the nodes with --runtime=NAME or "
 		"CONTAINER_RUNTIME=NAME, or use --runtime=none to run without a container",
-		quote(str_of(image)).s);
+		quote_text(image).s);
 }
 
 /** If the runtime cannot create mount targets, refuse one that the image (a folder) does not have. */
@@ -199,7 +199,7 @@ static int check_targets(const struct runtime *runtime, struct arena *arena, con
 			return err_set(
 				err, ENOENT,
 				"%s: %s is not in the image, and %s cannot create it; run 'mkdir -p %s'",
-				m->from, quote(str_of(m->target)).s, runtime->program, place);
+				m->from, quote_text(m->target).s, runtime->program, place);
 		}
 	}
 	return 0;
@@ -214,19 +214,19 @@ int runtime_check(const struct runtime *runtime, struct arena *arena, const stru
 	if (image[0] == '-') {
 		return err_set(err, EINVAL,
 			       "%s: the image %s begins with '-', so %s would read it as an option", from,
-			       quote(str_of(image)).s, runtime->name);
+			       quote_text(image).s, runtime->name);
 	}
 	// A name without a leading '/' is looked up by the runtime.
 	if (image[0] == '/' && access(image, F_OK) < 0) {
 		int code = errno;
-		return err_set(err, code, "%s: the image %s cannot be read: %s", from, quote(str_of(image)).s,
+		return err_set(err, code, "%s: the image %s cannot be read: %s", from, quote_text(image).s,
 			       strerror(code));
 	}
 	for (size_t i = 0; !runtime->reads_only && i < container->mounts->n; i++) {
 		const struct mount *m = &container->mounts->at[i];
 		if (m->read_only) {
 			return err_set(err, EINVAL, "%s: %s cannot mount %s read-only; remove the ':ro'",
-				       m->from, runtime->name, quote(str_of(m->source)).s);
+				       m->from, runtime->name, quote_text(m->source).s);
 		}
 	}
 	return check_targets(runtime, arena, container, err);

@@ -160,10 +160,10 @@ static void set_limit(struct surrogate *s) {
 
 static void say_limit(struct surrogate *s) {
 	const struct budget *b = s->plan->budget;
-	const char *share = b->path ? arena_format(s->arena, ", %s of it by this run; the budget is %s",
-						   duration_text(b->used_ms - b->used_before_ms).s,
-						   quote(str_of(b->path)).s)
-				    : "";
+	const char *share =
+		b->path ? arena_format(s->arena, ", %s of it by this run; the budget is %s",
+				       duration_text(b->used_ms - b->used_before_ms).s, quote_text(b->path).s)
+			: "";
 	report(s, LOG_ERROR,
 	       arena_format(s->arena,
 			    "the time limit of %s is reached (%s used%s): the command is asked to end, and "
@@ -361,7 +361,7 @@ static int begin_budget(const struct surrogate_plan *plan, bool join, struct err
 		err_set(err, ETIME,
 			"the time limit of %s is used up (%s used by earlier runs; the budget is %s): "
 			"nothing is started",
-			duration_text(b->limit_ms).s, duration_text(b->used_ms).s, quote(str_of(b->path)).s);
+			duration_text(b->limit_ms).s, duration_text(b->used_ms).s, quote_text(b->path).s);
 		return EXIT_TIME_LIMIT;
 	}
 	return 0;

@@ -20,7 +20,7 @@ int progress_read(struct arena *arena, const char *label, const char *value, str
 	if (!colon || duration_read(str_of(colon + 1), &out->allowed_ms) < 0 || !out->allowed_ms) {
 		return err_set(err, EINVAL,
 			       "%s=%s: expected FILE:DURATION, with more than 0 such as /ckpt/log:30m", label,
-			       quote(str_of(value)).s);
+			       quote_text(value).s);
 	}
 	return pattern_read(arena, label, (struct str){value, (size_t)(colon - value)}, &out->files, err);
 }
