@@ -166,7 +166,10 @@ static void check_told(void) {
 	check_refused(
 		"--hosts and --cluster='slurm' contradict",
 		(struct input){.hosts = option("a,b", "--hosts"), .cluster = option("slurm", "--cluster")});
-	check_refused("--node-rank needs", (struct input){.node_rank = option("1", "--node-rank")});
+	const struct input node_rank = {.node_rank = option("1", "--node-rank")};
+	struct outcome *out = run(&(struct given){.env = PAIR "1", .input = node_rank});
+	check_part(out->err.text, "--node-rank needs", "refused: --node-rank, where a manager tells it");
+	check(run(&(struct given){.input = node_rank})->r == 0);
 	check_refused("--nnodes=0", (struct input){.nnodes = option("0", "--nnodes")});
 	check_refused("--nnodes='x'", (struct input){.nnodes = option("x", "--nnodes")});
 	check_refused("--master-port='0'", (struct input){.master_port = option("0", "--master-port")});
