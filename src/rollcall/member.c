@@ -61,6 +61,8 @@ struct member {
 	uint64_t random[2];
 	/** When to show the news. */
 	uint64_t news_at;
+	/** A warning said that it is waited for. */
+	bool warned;
 	/** How often each port was another's, since it last was not. */
 	uint32_t others[ROLL_PORTS];
 	struct line line;
@@ -127,6 +129,7 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 	if (m->line.fd >= 0) {
 		return;
 	}
+	m->warned = true;
 	roll_say(m->call, ROLL_WARNING, "roll call: still waiting for %s after %s%s%s", m->master,
 		 duration_text(waited_ms / 1000 * 1000).s, *failure ? ": " : "", failure);
 }
@@ -136,6 +139,7 @@ static void say_news(struct member *m) {
 	uint64_t now = clock_now_ms();
 	if (now >= m->news_at) {
 		m->news_at = now + (m->call->verbose ? NEWS_MS : now - m->watch.started);
+		m->warned |= !m->call->verbose;
 		const struct arena before = *m->call->arena;
 		roll_say(m->call, m->call->verbose ? ROLL_INFO : ROLL_WARNING, "roll call: %s", news_text(m));
 		arena_back(m->call->arena, &before);
@@ -552,6 +556,10 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 		return -EINTR;
 	}
 	if (r == 0) {
+		if (m.warned) {
+			roll_say(call, ROLL_WARNING, "roll call: %s is there, and all start, after %s", m.master,
+				 duration_text(end->waited_ms).s);
+		}
 		end->result = ROLL_STARTED;
 		return 0;
 	}

@@ -481,12 +481,18 @@ ticks() {
 	listening
 	member 1 -v -- true
 	# Of another job, whose master is not there.
-	in_room env -i "$DISTINIT" --hosts=h8,h9 --node-rank=1 --hostname=h9 --master-port=29999 --for=all --wait=13s -- true >9.out 2>9.err 3>&- &
+	local -a other=(in_room env -i "$DISTINIT" --hosts=h8,h9 --master-port=29999 --for=all --wait=13s)
+	"${other[@]}" --node-rank=1 --hostname=h9 -- true >9.out 2>9.err 3>&- &
 	PIDS[9]=$!
 	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
 	said 1 'distinit: info: roll call: h0 counts 2 of 3 nodes after 10s; absent: h2'
 	said 9 'distinit: warning: roll call: still waiting for h8:29999 after 10s: 127.0.0.108: Connection refused'
-	ended 124 0 1 9
+	# It comes; and it is said that it is there.
+	"${other[@]}" --node-rank=0 --hostname=h8 -- true >8.out 2>8.err 3>&- &
+	PIDS[8]=$!
+	ended 0 8 9
+	said 9 'distinit: warning: roll call: h8:29999 is there, and all start, after 1[0-3]*s'
+	ended 124 0 1
 }
 
 # on_terminal RANK STEP...: in the background, that member on a terminal of its own (tests/programs/terminal).
