@@ -22,9 +22,10 @@ void explain_workload(struct session *s, struct process_report *r) {
 	r->workload_caps = credentials_after_exec(&r->workload);
 }
 
-/** How @line looks: a finding and the master as a whole, else the words before its column of texts. */
+/** How @line looks: a finding, a warning and the master as a whole, else the words before its column of texts. */
 static void put_line(struct buf *out, struct str line) {
-	bool finding = str_starts(line, STR("finding")), master = str_starts(line, STR("master "));
+	bool finding = str_starts(line, STR("finding")) || str_starts(line, STR("warning: "));
+	bool master = str_starts(line, STR("master "));
 	size_t head = 0;
 	while (head + 1 < line.len && !(line.p[head] == ' ' && line.p[head + 1] == ' ')) {
 		head++;

@@ -621,6 +621,8 @@ all            JAX_NUM_PROCESSES=3
 	[ "$(sed $'s/\e\\[[0-9;]*m//g; s/PID [0-9]*/PID/' <<<"$output")" = "$(sed $'s/\e//g; s/PID [0-9]*/PID/' <<<"$plain")" ]
 	distinit -- check --color=always -- nosuch
 	[[ $output == *$'\n\e[1;31mfinding: '* ]]
+	distinit "${SESSION[@]}" MASTER_ADDR=localhost -- explain --color=always
+	[[ $output == *$'\n\e[1;31mwarning: MASTER_ADDR='*$'\e[m' ]]
 	distinit "${SESSION[@]}" -- explain --color=blue
 	refuses_with "--color='blue': expected one of auto, always, never"
 	terminal=("$BATS_TEST_DIRNAME/../programs/terminal" ends=0 -- env -i TERM=xterm "${SESSION[@]}")
