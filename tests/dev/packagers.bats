@@ -16,6 +16,7 @@ setup_file() {
 
 setup() {
 	[[ -z ${WHY-} ]] || skip "$WHY"
+	cd "$BATS_TEST_TMPDIR" || return
 }
 
 @test "packagers: 'meson install' has the programs, their manuals and completions, and the licence" {
@@ -38,4 +39,54 @@ setup() {
 
 @test "packagers: a flag of theirs is the only package note of the program" {
 	! grep -q package-metadata "$PLAIN/build.ninja" || return 1
+}
+
+# As rattler-build does it: the tree, and the other sources where the recipe wants them. What Meson asks of this machine's BearSSL is
+# not found, as in conda-forge.
+@test "packagers: the recipe for conda-forge builds the roll call, from the source that it names" {
+	python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
+	local copy=$BATS_TEST_TMPDIR/copy recipe=$TREE/examples/packaging/recipe.yaml name value
+	mkdir "$copy"
+	(cd "$TREE" && cp --parents -r -t "$copy" LICENSE cmd meson* src subprojects/{packagefiles,*.wrap} tests tools)
+	cat >read.py <<-'END'
+		import sys, yaml
+
+		recipe = yaml.safe_load(open(sys.argv[1], encoding="utf-8"))
+		(source,) = [one for one in recipe["source"] if "url" in one]
+		print("url", source["url"])
+		print("sha256", source["sha256"])
+		print("file", source["target_directory"] + "/" + source["file_name"])
+		for line in recipe["build"]["script"]:
+		    print("script", line)
+		for line in recipe["tests"][0]["script"]:
+		    print("test", line)
+		for line in recipe["about"]["license_file"]:
+		    print("licence", line)
+	END
+	python3 read.py "$recipe" >told
+	file=$(sed -n 's/^file //p' told)
+	[[ -e $TREE/subprojects/packagecache/${file##*/} ]] || skip "the libraries' tarballs are not there (./dev build)"
+	for name in url sha256; do
+		grep -qx "source_$([[ $name == url ]] && echo url || echo hash) = $(sed -n "s/^$name //p" told)" "$TREE/subprojects/bearssl.wrap"
+	done
+	install -D "$TREE/subprojects/packagecache/${file##*/}" "$copy/$file"
+	cat >cc <<-'END'
+		#!/bin/sh
+		for word; do
+			[ ! -f "$word" ] || ! grep -qs '<bearssl.h>' "$word" || exit 1
+		done
+		exec gcc "$@"
+	END
+	chmod +x cc
+	(cd "$copy" && CC=$BATS_TEST_TMPDIR/cc PREFIX=$BATS_TEST_TMPDIR/prefix bash -euc "$(sed -n 's/^script //p' ../told | head -n 1)") >log 2>&1 || { cat log && return 1; }
+	grep -q HAVE_ROLL_CALL "$copy/build-conda/build.ninja"
+	meson introspect --projectinfo "$copy/build-conda" | grep -q '"name": "bearssl"'
+	while read -r value; do
+		[[ -s $copy/$value ]]
+	done < <(sed -n 's/^licence //p' told)
+	# Its tests, with the program that is here.
+	ln -s "${DISTINIT:-$TREE/build/distinit}" distinit
+	while read -r value; do
+		env -i PATH="$PWD:$PATH" sh -euc "$value"
+	done < <(sed -n 's/^test //p' told)
 }
