@@ -11,6 +11,10 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+teardown() {
+	[[ -z ${SHM-} ]] || rm -rf "$SHM"
+}
+
 tree() {
 	rm -rf root
 	python3 "$BATS_TEST_DIRNAME/../programs/cards" "$1" root
@@ -159,5 +163,37 @@ left_out() {
 	check --
 	for fact in 'rdma_family *IPv4' 'rdma_layer *Ethernet' 'rdma_ports *1'; do
 		grep -E "^devices +$fact$" <<<"$output"
+	done
+}
+
+# lists_backwards FOLDER: what it has is listed in the opposite order, which a tmpfs does for names that come again.
+lists_backwards() {
+	local name before after
+	before=$(ls -U "$1")
+	mkdir "$1.moved"
+	for name in $before; do
+		mv "$1/$name" "$1.moved"
+		mv "$1.moved/$name" "$1"
+	done
+	rmdir "$1.moved"
+	after=$(ls -U "$1")
+	[ "$(tac <<<"$after")" = "$before" ]
+}
+
+@test "rdma: two nodes with the same cards, whose folders list them in another order, get the same lines" {
+	[ "$(stat -f -c %T /dev/shm)" = tmpfs ] || skip '/dev/shm is no tmpfs'
+	local name first folder
+	SHM=$(mktemp -d /dev/shm/rdma.XXXXXX)
+	cd "$SHM"
+	for name in oci-bare vf azure; do
+		tree $name
+		distinit -- env --root=root --hosts=n1,n2 --node-rank=0 --frameworks=rdma
+		first=$output
+		[[ $status -eq 0 && $first == *NCCL_IB_HCA=*mlx5_* ]]
+		for folder in root/sys/class/infiniband root/sys/bus/pci/devices root/dev/infiniband; do
+			lists_backwards "$folder"
+		done
+		distinit -- env --root=root --hosts=n1,n2 --node-rank=1 --frameworks=rdma
+		[[ $status -eq 0 && $output == "$first" ]]
 	done
 }
