@@ -4,7 +4,7 @@
 # The manifests of examples/kubernetes in a real cluster: their pods as their controllers render them (rendered, which names
 # these), with services, name server, volumes and restrictions as they are.
 #
-# shellcheck disable=SC2154 # play() sets names, statuses and output
+# shellcheck disable=SC2016,SC2154 # for shells in pods; play() sets names, statuses and output
 
 load helpers
 
@@ -63,6 +63,57 @@ meet() {
 	same "their statuses" "0 0" "$statuses"
 	same "their words" "$words --node-rank=0 $master
 $words --node-rank=1 $master --headless" "$output"
+}
+
+@test "examples: kserve.yaml: the leader's address as a number, which the workers wait for" {
+	play "$EXAMPLES/../engines/kserve.yaml"
+	same "their statuses" "0 0" "$statuses"
+	local all="vllm serve /mnt/models --served-model-name=qwen --port=8000 --enable-expert-parallel --data-parallel-size=16 --data-parallel-size-local=8"
+	local address
+	address=$(kubectl get pod "${names[0]}" --output=jsonpath='{.status.podIP}')
+	local more="--data-parallel-address=$address --data-parallel-rpc-port=5555"
+	same "their words" "$all --data-parallel-start-rank=0 $more --api-server-count=8 --max-model-len 16384
+$all --data-parallel-start-rank=8 $more --headless --max-model-len 16384" "$output"
+}
+
+@test "examples: llm-d.yaml: every node serves" {
+	play "$EXAMPLES/../engines/llm-d.yaml"
+	same "their statuses" "0 0" "$statuses"
+	local all="vllm serve deepseek-ai/DeepSeek-V3 --port=8200 --enable-expert-parallel --data-parallel-size=16 --data-parallel-size-local=8"
+	local more="--data-parallel-address=vllm-0.vllm.$NAMESPACE --data-parallel-rpc-port=5555 --data-parallel-hybrid-lb"
+	same "their words" "$all --data-parallel-start-rank=0 $more
+$all --data-parallel-start-rank=8 $more" "$output"
+}
+
+@test "examples: kthena.yaml: each pod of a role is a rank" {
+	play "$EXAMPLES/../engines/kthena.yaml"
+	same "their statuses" "0 0 0 0" "$statuses"
+	same "their ranks" "0 1 2 3" "$(sed -n 's/.* --data-parallel-rank=\([0-9]*\) .*/\1/p' <<<"$output" | xargs)"
+	same "how many have the entry pod's address" 4 "$(grep -c -- "--data-parallel-address=qwen-0-serve-0-0.$NAMESPACE " <<<"$output")"
+}
+
+# started POD: whether its startup probe has passed.
+started() {
+	[[ $(kubectl get pod "$1" --output=jsonpath='{.status.containerStatuses[0].started}') == true ]]
+}
+
+@test "examples: worker-probe.yaml: a worker has started once the leader serves, and is killed if that ends" {
+	local program='if [ $LWS_WORKER_INDEX = 1 ]; then trap "exit 9" TERM; sleep 1000 \& wait; fi; until [ -e /tmp/loaded ]; do sleep 0.2; done; httpd -p 8000; until [ -e /tmp/over ]; do sleep 0.2; done'
+	sed -e "s|image: train|image: registry.example/train\n      args: [sh, -c, '$program']|; s/^\( *\)timeoutSeconds: 5/&\n\1periodSeconds: 1/; /periodSeconds: 10/d" \
+		"$EXAMPLES/worker-probe.yaml" >"$BATS_TEST_TMPDIR/spec"
+	render --spec-of "$BATS_TEST_TMPDIR/spec" "$EXAMPLES/vllm-lws.yaml"
+	pods run "${names[@]}" >/dev/null
+	# The leader asks itself, and need not wait.
+	until_true started "${names[0]}"
+	until_true eval 'kubectl get events | grep -q "Startup probe failed: distinit: error: .*could not be reached within 2s"'
+	same "whether the worker has started before the leader serves" false "$(kubectl get pod "${names[1]}" --output=jsonpath="{.status.containerStatuses[0].started}")"
+	kubectl exec "${names[0]}" -- touch /tmp/loaded
+	until_true started "${names[1]}"
+	kubectl exec "${names[0]}" -- touch /tmp/over
+	pods ended "${names[@]}" >/dev/null
+	output=$(kubectl get events)
+	says "Liveness probe failed: distinit: error: "
+	same "how the worker ended" 9 "$(status_of "${names[1]}")"
 }
 
 @test "examples: rdma.yaml: a user other than root, who may lock memory" {
