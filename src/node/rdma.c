@@ -131,9 +131,10 @@ static void find_near(struct cards *c) {
 		const char *class = machine_text(m, arena_format(m->arena, "%s/class", device));
 		bool gpu = class && (strncmp(class, "0x0302", 6) == 0 || strncmp(class, "0x0300", 6) == 0 ||
 				     strncmp(class, "0x1200", 6) == 0);
-		for (uint32_t i = 0; gpu && i < c->n; i++) {
-			const char *its = pci_path(m, of_card(c, c->at[i].port, ""));
-			c->at[i].near = c->at[i].near || share_bridge(its, pci_path(m, device));
+		const char *path = gpu ? pci_path(m, device) : "";
+		for (struct card *card = c->at; gpu && card < c->at + c->n; card++) {
+			card->near =
+				card->near || share_bridge(path, pci_path(m, of_card(c, card->port, "")));
 		}
 	}
 }
