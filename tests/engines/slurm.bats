@@ -112,6 +112,41 @@ print(e["source"], e["launcher"], e["scope"], *c["hosts"], c["node_rank"], c["ta
 	is_allocation
 }
 
+@test "slurm: explain --all-nodes in a batch script has what each node of the job's step gets" {
+	cat >"$BATS_TEST_TMPDIR/compare.py" <<-'END'
+		import json, sys
+
+		rows = [line.split(None, 1) for line in open("all", encoding="utf-8").read().splitlines()]
+		assert rows.pop(0) == ["nodes", "3: n[1-3]"], "the first line"
+		same = dict(rest.split("=", 1) for word, rest in rows if word == "all")
+		for node in range(3):
+		    own = {}
+		    for word, rest in rows:
+		        if word == str(node):
+		            host, _, text = rest.partition(" ")
+		            assert host == f"n{node + 1}", rest
+		            own |= [text.strip().split("=", 1)]
+		    gets = dict(line.rstrip("\n").split("=", 1) for line in open(f"env.{node}", encoding="utf-8"))
+		    # A task of srun is a rank, too.
+		    ranks = {name: gets.pop(name) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")}
+		    assert ranks["RANK"] == str(node), ranks
+		    assert same | own == gets, (node, same | own, gets)
+		    assert {"PET_NODE_RANK", "TF_CONFIG"} == own.keys(), own
+		print("the same")
+	END
+	run batch --nodes=3 --ntasks-per-node=1 <<-END
+		$DISTINIT explain --all-nodes >all
+		srun sh -c '$DISTINIT env --format=docker >env.\$SLURM_NODEID'
+		$PYTHON compare.py
+	END
+	same "the exit status" 0 "$status"
+	same "what is compared" "the same" "$output"
+	# In a shell of salloc, on a machine that is not of the job.
+	run login salloc --quiet --nodes=3 --ntasks-per-node=1 "$DISTINIT" explain --all-nodes --frameworks=torchrun
+	same "the exit status" 0 "$status"
+	same "the nodes' numbers" "0 n1 0 1 n2 1 2 n3 2" "$(sed -nE 's/^([0-9]) (n[0-9]) +PET_NODE_RANK=/\1 \2 /p' <<<"$output" | xargs)"
+}
+
 # --- examples ---------------------------------------------------------------------------------------
 
 # requeue WORDS...: the example, in which distinit runs these words. What it prints is in the file "out".
