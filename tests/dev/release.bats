@@ -458,3 +458,54 @@ in_bash() {
 		distinit --user=roo|--user=root
 	TYPED
 }
+
+# Each shell on a terminal of its own, with a distinit that says what it was called with.
+@test "release: in a terminal, bash, zsh and fish complete what is typed" {
+	local shell
+	cat >terminal.py <<-'PYTHON'
+		import fcntl, os, pty, re, select, struct, sys, termios, time
+
+		shell, folder = sys.argv[1:]
+		start = {
+		    "bash": (["bash", "--norc", "--noprofile", "-i"], f"source {folder}/distinit.bash; distinit() {{ printf '<%s>' \"$@\"; echo; }}"),
+		    "zsh": (["zsh", "-f", "-i"], f"fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; distinit() {{ printf '<%s>' \"$@\"; echo; }}"),
+		    "fish": (["fish", "--no-config", "-i"], f"source {folder}/distinit.fish; function distinit; printf '<%s>' $argv; echo; end"),
+		}
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.environ.update(PS1="> ", TERM="xterm", HOME=os.getcwd(), LC_ALL="C.UTF-8")
+		    os.execvp(start[shell][0][0], start[shell][0])
+		fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+
+		def until(*wanted):
+		    """What the terminal shows, until all of @wanted is there."""
+		    shown, end = "", time.monotonic() + 20
+		    while not all(one in shown for one in wanted):
+		        if time.monotonic() > end:
+		            sys.exit(f"{shell} shows {shown!r}, and not {wanted}")
+		        if select.select([fd], [], [], 0.1)[0]:
+		            shown += re.sub(r"\x1b\[[\d;?>=]*[ -/]*[@-~]|\x1b[()].|\x1b[=>]", "", os.read(fd, 4096).decode(errors="replace"))
+		    return shown
+
+		def type_in(text):
+		    os.write(fd, text.encode())
+
+		type_in(start[shell][1] + "; echo rea''dy\n")
+		until("ready\r\n")
+		for typed, word in [("distinit help exp", "<help><explain>"), ("distinit expl", "<explain>"),
+		                    ("distinit --frameworks=torch,j", "<--frameworks=torch,jax>"), ("distinit --cap-keep=ipc_l", "<--cap-keep=ipc_lock>"),
+		                    ("distinit --cap-drop=kill,mkn", "<--cap-drop=kill,mknod>"), ("distinit wait --for=d", "<wait><--for=dns>")]:
+		    type_in(typed + "\t\n")
+		    until(word + "\r\n")
+		# Several would do: what they share is typed, and then they are shown.
+		type_in("distinit --cap-keep=ipc\t\t\t")
+		until("ipc_lock", "ipc_owner")
+		print(f"{shell} completes")
+		os.close(fd)
+	PYTHON
+	for shell in bash zsh fish; do
+		missing $shell
+		run timeout 90 python3 terminal.py $shell "$(completions)" </dev/null 3>&-
+		[[ $status -eq 0 && $output == "$shell completes" ]] || { echo "$output" && return 1; }
+	done
+}

@@ -38,14 +38,21 @@ files_of() {
 	tar --list --verbose --file "$BATS_TEST_TMPDIR/image"/*.tar | awk '{ print $1, $6 }'
 }
 
-# carries_distinit TAG ARCHITECTURE: it is one file, for that processor, and says what it is.
+# carries_distinit TAG ARCHITECTURE: it is one file, for that processor, and the completions; and says what it is.
 carries_distinit() {
-	same "what is in the image" "-rwxr-xr-x distinit" "$(files_of "$1")"
+	same "what is in the image" "drwxr-xr-x completions/
+-rw-r--r-- completions/_distinit
+-rw-r--r-- completions/distinit.bash
+-rw-r--r-- completions/distinit.fish
+-rwxr-xr-x distinit" "$(files_of "$1")"
 	ended pod inspect "localhost/$1" --format '{{.Architecture}} {{.Config.User}} {{.Config.Entrypoint}}
 {{index .Config.Labels "org.opencontainers.image.title"}} {{index .Config.Labels "org.opencontainers.image.version"}} {{index .Config.Labels "org.opencontainers.image.licenses"}}'
 	same "what it says" "$2 65534:65534 [/distinit]
 distinit 1.2.3 Apache-2.0" "$output"
 	tar --extract --directory "$BATS_TEST_TMPDIR" --file "$BATS_TEST_TMPDIR/image"/*.tar distinit
+	tar --extract --directory "$BATS_TEST_TMPDIR" --file "$BATS_TEST_TMPDIR/image"/*.tar completions
+	"$TREE/tools/completions" "$BATS_TEST_TMPDIR/own" "$DISTINIT"
+	diff -r "$BATS_TEST_TMPDIR/own" "$BATS_TEST_TMPDIR/completions" || fail "other completions than this program's"
 	! readelf --program-headers "$BATS_TEST_TMPDIR/distinit" | grep -qE '^ *(INTERP|DYNAMIC) ' || fail "it is not static"
 }
 
@@ -149,6 +156,7 @@ with_train() {
 	pod image exists localhost/train || made_of localhost/train "$TREE/LICENSE" <<-'END'
 		FROM localhost/busybox
 		COPY --from=localhost/distinit /distinit /distinit
+		COPY --from=localhost/distinit /completions/distinit.bash /usr/share/bash-completion/completions/distinit
 		ENTRYPOINT ["/distinit", "--"]
 		CMD ["sh", "-c", "echo master ${MASTER_ADDR-none}"]
 	END
@@ -161,6 +169,8 @@ with_train() {
 	same "what the second of two says" "master main1" "$(pod run --rm --network none "${told[@]}" localhost/train)"
 	same "what it says of another command" "rank 1" \
 		"$(pod run --rm --network none "${told[@]}" localhost/train sh -c 'echo "rank $PET_NODE_RANK"')"
+	same "the completion" "complete -F _distinit distinit" \
+		"$(pod run --rm --network none localhost/train /bin/busybox tail -n 1 /usr/share/bash-completion/completions/distinit)"
 }
 
 # --- under dockerd ----------------------------------------------------------------------------------
