@@ -254,6 +254,12 @@ node_is_back() {
 	[[ $(login sinfo --noheader --nodes="$1" --format=%T) == idle ]]
 }
 
+# is_started_again JOB: it is to start now, also if Slurm has put that off once more as the last processes went.
+is_started_again() {
+	login scontrol update jobid="$1" starttime=now 2>/dev/null || true
+	starts 3 'start 0 on n., restarted by Slurm: 1'
+}
+
 # starts N TEXT: so many lines of "out" have TEXT.
 starts() {
 	[[ $(grep -c "$2" "$BATS_TEST_TMPDIR/out" 2>/dev/null) -eq $1 ]]
@@ -271,7 +277,8 @@ starts() {
 	login scancel "$job"
 	eventually shows "$job" JobState=CANCELLED
 	eventually node_is_back n3
-	starts 0 'start 2' && starts 0 'starting again (2' || fail "$(<"$BATS_TEST_TMPDIR/out")"
+	# Slurm signals one process after the other: a program may end by TERM, and "starting again" be said, before its distinit has it.
+	starts 0 'start 2' || fail "$(<"$BATS_TEST_TMPDIR/out")"
 	eventually eval '[[ -z $(remains | grep "max-restarts") ]]'
 }
 
@@ -286,10 +293,11 @@ starts() {
 	eventually eval '[[ -z $(remains | grep "max-restarts") ]]'
 	starts 0 'start 2' || fail "$(<"$BATS_TEST_TMPDIR/out")"
 	eventually node_is_back n3
-	login scontrol update jobid="$job" starttime=now
 	rm "$BATS_TEST_TMPDIR/fail"
+	# Slurm puts the new start off by two minutes, as a node refuses a job's credential that is of the second of its last end.
+	sleep 2
 	# Its count begins anew.
-	eventually starts 3 'start 0 on n., restarted by Slurm: 1'
+	eventually is_started_again "$job"
 	login scancel "$job"
 }
 
@@ -746,7 +754,8 @@ random_lists() {
 		wait
 	END
 	same "the exit status" 0 "$status"
-	same "what the client says" "1 2: 285" "${lines[-1]}"
+	# Before it or behind it, Dask may tell that the scheduler has gone.
+	grep -qx "1 2: 285" <<<"$output" || fail "the client does not say so"
 }
 
 # --- last -------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@
 #define TOOL_MOST  (3U << 20)
 #define PIECES_MAX 1024
 /** More of all files, one that is named often counted as often, cannot be read: they hold up the fuzzer only. */
-#define READ_MOST  (8U << 20)
+#define READ_MOST (8U << 20)
 
 /**
  * What a run may ask for. The constant is what the program allows directives (EFFORT_MAX), times 5: under a sanitizer no
