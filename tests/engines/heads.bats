@@ -15,12 +15,13 @@ load containers
 declare -gA NOT_RUN=(
 	[docker/Dockerfile.debian]='it compiles for a minute: docker.bats builds it, for both processors, as buildx does with an emulator'
 	[docker/Dockerfile.alpine]='it needs the packages of Alpine: docker.bats builds it with a stand-in for apk'
+	[examples/engines/compose.yaml]='it needs two machines, with RDMA cards: e2e/manifests.bats runs its command on each'
 	[examples/packaging/package.nix]='it needs nixpkgs, from the network'
 )
 # No commands are at the head, as the file is a part of another, or of a machine.
 PARTS='\.md$|debian/|\.py$|daemon\.json|containers\.conf|train\.service|recipe\.yaml|bootstrap\.sh$'
-# How a manifest is started is the same for all (examples/README.md). tests/kubernetes/examples.bats starts each of them.
-MANIFESTS='^examples/kubernetes/'
+# How a manifest is started is the same for all (examples/README.md). tests/kubernetes/examples.bats starts most of them.
+MANIFESTS='^examples/(kubernetes|engines)/'
 
 setup_file() {
 	export BIN=$BATS_FILE_TMPDIR/bin
@@ -76,6 +77,7 @@ make_programs() {
 	END
 	# The head stays until it is told to end.
 	make_program ray <<-END
+		[[ \$1 != symmetric-run ]] || exec echo "ray \$*"
 		[[ \$1 == start ]] || exec test -e $BATS_FILE_TMPDIR/head
 		echo "ray \$*"
 		[[ " \$* " != *' --head '* ]] || touch $BATS_FILE_TMPDIR/head
@@ -198,7 +200,7 @@ ended_job() {
 			continue
 		elif [[ $file =~ $MANIFESTS && -z $(head_of "$file") ]]; then
 			# A file of its own, or one of the folder of a component or overlay.
-			grep -qE "${file##*/}|EXAMPLES/$(basename "${file%/*}")\"" tests/kubernetes/examples.bats tests/engines/kube.bats tests/e2e/network.bats ||
+			grep -qE "${file##*/}|EXAMPLES/$(basename "${file%/*}")\"" tests/kubernetes/examples.bats tests/engines/kube.bats tests/e2e/network.bats tests/e2e/manifests.bats ||
 				fail "nothing starts $file"
 		elif [[ -z ${NOT_RUN[$file]-} ]]; then
 			fail "no test types the head of $file"
@@ -312,6 +314,26 @@ both_serve() {
 	FIRST=$BATS_TEST_TMPDIR/first typed examples/slurm/ray.sbatch login
 	until_true ended_job "${output##* }"
 	[[ $(login scontrol show job "${output##* }") == *JobState=FAILED* ]] || fail "it ends otherwise"
+}
+
+@test "heads: examples/engines/ray-symmetric.sbatch" {
+	submitted examples/engines/ray-symmetric.sbatch 'ray symmetric-run --address=n1:6379 --min-nodes=2 -- vllm serve'
+	same "how many nodes have these words" 2 "$(grep -c ' --min-nodes=2 -- vllm serve Qwen/Qwen3-32B .*--tensor-parallel-size=16$' <<<"$output")"
+}
+
+@test "heads: examples/engines/nim.sbatch" {
+	# The master's address has to be one of its own, and no loopback; the image has the program.
+	FIRST=$BATS_TEST_TMPDIR/first
+	mkdir -p "$FIRST/opt/nim"
+	printf '198.51.100.1 n%s\n' 1 2 3 4 >"$FIRST/hosts"
+	printf '#!/bin/sh\necho "nim: node $NIM_NODE_RANK of $NIM_NUM_COMPUTE_NODES, leader $NIM_LEADER_ROLE, at $NIM_LEADER_IP_ADDRESS"\n' >"$FIRST/opt/nim/start_server.sh"
+	cat >"$FIRST/distinit" <<-END
+		#!/bin/sh
+		exec unshare --net --mount sh -euc 'ip link set lo up && ip addr add 198.51.100.1/32 dev lo
+			mount --bind $FIRST/hosts /etc/hosts && mount --bind $FIRST/opt /opt && exec "\$@"' sh $DISTINIT "\$@"
+	END
+	chmod 755 "$FIRST/distinit" "$FIRST/opt/nim/start_server.sh"
+	submitted examples/engines/nim.sbatch 'nim: node 0 of 2, leader 1, at 198.51.100.1' 'nim: node 1 of 2, leader 0, at 198.51.100.1'
 }
 
 @test "heads: examples/kubernetes/roll-call.yaml, and the secret that its pods name" {
