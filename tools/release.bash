@@ -7,7 +7,7 @@
 readonly RELEASE_ARCHES="amd64 arm64"
 readonly PKGS_RELEASE="git tar gzip xz-utils dpkg-dev rpm python3"
 # shellcheck disable=SC2034 # for the tests (tools/test.bash)
-readonly PKGS_PACKAGING="$PKGS_RELEASE cpio lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish python3-pip python3-venv python3-wheel twine"
+readonly PKGS_PACKAGING="$PKGS_RELEASE cpio debhelper lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish python3-pip python3-venv python3-wheel twine"
 readonly RELEASE_PUBLIC_KEY=minisign.pub # the maintainers' public key, which users verify with
 # The project's home page, https://..., for the packages, wheels and SBOMs. Empty: they name none. It stands here and not in an option, nor is
 # it Git's remote: each machine that makes a release of this commit makes the same files.

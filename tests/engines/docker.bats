@@ -56,7 +56,7 @@ distinit 1.2.3 Apache-2.0" "$output"
 	! readelf --program-headers "$BATS_TEST_TMPDIR/distinit" | grep -qE '^ *(INTERP|DYNAMIC) ' || fail "it is not static"
 }
 
-@test "docker: Dockerfile.debian makes an image of the program alone, the one that ./dev build makes" {
+@test "docker: Dockerfile.debian makes an image of the program, the one that ./dev build makes" {
 	podman_ready
 	build_file Dockerfile.debian distinit --build-arg DEBIAN=localhost/debian --build-arg VERSION=1.2.3
 	carries_distinit distinit "$(dpkg --print-architecture)"

@@ -185,6 +185,6 @@ met() {
 	local file
 	cd "$EXAMPLES"
 	while read -r file; do
-		[[ $(<README.md) == *"(${file#./})"* || $(<README.md) == *"($(dirname "${file#./}")/README.md)"* ]] || fail "not $file"
-	done < <(find . -type f -not -name README.md)
+		[[ $(<README.md) == *"($file)"* || $(<README.md) == *"(${file%%/*}/README.md)"* ]] || fail "not $file"
+	done < <(find . -type f -not -name README.md -printf '%P\n')
 }

@@ -18,7 +18,7 @@ declare -gA NOT_RUN=(
 	[examples/engines/compose.yaml]='it needs two machines, with RDMA cards: e2e/manifests.bats runs its command on each'
 	[examples/packaging/package.nix]='it needs nixpkgs, from the network'
 )
-# No commands are at the head, as the file is a part of another, or of a machine.
+# No commands are at the head, as the file is a part of another, or of a machine; packaging.bats types that of debian/rules.
 PARTS='\.md$|debian/|\.py$|daemon\.json|containers\.conf|train\.service|recipe\.yaml|bootstrap\.sh$'
 # How a manifest is started is the same for all (examples/README.md). tests/kubernetes/examples.bats starts most of them.
 MANIFESTS='^examples/(kubernetes|engines)/'
