@@ -2,9 +2,9 @@
 
 /** `check` and --check: the facts of this node, and what was promised to it against what is there. */
 
+#include "distinit/labelled.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
-#include "explain/explain.h"
 
 #include "base/clock.h"
 #include "base/secret.h"
@@ -244,7 +244,7 @@ int command_check(struct session *s) {
 	} else {
 		put_text(&facts, &findings, &out);
 	}
-	r = format ? say_result(&s->speaker, buf_str(&out)) : explain_print(s, &out);
+	r = format ? say_result(&s->speaker, buf_str(&out)) : labelled_print(s, &out);
 	for (uint32_t i = 0; r == 0 && i < findings.n; i++) {
 		r = findings.at[i].hint ? 0 : EXIT_FINDINGS;
 	}

@@ -2,8 +2,8 @@
 
 /** The lines of the report (--report) that the entrypoint and `wait` write. src/init has its own. */
 
+#include "distinit/cluster_json.h"
 #include "distinit/start.h"
-#include "explain/explain.h"
 
 #include "base/secret.h"
 #include "cluster/source.h"
@@ -53,7 +53,7 @@ void report_derived(struct session *s) {
 	json_text(json, "source", c && c->source ? c->source->name : NULL);
 	json_text(json, "launcher", c && c->launcher ? c->launcher->name : NULL);
 	json_text(json, "scope", c ? scope_name(c->scope) : NULL);
-	explain_cluster_json(c, json);
+	cluster_json(c, json);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		put_names(json, list, n, actions[i]);
 	}

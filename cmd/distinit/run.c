@@ -2,7 +2,6 @@
 
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
-#include "explain/explain.h"
 
 #include "base/file.h"
 #include "base/secret.h"
@@ -211,7 +210,7 @@ static const char *what_was_meant(struct session *s) {
 	if (strchr(word, '=')) {
 		return arena_format(&s->arena, "to set a variable: --set %s, before '--'", shown.s);
 	}
-	if (explain_has_word(STR("alias cd eval export source ulimit umask unset"), str_of(word))) {
+	if (str_has_word(STR("alias cd eval export source ulimit umask unset"), str_of(word))) {
 		return arena_format(&s->arena, "it is a builtin of the shell: sh -c '%s ...'", word);
 	}
 	return !strchr(word, '/') && access(word, F_OK) == 0

@@ -9,10 +9,9 @@
  */
 
 #include "explain/explain.h"
+#include "distinit/labelled.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
-
-#include "common/terminal.h"
 
 #include <errno.h>
 
@@ -20,41 +19,6 @@ void explain_workload(struct session *s, struct process_report *r) {
 	r->error = s->flow.plan_error;
 	r->workload = s->flow.wishes.any && !r->error ? s->flow.plan.target : r->process.has;
 	r->workload_caps = credentials_after_exec(&r->workload);
-}
-
-/** How @line looks: a finding, a warning and the master as a whole, else the words before its column of texts. */
-static void put_line(struct buf *out, struct str line) {
-	bool finding = str_starts(line, STR("finding")) || str_starts(line, STR("warning: "));
-	bool master = str_starts(line, STR("master "));
-	size_t head = 0;
-	while (head + 1 < line.len && !(line.p[head] == ' ' && line.p[head + 1] == ' ')) {
-		head++;
-	}
-	head = finding || master ? line.len : head + 1 < line.len ? head : 0;
-	if (head) {
-		buf_putf(out, "\033[%sm%.*s\033[m", finding ? "1;31" : "1", (int)head, line.p);
-		line = str_from(line, head);
-	}
-	buf_put(out, line);
-	buf_putc(out, '\n');
-}
-
-int explain_print(struct session *s, const struct buf *out) {
-	static const char *const words[] = {"auto", "always", "never", NULL};
-	struct buf painted = BUF(&s->arena);
-	struct str rest = buf_str(out), line;
-	struct err err;
-	int when = settings_choose(&s->settings, OPT_COLOR, words, &err);
-	if (when < 0) {
-		return session_fail(s, &err);
-	}
-	if (when == 2 || (when == 0 && !terminal_colours(1))) {
-		return say_result(&s->speaker, rest);
-	}
-	while (rest.len && str_cut(&rest, '\n', &line)) {
-		put_line(&painted, line);
-	}
-	return say_result(&s->speaker, buf_str(&painted));
 }
 
 int command_explain(struct session *s) {
@@ -80,12 +44,12 @@ int command_explain(struct session *s) {
 	}
 	explain_workload(s, &report);
 	if (nodes) {
-		return explain_nodes(s, &out, &err) < 0 ? session_fail(s, &err) : explain_print(s, &out);
+		return explain_nodes(s, &out, &err) < 0 ? session_fail(s, &err) : labelled_print(s, &out);
 	}
 	if (json) {
 		explain_json(s, &report, &out);
 		return say_result(&s->speaker, buf_str(&out));
 	}
 	explain_text(s, &report, &out);
-	return explain_print(s, &out);
+	return labelled_print(s, &out);
 }

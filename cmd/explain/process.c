@@ -2,6 +2,7 @@
 
 /** `explain` on the process, for people: what it may do, what the program will have, and where it runs. */
 
+#include "distinit/labelled.h"
 #include "explain/explain.h"
 
 #include "base/signals.h"
@@ -63,7 +64,7 @@ static void put_caps(struct buf *out, const struct credentials *c, uint64_t effe
 		buf_puts(&line, "; bounding set ");
 		put_set(&line, c->caps.bounding, c->caps_known);
 	}
-	explain_row(out, "  capabilities", buf_text(&line));
+	labelled_put(out, "  capabilities", buf_text(&line));
 }
 
 static void put_ids(struct buf *line, const struct credentials *c) {
@@ -107,7 +108,7 @@ static void put_place(struct buf *out, const struct process *p) {
 				? ", in a user namespace: ids and capabilities count within it"
 				: "");
 	buf_puts(&line, p->root_read_only > 0 ? ", / is read-only" : "");
-	explain_row(out, "container", buf_text(&line));
+	labelled_put(out, "container", buf_text(&line));
 }
 
 static void put_restrictions(struct buf *out, const struct process *p) {
@@ -122,29 +123,29 @@ static void put_restrictions(struct buf *out, const struct process *p) {
 		buf_putf(&line, "%ssignals%s are not known: /proc/self/status does not show them",
 			 line.len ? "; " : "", p->seccomp < 0 ? " and seccomp" : "");
 	}
-	explain_row(out, "restrictions", line.len ? buf_text(&line) : "none");
+	labelled_put(out, "restrictions", line.len ? buf_text(&line) : "none");
 }
 
 static void put_workload(struct session *s, struct buf *out, const struct process_report *r) {
 	const struct credentials *w = &r->workload;
 	struct buf line = BUF(out->arena), lost = BUF(out->arena);
 	if (r->error) {
-		explain_row(out, "workload", arena_format(out->arena, "cannot be started: %s", r->error));
+		labelled_put(out, "workload", arena_format(out->arena, "cannot be started: %s", r->error));
 		return;
 	}
 	put_ids(&line, w);
 	buf_puts(&line, w->no_new_privs ? ", no_new_privs" : "");
 	buf_puts(&line, s->flow.wishes.any ? "" : " (as it is)");
-	explain_row(out, "workload", buf_text(&line));
+	labelled_put(out, "workload", buf_text(&line));
 	put_caps(out, w, r->workload_caps);
 	if (!(r->workload_caps & CAP_BIT(CAP_IPC_LOCK))) {
-		explain_row(out, "  locked memory",
-			    r->process.memlock == UINT64_MAX
-				    ? "unlimited"
-				    : arena_format(out->arena,
-						   "%lu bytes at most (RLIMIT_MEMLOCK), as ipc_lock is not "
-						   "effective",
-						   (unsigned long)r->process.memlock));
+		labelled_put(out, "  locked memory",
+			     r->process.memlock == UINT64_MAX
+				     ? "unlimited"
+				     : arena_format(out->arena,
+						    "%lu bytes at most (RLIMIT_MEMLOCK), as ipc_lock is not "
+						    "effective",
+						    (unsigned long)r->process.memlock));
 	}
 	if (lost_caps(r)) {
 		put_names(&lost, lost_caps(r));
@@ -152,7 +153,7 @@ static void put_workload(struct session *s, struct buf *out, const struct proces
 					? ": the container has them; --cap-keep hands them on"
 					: ": the container has them, this user has not; start it as root, "
 					  "with --user and --cap-keep");
-		explain_row(out, "  not effective", buf_text(&lost));
+		labelled_put(out, "  not effective", buf_text(&lost));
 	}
 }
 
@@ -161,7 +162,7 @@ void explain_process(struct session *s, const struct process_report *r, struct b
 	struct buf line = BUF(out->arena);
 	buf_putf(&line, "PID %u, ", p->pid);
 	put_ids(&line, &p->has);
-	explain_row(out, "process", buf_text(&line));
+	labelled_put(out, "process", buf_text(&line));
 	put_caps(out, &p->has, p->has.caps.effective);
 	put_place(out, p);
 	put_restrictions(out, p);

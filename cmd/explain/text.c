@@ -2,6 +2,7 @@
 
 /** `explain` for people. */
 
+#include "distinit/labelled.h"
 #include "explain/explain.h"
 
 #include "base/secret.h"
@@ -14,12 +15,6 @@
 
 /** Most bytes of a value or a host list that are shown. */
 #define SHOWN 160
-
-void explain_row(struct buf *out, const char *label, const char *text) {
-	buf_putf(out, "%-14s ", label);
-	buf_put_plain(out, str_of(text));
-	buf_putc(out, '\n');
-}
 
 /** Return @text, cut where it is long. */
 static const char *cut(struct arena *arena, const char *text) {
@@ -34,8 +29,8 @@ static const char *first_line(struct arena *arena, struct str text) {
 
 static void put_recognised(struct buf *out, const char *label, const char *name, const char *about,
 			   const char *by) {
-	explain_row(out, label,
-		    arena_format(out->arena, "%s: %s (recognised by %s)", name, about, cut(out->arena, by)));
+	labelled_put(out, label,
+		     arena_format(out->arena, "%s: %s (recognised by %s)", name, about, cut(out->arena, by)));
 }
 
 static void put_self(struct buf *out, const struct cluster *c) {
@@ -54,7 +49,7 @@ static void put_self(struct buf *out, const struct cluster *c) {
 		buf_puts(&line, "one per node; the ranks are for torchrun or the like to start");
 	}
 	buf_putf(&line, " (scope %s)", scope_name(c->scope));
-	explain_row(out, "this process", buf_text(&line));
+	labelled_put(out, "this process", buf_text(&line));
 }
 
 static void put_nodes(struct buf *out, const struct cluster *c) {
@@ -64,8 +59,8 @@ static void put_nodes(struct buf *out, const struct cluster *c) {
 		hostlist_compress(&c->place.hosts, &list);
 		names = arena_format(out->arena, ": %s", cut(out->arena, buf_text(&list)));
 	}
-	explain_row(out, "nodes",
-		    c->nnodes == UNKNOWN ? "not told" : arena_format(out->arena, "%u%s", c->nnodes, names));
+	labelled_put(out, "nodes",
+		     c->nnodes == UNKNOWN ? "not told" : arena_format(out->arena, "%u%s", c->nnodes, names));
 }
 
 /** Write the slots as Slurm writes tasks: "2(x3),1". */
@@ -79,9 +74,9 @@ static void put_slots(struct buf *out, const struct placement *place) {
 			buf_putf(&list, "(x%u)", next - i);
 		}
 	}
-	explain_row(out, "slots",
-		    arena_format(out->arena, "%s, which say nothing of what runs",
-				 cut(out->arena, buf_text(&list))));
+	labelled_put(out, "slots",
+		     arena_format(out->arena, "%s, which say nothing of what runs",
+				  cut(out->arena, buf_text(&list))));
 }
 
 static void put_this_node(struct buf *out, const struct cluster *c) {
@@ -95,7 +90,7 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 		buf_puts(&line, ", ");
 		buf_put(&line, hosts_at(&c->place.hosts, rank));
 	}
-	explain_row(out, "this node", buf_text(&line));
+	labelled_put(out, "this node", buf_text(&line));
 }
 
 /** What the manager does not provide, with the way out, if that is needed. */
@@ -103,7 +98,7 @@ static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
 	const char *lacks = c->source && missed ? source_lacks(c->source) : NULL;
 	if (lacks) {
-		explain_row(out, "lacks", lacks);
+		labelled_put(out, "lacks", lacks);
 	}
 }
 
@@ -113,21 +108,21 @@ static void put_master(struct buf *out, const struct cluster *c) {
 	host = c->master_addr.len ? arena_format(arena, "%s (%s)", cut(arena, secret_text(arena, host)),
 						 c->master_addr_why)
 				  : "not known";
-	explain_row(out, "master",
-		    arena_format(arena, "%s, port %u (%s)", host, c->master_port, c->master_port_why));
+	labelled_put(out, "master",
+		     arena_format(arena, "%s, port %u (%s)", host, c->master_port, c->master_port_why));
 }
 
 static void put_cluster(struct buf *out, const struct cluster *c) {
 	if (c->source) {
 		put_recognised(out, "manager", c->source->name, c->source->about, c->recognised_by);
 	} else {
-		explain_row(out, "manager", "none recognised");
+		labelled_put(out, "manager", "none recognised");
 	}
 	if (c->launcher) {
 		put_recognised(out, "launcher", c->launcher->name, c->launcher->about,
 			       launcher_recognised_by(c->launcher));
 	} else {
-		explain_row(out, "launcher", "none");
+		labelled_put(out, "launcher", "none");
 	}
 	put_self(out, c);
 	put_nodes(out, c);
@@ -138,7 +133,7 @@ static void put_cluster(struct buf *out, const struct cluster *c) {
 		put_this_node(out, c);
 	}
 	if (c->place.job_id) {
-		explain_row(out, "job", cut(out->arena, secret_text(out->arena, c->place.job_id)));
+		labelled_put(out, "job", cut(out->arena, secret_text(out->arena, c->place.job_id)));
 	}
 	if (cluster_is_single(c)) {
 		buf_puts(out, "A cluster of one needs nothing, so nothing is derived.\n");
@@ -159,10 +154,10 @@ static void put_hostfile(struct buf *out, const struct hostfile *file) {
 		lines += file->text.p[i] == '\n';
 	}
 	if (file->text.p) {
-		explain_row(out, "host file",
-			    arena_format(out->arena, "%s, to be written: %u line%s, the first %s",
-					 cut(out->arena, secret_text(out->arena, file->path)), lines,
-					 lines == 1 ? "" : "s", first_line(out->arena, file->text)));
+		labelled_put(out, "host file",
+			     arena_format(out->arena, "%s, to be written: %u line%s, the first %s",
+					  cut(out->arena, secret_text(out->arena, file->path)), lines,
+					  lines == 1 ? "" : "s", first_line(out->arena, file->text)));
 	}
 }
 
@@ -179,12 +174,12 @@ static void put_command(struct session *s, struct buf *out) {
 		word_put(&line, open ? words[i] : secret_word(&s->arena, words, i));
 	}
 	buf_putc(out, '\n');
-	explain_row(out, "command", buf_text(&line));
+	labelled_put(out, "command", buf_text(&line));
 	if (s->fill.role != ROLE_ALL) {
-		explain_row(out, "role", role_name(s->fill.role));
+		labelled_put(out, "role", role_name(s->fill.role));
 	}
 	for (const struct fill_value *v = s->fill.values; v; v = v->next) {
-		explain_row(
+		labelled_put(
 			out, v->placeholder,
 			arena_format(&s->arena, "%s (%s)", cut(&s->arena, v->value), cut(&s->arena, v->why)));
 	}
@@ -230,7 +225,7 @@ static void put_node(struct session *s, struct buf *out, const struct env *at, u
 	for (; n--; e++) {
 		bool kept = strcmp(e->action, "kept") == 0; // of this node, and perhaps of no other
 		if (e->value && (kept || is_same(at, c->nnodes, str_of(e->name))) == same) {
-			explain_row(out, kept ? "here" : same ? "all" : label, assignment(out->arena, e));
+			labelled_put(out, kept ? "here" : same ? "all" : label, assignment(out->arena, e));
 		}
 	}
 }

@@ -10,26 +10,11 @@
 #include "source/ask.h"
 #include "source/row.h"
 
-#include <ctype.h>
-#include <strings.h>
-
-bool explain_has_word(struct str text, struct str word) {
-	size_t len;
-	for (; text.len; text = str_from(text, len + (len < text.len))) {
-		for (len = 0; len < text.len && isalpha((unsigned char)text.p[len]); len++) {
-		}
-		if (len == word.len && strncasecmp(text.p, word.p, len) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Whether one of @words, with blanks between, is one of the words of @name. */
 static bool has_word(struct str name, const char *words) {
 	struct str rest = str_of(words), word;
 	while (str_cut(&rest, ' ', &word)) {
-		if (explain_has_word(name, word)) {
+		if (str_has_word(name, word)) {
 			return true;
 		}
 	}

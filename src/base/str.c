@@ -2,6 +2,9 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
+#include <strings.h>
+
 struct str str_of(const char *text) {
 	return (struct str){text, text ? strlen(text) : 0};
 }
@@ -95,4 +98,16 @@ bool str_like_any(struct str text, const char *const *patterns) {
 		patterns++;
 	}
 	return *patterns;
+}
+
+bool str_has_word(struct str text, struct str word) {
+	size_t len;
+	for (; text.len; text = str_from(text, len + (len < text.len))) {
+		for (len = 0; len < text.len && isalpha((unsigned char)text.p[len]); len++) {
+		}
+		if (len == word.len && strncasecmp(text.p, word.p, len) == 0) {
+			return true;
+		}
+	}
+	return false;
 }

@@ -52,3 +52,6 @@ bool str_like(struct str text, struct str pattern);
 
 /** Whether @text is like one of @patterns, a list that ends with NULL. */
 bool str_like_any(struct str text, const char *const *patterns);
+
+/** Whether @word, of letters, is one of the words in @text, in any case. */
+bool str_has_word(struct str text, struct str word);
