@@ -391,6 +391,7 @@ secret_of() {
 }
 
 @test "heads: examples/kubernetes/worker-probe.yaml: its command, where the leader serves, and where it does not" {
+	[[ -z $(missing unshare ip) ]] || skip "$(missing unshare ip)"
 	local -a probe
 	mapfile -t probe < <("$PYTHON" -c 'import sys, yaml
 container = yaml.safe_load(open(sys.argv[1], encoding="utf-8"))["spec"]["containers"][0]
@@ -411,6 +412,7 @@ print(*words, sep="\n")' "$TREE/examples/kubernetes/worker-probe.yaml")
 }
 
 @test "heads: examples/backendai/roll-call.sh" {
+	[[ -z $(missing unshare ip) ]] || skip "$(missing unshare ip)"
 	# In its folder, where Backend.AI's users have it.
 	local root=$BATS_TEST_TMPDIR/root rank
 	mkdir -p "$root/home/config/ssh" "$BATS_TEST_TMPDIR/tree/examples"
