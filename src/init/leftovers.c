@@ -40,8 +40,10 @@
  */
 #define KILLED_MS 2000
 
-/** The same before the workload starts again: it may hold a device, a port or memory. */
+/** The same before the workload starts again: it may hold a device, a port or memory. A test program has less. */
+#ifndef GONE_MS
 #define GONE_MS 60000
+#endif
 
 /** Called for each child. */
 typedef void each_child(struct supervisor *in, pid_t pid);

@@ -30,8 +30,10 @@
 /** How long members are awaited to tell them why nobody starts. */
 #define REFUSE_MS 10000
 
-/** How long, and how often, a told port that is taken is tried before a restart. */
-#define TAKEN_MS      30000
+/** How long, and how often, a told port that is taken is tried before a restart. A test program has less. */
+#ifndef TAKEN_MS
+#define TAKEN_MS 30000
+#endif
 #define TAKEN_STEP_MS 100
 
 /** How long before a report the names of the absent are looked up, in milliseconds. */

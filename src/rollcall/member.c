@@ -407,6 +407,8 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 	}
 	m->line.fd = fd;
 	m->port = port;
+	// The coordinator's machine may go without a word, and another one calls.
+	stream_keep(fd);
 	int r = meet(m, fd);
 	if (m->line.fd >= 0) {
 		close(m->line.fd);

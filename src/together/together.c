@@ -71,11 +71,14 @@ static void hang_up(struct together *t, struct kept_line *kept) {
 	}
 }
 
-/** Send a frame to all that are there: to the coordinator, or from it. */
+/**
+ * Send a frame to all that are there: to the coordinator, or from it. If one cannot be told, its connection is at its
+ * end: read_line() finds that, and what came before, and judges it.
+ */
 static void send_all(struct together *t, enum frame_type type, const unsigned char *payload, size_t n) {
 	for (uint32_t i = 0; i < t->n; i++) {
-		if (t->lines[i].line.fd >= 0 && line_send(&t->lines[i].line, type, payload, n) < 0) {
-			hang_up(t, &t->lines[i]);
+		if (t->lines[i].line.fd >= 0) {
+			line_send(&t->lines[i].line, type, payload, n);
 		}
 	}
 }
@@ -385,13 +388,11 @@ static void note_death(struct together *t, struct kept_line *kept, const struct 
 /** Tell the coordinator, which may be us. */
 static void tell_death(struct together *t, const struct died *died) {
 	unsigned char payload[HELLO_MAX];
-	struct kept_line *first = t->lines;
 	t->told_death = died->status && !died->stale;
 	if (t->call->rank == 0) {
-		note_death(t, first, died);
-	} else if (first->line.fd >= 0 &&
-		   line_send(&first->line, FRAME_DIED, payload, died_encode(died, payload)) < 0) {
-		hang_up(t, first);
+		note_death(t, t->lines, died);
+	} else {
+		send_all(t, FRAME_DIED, payload, died_encode(died, payload));
 	}
 }
 

@@ -7,6 +7,9 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 static uint32_t n_reports;
 
 static const struct cluster nobody;
@@ -85,9 +88,37 @@ static void check_final(struct arena *arena, struct workload_end end, uint64_t l
 	}
 }
 
+/**
+ * The other side of a member's connection has gone, and the member's own program ends before it has noticed that: what it
+ * sends cannot arrive. The other side is lost all the same, and all start again.
+ */
+static void check_lost_while_told(struct arena *arena) {
+	struct together t = at_most(5);
+	struct kept_line line = {.host = STR("h0")};
+	struct roll_call call = {.arena = arena, .cluster = &nobody, .rank = 1, .size = 2, .node = "n1"};
+	struct workload_end end = failed(3);
+	struct err err;
+	int pair[2];
+	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
+	line.line.fd = pair[0];
+	check(together_begin(&t, &call, &(struct roll_end){.lines = &line}, &err) == 0);
+	t.observer.event(&t.observer, EVENT_STARTED, 1, 0);
+	close(pair[1]);
+	n_reports = 0;
+	t.observer.end = &end;
+	t.observer.event(&t.observer, EVENT_ENDED, 0, 0);
+	check(t.observer.busy);
+	t.observer.event(&t.observer, EVENT_WAKE, 0, 0);
+	check(t.observer.again && !t.observer.busy && t.observer.status == EXIT_ANOTHER && n_reports == 1);
+	check_part(t.observer.words, "h0 (rank 0) is lost: its connection has ended; starting again (1 of 5)",
+		   "who is lost");
+	together_end(&t);
+}
+
 int main(void) {
 	struct arena arena = fixture_arena();
 	check_pauses(&arena);
+	check_lost_while_told(&arena);
 	check_count(&arena);
 	for (int status = 124; status <= 128; status++) {
 		if (status > 124 && status < 128) {
