@@ -205,3 +205,27 @@ setup() {
 	[[ $(<out) == $'start 0\nstart 1' ]]
 	grep 'left behind have not ended in 0.1s: they are killed' err
 }
+
+# The one with shorter times waits for 1 s, in place of a minute. The process has changed its user, so only root could end it.
+@test "restarts: what cannot be killed is named, and nothing starts again" {
+	requires setpriv
+	[[ $EUID -eq 0 ]] || skip "only root can make a program that changes its user"
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR"/.. 2>/dev/null || true
+	cp "$(command -v setpriv)" becomes-root
+	chmod 4755 becomes-root
+	chmod 777 .
+	setpriv --reuid=65534 --regid=65534 --clear-groups ./becomes-root --reuid=0 true || skip "no setuid programs in this folder"
+	[[ $(setpriv --reuid=65534 --regid=65534 --clear-groups ./becomes-root --reuid=0 id -u) == 0 ]] || skip "no setuid programs in this folder"
+	cp "$BRISK" distinit
+	local began=$SECONDS left
+	invoke setpriv --reuid=65534 --regid=65534 --clear-groups ./distinit --max-restarts=3 --leftovers-grace=100ms -- sh -c '
+		echo "start $DISTINIT_RESTART_COUNT"
+		./becomes-root --reuid=0 sh -c "echo \$\$ >left; exec sleep 100" >/dev/null 2>&1 &
+		until [ -s left ] && read -r _ name _ <"/proc/$(cat left)/stat" && [ "$name" = "(sleep)" ]; do sleep 0.02; done
+		exit 3'
+	left=$(<left)
+	kill "$left"
+	[[ $status -eq 125 && $output == 'start 0' ]]
+	[[ $stderr == *"error: sh cannot be started again: it left processes behind that cannot be killed: $left (sleep)" ]]
+	((SECONDS - began < 5))
+}

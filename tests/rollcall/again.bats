@@ -347,6 +347,37 @@ told() {
 	[[ $(grep -c start 1.out) -eq 2 ]]
 }
 
+# The one with shorter times gives a taken port up after 1 s, in place of 30 s.
+@test "again: a told port that stays taken is given up after a time, and all end" {
+	VARIABLES=(MASTER_PORT="$PORT")
+	cat >holder.py <<-'END'
+		import os, socket, time
+		while not os.path.exists("running.1"):
+		    time.sleep(0.01)
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("", int(os.environ["PORT"])))
+		s.listen()
+		open("running.2", "w").close()
+		time.sleep(100)
+	END
+	HOSTS=h0,h1
+	DISTINIT=$BRISK
+	PORT=$PORT server holder.py
+	member 0 -- sh fails
+	member 1 -- sh works
+	said 1 '*starting again (1 of 3)'
+	local began=${EPOCHREALTIME/./} taken="port $PORT of h0 is taken (by a listener of uid $EUID), and MASTER_PORT sets this port; nothing was started"
+	ended 125 0
+	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
+	echo "took $took ms"
+	((took >= 900 && took <= 5000))
+	ended 125 1
+	grep -F "error: roll call: $taken" 0.err
+	grep -F "h0 says: $taken" 1.err
+	run ! grep 'start 1' 0.out 1.out
+}
+
 @test "again: no descriptor and no page more, start after start" {
 	HOSTS=h0,h1
 	cat >look <<-'END'
@@ -431,4 +462,45 @@ told() {
 	local moved
 	moved=$(grep -E '^[0-9]+ [0-9]+$' 1.out | tail -n 1)
 	[[ ${moved% *} == "${moved#* }" && ${moved% *} != "$PORT" ]]
+}
+
+# The example, on addresses of this machine; its engine is one that takes the flags, and ends with 0 at once.
+@test "again: the example of vLLM with its variables: its engines end with 0, and start again with their flags" {
+	local root=$BATS_TEST_DIRNAME/../.. rank
+	python3 -c 'import yaml' || skip "python3-yaml is not installed"
+	printf '127.0.0.100 vllm-0.vllm\n127.0.0.101 vllm-1.vllm\n' >>etc/hosts
+	in_room mount -t tmpfs none /dev/shm
+	in_room touch /dev/shm/nccl-left /dev/shm/other
+	ln -s "$(realpath "$root")/tests/programs/engine" vllm
+	cat >pod.py <<-'END'
+		import os, sys, yaml
+		manifests = yaml.safe_load_all(open(sys.argv[1]))
+		main, = (c for m in manifests if m["kind"] == "StatefulSet" for c in m["spec"]["template"]["spec"]["containers"])
+		secret = {"DISTINIT_SECRET": "0123456789abcdef0123456789abcdef"}
+		told = {one["name"]: one.get("value") or secret[one["name"]] for one in main["env"]}
+		assert {"DISTINIT_HOSTS", "DISTINIT_TOGETHER", "DISTINIT_MAX_RESTARTS", "DISTINIT_CLEAR", "DISTINIT_WAIT", "DISTINIT_SECRET"} == set(told), told
+		words = [*main["command"], *main["args"]]
+		assert words.pop(0) == "/tools/distinit"
+		os.execve(os.environ["DISTINIT"], [os.environ["DISTINIT"], *words], {"PATH": os.environ["PWD"] + ":/usr/bin:/bin", "HOSTNAME": sys.argv[2], **told})
+	END
+	for rank in 0 1; do
+		nsenter --net --mount --wd --target "$ROOM" env DISTINIT="$DISTINIT" unshare --uts sh -c 'hostname "vllm-$1"; exec python3 pod.py "$2" "vllm-$1"' sh "$rank" \
+			"$root/examples/kubernetes/vllm-restarts.yaml" >"$rank.out" 2>"$rank.err" 3>&- &
+		PIDS[rank]=$!
+	done
+	for rank in 0 1; do
+		said "$rank" '*failed first: exit status 0, though nobody told it to end; starting again (3) in 2s'
+	done
+	kill -TERM "${PIDS[0]}"
+	ended 143 0
+	ended 123 1
+	for rank in 0 1; do
+		# One that is slower than the other is ended before it says anything.
+		[[ $(sort -u "$rank.out" | wc -l) -eq 1 ]]
+		grep -E '"model": "Qwen/Qwen3-32B".*"tensor_parallel_size": 16, "nnodes": 2, "node_rank": '"$rank"', "master_port": 29500' "$rank.out"
+		grep -F '"master_addr": "vllm-0.vllm"' "$rank.out"
+	done
+	run ! grep '"headless": true' 0.out
+	grep '"headless": true' 1.out
+	[[ $(in_room ls /dev/shm) == other ]]
 }
