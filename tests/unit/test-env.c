@@ -2,6 +2,8 @@
 
 #include "env/env.h"
 
+#include "base/hash.h"
+
 #include "check.h"
 #include "fixture.h"
 
@@ -170,7 +172,9 @@ static void check_slices(void) {
 int main(void) {
 	arena = fixture_arena();
 
+	const uint64_t told = hash_key;
 	check_get("A=1|B=2", "A", "1", "1");
+	checkf(hash_key != told, "names are hashed with a key that anybody can read in the source");
 	check_get("A=1|B=2", "B", "2", "2");
 	check_get("A=1", "a", NULL, NULL);
 	check_get("A=1|AB=2", "AB", "2", "2");
