@@ -559,8 +559,8 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 	}
 	if (r == 0) {
 		if (m.warned) {
-			roll_say(call, ROLL_WARNING, "roll call: %s is there, and all start, after %s", m.master,
-				 duration_text(end->waited_ms).s);
+			roll_say(call, ROLL_WARNING, "roll call: %s is there, and all start, after %s",
+				 m.master, duration_text(end->waited_ms).s);
 		}
 		end->result = ROLL_STARTED;
 		return 0;

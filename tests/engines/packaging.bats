@@ -24,7 +24,7 @@ setup() {
 	[[ $head == dpkg-buildpackage* ]]
 	run bash -euc "$head"
 	same "the exit status" 0 "$status"
-	cd ..
+	cd "$BATS_TEST_TMPDIR"
 	run lintian --allow-root --fail-on warning --suppress-tags initial-upload-closes-no-bugs distinit_*.deb
 	same "the exit status of lintian" 0 "$status"
 	dpkg-deb --extract distinit_0*.deb root

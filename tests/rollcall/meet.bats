@@ -481,7 +481,7 @@ ticks() {
 	listening
 	member 1 -v -- true
 	# Of another job, whose master is not there.
-	local -a other=(in_room env -i "$DISTINIT" --hosts=h8,h9 --master-port=29999 --for=all --wait=13s)
+	local -a other=(in_room env -i "$DISTINIT" "--hosts=h8,h9" --master-port=29999 --for=all --wait=13s)
 	"${other[@]}" --node-rank=1 --hostname=h9 -- true >9.out 2>9.err 3>&- &
 	PIDS[9]=$!
 	said 0 'distinit: warning: roll call: 2 of 3 nodes are here after 10s; absent: h2 (rank 2, resolves to 127.0.0.102, never came)'
