@@ -42,6 +42,8 @@ TRAP = "echo started; trap 'exit 9' TERM; sleep 0.3; exit 7"
 # Its first start fails, the second one succeeds.
 ONCE = "echo started; trap 'exit 9' TERM; sleep 0.1; [ $DISTINIT_RESTART_COUNT = 1 ] || exit 3"
 
+HANGS = ["sh", "-c", "echo started; exec sleep 20"]
+
 
 @dataclass
 class Scenario:
@@ -192,6 +194,13 @@ SCENARIOS = [
              peer=[*WORKERS, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("pidfd_open", 0)),
     Scenario("restarts", ["--max-restarts=1", "--report=log", "--", "sh", "-c", ONCE], files={"log": "{}\n"}, logs=REPORTED, signals=ENDINGS,
              ends=(3, 9), starts=2, kills=True),
+    # A program that hangs, alone, and on a node of several, which its master asks. All processes are looked at, so there are few.
+    Scenario("progress", ["--progress=FOLDER/log*:500ms", "--init", "--grace=1s", "--report=report", "--", *HANGS], files={"log.1": "", "report": "{}\n"},
+             logs={"report": REPORTED["log"]}, as_pid_1=True, kills=True),
+    Scenario("progress-0", [*TOGETHER, "--progress=FOLDER/log:500ms", "--node-rank=0", "--", *HANGS], files={"log": ""}, as_pid_1=True, kills=True,
+             peer=[*TOGETHER, "--node-rank=1", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("epoll_create1", 1)),
+    Scenario("progress-1", [*TOGETHER, "--progress=FOLDER/log:500ms", "--node-rank=1", "--", *HANGS], files={"log": ""}, as_pid_1=True, kills=True,
+             peer=[*TOGETHER, "--node-rank=0", "--", "sleep", "20"], statuses=(124,), peer_ends=(123,), since=("epoll_create1", 0)),
     Scenario("init", ["--init", "--", "sh", "-c", TRAP], signals=(*ENDINGS, signal.SIGUSR1), ends=(9,), kills=True),
     Scenario("init-pid-1", ["--init", "--", "sh", "-c", f"(sleep 100 &); {TRAP}"], as_pid_1=True, signals=ENDINGS, ends=(9,), kills=True,
              dies=True),
