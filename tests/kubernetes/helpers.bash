@@ -23,6 +23,10 @@ setup() {
 }
 
 teardown() {
+	clean_up
+}
+
+clean_up() {
 	[[ -n ${NAMESPACE-} ]] || return 0
 	kubectl delete pods --all --force --grace-period=0 --wait=false >/dev/null 2>&1
 	in_cluster kubectl delete namespace "$NAMESPACE" --wait=false >/dev/null
@@ -80,6 +84,23 @@ logs() {
 # status_of POD [FIELD]: of the first container's end: exitCode, message, reason, startedAt, finishedAt.
 status_of() {
 	kubectl get pod "$1" --output=jsonpath="{.status.containerStatuses[0].state.terminated.${2-exitCode}}"
+}
+
+# spec WORD...: a manifest of pods, for render --spec-of: they run distinit WORD..., and share a secret. There are SIZE; CONTAINER
+# is more fields of the container.
+spec() {
+	local word
+	{
+		printf '{"containers": [{"name": "pytorch", "image": "registry.example/train", "command": ["/distinit"'
+		for word; do
+			printf ", '%s'" "${word//\'/\'\'}"
+		done
+		printf '], %s "volumeMounts": [{"name": "key", "mountPath": "/key"}], "env": [' "${CONTAINER-}"
+		printf '{"name": "DISTINIT_NNODES", "value": "%s"}, {"name": "DISTINIT_SECRET_FILE", "value": "/key/word"}]}],' "${SIZE-3}"
+		printf '"volumes": [{"name": "key", "secret": {"secretName": "train", "defaultMode": 288}}], "restartPolicy": "Never",'
+		printf '"terminationGracePeriodSeconds": 30, "securityContext": {"runAsUser": 1000, "runAsGroup": 1000, "fsGroup": 1000}}\n'
+	} >"$BATS_TEST_TMPDIR/spec"
+	kubectl create secret generic train --from-literal=word="$(openssl rand -hex 16)" >/dev/null
 }
 
 # render [OPTION]... MANIFEST: what its controller makes of it, into the cluster; the names of the pods in $names, in the

@@ -7,23 +7,6 @@
 
 load helpers
 
-# spec WORD...: a manifest of pods, for render --spec-of: they run distinit WORD..., and share a secret. There are SIZE; CONTAINER
-# is more fields of the container.
-spec() {
-	local word
-	{
-		printf '{"containers": [{"name": "pytorch", "image": "registry.example/train", "command": ["/distinit"'
-		for word; do
-			printf ", '%s'" "${word//\'/\'\'}"
-		done
-		printf '], %s "volumeMounts": [{"name": "key", "mountPath": "/key"}], "env": [' "${CONTAINER-}"
-		printf '{"name": "DISTINIT_NNODES", "value": "%s"}, {"name": "DISTINIT_SECRET_FILE", "value": "/key/word"}]}],' "${SIZE-3}"
-		printf '"volumes": [{"name": "key", "secret": {"secretName": "train", "defaultMode": 288}}], "restartPolicy": "Never",'
-		printf '"terminationGracePeriodSeconds": 30, "securityContext": {"runAsUser": 1000, "runAsGroup": 1000, "fsGroup": 1000}}\n'
-	} >"$BATS_TEST_TMPDIR/spec"
-	kubectl create secret generic train --from-literal=word="$(openssl rand -hex 16)" >/dev/null
-}
-
 # called MANIFEST MASTER: all three pods of the job answered to their names, proved who they are, and met there.
 called() {
 	spec --wait=3m --for=all --secret-required --log=info -- torchrun train.py
