@@ -151,3 +151,26 @@ started() {
 	done
 	same "how many it names" 4 "${#keys[@]}"
 }
+
+# not_known MANIFEST: the fields, or the kind, that this version does not know, by a dry run.
+not_known() {
+	kubectl create --dry-run=server --filename="$1" 2>&1 >/dev/null | grep -oE 'unknown field "[^"]*"|no matches for kind "[^"]*"|^Error.*' |
+		sed -E 's/^[a-z].*"(.*)"$/\1/' | sort -u | xargs
+}
+
+@test "examples: a dry run by the server: of each, what is newer than this version, or a controller's own, and nothing else is unknown" {
+	local file name
+	local -A newer=(
+		[failure-policy]="completionMode podFailurePolicy" [file-key]=LeaderWorkerSet [image-volume]="completionMode image"
+		[indexed-job]=completionMode [jobset]=JobSet [leaderworkerset]=LeaderWorkerSet [pytorchjob]=PyTorchJob [rdma]=""
+		[roll-call]=completionMode [success-policy]="completionMode hostUsers restartPolicy successPolicy"
+		[vllm-lws]=LeaderWorkerSet [vllm-restarts]="" [worker-probe]="")
+	for file in "$EXAMPLES"/*.yaml; do
+		name=${file##*/}
+		name=${name%.yaml}
+		same "what is unknown in $name.yaml" "${newer[$name]-not in this table}" "$(not_known "$file")"
+		# Their other fields and values are valid, then.
+		[[ ${newer[$name]} == [A-Z]* ]] || kubectl create --dry-run=server --validate=false --filename="$file" >/dev/null ||
+			fail "the server refuses $name.yaml"
+	done
+}
