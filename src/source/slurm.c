@@ -37,7 +37,12 @@ static int read_reserved_port(const struct input *in, struct placement *out, str
 		last--;
 	}
 	out->port_from = "SLURM_STEP_RESV_PORTS";
-	return parse_port(out->port_from, last, &out->port, err);
+	if (parse_port(out->port_from, last, &out->port, err) < 0) {
+		// The whole value, as a piece of it may no longer look secret.
+		return err_set(err, EINVAL, "%s=%s does not end with a port (1 to 65535)", out->port_from,
+			       quote_text(ports).s);
+	}
+	return 0;
 }
 
 /**

@@ -70,7 +70,9 @@ names() {
 	for manual in cmd/*/*.1; do
 		for width in 72 80 132; do
 			invoke env LC_ALL=C.UTF-8 MANWIDTH=$width man --warnings --local-file "$manual"
-			[[ $status -eq 0 && -z $stderr ]]
+			[[ $status -eq 0 ]]
+			# groff 1.23 says so of a line that is one word, and fits.
+			run ! grep -v 'cannot adjust line' <<<"${stderr:-cannot adjust line}"
 		done
 	done
 }

@@ -497,7 +497,7 @@ told() {
 	for rank in 0 1; do
 		# One that is slower than the other is ended before it says anything.
 		[[ $(sort -u "$rank.out" | wc -l) -eq 1 ]]
-		grep -E '"model": "Qwen/Qwen3-32B".*"tensor_parallel_size": 16, "nnodes": 2, "node_rank": '"$rank"', "master_port": 29500' "$rank.out"
+		grep -E '"model": "Qwen/Qwen3-32B".*"tensor_parallel_size": 16,.* "nnodes": 2, "node_rank": '"$rank"', "master_port": 29500' "$rank.out"
 		grep -F '"master_addr": "vllm-0.vllm"' "$rank.out"
 	done
 	run ! grep '"headless": true' 0.out
