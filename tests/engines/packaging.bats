@@ -5,6 +5,9 @@
 
 load helpers
 
+# It builds the tree.
+export BATS_TEST_TIMEOUT=300
+
 setup() {
 	local command
 	for command in dpkg-buildpackage dh lintian git; do
