@@ -3,7 +3,7 @@
 #
 # Pods on two nodes, and the cable between these is pulled: with --together, both sides know within the 25 s that together.md tells.
 #
-# shellcheck disable=SC2016 # for shells in pods
+# shellcheck disable=SC2016,SC2154 # for shells in pods; spec and render set names
 
 load helpers
 

@@ -317,7 +317,8 @@ static void check_slurm_step(void) {
 	REFUSED("slurm: counts that are none",
 		"SLURM_STEP_TASKS_PER_NODE='2(x)': '2(x)' is not a count such as 2 or 2(x3)",
 		.env = NODES "SLURM_STEP_TASKS_PER_NODE=2(x)");
-	REFUSED("slurm: reserved ports that are none", "SLURM_STEP_RESV_PORTS='17354-' does not end with a port (1 to 65535)",
+	REFUSED("slurm: reserved ports that are none",
+		"SLURM_STEP_RESV_PORTS='17354-' does not end with a port (1 to 65535)",
 		.env = STEP TASK "SLURM_STEP_RESV_PORTS=17354-");
 	REFUSED("slurm: no node", "SLURM_STEP_NODELIST lists no host",
 		.env = "SLURM_JOB_ID=7 SLURM_STEP_ID=2 SLURM_STEP_NODELIST=,");

@@ -3,7 +3,6 @@
 #
 # What each node of a cluster does (inside, far), in mount and network namespaces of its own. DIR is the cluster's folder.
 
-HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CONTROL=10.77.0.1 # the address of the node that has the control plane, and the name server
 export PATH=$DIR/bin:$PATH HOME=$DIR KUBECONFIG=$DIR/kubeconfig
 
