@@ -101,6 +101,27 @@ teardown() {
 	((SECONDS < 9))
 }
 
+@test "roll call: members learn it where the job's next port is taken, too" {
+	local told=$PORT next why
+	# Who comes gets an answer at once, and goes.
+	sed -i 's|c.recv(100)|b""; c.sendall(b"HTTP/1.1 400 Bad Request\\r\\n\\r\\n" * 4); c.close()|' taken.py
+	server taken.py "$told" >got
+	listening
+	member 0 -- env
+	member 1 -- true
+	ended 0 0 1
+	next=$(sed -n 's/^MASTER_PORT=//p' 0.out)
+	server taken.py "$next" >got.next
+	PORT=$next listening
+	OPTIONS=(--master-port="$told")
+	member 1 -- echo started
+	member 0 -- echo started
+	ended 125 0 1
+	why="port $told of h0 is taken (by a listener of uid 0), and --master-port sets this port; nothing was started"
+	[[ $(<0.err) == "distinit: error: roll call: $why" && $(<1.err) == "distinit: error: h0 says: $why" ]]
+	[[ ! -s 0.out && ! -s 1.out ]]
+}
+
 @test "roll call: a port that another process holds by its name counts as taken" {
 	cat >hold.py <<-'END'
 		import socket, time
