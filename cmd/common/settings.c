@@ -31,6 +31,7 @@ int settings_set(struct settings *settings, const struct option *option, const c
 		value = arena_format(settings->arena, "%s,%s", before, value);
 	}
 	settings->value[option->id] = value;
+	settings->any = true;
 	return 0;
 }
 

@@ -106,8 +106,8 @@ struct settings {
 	unsigned only;
 	/** The words after the options; ends with NULL. */
 	char **arguments;
-	/** Whether "--" was there. */
-	bool separated;
+	/** Whether "--" was there; whether an option has a value, or had one. */
+	bool separated, any;
 };
 
 /**

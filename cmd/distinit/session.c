@@ -20,7 +20,7 @@ static _Noreturn void out_of_memory(size_t size) {
 }
 
 void session_init(struct session *s, void *memory, size_t size) {
-	*s = (struct session){.speaker = {.program = "distinit", .log = LOG_WARN, .arena = &s->arena}};
+	s->speaker = (struct speaker){.program = "distinit", .log = LOG_WARN, .arena = &s->arena};
 	arena_init(&s->arena, memory, size, out_of_memory);
 	s->notes.arena = &s->arena;
 	env_init(&s->env, &s->arena, environ);
@@ -52,10 +52,7 @@ static void hide_secret(struct session *s) {
 
 /** Give up capabilities of our own file before an option names a file. Else src/access sees to that. */
 static int lower_capabilities(struct session *s, struct err *err) {
-	bool any = s->command != CMD_RUN || s->overrides.n_env_files;
-	for (unsigned id = 0; id < N_VALUES && !any; id++) {
-		any = s->settings.value[id];
-	}
+	bool any = s->command != CMD_RUN || s->overrides.n_env_files || s->settings.any;
 	return any ? elevated_lower_root(&s->arena, err) : 0;
 }
 

@@ -36,13 +36,11 @@ int num_read_u32(struct str text, uint32_t *out) {
 
 size_t num_write(char *at, uint64_t number) {
 	char digits[NUM_DIGITS];
-	size_t n = 0;
+	size_t first = sizeof(digits);
 	do {
-		digits[n++] = (char)('0' + number % 10);
+		digits[--first] = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	for (size_t i = 0; i < n; i++) {
-		at[i] = digits[n - 1 - i];
-	}
-	return n;
+	memcpy(at, digits + first, sizeof(digits) - first);
+	return sizeof(digits) - first;
 }

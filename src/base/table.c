@@ -58,8 +58,9 @@ uint32_t *table_put(struct table *table, struct str name) {
 			grow(table);
 			slot = slot_of(table, name);
 		}
-		table->names[table->n++] = (struct table_name){.name = name};
-		*slot = table->n;
+		table->names[table->n].name = name;
+		table->names[table->n].number = 0;
+		*slot = ++table->n;
 	}
 	return &table->names[*slot - 1].number;
 }

@@ -18,12 +18,10 @@ void init_plan_preset(struct init_plan *plan) {
 		.told_as = -1,
 		.program = "distinit",
 	};
-	for (int i = 0; i <= SIGNAL_MAX; i++) {
-		plan->signal_as[i] = (uint8_t)i;
-	}
 	for (int i = 0; i < 256; i++) {
 		plan->status_as[i] = (uint8_t)i;
 	}
+	memcpy(plan->signal_as, plan->status_as, sizeof(plan->signal_as));
 }
 
 void init_plan_like_step(struct init_plan *plan, uint64_t grace_ms) {

@@ -53,16 +53,17 @@ static bool is_main(struct str name) {
 
 /** Put the main containers first. The rest keeps its order. */
 static void put_main_first(struct arena *arena, struct hosts *hosts) {
-	struct str *ordered = arena_array(arena, hosts->n, sizeof(*ordered));
-	uint32_t n = 0;
-	for (int mains = 1; mains >= 0; mains--) {
-		for (uint32_t i = 0; i < hosts->n; i++) {
-			if (is_main(hosts_at(hosts, i)) == mains) {
-				ordered[n++] = hosts_at(hosts, i);
-			}
+	struct str *others = arena_array(arena, hosts->n, sizeof(*others));
+	uint32_t mains = 0, n = 0;
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		struct str name = hosts_at(hosts, i);
+		if (is_main(name)) {
+			hosts->names[mains++] = name;
+		} else {
+			others[n++] = name;
 		}
 	}
-	hosts->names = ordered;
+	memcpy(hosts->names + mains, others, n * sizeof(*others));
 }
 
 /** Take this container's index in the list, the same in all; without a name, the manager's rank. */
