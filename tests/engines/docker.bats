@@ -243,11 +243,12 @@ exits() {
 	local answer
 	dock network create --internal session
 	backendai 0 main1 sub1
+	# It reads what was sent: whoever ends with something unread resets the connection, and an answer under way is lost.
 	dock run --detach --name main1 --network session "${told[@]}" localhost/train \
-		sh -c 'while :; do busybox nc -l -p "$MASTER_PORT" -e busybox echo "this is rank $PET_NODE_RANK"; done'
+		sh -c 'while :; do busybox nc -l -p "$MASTER_PORT" -e sh -c "read -r _; echo this is rank $PET_NODE_RANK"; done'
 	backendai 1 main1 sub1
 	answer=$(dock run --rm --name sub1 --network session "${told[@]}" localhost/train \
-		sh -c 'until echo | busybox nc -w 2 "$MASTER_ADDR" "$MASTER_PORT" 2>/dev/null; do busybox sleep 0.1; done')
+		sh -c 'until echo | busybox nc -w 2 "$MASTER_ADDR" "$MASTER_PORT" 2>/dev/null | busybox grep .; do busybox sleep 0.1; done')
 	dock rm --force main1
 	dock network rm session
 	same "what the master answers" "this is rank 0" "$answer"
