@@ -121,7 +121,7 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 		report_reserve(&s->report, &s->arena, argv[0]);
 	}
 	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
-	if (err->text[0] && !plan->observer->again) {
+	if (err->text[0] && plan->observer && !plan->observer->again) {
 		// The others have to know that nothing was started here.
 		struct workload_end end = {.status = status, .raw = status};
 		memcpy(end.text, err->text, sizeof(end.text) - 1);
