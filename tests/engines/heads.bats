@@ -48,7 +48,11 @@ make_images() {
 		"build -f docker/Dockerfile.debian -t distinit .") exec $BATS_FILE_TMPDIR/podman tag localhost/alone localhost/distinit ;;
 		"build "*) shift && exec $BATS_FILE_TMPDIR/podman build --network none "\$@" ;;
 		"run "*) shift && exec $BATS_FILE_TMPDIR/podman run --network none "\$@" ;;
-		"compose "*) shift && exec podman-compose --podman-path $BATS_FILE_TMPDIR/podman "\$@" ;;
+		# podman-compose 1.3.0 looks for the file from that file's folder.
+		"compose -f "*)
+			file=\$(realpath "\$3") && shift 3
+			exec podman-compose --podman-path $BATS_FILE_TMPDIR/podman -f "\$file" "\$@"
+			;;
 		esac
 		echo "docker: not known here: \$*" >&2
 		exit 1
