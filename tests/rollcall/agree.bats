@@ -74,6 +74,15 @@ teardown() {
 	member 2 -- echo started
 	ended 125 0 1 2
 	[[ $(<0.err) == *': master=main on 2 nodes, 10.9.9.8 on h2 (rank 2); nothing was started' ]]
+	# Of names with several addresses, one that both have is enough.
+	printf '10.9.9.%s main\n' 7 8 >>etc/hosts
+	printf '10.9.9.%s other\n' 5 6 8 >>etc/hosts
+	OPTIONS=()
+	member 0 -- echo started
+	member 1 -- echo started
+	OPTIONS=(--master-addr=other)
+	member 2 -- echo started
+	ended 0 0 1 2
 }
 
 @test "roll call: a variable that differs is a warning, or an error on request" {

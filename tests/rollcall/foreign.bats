@@ -28,6 +28,16 @@ teardown() {
 	ended 0 0 1
 }
 
+@test "roll call: a member that was started without a roll call is absent, and known by its address" {
+	printf '%s\n' '127.0.0.100 h0' '127.0.9.1 h1' '127.0.9.2 h1' >etc/hosts
+	WAIT=1500ms
+	member 0 -- true
+	listening
+	crowd call 1 "$PORT" --act=torch --from=127.0.9 --wait=1000
+	ended 124 0
+	[[ $(<0.err) == *'h1 (rank 1, resolves to 127.0.9.1, which speaks as PyTorch does)'* ]]
+}
+
 @test "roll call: a port scan, HTTP, TLS and noise are closed, and nobody is kept" {
 	WAIT=40s
 	member 0 -- true
