@@ -20,7 +20,7 @@ static _Noreturn void out_of_memory(size_t size) {
 }
 
 void session_init(struct session *s, void *memory, size_t size) {
-	s->speaker = (struct speaker){.program = "distinit", .log = LOG_WARN, .arena = &s->arena};
+	*s = (struct session){.speaker = {.program = "distinit", .log = LOG_WARN, .arena = &s->arena}};
 	arena_init(&s->arena, memory, size, out_of_memory);
 	s->notes.arena = &s->arena;
 	env_init(&s->env, &s->arena, environ);

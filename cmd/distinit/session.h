@@ -40,7 +40,7 @@ struct session {
 	struct fill fill;
 };
 
-/** Start with our own environment. @s is all zero, as static memory is; @memory is for the arena. */
+/** Start with our own environment. @memory is for the arena. */
 void session_init(struct session *s, void *memory, size_t size);
 
 /** Read the command line of @command and our variables. Returns 0; -EINVAL. */

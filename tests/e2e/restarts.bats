@@ -68,14 +68,14 @@ setup() {
 	kill -USR1 "$pid"
 	wait "$pid"
 	[[ $(cat starts) == $'0\n1\n2' ]]
-	"$DISTINIT" --max-restarts=3 -- sh -c 'exit 1' 2>err 3>&- &
+	"$DISTINIT" --max-restarts=3 -- sh -c 'exit 1' 2>err.told 3>&- &
 	pid=$!
-	until grep -q 'in 1s' err; do sleep 0.02; done
+	until grep -q 'in 1s' err.told; do sleep 0.02; done
 	kill -TERM "$pid"
 	local got=0
 	wait "$pid" || got=$?
 	[[ $got -eq 143 ]]
-	grep 'SIGTERM ended the pause before the next start' err
+	grep 'SIGTERM ended the pause before the next start' err.told
 }
 
 @test "restarts: no descriptor and no page more, start after start; the limits are the same" {

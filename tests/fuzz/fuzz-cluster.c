@@ -254,7 +254,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	char **before = environ;
 	environ = words;
 	static struct session s;
-	s = (struct session){0};
 	session_init(&s, NULL, 0);
 	s.arena.full = fuzz_full;
 	check_session(&s);
