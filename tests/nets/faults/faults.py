@@ -78,7 +78,7 @@ def faults_of(call: Call, scenario: Scenario, last: bool) -> list[Fault]:
     at = call[:3]
     out = [Fault(*at, "error", error, call.on) for error in syscalls.errors_of(call.name, call.arguments, call.on)]
     # A datagram of netlink, which the C library does not wait for, comes as a whole; and a look shows all that is there.
-    whole = call.name == "recvfrom" and call.arguments[3] & (socket.MSG_DONTWAIT | socket.MSG_PEEK)
+    whole = call.name == "recvfrom" and (call.arguments[3] == socket.MSG_DONTWAIT or call.arguments[3] & socket.MSG_PEEK)
     atomic = whole or (call.on.startswith("pipe") and call.name == "write" and call.arguments[2] <= 4096)
     if call.name in syscalls.COUNTED and not atomic and call.arguments[2] > 1 and call.result > 1:
         out += [Fault(*at, "short", value, call.on) for value in {1, max(1, call.result // 2), call.result - 1}]
