@@ -53,7 +53,8 @@ nodes() {
 computes() {
 	run ip netns exec "dask$$-0" timeout 60 "$PYTHON" "$PROGRAMS/dask-client" 192.0.2.1:8786 2
 	cat "$BATS_TEST_TMPDIR"/[012] | tail -n 30
-	[[ $status -eq 0 && ${lines[-1]} == "1 2: 285" ]]
+	# Before it or behind it, Dask may tell that the scheduler has gone.
+	[[ $status -eq 0 ]] && grep -qx "1 2: 285" <<<"$output"
 }
 
 @test "dask: one command line is the scheduler and two workers, and they compute" {

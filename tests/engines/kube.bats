@@ -316,7 +316,8 @@ play_rendered() {
 	client=$!
 	MOUNT=/usr EXAMPLES=/ play "$manifest"
 	wait "$client" || fail "the client: $(<"$BATS_TEST_TMPDIR/client")"
-	same "what the client says" "1 2: 285" "$(tail -n 1 "$BATS_TEST_TMPDIR/client")"
+	# Before it or behind it, Dask may tell that the scheduler has gone.
+	grep -qx "1 2: 285" "$BATS_TEST_TMPDIR/client" || fail "the client says: $(<"$BATS_TEST_TMPDIR/client")"
 }
 
 # --- what goes wrong --------------------------------------------------------------------------------
