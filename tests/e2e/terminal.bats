@@ -19,10 +19,12 @@ setup() {
 		import os, signal, sys
 		told = {getattr(signal, "SIG" + name) for name in sys.argv[1:]}
 		signal.pthread_sigmask(signal.SIG_BLOCK, told)
-		os.write(1, b"ready, %s\n" % (b"in front" if os.tcgetpgrp(0) == os.getpgrp() else b"behind"))
+		def say(what):
+		    os.write(1, b"%s, %s\n" % (what.encode(), b"in front" if os.tcgetpgrp(0) == os.getpgrp() else b"behind"))
+		say("ready")
 		while True:
 		    number = signal.sigwait(told)
-		    os.write(1, b"got %s\n" % signal.Signals(number).name.encode())
+		    say("got " + signal.Signals(number).name)
 		    if number == signal.SIGTERM:
 		        sys.exit(3)
 	END
@@ -70,8 +72,8 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 
 @test "terminal: under a shell, Ctrl-Z stops the job, and fg continues it in the foreground" {
 	typed see='$ ' type="'$DISTINIT' --init -- ./workload INT CONT TERM^M" see='ready, in front' \
-		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
-		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT' type=^C see='got SIGINT' \
+		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT, in front' type=^C see='got SIGINT' \
+		type=^Z see=Stopped see='$ ' type=fg^M see='got SIGCONT, in front' type=^C see='got SIGINT' \
 		type=^Z see=Stopped see='$ ' type='kill %1; fg^M' see='got SIGTERM' see='$ ' \
 		type='echo "status $?"^M' see='status 3' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
 	[ "$(grep -c 'got SIGTERM' <<<"$output")" -eq 1 ]
@@ -81,7 +83,7 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 # Enter is typed.)
 @test "terminal: bg continues it in the background, and Ctrl-C goes to the shell" {
 	typed see='$ ' type="'$DISTINIT' --init -- ./workload INT CONT TERM^M" see='ready, in front' \
-		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT' type='^C' type='^M' see='$ ' \
+		type=^Z see=Stopped see='$ ' type=bg^M see='got SIGCONT, behind' type='^C' type='^M' see='$ ' \
 		type='kill %1; wait^M' see='got SIGTERM' see='$ ' type=exit^M ends=0 -- "${SHELL_WORDS[@]}"
 	[[ $output != *'got SIGINT'* ]]
 }
