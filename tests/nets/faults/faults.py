@@ -7,7 +7,7 @@ for, with a kill before and after, and with a signal before. What may come out i
     faults.py DISTINIT DISTRUN [--seconds=N --seed=N] [--jobs=N] [--first] [SCENARIO]...
 
 --first: stop at the first finding. --seconds: try for so long, and choose at random what to try: first one fault of each
-scenario. --jobs: so many at once, each in a network of its own (default: eight for each processor, as most only wait).
+scenario. --jobs: so many at once, each in a network of its own (default: 32 for each processor, as most only wait).
 Accepted outcomes are in accepted.txt.
 """
 
@@ -240,7 +240,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", action="store_true")
-    parser.add_argument("--jobs", type=int, default=8 * (os.cpu_count() or 1))
+    parser.add_argument("--jobs", type=int, default=32 * (os.cpu_count() or 1))
     asked = parser.parse_intermixed_args()
     unknown = set(asked.scenarios) - {scenario.name for scenario in (*SCENARIOS, *SITUATIONS)}
     if unknown:
