@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Parses the command line, and checks values. */
+/** Parses the command line, names settings, and checks values. */
 
 #include "common/settings.h"
 
@@ -10,6 +10,51 @@
 #include "base/secret.h"
 
 #include <errno.h>
+
+/** The name in lower case that the variable's name is made from. */
+static const char *variable_name(const struct option_table *table, const struct option *option) {
+	return option->name ? option->name : table->unnamed;
+}
+
+/** Turn a character of an option's name into that of the variable's name. */
+static char as_variable(char c) {
+	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+bool option_is_variable(const struct option_table *table, const struct option *option, struct str suffix) {
+	const char *name = variable_name(table, option);
+	if (strlen(name) != suffix.len) {
+		return false;
+	}
+	for (size_t i = 0; i < suffix.len; i++) {
+		if (as_variable(name[i]) != suffix.p[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+char *option_variable(struct arena *arena, const struct option_table *table, const struct option *option) {
+	struct buf buf = BUF(arena);
+	buf_puts(&buf, table->prefix);
+	for (const char *name = variable_name(table, option); *name; name++) {
+		buf_putc(&buf, as_variable(*name));
+	}
+	return buf_text(&buf);
+}
+
+const char *settings_label(const struct settings *settings, unsigned id) {
+	const struct option *given = settings->given[id];
+	if (given) {
+		return arena_format(settings->arena, "--%s", given->name);
+	}
+	for (const struct option *o = settings->table->options; !option_is_end(o); o++) {
+		if (o->id == id && o->variable) {
+			return option_variable(settings->arena, settings->table, o);
+		}
+	}
+	return settings->table->program;
+}
 
 int option_flag(struct str value) {
 	static const char *const on[] = {"1", "yes", "true", "on", NULL}, *const off[] = {"0", "no", "false",

@@ -153,5 +153,11 @@ static inline bool option_is_end(const struct option *option) {
 	return !option->commands;
 }
 
+/** The name of @option's variable, in the arena. */
+char *option_variable(struct arena *arena, const struct option_table *table, const struct option *option);
+
+/** Whether the table's prefix and @suffix are the name of @option's variable. */
+bool option_is_variable(const struct option_table *table, const struct option *option, struct str suffix);
+
 /** Set @option to @value, or, by NULL, a flag. Returns 0; -EINVAL: a flag is neither on nor off. */
 int settings_set(struct settings *settings, const struct option *option, const char *value);

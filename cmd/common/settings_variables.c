@@ -8,54 +8,6 @@
 
 #include <errno.h>
 
-/** The name in lower case that the variable's name is made from. */
-static const char *variable_name(const struct option_table *table, const struct option *option) {
-	return option->name ? option->name : table->unnamed;
-}
-
-/** Turn a character of an option's name into that of the variable's name. */
-static char as_variable(char c) {
-	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-/** Whether the prefix and @suffix are the name of @option's variable. */
-static bool variable_matches(const struct option_table *table, const struct option *option,
-			     struct str suffix) {
-	const char *name = variable_name(table, option);
-	if (strlen(name) != suffix.len) {
-		return false;
-	}
-	for (size_t i = 0; i < suffix.len; i++) {
-		if (as_variable(name[i]) != suffix.p[i]) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static char *option_variable(struct arena *arena, const struct option_table *table,
-			     const struct option *option) {
-	struct buf buf = BUF(arena);
-	buf_puts(&buf, table->prefix);
-	for (const char *name = variable_name(table, option); *name; name++) {
-		buf_putc(&buf, as_variable(*name));
-	}
-	return buf_text(&buf);
-}
-
-const char *settings_label(const struct settings *settings, unsigned id) {
-	const struct option *given = settings->given[id];
-	if (given) {
-		return arena_format(settings->arena, "--%s", given->name);
-	}
-	for (const struct option *o = settings->table->options; !option_is_end(o); o++) {
-		if (o->id == id && o->variable) {
-			return option_variable(settings->arena, settings->table, o);
-		}
-	}
-	return settings->table->program;
-}
-
 /** How many unknown variables are named. Somebody may have set thousands. */
 #define UNKNOWN_NAMED 8
 
@@ -69,7 +21,7 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 	struct nearest best = {.word = str_from(name, prefix)};
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
 		bool is_taken = o->id >= table->n_values && o->help && table->unnamed;
-		if (is_taken && variable_matches(table, o, best.word)) {
+		if (is_taken && option_is_variable(table, o, best.word)) {
 			struct option lines = {.commands = 1};
 			notes_add(notes, "%s is not a setting of %s; write %s='%s%s%s'", quote(name).s,
 				  table->program, option_variable(settings->arena, table, &lines), o->name,
@@ -124,7 +76,7 @@ static bool is_service_address(const struct env *env, const struct env_entry *en
 static const struct option *find_variable(const struct option_table *table, const struct env_entry *entry) {
 	struct str suffix = str_from(env_entry_name(entry), strlen(table->prefix));
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
-		if (o->variable && variable_matches(table, o, suffix)) {
+		if (o->variable && option_is_variable(table, o, suffix)) {
 			return o;
 		}
 	}

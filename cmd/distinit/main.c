@@ -3,7 +3,8 @@
 /**
  * distinit: derives variables from a cluster's environment, and starts the workload.
  *
- *     main.c             the table of subcommands
+ *     main.c             from the command line to a subcommand
+ *     subcommands.c      the table of subcommands; --help, help and version, from the tables
  *     options.c          the table of options; handles directives and --env-file
  *     session.c          reads the options, and passes them to the flow (src/flow)
  *     run.c              the entrypoint: the flow, then execve(), or --init
@@ -17,7 +18,6 @@
  *     bundle.c           writes the tracked variables, for workers
  *     carry.c            for distrun: what a container gets of the host's environment
  *     hosts.c, tables.c  host lists; the tables of managers and frameworks
- *     help.c             --help, help and version, from the tables
  *
  * cmd/explain shows what was recognised, and what set each variable.
  * cmd/names runs this program under the names of others (tini, gosu).
@@ -37,51 +37,8 @@
 #include <errno.h>
 #include <stdalign.h>
 
-const struct subcommand subcommands[] = {
-	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "", command_run},
-	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
-	{"explain", CMD_EXPLAIN, "[-- COMMAND [ARG]...]",
-	 "show what was recognised, and what set each variable", command_explain},
-	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
-#ifdef HAVE_ROLL_CALL
-	{"check", CMD_CHECK, "[-- COMMAND [ARG]...]", "compare this node with what was promised to it",
-	 command_check},
-#endif
-	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
-	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
-	// For distrun, and so not shown.
-	{"carry", CMD_CARRY, "COMMAND [ARG]...", NULL, NULL},
-	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
-	 command_hosts},
-	{"managers", CMD_TABLE | CMD_LIST, "", "list the cluster managers and launchers", command_managers},
-	// Its name until 0.2.
-	{"sources", CMD_TABLE | CMD_LIST, "", NULL, command_managers},
-	{"frameworks", CMD_TABLE | CMD_LIST, "", "list the frameworks and their variables",
-	 command_frameworks},
-	{"help", CMD_TABLE, "[SUBCOMMAND]", "print this help, or that of SUBCOMMAND", command_help},
-	{"version", CMD_TABLE, "", "print the version", command_version},
-	{0},
-};
-
 /** Enough for an ordinary run, which then allocates no memory from the kernel. */
 static alignas(16) char memory[16 * 1024];
-
-const struct subcommand *subcommand_find(const char *name) {
-	for (const struct subcommand *sub = &subcommands[1]; sub->name; sub++) {
-		if (strcmp(sub->name, name) == 0) {
-			return sub;
-		}
-	}
-	return NULL;
-}
-
-struct hint subcommand_hint(const char *name) {
-	struct nearest best = {.word = str_of(name)};
-	for (size_t i = 1; subcommands[i].name; i++) {
-		nearest_try(&best, subcommands[i].name);
-	}
-	return nearest_hint(&best, "");
-}
 
 /** Write a word of the command line. A word with special characters is quoted. */
 static void put_word(struct buf *out, const char *word) {

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "env/bundle.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
  */
 #define FIRST_INSIDE	    "/distinit"
 #define FIRST_FOLDER_INSIDE "/mnt/0"
+
+#define BUNDLE "DISTINIT_BUNDLE"
 
 // --- settings
 
@@ -258,6 +261,59 @@ static int check_command(const struct csrun *c, struct err *err) {
 		       quote_text(command).s);
 }
 
+/** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
+static void list_carried(struct csrun *c, struct str bundle) {
+	struct str line;
+	while (str_cut(&bundle, '\n', &line)) {
+		if (str_starts(line, STR("set "))) {
+			struct str rest = str_from(line, 4);
+			words_addf(&c->carried, "%.*s", (int)str_find(rest, '='), rest.p);
+		}
+	}
+}
+
+/**
+ * Put the tracked variables (DISTINIT_TRACK) into the environment as a bundle. distinit in the container
+ * sets them first. Unlike a file, a variable needs no cleanup on another machine, however this program
+ * ends.
+ */
+static int carry_variables(struct csrun *c, struct err *err) {
+	struct distrun_session *s = c->s;
+	const char *names = env_value(&s->env, "DISTINIT_TRACK");
+	if (!names) {
+		return 0;
+	}
+	if (!c->first) {
+		notes_add(
+			&s->notes,
+			"DISTINIT_TRACK=%s: no variable is carried, because distinit is not in the container",
+			quote_text(names).s);
+		return 0;
+	}
+	const struct bundle_request request = {
+		.names = str_of(names),
+		.names_from = "DISTINIT_TRACK",
+	};
+	struct buf out = BUF(c->arena);
+	int r = bundle_write(&request, &s->env, &out, &s->notes, err);
+	if (r < 0) {
+		return r;
+	}
+	if (out.len + sizeof(BUNDLE "=") > ENV_TEXT_MAX) {
+		return err_set(
+			err, E2BIG,
+			"DISTINIT_TRACK=%s: the tracked variables take %zu bytes, and a variable can have "
+			"%zu; track fewer, or write a file with 'distinit bundle' and name it in "
+			"DISTINIT_ENV_FILE",
+			quote_text(names).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
+	}
+	list_carried(c, buf_str(&out));
+	if (c->carried.n) {
+		env_set(&s->env, STR(BUNDLE), buf_str(&out), NULL);
+	}
+	return 0;
+}
+
 int csrun_contain(struct csrun *c, bool terminal, struct err *err) {
 	struct words arguments = WORDS(c->arena);
 	int r = choose_runtime(c, err);
@@ -275,5 +331,5 @@ int csrun_contain(struct csrun *c, bool terminal, struct err *err) {
 	c->container.mounts = &c->mounts;
 	c->container.terminal = terminal;
 	r = runtime_check(c->runtime, c->arena, &c->container, c->from[SITE_IMAGE], err);
-	return r < 0 ? r : csrun_carry(c, err);
+	return r < 0 ? r : carry_variables(c, err);
 }

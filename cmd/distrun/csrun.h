@@ -68,14 +68,6 @@ int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *e
  */
 int csrun_contain(struct csrun *c, bool terminal, struct err *err);
 
-/**
- * Put the tracked variables (DISTINIT_TRACK) into the environment as a bundle. distinit in the
- * container sets them first. Unlike a file, a variable needs no cleanup on another machine, however
- * this program ends.
- * Returns 0 or a negative errno.
- */
-int csrun_carry(struct csrun *c, struct err *err);
-
 /** Unset the variables @names, separated by blanks. After csrun_contain(), which may carry them. */
 void csrun_unset(struct csrun *c, const char *names);
 

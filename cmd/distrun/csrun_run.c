@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * From the settings to a command line: the variables carried into the container, srun's options,
- * and running or printing the command.
+ * From the settings to a command line: srun's options, and running or printing the command.
  */
 
 #include "distrun/csrun.h"
 
 #include "common/terminal.h"
-#include "env/bundle.h"
 #include "exec/exec.h"
 #include "init/init.h"
 #include "srun/relay.h"
@@ -16,60 +14,10 @@
 #include <errno.h>
 #include <signal.h>
 
-#define BUNDLE "DISTINIT_BUNDLE"
-
 /** How long srun may take after TERM: longer than its tasks, which have Slurm's KillWait (30 s). */
 #define GRACE_MS 120000
 
 // --- the environment
-
-/** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
-static void list_carried(struct csrun *c, struct str bundle) {
-	struct str line;
-	while (str_cut(&bundle, '\n', &line)) {
-		if (str_starts(line, STR("set "))) {
-			struct str rest = str_from(line, 4);
-			words_addf(&c->carried, "%.*s", (int)str_find(rest, '='), rest.p);
-		}
-	}
-}
-
-int csrun_carry(struct csrun *c, struct err *err) {
-	struct distrun_session *s = c->s;
-	const char *names = env_value(&s->env, "DISTINIT_TRACK");
-	if (!names) {
-		return 0;
-	}
-	if (!c->first) {
-		notes_add(
-			&s->notes,
-			"DISTINIT_TRACK=%s: no variable is carried, because distinit is not in the container",
-			quote_text(names).s);
-		return 0;
-	}
-	const struct bundle_request request = {
-		.names = str_of(names),
-		.names_from = "DISTINIT_TRACK",
-	};
-	struct buf out = BUF(c->arena);
-	int r = bundle_write(&request, &s->env, &out, &s->notes, err);
-	if (r < 0) {
-		return r;
-	}
-	if (out.len + sizeof(BUNDLE "=") > ENV_TEXT_MAX) {
-		return err_set(
-			err, E2BIG,
-			"DISTINIT_TRACK=%s: the tracked variables take %zu bytes, and a variable can have "
-			"%zu; track fewer, or write a file with 'distinit bundle' and name it in "
-			"DISTINIT_ENV_FILE",
-			quote_text(names).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
-	}
-	list_carried(c, buf_str(&out));
-	if (c->carried.n) {
-		env_set(&s->env, STR(BUNDLE), buf_str(&out), NULL);
-	}
-	return 0;
-}
 
 static bool is_carried(const struct csrun *c, struct str name) {
 	for (size_t i = 0; i < c->carried.n; i++) {

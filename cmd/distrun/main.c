@@ -10,8 +10,8 @@
  *     workload.c   a command with a step that mirrors it, and a time limit; for other subcommands, too
  *     exec.c       one command in a container (csrun_cpu)
  *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
- *     csrun.c      shared by these two: the site's settings, the container
- *     csrun_run.c  shared by these two: the variables carried into it, running the command
+ *     csrun.c      shared by these two: the site's settings, the container, the variables carried into it
+ *     csrun_run.c  shared by these two: running the command
  *     help.c       --help, from the tables
  *
  * The work is done in src/srun. cmd/analyze measures an input pipeline (cs_input_analyzer). cmd/common

@@ -1,8 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** The table of subcommands; and what is printed from the tables: --help, help and version. */
+
 #include "distinit/subcommands.h"
 
 #include <errno.h>
+
+const struct subcommand subcommands[] = {
+	{NULL, CMD_RUN, "-- COMMAND [ARG]...", "", command_run},
+	{"env", CMD_ENV, "", "print the variables that would be added or changed", command_env},
+	{"explain", CMD_EXPLAIN, "[-- COMMAND [ARG]...]",
+	 "show what was recognised, and what set each variable", command_explain},
+	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
+#ifdef HAVE_ROLL_CALL
+	{"check", CMD_CHECK, "[-- COMMAND [ARG]...]", "compare this node with what was promised to it",
+	 command_check},
+#endif
+	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
+	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
+	// For distrun, and so not shown.
+	{"carry", CMD_CARRY, "COMMAND [ARG]...", NULL, NULL},
+	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
+	 command_hosts},
+	{"managers", CMD_TABLE | CMD_LIST, "", "list the cluster managers and launchers", command_managers},
+	// Its name until 0.2.
+	{"sources", CMD_TABLE | CMD_LIST, "", NULL, command_managers},
+	{"frameworks", CMD_TABLE | CMD_LIST, "", "list the frameworks and their variables",
+	 command_frameworks},
+	{"help", CMD_TABLE, "[SUBCOMMAND]", "print this help, or that of SUBCOMMAND", command_help},
+	{"version", CMD_TABLE, "", "print the version", command_version},
+	{0},
+};
+
+const struct subcommand *subcommand_find(const char *name) {
+	for (const struct subcommand *sub = &subcommands[1]; sub->name; sub++) {
+		if (strcmp(sub->name, name) == 0) {
+			return sub;
+		}
+	}
+	return NULL;
+}
+
+struct hint subcommand_hint(const char *name) {
+	struct nearest best = {.word = str_of(name)};
+	for (size_t i = 1; subcommands[i].name; i++) {
+		nearest_try(&best, subcommands[i].name);
+	}
+	return nearest_hint(&best, "");
+}
 
 /** The options of the short help: those that most need. */
 static const unsigned char often[] = {
