@@ -28,14 +28,17 @@ teardown() {
 	ended 0 0 1
 }
 
-@test "roll call: a member that was started without a roll call is absent, and known by its address" {
-	printf '%s\n' '127.0.0.100 h0' '127.0.9.1 h1' '127.0.9.2 h1' >etc/hosts
+@test "roll call: members that were started without a roll call are absent, and known by their addresses" {
+	local from
+	HOSTS=h0,h1,h2
+	printf '%s\n' '127.0.0.100 h0' '127.0.9.1 h1' '127.0.8.1 h2' >etc/hosts
 	WAIT=1500ms
 	member 0 -- true
 	listening
-	crowd call 1 "$PORT" --act=torch --from=127.0.9 --wait=1000
+	for from in 127.0.9 127.0.8; do crowd call 1 "$PORT" --act=torch --from="$from" --wait=1000; done
 	ended 124 0
 	[[ $(<0.err) == *'h1 (rank 1, resolves to 127.0.9.1, which speaks as PyTorch does)'* ]]
+	[[ $(<0.err) == *'h2 (rank 2, resolves to 127.0.8.1, which speaks as PyTorch does)'* ]]
 }
 
 @test "roll call: a port scan, HTTP, TLS and noise are closed, and nobody is kept" {
