@@ -243,9 +243,13 @@ static void test_wrong_proof(const struct roll_call *call) {
 		memset(meet, 0x80, sizeof(meet));
 		key_proof(&call->key, greeting, meet, meet + NONCE_BYTES);
 		meet[i / 8] ^= (unsigned char)(1 << i % 8);
-		check(write(fd, meet, MEET_BYTES - 1) == MEET_BYTES - 1);
-		coordinator_read(co, guest, false);
-		check(guest->state == GUEST_UNPROVED && co->guests.n_unproved == 1);
+		static const size_t until[] = {0, 1, MEET_BYTES - 1};
+		for (size_t j = 1; j < 3; j++) {
+			const size_t n = until[j] - until[j - 1];
+			check(write(fd, meet + until[j - 1], n) == (ssize_t)n);
+			coordinator_read(co, guest, false);
+			check(guest->state == GUEST_UNPROVED && co->guests.n_unproved == 1);
+		}
 		check(write(fd, meet + MEET_BYTES - 1, 1) == 1);
 		coordinator_read(co, guest, false);
 		checkf(guest->state == GUEST_FREE && read(fd, &byte, 1) <= 0, "bit %zu of MEET", i);
