@@ -230,6 +230,20 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 	ends_with 143
 }
 
+@test "init: where stdin is closed, none of our files stays open in its place" {
+	local report
+	for report in "$PWD/report" /dev/stdout; do
+		bash -c 'exec "$@" <&-' - "$DISTINIT" --init --report="$report" -- sh -c 'touch ready; exec sleep 1000' >out 2>err 3>&- &
+		pid=$!
+		STARTED+=("$pid")
+		until_true test -e ready
+		[ ! -e "/proc/$pid/fd/0" ]
+		rm ready
+		kill -TERM "$pid"
+		ends_with 143
+	done
+}
+
 @test "init: without /proc" {
 	requires_pidns
 	unshare --mount sh -c 'umount -l /proc' 2>/dev/null || skip '/proc cannot be unmounted here'
