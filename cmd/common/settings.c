@@ -16,18 +16,13 @@ static const char *variable_name(const struct option_table *table, const struct 
 	return option->name ? option->name : table->unnamed;
 }
 
-/** Turn a character of an option's name into that of the variable's name. */
-static char as_variable(char c) {
-	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
 bool option_is_variable(const struct option_table *table, const struct option *option, struct str suffix) {
 	const char *name = variable_name(table, option);
 	if (strlen(name) != suffix.len) {
 		return false;
 	}
 	for (size_t i = 0; i < suffix.len; i++) {
-		if (as_variable(name[i]) != suffix.p[i]) {
+		if (variable_char(name[i]) != suffix.p[i]) {
 			return false;
 		}
 	}
@@ -38,7 +33,7 @@ char *option_variable(struct arena *arena, const struct option_table *table, con
 	struct buf buf = BUF(arena);
 	buf_puts(&buf, table->prefix);
 	for (const char *name = variable_name(table, option); *name; name++) {
-		buf_putc(&buf, as_variable(*name));
+		buf_putc(&buf, variable_char(*name));
 	}
 	return buf_text(&buf);
 }

@@ -16,8 +16,6 @@
 #define FIRST_INSIDE	    "/distinit"
 #define FIRST_FOLDER_INSIDE "/mnt/0"
 
-#define BUNDLE "DISTINIT_BUNDLE"
-
 // --- settings
 
 /** The folder of this program, in the arena, or NULL. */
@@ -250,16 +248,9 @@ static int mount_distinit(struct csrun *c, struct err *err) {
 			      err);
 }
 
-/** Without distinit before it, the command's name stands where srun and runtimes expect their options. */
-static int check_command(const struct csrun *c, struct err *err) {
-	const char *command = c->s->settings.arguments[0];
-	if (c->first || !command || command[0] != '-') {
-		return 0;
-	}
-	return err_set(err, EINVAL,
-		       "the command %s begins with '-', so it would be read as an option of another program",
-		       quote_text(command).s);
-}
+// --- the environment
+
+#define BUNDLE "DISTINIT_BUNDLE"
 
 /** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
 static void list_carried(struct csrun *c, struct str bundle) {
@@ -312,6 +303,50 @@ static int carry_variables(struct csrun *c, struct err *err) {
 		env_set(&s->env, STR(BUNDLE), buf_str(&out), NULL);
 	}
 	return 0;
+}
+
+static bool is_carried(const struct csrun *c, struct str name) {
+	for (size_t i = 0; i < c->carried.n; i++) {
+		if (str_is(name, c->carried.at[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void csrun_unset(struct csrun *c, const char *names) {
+	struct str rest = str_of(names), name;
+	struct buf lost = BUF(c->arena);
+	while (str_cut(&rest, ' ', &name)) {
+		const char *value = env_find(&c->s->env, name);
+		if (!value || !*value) {
+			continue;
+		}
+		words_addf(&c->unset, "%.*s", (int)name.len, name.p);
+		env_unset(&c->s->env, name, NULL);
+		if (!is_carried(c, name)) {
+			buf_putf(&lost, "%s%.*s", lost.len ? ", " : "", (int)name.len, name.p);
+		}
+	}
+	if (lost.len) {
+		notes_add(&c->s->notes,
+			  "unset, as csrun_cpu does: %s; to carry a variable into the container, name it in "
+			  "DISTINIT_TRACK",
+			  buf_text(&lost));
+	}
+}
+
+// --- all of it
+
+/** Without distinit before it, the command's name stands where srun and runtimes expect their options. */
+static int check_command(const struct csrun *c, struct err *err) {
+	const char *command = c->s->settings.arguments[0];
+	if (c->first || !command || command[0] != '-') {
+		return 0;
+	}
+	return err_set(err, EINVAL,
+		       "the command %s begins with '-', so it would be read as an option of another program",
+		       quote_text(command).s);
 }
 
 int csrun_contain(struct csrun *c, bool terminal, struct err *err) {

@@ -17,39 +17,6 @@
 /** How long srun may take after TERM: longer than its tasks, which have Slurm's KillWait (30 s). */
 #define GRACE_MS 120000
 
-// --- the environment
-
-static bool is_carried(const struct csrun *c, struct str name) {
-	for (size_t i = 0; i < c->carried.n; i++) {
-		if (str_is(name, c->carried.at[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-void csrun_unset(struct csrun *c, const char *names) {
-	struct str rest = str_of(names), name;
-	struct buf lost = BUF(c->arena);
-	while (str_cut(&rest, ' ', &name)) {
-		const char *value = env_find(&c->s->env, name);
-		if (!value || !*value) {
-			continue;
-		}
-		words_addf(&c->unset, "%.*s", (int)name.len, name.p);
-		env_unset(&c->s->env, name, NULL);
-		if (!is_carried(c, name)) {
-			buf_putf(&lost, "%s%.*s", lost.len ? ", " : "", (int)name.len, name.p);
-		}
-	}
-	if (lost.len) {
-		notes_add(&c->s->notes,
-			  "unset, as csrun_cpu does: %s; to carry a variable into the container, name it in "
-			  "DISTINIT_TRACK",
-			  buf_text(&lost));
-	}
-}
-
 // --- the command line
 
 int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {

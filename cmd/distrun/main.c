@@ -4,15 +4,15 @@
  * distrun: distinit's tools for Slurm, for batch scripts and login hosts. It is never an
  * entrypoint.
  *
- *     main.c       the table of subcommands
- *     options.c    the table of options
- *     where.c      where this process runs in Slurm
- *     workload.c   a command with a step that mirrors it, and a time limit; for other subcommands, too
- *     exec.c       one command in a container (csrun_cpu)
- *     launch.c     a command in containers, several tasks on several nodes (csrun_wse)
- *     csrun.c      shared by these two: the site's settings, the container, the variables carried into it
- *     csrun_run.c  shared by these two: running the command
- *     help.c       --help, from the tables
+ *     main.c         from the command line to a subcommand
+ *     subcommands.c  the table of subcommands; --help, from the tables
+ *     options.c      the table of options
+ *     where.c        where this process runs in Slurm
+ *     workload.c     a command with a step that mirrors it, and a time limit; for other subcommands, too
+ *     exec.c         one command in a container (csrun_cpu)
+ *     launch.c       a command in containers, several tasks on several nodes (csrun_wse)
+ *     csrun.c        shared by these two: the site's settings, the container, its environment
+ *     csrun_run.c    shared by these two: running the command
  *
  * The work is done in src/srun. cmd/analyze measures an input pipeline (cs_input_analyzer). cmd/common
  * has the code for options and messages, which other programs share.
@@ -27,23 +27,6 @@
 #include <errno.h>
 #include <stdalign.h>
 #include <unistd.h>
-
-const struct distrun_subcommand subcommands[] = {
-	{NULL, CMD_PROGRAM, "", "", command_none},
-	{"where", CMD_WHERE, "", "show where this process runs in Slurm, and how that is known",
-	 command_where},
-	{"surrogate", CMD_SURROGATE, "-- COMMAND [ARG]...",
-	 "run a command, with a job step that starts and ends with it", command_surrogate},
-	{"exec", CMD_EXEC, "COMMAND [ARG]...",
-	 "run a command in a container, on a node of its own (csrun_cpu)", command_exec, "csrun_cpu"},
-	{"launch", CMD_LAUNCH, "COMMAND [ARG]...",
-	 "run a command in containers, as tasks on several nodes (csrun_wse)", command_launch, "csrun_wse"},
-	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
-	 "measure an input pipeline, suggest how to start it (cs_input_analyzer)", command_analyze,
-	 "cs_input_analyzer"},
-	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
-	{0},
-};
 
 static alignas(16) char memory[16 * 1024];
 

@@ -6,14 +6,10 @@
 
 // --- names ----------------------------------------------------------------------------------------------
 
-/** @c in the form that the lists below use: in upper case, and '_' for '-'. */
-static char folded(char c) {
-	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
+/** Whether @word, in upper case, is in @name at @at. Options, too, are names: with '-', and in lower case. */
 static bool is_at(struct str name, size_t at, const char *word) {
 	for (; *word; word++, at++) {
-		if (at >= name.len || folded(name.p[at]) != *word) {
+		if (at >= name.len || variable_char(name.p[at]) != *word) {
 			return false;
 		}
 	}

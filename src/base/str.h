@@ -22,6 +22,11 @@ bool str_eq(struct str a, struct str b);
 bool str_is(struct str a, const char *text);
 bool str_starts(struct str a, struct str prefix);
 
+/** @c as in the name of a variable: in upper case, and '_' for '-'. */
+static inline char variable_char(char c) {
+	return c == '-' ? '_' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 /** @a without its first @n bytes. */
 static inline struct str str_from(struct str a, size_t n) {
 	return (struct str){a.p + n, a.len - n};

@@ -1,6 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** The table of subcommands, and --help, from the tables. */
+
 #include "distrun/csrun.h"
+
+const struct distrun_subcommand subcommands[] = {
+	{NULL, CMD_PROGRAM, "", "", command_none},
+	{"where", CMD_WHERE, "", "show where this process runs in Slurm, and how that is known",
+	 command_where},
+	{"surrogate", CMD_SURROGATE, "-- COMMAND [ARG]...",
+	 "run a command, with a job step that starts and ends with it", command_surrogate},
+	{"exec", CMD_EXEC, "COMMAND [ARG]...",
+	 "run a command in a container, on a node of its own (csrun_cpu)", command_exec, "csrun_cpu"},
+	{"launch", CMD_LAUNCH, "COMMAND [ARG]...",
+	 "run a command in containers, as tasks on several nodes (csrun_wse)", command_launch, "csrun_wse"},
+	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
+	 "measure an input pipeline, suggest how to start it (cs_input_analyzer)", command_analyze,
+	 "cs_input_analyzer"},
+	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
+	{0},
+};
 
 static const char program_end[] =
 	"\n"
