@@ -31,7 +31,7 @@ teardown() {
 @test "roll call: members that were started without a roll call are absent, and known by their addresses" {
 	local from
 	HOSTS=h0,h1,h2
-	printf '%s\n' '127.0.0.100 h0' '127.0.9.1 h1' '127.0.8.1 h2' >etc/hosts
+	printf '%s\n' '127.0.0.100 h0' '127.0.9.1 h1' '127.0.9.2 h1' '127.0.8.1 h2' >etc/hosts
 	WAIT=1500ms
 	member 0 -- true
 	listening
