@@ -160,6 +160,12 @@ def lines_of_c():
     return sum(len(path.read_text().splitlines()) for folder in ("src", "cmd") for path in (tree / folder).rglob("*.[ch]"))
 
 
+def sizes_of(build):
+    """The sizes of the programs that are in @build, each with its name."""
+    programs = [build / name for name in ("distinit", "distrun")]
+    return ", ".join(f"{path.name} {path.stat().st_size:,}" for path in programs if path.exists())
+
+
 def print_failed(build):
     """The names of the programs that failed, for "meson test"."""
     runs = read_log(build / "meson-logs" / "testlog.json")
@@ -189,6 +195,9 @@ def main():
         print(f"passed only when run again, alone: {name}")
     for name, reason in tally.failed:
         print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
+    for build in options.builds:
+        if sizes := sizes_of(build):
+            print(f"bytes of the programs in {build.name}: {sizes}")
     print(f"{lines_of_c():,} lines of C in src and cmd")
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0

@@ -107,3 +107,11 @@ print(json.dumps({"name": f"distinit:{sys.argv[1]} / {sys.argv[2]}", "result": "
 	run python3 "$TALLY" one
 	[ "${lines[-2]}" = "$(cd "$BATS_TEST_DIRNAME/../.." && find src cmd -name '*.[ch]' -exec cat {} + | wc -l | sed -E 's/(...)$/,\1/') lines of C in src and cmd" ]
 }
+
+@test "tally: it says how many bytes the programs have, which are all there is to it" {
+	log one $'1..1\nok 1 a'
+	truncate --size=2345678 one/distinit
+	truncate --size=1000 one/distrun
+	run python3 "$TALLY" one
+	[[ $status -eq 0 && ${lines[-3]} == "bytes of the programs in one: distinit 2,345,678, distrun 1,000" ]]
+}
