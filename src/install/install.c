@@ -107,11 +107,9 @@ static bool lock_folder(const struct install *in) {
 	return true;
 }
 
-/** Whether another user may change the file: in a sticky folder such as /tmp, files are their makers'. */
-static bool is_foreign(const struct install *in, uid_t owner) {
-	struct stat folder;
-	return owner != geteuid() && owner != 0 &&
-	       (fstat(in->folder_fd, &folder) < 0 || (folder.st_mode & S_ISVTX));
+/** Whether another user owns the file: the owner may write to it later, and we or root would run that. */
+static bool is_foreign(uid_t owner) {
+	return owner != geteuid() && owner != 0;
 }
 
 /** Whether the file is installed already, with the right contents, mode and owner. */
@@ -120,7 +118,7 @@ static bool is_installed(const struct install *in) {
 	struct str there;
 	int fd = openat(in->folder_fd, in->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	bool same = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-		    (info.st_mode & 07777) == INSTALL_MODE && !is_foreign(in, info.st_uid) &&
+		    (info.st_mode & 07777) == INSTALL_MODE && !is_foreign(info.st_uid) &&
 		    (size_t)info.st_size == in->self.len &&
 		    file_read_fd(in->arena, fd, in->self.len, &there) == 0 && str_eq(there, in->self);
 	if (fd >= 0) {

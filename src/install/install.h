@@ -15,9 +15,9 @@
  *
  * At any time, readers find either the previous file or the complete new one. A running previous
  * program keeps running. If the same file is there already, nothing is written, so a read-only
- * folder is fine then; but in a sticky folder the file must belong to us or root. A file left
- * behind by a killed run is replaced. @notes gets a warning if programs cannot be run from that
- * folder.
+ * folder is fine then. If the file belongs to another user than us and root, it is always replaced.
+ * A file left behind by a killed run is replaced. @notes gets a warning if programs cannot be run from
+ * that folder.
  *
  * Returns 1 if it was written; 0 if it was there already; the negative errno of the failure, with
  * the way out in @err.

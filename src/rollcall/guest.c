@@ -195,8 +195,9 @@ static bool is_listed(const struct looked *looked, const struct address *address
 
 /** Whether @a has to go rather than @b, which came earlier. */
 static bool goes_first(const struct guests *g, const struct guest *a, const struct guest *b) {
-	if (a->sender->n != b->sender->n) {
-		return a->sender->n > b->sender->n;
+	int more = unproved_compare(a->sender, b->sender);
+	if (more) {
+		return more > 0;
 	}
 	return is_listed(g->looked, &b->peer) && !is_listed(g->looked, &a->peer);
 }

@@ -306,7 +306,7 @@ killed_anywhere() {
 	is_whole dir
 }
 
-@test "install: in a sticky folder, an identical copy of another user is not trusted" {
+@test "install: an identical copy of another user is replaced, in a sticky folder and in any other" {
 	[[ $EUID -eq 0 ]] || skip 'no other user is to be had'
 	open_folder
 	chmod 1777 "$OPEN_FOLDER"
@@ -321,14 +321,18 @@ killed_anywhere() {
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
 	refuses_with "distinit cannot be written in '$OPEN_FOLDER': Operation not permitted; does the existing file belong to another user?"
 	[ "$(ls -A "$OPEN_FOLDER")" = distinit ]
-	# A copy of root is trusted, and in one's own folder a copy of any user.
+	# A copy of root is trusted.
 	chown 0 "$OPEN_FOLDER/distinit"
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
 	succeeds_with ''
-	chmod 755 "$OPEN_FOLDER"
-	chown 1234 "$OPEN_FOLDER/distinit"
-	invoke as_nobody env -i "$OPEN_FOLDER/distinit" install "$OPEN_FOLDER"
-	succeeds_with ''
+	local mode
+	for mode in 755 777; do
+		chmod "$mode" "$OPEN_FOLDER"
+		chown 1234 "$OPEN_FOLDER/distinit"
+		distinit -- install --log=info "$OPEN_FOLDER"
+		[[ $stderr == *' is written' ]]
+		[ "$(stat -c %u "$OPEN_FOLDER/distinit")" = 0 ]
+	done
 }
 
 @test "install: the file can be started as soon as it exists" {

@@ -37,16 +37,29 @@ static struct address address(uint8_t last) {
 	return peer;
 }
 
-/** Somebody who has connected from 10.0.0.@last, and what it was sent. *@fd is its end. */
-static struct guest *connect_from(struct coordinator *co, uint8_t last, int *fd,
+/** The address 2001:db8::@network:0:0:0:@last, in a network of 64 bits. */
+static struct address address_v6(uint8_t network, uint8_t last) {
+	struct address peer = {.v6 = {.sin6_family = AF_INET6}, .len = sizeof(peer.v6)};
+	const unsigned char bytes[16] = {0x20, 0x01, 0x0d, 0xb8, [7] = network, [15] = last};
+	memcpy(&peer.v6.sin6_addr, bytes, sizeof(bytes));
+	return peer;
+}
+
+/** A guest that has connected from @peer, and what it was sent. *@fd is its end. */
+static struct guest *connect_peer(struct coordinator *co, struct address peer, int *fd,
 				  unsigned char greeting[GREETING_BYTES]) {
-	const struct address peer = address(last);
 	int fds[2] = {-1, -1};
 	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
 	struct guest *guest = guest_arrive(&co->guests, fds[0], &peer);
 	check(read(fds[1], greeting, GREETING_BYTES) == GREETING_BYTES);
 	*fd = fds[1];
 	return guest;
+}
+
+/** The same from 10.0.0.@last. */
+static struct guest *connect_from(struct coordinator *co, uint8_t last, int *fd,
+				  unsigned char greeting[GREETING_BYTES]) {
+	return connect_peer(co, address(last), fd, greeting);
 }
 
 /** A new guest that has proved itself, and the member at the other end. */
@@ -289,6 +302,35 @@ static void test_places(const struct roll_call *call) {
 	}
 }
 
+/** Whether @guest still has its place: the struct of one that has gone is another's. */
+static bool is_here(const struct guest *guest, struct address peer) {
+	return guest->state == GUEST_UNPROVED && str_eq(address_bytes(&guest->peer), address_bytes(&peer));
+}
+
+/**
+ * A flood takes no place from others: from all addresses of another IPv6 network than the member's, or from one
+ * address of the same network.
+ */
+static void test_network(const struct roll_call *call, bool same) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	unsigned char greeting[GREETING_BYTES];
+	int fd;
+	struct guest *member = connect_peer(co, address_v6(1, 1), &fd, greeting);
+	struct guest *other = connect_from(co, 1, &fd, greeting);
+	for (unsigned i = 0; i < 1000; i++) {
+		connect_peer(co, same ? address_v6(1, 9) : address_v6(2, (uint8_t)i), &fd, greeting);
+		close(fd);
+		check(is_here(member, address_v6(1, 1)) && is_here(other, address(1)));
+	}
+	// When all have gone, none is counted any more.
+	guests_close(&co->guests, &co->guests.unproved, PART_ASIDE);
+	for (unsigned i = 0; i < SENDER_BUCKETS; i++) {
+		check(!co->guests.senders.lists[i]);
+	}
+	check(co->guests.n_unproved == 0);
+}
+
 /** Members and others do not take places from each other. */
 static void test_apart(const struct roll_call *call) {
 	struct roll_end end = {0};
@@ -391,6 +433,8 @@ int main(void) {
 	test_restarts(&call);
 	test_wrong_proof(&call);
 	test_places(&call);
+	test_network(&call, false);
+	test_network(&call, true);
 	test_apart(&call);
 	test_half_a_frame(&call);
 	test_turns(&call);

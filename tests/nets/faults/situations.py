@@ -189,6 +189,8 @@ SITUATIONS = [
               sticky="shm", expects=lambda got: "shm/other" in got.after and not [name for name in got.after if "nccl" in name]),
     Situation("install-foreign", ["install", "to"], files={"to/other": ""}, copies={"to/distinit": 4321}, sticky="to",
               expects=lambda got: got.owners["to/distinit"] == 0),
+    Situation("install-owner", ["install", "to"], files={"to/other": ""}, copies={"to/distinit": 4321},
+              expects=lambda got: got.owners["to/distinit"] == 0),
     Situation("install-locked", ["install", "to"], files={"to/other": ""}, locked="to", once=True,
               expects=lambda got: "to/distinit" in got.after),
     Situation("install-folder", ["install", "to"], files={"to/.distinit.new/of-another": ""}, once=True,
