@@ -30,9 +30,9 @@ static const struct option options[] = {
 	 "a manager by its variables: 'hosts=ACME_NODES node-rank=ACME_INDEX'"},
 	{"node-rank", 0, OPT_NODE_RANK, TAKES_TEXT, CLUSTER, true, "N",
 	 "this node in --hosts, --hostfile or --read, from 0 (default: found by this host's name or "
-	 "address)"},
+	 "address); or of --nnodes"},
 	{"nnodes", 0, OPT_NNODES, TAKES_TEXT, CLUSTER, true, "N",
-	 "the number of nodes, if the manager does not set it"},
+	 "the number of nodes, if the manager does not set it; or with --node-rank and --master-addr"},
 	{"master-addr", 0, OPT_MASTER_ADDR, TAKES_TEXT, CLUSTER, true, "HOST",
 	 "the rendezvous host; MASTER_ADDR in the environment overrides it"},
 	{"master-port", 0, OPT_MASTER_PORT, TAKES_TEXT, CLUSTER, true, "PORT",

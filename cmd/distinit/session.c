@@ -3,6 +3,7 @@
 #include "distinit/session.h"
 
 #include "base/file.h"
+#include "base/num.h"
 #include "base/secret.h"
 #include "cluster/read.h"
 #include "env/carried.h"
@@ -226,8 +227,20 @@ static bool needs_cluster(struct session *s, enum option_id id) {
 	}
 }
 
-/** Warn of the first setting that has no effect, because no cluster is recognised. */
-static void note_unused(struct session *s) {
+/** Whether setting @id, on the command line, says that there are several nodes. */
+static bool asks_for_several(struct session *s, enum option_id id) {
+	const struct input *in = &s->flow.input;
+	uint32_t rank = 0;
+	bool several = id == OPT_NNODES ||
+		       (id == OPT_NODE_RANK && num_read_u32(str_of(in->node_rank.value), &rank) == 0 && rank);
+	return several && s->settings.given[id];
+}
+
+/**
+ * Warn of the first setting that has no effect, because no cluster is recognised. On the command line, one that
+ * says that there are several nodes is refused: each would train alone. Returns 0; -EINVAL.
+ */
+static int check_unused_cluster(struct session *s, struct err *err) {
 	static const enum option_id ids[] = {OPT_SCOPE,	      OPT_NNODES,      OPT_NODE_RANK,
 					     OPT_MASTER_ADDR, OPT_MASTER_PORT, OPT_TF_ROLES};
 	const struct flow *f = &s->flow;
@@ -235,22 +248,25 @@ static void note_unused(struct session *s) {
 	for (size_t i = 0; alone && i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct setting setting = session_setting(s, ids[i]);
 		if (setting.value && needs_cluster(s, ids[i])) {
-			notes_add(&s->notes,
-				  "%s=%s, but no cluster manager is recognised here, so nothing is derived; "
-				  "describe the cluster with --hosts",
-				  setting.from, secret_text(&s->arena, setting.value));
-			return;
+			static const char text[] =
+				"%s=%s, but no cluster manager is recognised here, so nothing is derived; "
+				"describe the cluster with --hosts, or with --nnodes, --node-rank and "
+				"--master-addr";
+			const char *value = secret_text(&s->arena, setting.value);
+			if (asks_for_several(s, ids[i])) {
+				return err_set(err, EINVAL, text, setting.from, value);
+			}
+			notes_add(&s->notes, text, setting.from, value);
+			return 0;
 		}
 	}
+	return 0;
 }
 
 int session_derive(struct session *s, struct err *err) {
 	int r = session_wants(s, err);
 	r = r < 0 ? r : flow_derive(&s->flow, err);
-	if (r == 0) {
-		note_unused(s);
-	}
-	return r;
+	return r < 0 ? r : check_unused_cluster(s, err);
 }
 
 int session_cluster(struct session *s, struct err *err) {

@@ -27,6 +27,43 @@ static uint32_t rank_at(const struct placement *place, uint32_t node, uint32_t l
 	return (uint32_t)rank;
 }
 
+/** What this process is if no launcher started it. */
+static enum scope placed_scope(const struct input *in, const struct cluster *c) {
+	return in->scope.value ? in->scope_told : c->place.scope;
+}
+
+int check_node_rank_needs(const struct input *in, const struct cluster *c, struct err *err) {
+	bool of_node = c && c->source && (c->source->by_hand || placed_scope(in, c) == SCOPE_NODE);
+	if (in->node_rank.value && !of_node) {
+		return err_set(err, EINVAL,
+			       "%s needs --hosts, --hostfile or --read, or --nnodes and --master-addr, which "
+			       "are not given",
+			       in->node_rank.from);
+	}
+	return 0;
+}
+
+int check_told_node_rank(const struct input *in, const struct cluster *c, struct placement *place,
+			 struct err *err) {
+	const struct setting *told = &in->node_rank;
+	uint32_t rank = UNKNOWN;
+	if (!told->value || c->source->by_hand || placed_scope(in, c) != SCOPE_NODE) {
+		return 0;
+	}
+	int r = parse_u32(told->from, told->value, &rank, err);
+	bool copied = c->launcher && c->launcher->copies_env;
+	if (r == 0 && !copied && place->node_rank != UNKNOWN && place->node_rank != rank) {
+		return err_set(err, EINVAL, "%s=%u, but %s says that this is node %u; one of them is wrong",
+			       told->from, rank, c->source->name, place->node_rank);
+	}
+	place->node_rank = rank;
+	place->node_rank_from = told->from;
+	r = r < 0 || place->hosts_from
+		    ? r
+		    : check_below(told->from, rank, place->nnodes_from, place->nnodes, err);
+	return r < 0 || !place->hosts_from ? r : check_index(told->from, rank, place, err);
+}
+
 int check_layers(struct cluster *c, struct err *err) {
 	struct placement *place = &c->place;
 	struct task *task = &c->task;

@@ -2,6 +2,7 @@
 
 #include "flow/flow.h"
 
+#include "cluster/check.h"
 #include "flow/derived.h"
 #include "flow/directives.h"
 #include "flow/frameworks.h"
@@ -89,7 +90,8 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 		return 0;
 	}
 	f->has_cluster = r > 0;
-	return r < 0 ? r : r > 0 || f->input.launcher ? input_check_node_rank(&f->input, err) : 0;
+	bool is_rank = f->has_cluster || f->input.launcher;
+	return r < 0 || !is_rank ? r : check_node_rank_needs(&f->input, r ? &f->cluster : NULL, err);
 }
 
 /** Check the settings of single frameworks, even if nothing is derived. */

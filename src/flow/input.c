@@ -38,14 +38,6 @@ static int check_told_hosts(const struct input *in, struct err *err) {
 	return 0;
 }
 
-int input_check_node_rank(const struct input *in, struct err *err) {
-	if (in->node_rank.value && !in->hosts.value && !in->hostfile.value && !in->read.value) {
-		return err_set(err, EINVAL, "%s needs --hosts, --hostfile or --read, which are not given",
-			       in->node_rank.from);
-	}
-	return 0;
-}
-
 int input_check(struct input *in, struct err *err) {
 	const struct setting *read = &in->read, *nnodes = &in->nnodes;
 	uint32_t number;

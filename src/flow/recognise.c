@@ -166,6 +166,7 @@ static int place_by_source(struct input *in, struct cluster *c, struct err *err)
 	int r = source_place(in, c->source, c->recognised_by, &c->place, err);
 	r = r < 0 ? r : check_placement(in, &c->place, err);
 	r = r < 0 ? r : check_told_nnodes(in, c, &c->place, err);
+	r = r < 0 ? r : check_told_node_rank(in, c, &c->place, err);
 	if (r == 0) {
 		distrust_copies(in, c, &c->place);
 	}

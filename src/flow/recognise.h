@@ -7,8 +7,6 @@
 
 /** Check what the user told of a cluster, if there is one or not; brackets go. Returns 0; -EINVAL. */
 int input_check(struct input *in, struct err *err);
-/** A node's rank is one among hosts that the user gives; a manager tells its own. Returns 0; -EINVAL. */
-int input_check_node_rank(const struct input *in, struct err *err);
 
 /**
  * Find out which cluster we are in, and describe it.

@@ -19,6 +19,20 @@ def told(random, n):
     return Cluster("manual", n, member, hosts=names, nnodes=n, master=names[0])
 
 
+@manager("manual")
+def numbered(random, n):
+    """As torchrun's users write it: no names but the master's."""
+    master = any_names(random, n)[0]
+    spelt = random.choice([lambda name, value: ({}, [f"--{name.replace('_', '-').lower()}={value}"]),
+                           lambda name, value: ({f"DISTINIT_{name}": str(value)}, [])])
+
+    def member(i):
+        told = [spelt("NNODES", n), spelt("NODE_RANK", i), *([spelt("MASTER_ADDR", master)] if n > 1 else [])]
+        return Member({k: v for env, _ in told for k, v in env.items()}, None if i else master, i, [o for _, some in told for o in some])
+
+    return Cluster("manual", n, member, nnodes=n, master=master, about="by numbers")
+
+
 @manager("backendai")
 def session(random, n):
     mains = 1 if n < 4 else random.choice([1, 1, 2])

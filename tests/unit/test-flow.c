@@ -167,8 +167,10 @@ static void check_told(void) {
 		"--hosts and --cluster='slurm' contradict",
 		(struct input){.hosts = option("a,b", "--hosts"), .cluster = option("slurm", "--cluster")});
 	const struct input node_rank = {.node_rank = option("1", "--node-rank")};
-	struct outcome *out = run(&(struct given){.env = PAIR "1", .input = node_rank});
-	check_part(out->err.text, "--node-rank needs", "refused: --node-rank, where a manager tells it");
+	struct outcome *out = run(&(struct given){.env = PAIR "0", .input = node_rank});
+	check_part(out->err.text, "--node-rank=1, but backendai says that this is node 0",
+		   "refused: --node-rank, where a manager tells another");
+	check(run(&(struct given){.env = PAIR "1", .input = node_rank})->r == 0);
 	check(run(&(struct given){.input = node_rank})->r == 0);
 	check_refused("--nnodes=0", (struct input){.nnodes = option("0", "--nnodes")});
 	check_refused("--nnodes='x'", (struct input){.nnodes = option("x", "--nnodes")});
