@@ -35,7 +35,7 @@ struct option {
 	/** A letter, or 0. */
 	char letter;
 	/** Below `n_values`: the index of its value, which spellings share. Other ids go to take(). */
-	uint16_t id; // keeps an entry at 40 bytes: tables are long
+	unsigned id;
 	enum option_takes takes;
 	/** The subcommands that take it, as flags that the program defines. 0 ends the table. */
 	unsigned commands;

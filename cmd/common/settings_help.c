@@ -46,7 +46,7 @@ void options_write_help(struct buf *out, const struct option_table *table, unsig
 	const struct option *group = NULL;
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
 		group = o->takes == TAKES_HEAD ? o : group;
-		bool wanted = !ids.len || memchr(ids.p, o->id, ids.len);
+		bool wanted = !ids.len || memchr(ids.p, (int)o->id, ids.len);
 		if (!(o->commands & command) || !wanted || !o->help || !o->name) {
 			continue;
 		}

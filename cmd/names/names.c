@@ -56,7 +56,7 @@ static size_t put_head(const struct guise *g, enum log_level level, char *line) 
 				line[n++] = *word;
 			}
 		} else if (*p == '#') {
-			n += num_write(line + n, (uint64_t)getpid());
+			n += (size_t)snprintf(line + n, NUM_DIGITS + 1, "%d", getpid());
 		} else {
 			line[n++] = *p;
 		}

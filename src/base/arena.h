@@ -61,7 +61,7 @@ int arena_extend(struct arena *arena, void *at, size_t old, size_t size);
 /** Return a copy of the @len bytes at @text, followed by a NUL. NULL is fine for none. */
 char *arena_text(struct arena *arena, const char *text, size_t len);
 
-/** Return a text formatted as by printf(). For text that people read. */
+/** Return a text formatted as by printf(). */
 char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** The same, with a va_list. */

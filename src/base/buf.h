@@ -25,7 +25,7 @@ void buf_puts(struct buf *buf, const char *text);
 void buf_putc(struct buf *buf, char c);
 void buf_putu(struct buf *buf, uint64_t number);
 
-/** Append formatted text, for people to read: deriving variables needs no formatting. */
+/** Append formatted text. */
 void buf_putf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**

@@ -3,6 +3,8 @@
 #include "base/duration.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 struct unit {
 	struct str name;
@@ -67,14 +69,12 @@ int duration_read(struct str text, uint64_t *out) {
 
 struct duration_text duration_text(uint64_t ms) {
 	struct duration_text out = {""};
-	size_t n = num_write(out.s, ms / 1000);
 	unsigned rest = (unsigned)(ms < 1000 ? ms : ms % 1000 / 100 * 100);
-	if (rest) {
-		out.s[n++] = '.';
-		for (unsigned digit = 100; rest; rest %= digit, digit /= 10) {
-			out.s[n++] = (char)('0' + rest / digit);
-		}
+	size_t n = (size_t)snprintf(out.s, sizeof(out.s), "%" PRIu64 ".%03u", ms / 1000, rest);
+	while (out.s[n - 1] == '0') {
+		n--;
 	}
-	out.s[n] = 's';
+	n -= out.s[n - 1] == '.';
+	memcpy(out.s + n, "s", 2);
 	return out;
 }

@@ -33,14 +33,3 @@ int num_read_u32(struct str text, uint32_t *out) {
 	}
 	return r;
 }
-
-size_t num_write(char *at, uint64_t number) {
-	char digits[NUM_DIGITS];
-	size_t first = sizeof(digits);
-	do {
-		digits[--first] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	memcpy(at, digits + first, sizeof(digits) - first);
-	return sizeof(digits) - first;
-}

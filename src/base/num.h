@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/** The most bytes that num_write() writes. */
+/** The digits of the longest number, UINT64_MAX. */
 #define NUM_DIGITS 20
 
 /**
@@ -20,6 +20,3 @@ int num_read(struct str text, uint64_t max, uint64_t *out);
 
 /** The same for 32 bits, from 0 to UINT32_MAX - 1. UINT32_MAX is left for "unknown". */
 int num_read_u32(struct str text, uint32_t *out);
-
-/** Write @number in decimal at @at, without NUL. Returns the number of digits. */
-size_t num_write(char *at, uint64_t number);

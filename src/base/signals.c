@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 
 /** The first and last realtime signal of programs; distinit's C library may keep others for itself. */
 #define RT_FIRST 34
@@ -94,14 +95,10 @@ struct signal_name signal_name(int signal) {
 			return out;
 		}
 	}
-	size_t at = 0;
-	unsigned rest = (unsigned)signal;
 	if (signal > RT_FIRST) {
-		memcpy(out.s, "RTMIN+", 6);
-		at = 6;
-		rest = (unsigned)(signal - RT_FIRST);
+		snprintf(out.s, sizeof(out.s), "RTMIN+%d", signal - RT_FIRST);
+	} else {
+		snprintf(out.s, sizeof(out.s), "%d", signal);
 	}
-	// At most two digits, since there are 64 signals.
-	num_write(out.s + at, rest % 100);
 	return out;
 }

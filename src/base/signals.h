@@ -19,7 +19,7 @@ int signal_read(struct str text, const char **suggestion);
 
 /** A signal's name without "SIG", or its number. */
 struct signal_name {
-	char s[12];
+	char s[20];
 };
 
 struct signal_name signal_name(int signal);

@@ -80,8 +80,10 @@ static const char *read_range(struct str text, struct range *range) {
 
 /** The digits that @number takes if it is written with at least @width. */
 static size_t digits_in(uint64_t number, size_t width) {
-	char digits[NUM_DIGITS];
-	size_t n = num_write(digits, number);
+	size_t n = 1;
+	for (; number >= 10; number /= 10) {
+		n++;
+	}
 	return n < width ? width : n;
 }
 

@@ -53,8 +53,7 @@ void derive(struct derivation *d, const char *name, struct str value, const char
 }
 
 void derive_number(struct derivation *d, const char *name, uint32_t value, const char *why) {
-	char digits[NUM_DIGITS];
-	derive(d, name, (struct str){digits, num_write(digits, value)}, why);
+	derive(d, name, str_of(arena_format(d->env->arena, "%u", value)), why);
 }
 
 void derive_noted(struct derivation *d, const char *name, uint32_t value, const char *why) {

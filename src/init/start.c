@@ -88,7 +88,7 @@ static bool follow_parent(struct start *s) {
 static int become_workload(struct start *s) {
 	s->status = EXIT_OURS;
 	if (s->listen_pid) {
-		s->listen_pid[num_write(s->listen_pid, (uint64_t)getpid())] = '\0';
+		snprintf(s->listen_pid, NUM_DIGITS + 1, "%d", getpid());
 	}
 	if (!observe(s->in->plan.observer, EVENT_CHILD, 0, 0)) {
 		terminal_enter(&s->in->terminal);

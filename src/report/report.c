@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 /** The version of the format: it changes if a key is removed or gets another meaning. */
@@ -31,24 +32,12 @@ void report_open(struct report *report, struct arena *arena, struct access *acce
 	}
 }
 
-/** The days of @month, 1 to 12, in @year. */
-static unsigned days_of(unsigned year, unsigned month) {
-	static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-	return month == 2 && leap ? 29 : days[month - 1];
-}
-
-// Not gmtime_r(), which brings the C library's time zones: 5 KB.
 void report_put_time(struct json *json, uint64_t ms) {
-	unsigned second = (unsigned)(ms / 1000 % 86400), year = 1970, month = 1;
-	uint64_t day = ms / 1000 / 86400;
-	while (day >= days_of(year, month)) {
-		day -= days_of(year, month);
-		year += month == 12;
-		month = month % 12 + 1;
-	}
-	buf_putf(json_value(json, "time"), "\"%u-%02u-%02uT%02u:%02u:%02u.%03uZ\"", year, month,
-		 (unsigned)day + 1, second / 3600, second / 60 % 60, second % 60, (unsigned)(ms % 1000));
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm utc;
+	gmtime_r(&seconds, &utc);
+	buf_putf(json_value(json, "time"), "\"%d-%02d-%02dT%02d:%02d:%02d.%03uZ\"", utc.tm_year + 1900,
+		 utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(ms % 1000));
 }
 
 void report_reserve(struct report *report, struct arena *arena, const char *program) {

@@ -2,11 +2,11 @@
 
 #include "srun/step.h"
 
-#include "base/num.h"
 #include "base/signals.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,14 +67,10 @@ int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct er
 			"%s: expected up to 64 letters, digits, and any of . _ - /, not beginning with '-'",
 			quote(base).s);
 	}
-	memcpy(out, base.p, base.len);
-	size_t len = base.len;
+	int n = snprintf(out, STEP_NAME_MAX, "%.*s", (int)base.len, base.p);
 	if (csx) {
-		memcpy(out + len, "-csx", 4);
-		len += 4;
-		len += num_write(out + len, csx);
+		snprintf(out + n, (size_t)(STEP_NAME_MAX - n), "-csx%u", csx);
 	}
-	out[len] = '\0';
 	return 0;
 }
 
@@ -158,9 +154,8 @@ void step_send_status(struct step *step, int status) {
 	if (step->status_sent || step->srun.in < 0) {
 		return;
 	}
-	char line[NUM_DIGITS + 1];
-	size_t n = num_write(line, (uint64_t)status);
-	line[n++] = '\n';
+	char line[16];
+	size_t n = (size_t)snprintf(line, sizeof(line), "%d\n", status);
 	step->status_sent = true;
 	// The pipe has room for a line. If the step no longer reads, srun's exit, which is about to
 	// be reaped, says why.

@@ -150,6 +150,14 @@ static void check_buf(struct arena *arena) {
 	check(str_eq(buf_str(&buf), STR("abcd\0e18446744073709551615<-1>")));
 	check(buf_text(&buf)[buf.len] == '\0');
 
+	const uint64_t numbers[] = {0, 9, 10, 1000, 29500, UINT32_MAX};
+	struct buf list = BUF(arena);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		buf_putu(&list, numbers[i]);
+		buf_putc(&list, ' ');
+	}
+	check_text(buf_text(&list), "0 9 10 1000 29500 4294967295 ", "numbers");
+
 	char *at = buf_reserve(&buf, 3);
 	memcpy(at, "xyz", 3);
 	buf.len += 3;

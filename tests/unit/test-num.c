@@ -22,14 +22,6 @@ static void check_u32(const char *text, int want_r, uint32_t want) {
 	checkf(r == want_r && got == (r < 0 ? BEFORE : want), "num_read_u32 '%s': %d, %u", text, r, got);
 }
 
-static void check_write(uint64_t number, const char *want) {
-	// One byte after the longest number: it must not change.
-	char got[NUM_DIGITS + 1];
-	memset(got, '#', sizeof(got));
-	size_t len = num_write(got, number);
-	checkf(len == strlen(want) && memcmp(got, want, len) == 0 && got[len] == '#', "num_write %s", want);
-}
-
 int main(void) {
 	check_read(STR("0"), 0, 0, 0);
 	check_read(STR("1"), 0, -ERANGE, 0);
@@ -67,12 +59,5 @@ int main(void) {
 	check_u32("+1", -EINVAL, 0);
 	check_u32("one", -EINVAL, 0);
 
-	check_write(0, "0");
-	check_write(9, "9");
-	check_write(10, "10");
-	check_write(1000, "1000");
-	check_write(29500, "29500");
-	check_write(UINT32_MAX, "4294967295");
-	check_write(UINT64_MAX, "18446744073709551615");
 	return check_done();
 }
