@@ -10,8 +10,8 @@
 #define WAIT_MS ((uint64_t)5 * 60 * 1000)
 #define LOOK_MS 2000
 
-/** Fill the words into *@out. @node_addr: NULL to look it up. */
-static int fill(struct session *s, const char *node_addr, char ***out, struct err *err) {
+/** Fill the words into *@out. @stand_in: for each address that would be looked up; NULL: look it up. */
+static int fill(struct session *s, const char *stand_in, char ***out, struct err *err) {
 	const char *wait = s->settings.value[OPT_WAIT];
 	struct err ignored;
 	// As --wait says; who only looks does not wait.
@@ -21,7 +21,7 @@ static int fill(struct session *s, const char *node_addr, char ***out, struct er
 	}
 	bool shown = s->command == CMD_EXPLAIN && !settings_on(&s->settings, OPT_SHOW_SECRETS);
 	s->fill = (struct fill){
-		.arena = &s->arena, .flow = &s->flow, .node_addr = node_addr, .wait_ms = ms, .masks = shown};
+		.arena = &s->arena, .flow = &s->flow, .stand_in = stand_in, .wait_ms = ms, .masks = shown};
 	return settings_on(&s->settings, OPT_FILL) ? fill_words(&s->fill, s->settings.arguments, out, err)
 						   : 0;
 }

@@ -23,8 +23,8 @@ struct fill {
 	struct arena *arena;
 	/** After flow_derive(). */
 	const struct flow *flow;
-	/** This node's own address, and the master's, if the caller has it; NULL: look it up when it is needed. */
-	const char *node_addr;
+	/** Stands for each address whose name would be looked up: names may not resolve yet. NULL: look up. */
+	const char *stand_in;
 	/** How long the master's name may take to resolve. */
 	uint64_t wait_ms;
 	/** Put SECRET_MASK for values that look secret, by their name or by where they stand. For `explain`. */

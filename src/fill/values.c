@@ -225,7 +225,7 @@ static bool one_node(const struct search *s) {
 /** This node's own address. */
 static int put_node_addr(struct search *s) {
 	const struct cluster *c = s->cluster;
-	const char **address = &s->fill->node_addr;
+	const char *address = s->fill->stand_in;
 	if (s->alone || one_node(s)) {
 		s->why = SAME_NODE;
 		buf_puts(&s->out, LOOPBACK);
@@ -234,10 +234,10 @@ static int put_node_addr(struct search *s) {
 	if (!c || s->job_script || !c->master_addr.len) {
 		return not_known(s, s->job_script ? JOB_SCRIPT : NO_HOSTS);
 	}
-	if (!*address && !interface_find(s->out.arena, c, address, &s->why)) {
+	if (!address && !interface_find(s->out.arena, c, &address, &s->why)) {
 		return not_known(s, s->why);
 	}
-	buf_puts(&s->out, *address);
+	buf_puts(&s->out, address);
 	return 0;
 }
 
@@ -262,7 +262,7 @@ static int find_master_addr(struct search *s, const char **out) {
 
 /** The address of the master's name: on the master itself, one of its own. */
 static int put_master_ip(struct search *s) {
-	const char *known = s->alone || one_node(s) ? LOOPBACK : s->fill->node_addr;
+	const char *known = s->alone || one_node(s) ? LOOPBACK : s->fill->stand_in;
 	struct wait_for wait = {.host = known, .timeout_ms = s->fill->wait_ms};
 	struct wait_end end = {0};
 	struct watch watch;

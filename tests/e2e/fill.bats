@@ -130,8 +130,9 @@ wrong() {
 		ip addr add 192.0.2.1/24 dev d0
 		for device in lo d0 d1; do ip link set "$device" up; done
 		"$0" --fill --hosts=192.0.2.1,192.0.2.2 --node-rank=0 -- ./show {node-addr}
-		"$0" --fill --hosts=192.0.2.2,192.0.2.1 --node-rank=1 -- ./show {node-addr} {node-addr}' "$DISTINIT"
-	[[ $status -eq 0 && $output == '<192.0.2.1><192.0.2.1><192.0.2.1>' ]]
+		"$0" --fill --hosts=192.0.2.2,192.0.2.1 --node-rank=1 -- ./show {node-addr} {node-addr}
+		"$0" --fill --hosts=192.0.2.2,192.0.2.1 --node-rank=1 -- ./show {node-addr} {master-ip} {node-addr}' "$DISTINIT"
+	[[ $status -eq 0 && $output == '<192.0.2.1><192.0.2.1><192.0.2.1><192.0.2.1><192.0.2.2><192.0.2.1>' ]]
 	wrong "{node-addr} is not known here: 'no.invalid' *" DISTINIT_HOSTS=no.invalid,n1 DISTINIT_NODE_RANK=1 -- '{node-addr}'
 }
 

@@ -97,7 +97,7 @@ static const char *fill_in(const char *text, const char *words) {
 	if (flow_derive(&flow, &err) < 0) {
 		return err.text[0] ? arena_format(&arena, "%s", err.text) : "no reason";
 	}
-	struct fill fill = {.arena = &arena, .flow = &flow, .node_addr = "192.0.2.9"};
+	struct fill fill = {.arena = &arena, .flow = &flow, .stand_in = "192.0.2.9"};
 	char **in = fixture_split(&arena, words, '|');
 	if (fill_words(&fill, in, &out, &err) < 0) {
 		return arena_format(&arena, "%s", err.text);
