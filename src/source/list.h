@@ -57,7 +57,7 @@ SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
 ROW(rbg)
 ROW(kthena) // common words, but all three
-ROW(aibrix)
+SOURCE(aibrix)
 SOURCE(volcano)
 SOURCE(tpu)
 SOURCE(tfjob)

@@ -660,22 +660,6 @@ const struct source source_kthena = {
 };
 
 /*
- * Pods of a PodSet in an AIBrix StormService (podGroupSize). The second of two:
- *
- *     PODSET_NAME=llm-roleset-x-decode-0   POD_GROUP_INDEX=1   POD_GROUP_SIZE=2
- *     STORM_SERVICE_NAME=llm               pod i is llm-roleset-x-decode-0-i.llm
- *
- * Reference: pkg/controller/podset/podset_controller.go of AIBrix; "Multi-Node Inference" in its
- * documentation.
- */
-const struct source source_aibrix = {
-	.name = "aibrix",
-	.about = "AIBrix StormService, the pods of a PodSet",
-	.row = "node-rank#=POD_GROUP_INDEX nnodes#=POD_GROUP_SIZE "
-	       "hosts?={PODSET_NAME}-{i}.{STORM_SERVICE_NAME}",
-};
-
-/*
  * Multi-node tasks of HyperQueue, on the machines of national HPC sites. It starts a task on the
  * first of its nodes, like a job script:
  *

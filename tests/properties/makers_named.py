@@ -120,8 +120,10 @@ def saturn(random, n):
 
 @manager("aibrix")
 def aibrix(random, n):
-    name = f"{pod_name(random)}-roleset-x7-decode-0"
-    hosts = [f"{name}-{i}.llm" for i in range(n)]
+    name = f"{pod_name(random)}-roleset-{'x7' * random.choice([1, 18, 22, 25])}-decode-0"
+    # Shortened to 63 letters: the first one and the last 62.
+    pods = [f"{name}-{i}" for i in range(n)]
+    hosts = [f"{pod if len(pod) <= 63 else pod[0] + pod[-62:]}.llm" for pod in pods]
 
     def member(i):
         return Member({"PODSET_NAME": name, "POD_GROUP_INDEX": str(i), "POD_GROUP_SIZE": str(n),
