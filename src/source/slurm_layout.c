@@ -3,18 +3,27 @@
 /**
  * How Slurm distributes the ranks of a step to its nodes, and so where rank 0 runs:
  *
- *     SLURM_DISTRIBUTION=cyclic    or block (also if absent), plane, arbitrary
- *     SLURM_HOSTFILE=/path         for arbitrary: the host of each rank, one per line
- *     SLURM_GTIDS=1,4              the ranks on this node, in order
+ *     SLURM_DISTRIBUTION=cyclic            or block (also if absent), plane, arbitrary
+ *     SLURM_HOSTFILE=/path                 for arbitrary: the host of each rank, one per line
+ *     SLURM_ARBITRARY_NODELIST=n3,n1,n3    the same, of a job of sbatch or salloc -m arbitrary
+ *     SLURM_GTIDS=1,4                      the ranks on this node, in order
  *
- * Reference: src/common/env.c, doc/man/man1/srun.1 of Slurm; seen in real runs of 22.05.
+ * A step of its own hosts (srun -w) inherits SLURM_ARBITRARY_NODELIST of the job, too.
+ *
+ * Reference: src/common/env.c, src/sbatch/sbatch.c, src/srun/srun_job.c (284c3b95),
+ * doc/man/man1/srun.1 of Slurm; seen in real runs of 22.05.
  */
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/table.h"
+#include "cluster/hostlist.h"
 #include "source/slurm.h"
 
 #include <errno.h>
+
+#define ARBITRARY "SLURM_ARBITRARY_NODELIST"
 
 /** The file has one line per task of the step. */
 #define HOSTFILE_BYTES ((size_t)16 << 20)
@@ -36,22 +45,97 @@ static struct str first_host(struct str text) {
 	return STR("");
 }
 
-/** Set out->master to the host of rank 0 in SLURM_HOSTFILE. */
-static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
+/** Whether rank 0 may run on node @master, as far as this node knows from its own ranks. */
+static bool is_rank_0_on(const struct input *in, const struct placement *out, uint32_t master) {
+	struct str ranks = str_of(env_value(in->env, "SLURM_GTIDS")), first;
+	return !str_cut(&ranks, ',', &first) || out->node_rank >= out->hosts.n ||
+	       str_is(first, "0") == (out->node_rank == master);
+}
+
+/** Find the host of rank 0, which SLURM_HOSTFILE names first. Returns 0; a negative errno, and @cause has a clause. */
+static int read_hostfile(struct input *in, struct placement *out, struct err *cause) {
 	const char *path = env_value(in->env, "SLURM_HOSTFILE");
 	struct str text;
-	struct err cause = {"SLURM_HOSTFILE is not set"};
-	if (out->hosts.n == 1) {
+	if (!path) {
+		return err_set(cause, EINVAL, "SLURM_HOSTFILE is not set");
+	}
+	int r = input_read_file(in, "SLURM_HOSTFILE", path, HOSTFILE_BYTES, &text, cause);
+	if (r < 0) {
+		return r;
+	}
+	struct str host = first_host(text);
+	uint32_t master = hosts_find_loosely(&out->hosts, host);
+	if (master == out->hosts.n) {
+		return err_set(cause, EINVAL,
+			       "SLURM_HOSTFILE=%s begins with %s, which is not a node of the step",
+			       quote_text(path).s, quote(host).s);
+	}
+	if (!is_rank_0_on(in, out, master)) {
+		return err_set(cause, EINVAL,
+			       "SLURM_HOSTFILE=%s begins with %s, but SLURM_GTIDS=%s are the ranks of %s",
+			       quote_text(path).s, quote(host).s,
+			       quote_text(env_value(in->env, "SLURM_GTIDS")).s,
+			       quote(hosts_at(&out->hosts, out->node_rank)).s);
+	}
+	out->master = master;
+	return 0;
+}
+
+/**
+ * Whether @ranks, a host for each rank, has the tasks of each node of @out, and SLURM_GTIDS on this one. If the
+ * list is another step's, a node that has the same ranks in both cannot see it; the others refuse to start.
+ */
+static bool ranks_fit(const struct input *in, const struct hosts *ranks, const struct placement *out) {
+	uint32_t *tasks = arena_array(in->arena, out->hosts.n, sizeof(*tasks));
+	struct buf here = BUF(in->arena);
+	struct table nodes;
+	memset(tasks, 0, out->hosts.n * sizeof(*tasks));
+	table_init(&nodes, in->arena, out->hosts.n);
+	for (uint32_t i = 0; i < out->hosts.n; i++) {
+		*table_put(&nodes, hosts_at(&out->hosts, i)) = i;
+	}
+	for (uint32_t i = 0; i < ranks->n; i++) {
+		const uint32_t *node = table_find(&nodes, hosts_at(ranks, i));
+		if (!node) {
+			return false;
+		}
+		tasks[*node]++;
+		if (*node == out->node_rank) {
+			buf_puts(&here, here.len ? "," : "");
+			buf_putu(&here, i);
+		}
+	}
+	return out->tasks_per_node &&
+	       memcmp(tasks, out->tasks_per_node, out->hosts.n * sizeof(*tasks)) == 0 &&
+	       str_is(buf_str(&here), env_value(in->env, "SLURM_GTIDS"));
+}
+
+/** The same, from SLURM_ARBITRARY_NODELIST, if that is the list of this step. @cause goes on. */
+static int read_arbitrary_list(const struct input *in, struct placement *out, struct err *cause) {
+	const char *list = env_value(in->env, ARBITRARY);
+	struct hosts ranks;
+	struct err wrong = {""};
+	if (!list) {
+		return -ENOENT;
+	}
+	if (hostlist_expand(in->arena, ARBITRARY, str_of(list), &ranks, &wrong) == 0 && ranks.n &&
+	    ranks_fit(in, &ranks, out)) {
+		out->master = hosts_find(&out->hosts, hosts_at(&ranks, 0));
 		return 0;
 	}
-	if (path && input_read_file(in, "SLURM_HOSTFILE", path, HOSTFILE_BYTES, &text, &cause) == 0) {
-		struct str host = first_host(text);
-		out->master = hosts_find_loosely(&out->hosts, host);
-		if (out->master < out->hosts.n) {
-			return 0;
-		}
-		err_set(&cause, EINVAL, "SLURM_HOSTFILE=%s begins with %s, which is not a node of the step",
-			quote_text(path).s, quote(host).s);
+	const char *first = arena_text(in->arena, cause->text, strlen(cause->text));
+	return err_set(cause, EINVAL, "%s, and %s%s", first,
+		       wrong.text[0] ? wrong.text
+				     : arena_format(in->arena, ARBITRARY "=%s", quote_text(list).s),
+		       wrong.text[0] ? "" : " does not fit SLURM_STEP_TASKS_PER_NODE and SLURM_GTIDS");
+}
+
+/** Set out->master to the node of rank 0 of an arbitrary distribution. */
+static int read_arbitrary(struct input *in, struct placement *out, struct err *err) {
+	struct err cause;
+	if (out->hosts.n == 1 || read_hostfile(in, out, &cause) == 0 ||
+	    read_arbitrary_list(in, out, &cause) == 0) {
+		return 0;
 	}
 	// With two nodes, each can see where rank 0 runs: SLURM_GTIDS lists the ranks on this node,
 	// in order.
@@ -65,8 +149,9 @@ static int read_arbitrary(struct input *in, struct placement *out, struct err *e
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE says where rank 0 runs, but %s; "
-		       "make it readable here, or set MASTER_ADDR or --master-addr",
+		       "SLURM_DISTRIBUTION=arbitrary: only SLURM_HOSTFILE or " ARBITRARY
+		       " says where rank 0 runs, but %s; make the file readable here, or set MASTER_ADDR or "
+		       "--master-addr",
 		       cause.text);
 }
 

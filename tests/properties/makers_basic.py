@@ -95,7 +95,10 @@ def arbitrary_step(random, n):
     order = [name for name, count in zip(names, counts) for _ in range(count)]
     random.shuffle(order)
     common = step_variables(random, names, listed, counts)
-    common |= {"SLURM_DISTRIBUTION": "arbitrary", "SLURM_HOSTFILE": "/hosts"}
+    # srun reads a file; a job of sbatch -m arbitrary has a list.
+    file = random.random() < 0.5
+    how = {"SLURM_HOSTFILE": "/hosts"} if file else {"SLURM_ARBITRARY_NODELIST": ",".join(order)}
+    common |= {"SLURM_DISTRIBUTION": "arbitrary", **how}
     seen, locals_ = {}, []
     for name in order:
         locals_.append(seen.get(name, 0))
@@ -105,7 +108,8 @@ def arbitrary_step(random, n):
         node = names.index(order[i])
         return Member(common | {
             "SLURM_PROCID": str(i), "SLURM_NODEID": str(node), "SLURM_LOCALID": str(locals_[i]),
-        }, order[i], i, files={"/hosts": "\n".join(order) + "\n"})
+            "SLURM_GTIDS": ",".join(str(rank) for rank, name in enumerate(order) if name == order[i]),
+        }, order[i], i, files={"/hosts": "\n".join(order) + "\n"} if file else {})
 
     return Cluster("slurm", len(order), member, "task", "slurm", names, n, order[0], about="arbitrary")
 

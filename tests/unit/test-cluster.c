@@ -391,8 +391,7 @@ static void check_arbitrary(void) {
 	CASE("arbitrary: an address is told", "slurm+slurm task n1*2,n2*2 node 1 rank 3/4 local 1/2 x:20219",
 	     .env = STEP TASK "SLURM_DISTRIBUTION=arbitrary", .master_addr = "x");
 	struct given given = {.env = STEP TASK "SLURM_DISTRIBUTION=arbitrary"};
-	check_part(describe(run(&given)),
-		   "only SLURM_HOSTFILE says where rank 0 runs, but SLURM_HOSTFILE is not set",
+	check_part(describe(run(&given)), "says where rank 0 runs, but SLURM_HOSTFILE is not set",
 		   "arbitrary: nobody knows");
 	given.env = STEP TASK "SLURM_DISTRIBUTION=arbitrary SLURM_HOSTFILE=/nonexistent/file";
 	check_part(describe(run(&given)), "cannot be read: No such file or directory",
