@@ -127,18 +127,24 @@ const struct launcher launcher_mvapich2 = {
  *     PMIX_HOSTNAME=n2                this process's host
  *
  * Only the PMIx server tells the number of ranks. In a Slurm job, the SLURM_* of each rank describe
- * the daemon that started it. Flux and others also set PMIX_RANK and PMIX_NAMESPACE, but not
- * PRTE_LAUNCHED; a Slurm step has no other namespace than Slurm's.
+ * the daemon that started it. Others also set PMIX_RANK and PMIX_NAMESPACE, but not PRTE_LAUNCHED:
+ * Slurm ("slurm.pmix.20.0"), CraneSched ("crane.pmix.12.1"), Flux (its job id), also in a Slurm step.
  *
- * Reference: seen in real runs of PRRTE 3.0.8; src/mca/schizo/prte/schizo_prte.c of PRRTE.
+ * Reference: seen in real runs of PRRTE 3.0.8; src/mca/schizo/prte/schizo_prte.c of PRRTE;
+ * src/shell/plugins/main.c of flux-pmix (0a242303).
  */
+static bool prrte_detect(const struct input *in) {
+	return env_value(in->env, "PRTE_LAUNCHED") || !env_value(in->env, "FLUX_JOB_ID");
+}
+
 const struct launcher launcher_prrte = {
 	.name = "prrte",
 	.about = "PRRTE (prterun), which does not provide the number of ranks",
 	.rank = "PMIX_RANK",
 	.host = {"PMIX_HOSTNAME"},
 	.row = "with=PRTE_LAUNCHED|PMIX_NAMESPACE with=PRTE_LAUNCHED|SLURM_STEP_ID "
-	       "without=PMIX_NAMESPACE:slurm.* without=OMPI_COMM_WORLD_RANK",
+	       "without=PMIX_NAMESPACE:slurm.*|crane.* without=OMPI_COMM_WORLD_RANK",
+	.detect = prrte_detect,
 };
 
 /*
@@ -148,11 +154,23 @@ const struct launcher launcher_prrte = {
  *     PMI_SIZE=8      PALS_LOCAL_SIZE=4     PALS_APID=3d3a5b3e-...
  *
  * Slurm's plugin mpi/cray_shasta sets the same variables for its own tasks, with
- * PALS_APID=JOB.STEP: there, srun is the launcher.
+ * PALS_APID=JOB.STEP: there, srun is the launcher. Flux's plugin pmi-cray-pals sets PALS_RANKID,
+ * PALS_NODEID and PALS_APID, but no PALS_LOCAL_*: there, Flux is. If PALS started Flux's brokers,
+ * its variables describe these, but PMI_RANK and PMI_SIZE are of Flux.
  *
- * Reference: issues 79 of flux-coral2 and 3825 of flux-core;
- * src/plugins/mpi/cray_shasta/mpi_cray_shasta.c of Slurm.
+ * Reference: issues 79 of flux-coral2 and 3825 of flux-core; src/shell/plugins/cray_pals.c of
+ * flux-coral2 (044eb868); src/plugins/mpi/cray_shasta/mpi_cray_shasta.c of Slurm.
  */
+static bool pals_detect(const struct input *in) {
+	struct str rank = str_of(env_value(in->env, "FLUX_TASK_RANK"));
+	bool plugin = !env_value(in->env, "PALS_LOCAL_RANKID") &&
+		      str_eq(rank, str_of(env_value(in->env, "PALS_RANKID")));
+	bool brokers =
+		str_eq(rank, str_of(env_value(in->env, "PMI_RANK"))) &&
+		str_eq(str_of(env_value(in->env, "FLUX_JOB_SIZE")), str_of(env_value(in->env, "PMI_SIZE")));
+	return !rank.len || (!plugin && !brokers);
+}
+
 const struct launcher launcher_pals = {
 	.name = "pals",
 	.about = "PALS (mpiexec of HPE Cray)",
@@ -162,6 +180,7 @@ const struct launcher launcher_pals = {
 	.local_size = "PALS_LOCAL_SIZE",
 	.node = "PALS_NODEID",
 	.row = "without=PALS_APID:{SLURM_JOB_ID}.{SLURM_STEP_ID}",
+	.detect = pals_detect,
 };
 
 /*
