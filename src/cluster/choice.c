@@ -2,7 +2,7 @@
 
 #include "cluster/choice.h"
 
-#include "cluster/launcher.h"
+#include "cluster/source.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -19,15 +19,6 @@ static bool read_ipv4(struct str host, unsigned char address[4]) {
 	}
 	memcpy(text, host.p, host.len);
 	return inet_pton(AF_INET, text, address) == 1;
-}
-
-static bool is_loopback(struct str host) {
-	static const char name[] = "localhost";
-	unsigned char address[4];
-	size_t len = sizeof(name) - 1;
-	bool named = host.len >= len && strncasecmp(host.p, name, len) == 0;
-	return (named && (host.len == len || host.p[len] == '.')) || str_is(host, "::1") ||
-	       (read_ipv4(host, address) && address[0] == 127);
 }
 
 /** Cut the next byte off *@name, in lower case; a whole number is '0', the end is '\0'. */
@@ -86,14 +77,32 @@ static bool has_several_nodes(const struct cluster *c) {
 	return c->nnodes != UNKNOWN ? c->nnodes > 1 : c->launcher && c->task.local_size != UNKNOWN;
 }
 
+/**
+ * Whether @host, which means each node itself, is right on this node: all hosts are of one machine (a test), or
+ * a manager names rank 0 so in rank 0 alone, as Kubeflow's operators of 2020 do.
+ */
+static bool is_right_here(const struct cluster *c, struct str host) {
+	const struct hosts *hosts = &c->place.hosts;
+	uint32_t i = 0;
+	while (i < hosts->n && host_is_itself(hosts_at(hosts, i))) {
+		i++;
+	}
+	bool by_manager = c->source && !c->source->by_hand && !c->source->nodes_only;
+	bool own = by_manager && str_eq(host, c->place.master_addr) && c->place.node_rank == c->place.master;
+	return (hosts->n && i == hosts->n) || own;
+}
+
 const char *choice_doubt(struct arena *arena, const struct cluster *c, struct str host) {
 	bool listed = hosts_find_loosely(&c->place.hosts, host) < c->place.hosts.n;
 	bool by_manager = str_eq(host, c->place.master_addr);
-	if (listed || by_manager || !has_several_nodes(c)) {
+	if (!has_several_nodes(c)) {
 		return NULL;
 	}
-	if (is_loopback(host)) {
+	if (host_is_itself(host) && !is_right_here(c, host)) {
 		return "leads each node to itself";
+	}
+	if (listed || by_manager) {
+		return NULL;
 	}
 	return is_sibling(&c->place.hosts, host)
 		       ? arena_format(arena, "is named like the hosts of %s, but is none of them",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** A rendezvous host that the user chose: is it likely to be wrong? */
+/** A rendezvous host: is it likely to be wrong? */
 
 #include "cluster/cluster.h"
 
 /**
- * Why @host, which the user chose, is likely to be wrong in the cluster @c of several nodes: a clause
+ * Why @host, the master, is likely to be wrong in the cluster @c of several nodes: a clause
  * that follows its name, in the arena; or NULL. Nothing is looked up, so a host may have names of
- * which nothing can be said: only a loopback name, and a name like those of the hosts, are judged.
+ * which nothing can be said: only what means each node itself, and a name like those of the hosts, are judged.
  */
 const char *choice_doubt(struct arena *arena, const struct cluster *c, struct str host);

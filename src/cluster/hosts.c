@@ -197,3 +197,54 @@ int host_read(struct arena *arena, const char *from, const char *value, const ch
 	*out = arena_text(arena, bare.p, bare.len);
 	return 0;
 }
+
+bool address_is_itself(struct str bytes) {
+	const unsigned char *p = (const unsigned char *)bytes.p;
+	size_t zeros = 0;
+	while (zeros < bytes.len && !p[zeros]) {
+		zeros++;
+	}
+	if (bytes.len == sizeof(struct in_addr)) {
+		return p[0] == IN_LOOPBACKNET || zeros == bytes.len;
+	}
+	// ::ffff:127.0.0.1 is an IPv4 address.
+	if (zeros == 10 && p[10] == 0xff && p[11] == 0xff) {
+		return address_is_itself(str_from(bytes, 12));
+	}
+	return zeros == bytes.len || (zeros == bytes.len - 1 && p[zeros] == 1);
+}
+
+/** Whether @name is one of those that /etc/hosts gives the loopback, or ends with .localhost (RFC 6761). */
+static bool is_localhost(struct str name) {
+	static const char *const labels[] = {"localhost",     "localhost4",   "localhost6",
+					     "ip6-localhost", "ip6-loopback", "ipv6-localhost",
+					     "ipv6-loopback"};
+	const struct str tail = STR(".localhost");
+	name.len -= name.len && name.p[name.len - 1] == '.';
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		if (host_same_label(name, str_of(labels[i]))) {
+			return true;
+		}
+	}
+	return name.len > tail.len && strncasecmp(name.p + name.len - tail.len, tail.p, tail.len) == 0;
+}
+
+bool host_is_itself(struct str host) {
+	char text[INET6_ADDRSTRLEN];
+	struct in_addr v4;
+	struct in6_addr v6;
+	struct str address = {host.p, str_find(host, '%')}; // fe80::1%eth0
+	if (address.len >= sizeof(text)) {
+		return is_localhost(host);
+	}
+	memcpy(text, address.p, address.len);
+	text[address.len] = '\0';
+	if (inet_pton(AF_INET6, text, &v6) == 1) {
+		return address_is_itself((struct str){(const char *)&v6, sizeof(v6)});
+	}
+	// As resolvers read it: 127.1, 0x7f000001.
+	if (address.len && inet_aton(text, &v4)) {
+		return address_is_itself((struct str){(const char *)&v4, sizeof(v4)});
+	}
+	return is_localhost(host);
+}

@@ -51,6 +51,14 @@ struct str host_label(struct str name);
 /** Whether @a and @b have the same one, ignoring case. */
 bool host_same_label(struct str a, struct str b);
 
+/**
+ * Whether @host, a name or a bare address in any spelling, means each node itself: localhost and its kin, the
+ * loopback, 0.0.0.0 and ::. Nothing is looked up. address_is_itself() judges the bytes of an address in the order of
+ * the network: 4 or 16.
+ */
+bool host_is_itself(struct str host);
+bool address_is_itself(struct str bytes);
+
 /** Whether the bytes and the length of @name are those of a name or an address. */
 bool host_name_is_fine(struct str name);
 

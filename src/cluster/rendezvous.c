@@ -59,12 +59,12 @@ static struct str host_of_rank_0(const struct cluster *c) {
 	return c->place.hosts.n ? hosts_at(&c->place.hosts, c->place.master) : STR("");
 }
 
-/** Warn if the host @addr, which @from tells, is likely to be wrong. */
+/** Warn if the master @addr, which @from gives, is likely to be wrong. */
 static void judge_choice(const struct input *in, const struct cluster *c, const char *from,
 			 const char *addr) {
 	const char *doubt = choice_doubt(in->arena, c, str_of(addr));
 	struct str right = host_of_rank_0(c);
-	if (doubt && right.len) {
+	if (doubt && right.len && !host_is_itself(right)) {
 		notes_add(in->notes, "%s=%s %s; without it, the master is %s", from, quote_text(addr).s,
 			  doubt, quote(right).s);
 	} else if (doubt) {
@@ -121,6 +121,11 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 			  "--master-addr or --hosts",
 			  c->launcher ? c->launcher->name : c->source->name,
 			  c->launcher ? "the ranks" : "the cluster");
+		return;
+	}
+	if (host_is_itself(c->master_addr)) {
+		judge_choice(in, c, named ? c->place.master_addr_from : c->place.hosts_from,
+			     arena_text(in->arena, c->master_addr.p, c->master_addr.len));
 	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
 		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
 		// Only rank 0 can detect this; the other ranks use the list.

@@ -3,6 +3,7 @@
 #include "net/wait.h"
 
 #include "base/clock.h"
+#include "cluster/hosts.h"
 #include "net/backoff.h"
 #include "net/connect.h"
 
@@ -26,14 +27,9 @@ static uint64_t find_seed(uint64_t now) {
 	return seed;
 }
 
-static bool is_loopback(const struct address *address) {
-	return address->any.sa_family == AF_INET ? ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
-						 : IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
-}
-
 static bool all_loopback(const struct addresses *addresses) {
 	uint32_t i = 0;
-	while (i < addresses->n && is_loopback(&addresses->at[i])) {
+	while (i < addresses->n && address_is_itself(address_bytes(&addresses->at[i]))) {
 		i++;
 	}
 	return i == addresses->n;

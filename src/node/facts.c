@@ -65,7 +65,7 @@ static const char *hosts_text(struct facts_reading *r, const struct hosts *hosts
 /** The master's short name, as nodes may know the long one; or its address. NULL: the loopback. */
 static const char *master_text(struct facts_reading *r) {
 	const char *master = r->from->master;
-	if (!master || strcmp(master, "localhost") == 0 || strncmp(master, "127.", 4) == 0) {
+	if (!master || host_is_itself(str_of(master))) {
 		return NULL;
 	}
 	bool address = master[strspn(master, "0123456789.")] == '\0';

@@ -246,6 +246,49 @@ static void check_judgements(void) {
 	       wrong);
 }
 
+static void check_itself(void) {
+	static const char *const itself[] = {
+		"localhost",
+		"LOCALHOST",
+		"localhost.",
+		"localhost.localdomain",
+		"a.localhost",
+		"a.Localhost.",
+		"localhost4",
+		"localhost6",
+		"localhost4.localdomain4",
+		"ip6-localhost",
+		"ip6-loopback",
+		"127.0.0.1",
+		"127.0.1.1",
+		"127.1",
+		"0.0.0.0",
+		"0",
+		"0x7f000001",
+		"::1",
+		"::",
+		"0:0:0:0:0:0:0:1",
+		"::ffff:127.0.0.1",
+		"::FFFF:7f00:1",
+		"::ffff:0.0.0.0",
+		"::1%lo",
+	};
+	static const char *const others[] = {
+		"n1",	       "localhosts", "localhos", "my-localhost",       "128.0.0.1", "1.0.0.127",
+		"10.0.0.1",    "::2",	     "::1:1",	 "::ffff:10.0.0.1",    "fe80::1",   "fd00::1",
+		"127.example", "127",	     "0.0.0.1",	 "::ffff:1:127.0.0.1", "",
+	};
+	for (size_t i = 0; i < sizeof(itself) / sizeof(itself[0]); i++) {
+		checkf(host_is_itself(str_of(itself[i])), "'%s' is each node itself", itself[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		checkf(!host_is_itself(str_of(others[i])), "'%s' is another node", others[i]);
+	}
+	// The text goes on behind the name.
+	checkf(host_is_itself((struct str){"127.0.0.1x", 9}) && !host_is_itself((struct str){"127.0.0.1", 3}),
+	       "a slice of a text");
+}
+
 int main(void) {
 	arena = fixture_arena();
 
@@ -332,6 +375,7 @@ int main(void) {
 	check_splits("a,\xac\x2d\x2b", ','); // the neighbours of the comma, and itself with the upper bit
 	arena_done(&arena);
 	check_judgements();
+	check_itself();
 	arena_done(&arena);
 	return check_done();
 }
