@@ -12,8 +12,11 @@ failure. A build without tests in its log has failed. --strict: skips in that su
 A single test may take 5 s, but for those in tests/slow.txt. One that took longer beside the others is named. With
 --times it runs again, alone, and has failed if it then takes longer.
 
-For a program that failed and ran again (meson test --logbase=again), the second run counts; programs
-that passed only then are named. --failed: print only the names of the programs that failed.
+A program that failed has run again, alone, up to twice (meson test --logbase=again-1, again-2): the last run counts. What
+passed only then is named as a defect, with its file: a test has to hold on a machine with other work. --failed: print only the
+names of the programs whose last run failed.
+
+At the end it says how long each suite ran, and which programs longest.
 """
 
 import argparse
@@ -125,6 +128,27 @@ def read_times(runs, tally, alone):
         tally.failed.append((test, "tests/slow.txt names it, and there is no such test"))
 
 
+def read_again(build):
+    """The runs after the first one, in their order, by program."""
+    again = {}
+    for number in (1, 2):
+        log = build / "meson-logs" / f"again-{number}.json"
+        for run in read_log(log) if log.exists() else []:
+            again.setdefault(run["name"], []).append(run)
+    return again
+
+
+def file_of(run):
+    """Where the tests of a program are, to be read by people."""
+    name = run["name"].partition(" / ")[2]
+    if "unit" in times.suites_of(run):
+        return f"tests/unit/test-{name}.c"
+    if "replay" in times.suites_of(run):
+        return f"tests/fuzz/fuzz-{name}.c"
+    files = [word for word in run["command"] if "/tests/" in word and "/build" not in word]
+    return "tests/" + files[-1].rpartition("/tests/")[2] if files else name
+
+
 def read_build(build, tally, strict_suites, alone):
     log = build / "meson-logs" / "testlog.json"
     try:
@@ -138,20 +162,18 @@ def read_build(build, tally, strict_suites, alone):
     if not runs:
         tally.failed.append((build.name, f"the test log is empty: {log}"))
         return
-    again = {}
-    if (log.parent / "again.json").exists():
-        again = {run["name"]: run for run in read_log(log.parent / "again.json")}
+    again = read_again(build)
     for run in runs:
         if run["result"] in PASSED or run["name"] not in again:
             count_program(run, build, tally, strict_suites)
             continue
-        program = f"{build.name}: " + run["name"].partition(":")[2]
         first = Tally()
         count_program(run, build, first, strict_suites)
         failures = len(tally.failed)
-        count_program(again[run["name"]], build, tally, strict_suites)
+        count_program(again[run["name"]][-1], build, tally, strict_suites)
         if len(tally.failed) == failures:
-            tally.again += [f"{name}: {reason}".rstrip(": ") for name, reason in first.failed] or [program]
+            how = "run again, alone" if len(again[run["name"]]) == 1 else "run a third time, alone"
+            tally.again += [(file_of(run), f"{name}: {reason}".rstrip(": "), how) for name, reason in first.failed]
     read_times(runs, tally, alone)
 
 
@@ -168,9 +190,28 @@ def sizes_of(build):
 
 def print_failed(build):
     """The names of the programs that failed, for "meson test"."""
-    runs = read_log(build / "meson-logs" / "testlog.json")
-    for name in sorted({run["name"].partition(" / ")[2] for run in runs if run["result"] not in PASSED}):
+    last = {run["name"]: run for run in read_log(build / "meson-logs" / "testlog.json")}
+    last.update({name: runs[-1] for name, runs in read_again(build).items()})
+    for name in sorted({name.partition(" / ")[2] for name, run in last.items() if run["result"] not in PASSED}):
         print(name)
+
+
+def print_times(builds):
+    """Where the time goes: many programs run at once, so these are no seconds of a clock on the wall."""
+    suites = {}
+    programs = []
+    for build in builds:
+        try:
+            runs = read_log(build / "meson-logs" / "testlog.json")
+        except (OSError, json.JSONDecodeError):
+            continue
+        for run in runs:
+            suite = f"{build.name} {times.suites_of(run)[0]}"
+            suites[suite] = suites.get(suite, 0) + run.get("duration", 0)
+            programs.append((run.get("duration", 0), f"{suite}/{run['name'].partition(' / ')[2]}"))
+    if programs:
+        print("time of all processes:", ", ".join(f"{name} {seconds:.0f} s" for name, seconds in sorted(suites.items(), key=lambda one: -one[1])))
+        print("longest:", ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(programs, reverse=True)[:8]))
 
 
 def main():
@@ -191,13 +232,14 @@ def main():
 
     for name, reason in tally.skipped:
         print(f"skipped: {name}: {reason}")
-    for name in tally.again:
-        print(f"passed only when run again, alone: {name}")
+    for file, name, how in tally.again:
+        print(f"DEFECT, to mend in {file}: passed only when {how}: {name}")
     for name, reason in tally.failed:
         print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
     for build in options.builds:
         if sizes := sizes_of(build):
             print(f"bytes of the programs in {build.name}: {sizes}")
+    print_times(options.builds)
     print(f"{lines_of_c():,} lines of C in src and cmd")
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0

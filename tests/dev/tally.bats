@@ -102,6 +102,63 @@ print(json.dumps({"name": f"distinit:{sys.argv[1]} / {sys.argv[2]}", "result": "
 	[[ $status -eq 1 && $output == *"FAILED: rollcall/together: together: a node without power is noticed within 25 s: tests/slow.txt names it, and there is no such test"* ]]
 }
 
+# runs_tests: a project with Meson, whose tests are those of tests.txt: a name, and in which run it passes. By ./dev's own function,
+# and its tally. runs has a line for each run.
+runs_tests() {
+	ln -sfn "$BATS_TEST_DIRNAME/../../tools" tools
+	cat >flaky <<-'END'
+		#!/bin/sh
+		echo "$1" >>"$PWD/runs"
+		echo 1..1
+		[ "$(grep -cx "$1" "$PWD/runs")" -ge "$2" ] && echo "ok 1 comes" && exit
+		echo "not ok 1 comes"
+		exit 1
+	END
+	chmod +x flaky
+	{
+		# Meson names suites if there are several.
+		printf '%s\n' "project('distinit')" "test('other', find_program('flaky'), args: ['other', '1'], protocol: 'tap', suite: 'e2e', workdir: '$PWD')"
+		sed "s|\\(.*\\) \\(.*\\)|test('\\1', find_program('flaky'), args: ['\\1', '\\2'], protocol: 'tap', suite: 'unit', workdir: '$PWD')|" tests.txt
+	} >meson.build
+	rm -rf runs one build-deps
+	mkdir -p build-deps/logs
+	meson setup one >/dev/null
+	run bash -euc 'for name in common build test; do source "tools/$name.bash"; done; run_tests one; python3 tools/tally.py one'
+	printf '%s\n' "$output"
+}
+
+@test "tally: what failed runs again, alone, up to twice, and is a defect if it passes then" {
+	command -v meson >/dev/null || skip "meson is not installed (./dev build)"
+	printf '%s\n' 'first 1' 'second 2' 'third 3' 'never 9' >tests.txt
+	runs_tests
+	[[ $status -eq 1 && ${lines[-1]} == "4 passed, 1 failed, 0 skipped" ]]
+	[ "$(grep -v other runs | sort | uniq -c | awk '{ print $2 $1 }' | paste -s -d ' ')" = 'first1 never3 second2 third3' ]
+	[[ $output == *'DEFECT, to mend in tests/unit/test-second.c: passed only when run again, alone: one: unit / second: comes'* ]]
+	[[ $output == *'DEFECT, to mend in tests/unit/test-third.c: passed only when run a third time, alone: one: unit / third: comes'* ]]
+	[[ $output == *'FAILED: one: unit / never: comes'* && $(grep -c '^DEFECT.*never' <<<"$output") -eq 0 ]]
+	# Twelve may have met a busy machine; thirteen that fail are no accident.
+	seq -f 'n%.0f 2' 12 >tests.txt
+	runs_tests
+	[[ $status -eq 0 && $(grep -c ^DEFECT <<<"$output") -eq 12 ]]
+	echo 'n13 2' >>tests.txt
+	runs_tests
+	[[ $status -eq 1 && $(wc -l <runs) -eq 14 && ${lines[-1]} == "1 passed, 13 failed, 0 skipped" ]]
+}
+
+@test "tally: the file of a bats program is its own; the times of suites and programs are told" {
+	log one $'1..1\nok 1 a'
+	python3 -c 'import json
+one = {"name": "distinit:e2e / x", "command": ["/t/tests/programs/run-bats", "/t/tests/e2e/x.bats"], "duration": 12}
+for name, result, text in ("testlog", "ERROR", "not ok 1 a"), ("again-1", "OK", "ok 1 a"):
+    open(f"two/meson-logs/{name}.json", "w").write(json.dumps({**one, "result": result, "returncode": result != "OK", "stdout": "1..1\n" + text}) + "\n")'
+	run python3 "$TALLY" one two
+	printf '%s\n' "$output"
+	[[ $status -eq 0 && $output == *"DEFECT, to mend in tests/e2e/x.bats: passed only when run again, alone: two: e2e / x: a"* ]]
+	[[ $output == *"time of all processes: two e2e 12 s, one unit 0 s"*"longest: two e2e/x 12 s"* ]]
+	run python3 "$TALLY" --failed two
+	[[ $status -eq 0 && -z $output ]]
+}
+
 @test "tally: it says how many lines of C there are" {
 	log one $'1..1\nok 1 a'
 	run python3 "$TALLY" one

@@ -12,6 +12,11 @@ load helpers
 
 : "${DISTRUN:=$(dirname "$DISTINIT")/distrun}"
 
+# quoted WORD: as a shell takes it. The tree's path may have blanks.
+quoted() {
+	python3 -c 'import shlex, sys; print(shlex.quote(sys.argv[1]))' "$1"
+}
+
 setup() {
 	BIN=$BATS_TEST_TMPDIR/bin
 	SITE=$BATS_TEST_TMPDIR/site.conf
@@ -454,10 +459,10 @@ laid() {
 	mkdir -p "$BATS_TEST_TMPDIR/dir/mnt/0"
 	rm "$BIN/singularity"
 	csrun cpu -- --dry-run --alloc-node=0 true
-	[[ $output == "$HERE/distinit carry apptainer exec "* ]]
+	[[ $output == "$(quoted "$HERE/distinit") carry apptainer exec "* ]]
 	rm "$BIN/apptainer"
 	csrun cpu -- --dry-run --alloc-node=0 --image="$BATS_TEST_TMPDIR/dir" true
-	[[ $output == "$HERE/distinit carry ch-run "*'# runtime=charliecloud '*'the first in PATH that can run this image'* ]]
+	[[ $output == "$(quoted "$HERE/distinit") carry ch-run "*'# runtime=charliecloud '*'the first in PATH that can run this image'* ]]
 	csrun cpu PATH="$BIN" -- --alloc-node=0 --runtime=singularity --image="$IMAGE" true
 	[[ $status -eq 127 && $stderr == *singularity* ]]
 	rm "$BIN"/{ch-run,podman}
@@ -535,7 +540,7 @@ laid() {
 @test "csrun: --logging=True and -v say what runs" {
 	for option in -v --logging=True --logging=true; do
 		cpu "$option" true
-		[[ $status -eq 0 && $stderr == "csrun_cpu: info: running: srun --nodes=1 --exclusive $HERE/distinit carry singularity exec "*" true" ]]
+		[[ $status -eq 0 && $stderr == "csrun_cpu: info: running: srun --nodes=1 --exclusive $(quoted "$HERE/distinit") carry singularity exec "*" true" ]]
 	done
 	cpu --logging False true
 	[[ $status -eq 0 && -z $stderr ]]

@@ -172,15 +172,15 @@ null() {
 	ln -s fifo link
 	local path
 	for path in fifo link; do
-		timeout 5 cat fifo >got 3>&- &
-		invoke env -i timeout 5 "${DISTINIT}" env --set A=1 -o "$path"
+		timeout 100 cat fifo >got 3>&- &
+		invoke env -i timeout 100 "${DISTINIT}" env --set A=1 -o "$path"
 		succeeds_with ''
 		wait $!
 		[[ -p fifo && -L link && $(cat got) == "A='1'" ]]
 	done
 	# With stdin closed, it is opened as descriptor 0.
-	timeout 5 cat fifo >got 3>&- &
-	env -i timeout 5 "${DISTINIT}" env --set B=1 -o fifo <&-
+	timeout 100 cat fifo >got 3>&- &
+	env -i timeout 100 "${DISTINIT}" env --set B=1 -o fifo <&-
 	wait $!
 	[[ $(cat got) == "B='1'" ]]
 }

@@ -237,7 +237,9 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 		pid=$!
 		STARTED+=("$pid")
 		until_true test -e ready
-		[ ! -e "/proc/$pid/fd/0" ]
+		# It reads files of /proc, and closes them, until it waits.
+		until_true eval '[ "$(readlink /proc/$pid/cwd)" = / ]'
+		until_true test ! -e "/proc/$pid/fd/0"
 		rm ready
 		kill -TERM "$pid"
 		ends_with 143

@@ -281,8 +281,8 @@ swapped() {
 	swapped "$DISTINIT" bundle --track=PATH --output=vol/way/file
 	rm -rf vol/*
 	mkfifo vol/fifo
-	timeout 5 cat vol/fifo >got 3>&- &
-	invoke timeout 5 "$DISTINIT" bundle --track=PATH --output=vol/fifo
+	timeout 100 cat vol/fifo >got 3>&- &
+	invoke timeout 100 "$DISTINIT" bundle --track=PATH --output=vol/fifo
 	fails_like 125 "--output: 'vol/fifo' cannot be written: *"
 	kill $! && [ ! -s got ]
 }

@@ -57,7 +57,7 @@ pipelines() {
 
 # no_step: no job of the analyzer's runs or waits any more, and no pipeline.
 no_step() {
-	local until=$((SECONDS + 30))
+	local until=$((SECONDS + 30 * PATIENCE))
 	[[ -z ${NO_CLUSTER-} ]] || return 0
 	while [[ -n $(pipelines) || -n $(login squeue --noheader --name=distrun-analyze) ]]; do
 		((SECONDS < until)) || fail "left: $(login squeue) $(pipelines)"
@@ -136,7 +136,7 @@ begun() {
 	"$PROGRAMS/slurm-cluster" on "$CLUSTER" login "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none --seconds=100 "$@" \
 		-- "$CLUSTER/read_data" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	PID=$!
-	local until=$((SECONDS + 30))
+	local until=$((SECONDS + 30 * PATIENCE))
 	until [[ -n $(pipelines) ]]; do
 		((SECONDS < until)) || fail "no pipeline: $(cat "$BATS_TEST_TMPDIR/out")"
 		sleep 0.1

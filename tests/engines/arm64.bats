@@ -7,7 +7,7 @@
 load helpers
 
 # Emulation takes its time.
-export BATS_TEST_TIMEOUT=500
+export BATS_TEST_TIMEOUT=$((500 * ${PATIENCE:-1}))
 ARM64=$(dirname "$(dirname "$DISTINIT")")/build-arm64/distinit
 QEMU=$(command -v qemu-aarch64-static) || true
 # shellcheck disable=SC2054 # the comma is the list's

@@ -42,7 +42,7 @@ setup() {
 
 # All jobs but the slow ones.
 teardown() {
-	local until=$((SECONDS + 30)) jobs
+	local until=$((SECONDS + 30 * PATIENCE)) jobs
 	[[ -z ${NO_CLUSTER-} && -d $CLUSTER ]] || return 0
 	while jobs=$(login squeue --noheader --format='%i %j' | sed -n '/ slow-/!s/ .*//p') && [[ -n $jobs ]]; do
 		((SECONDS < until)) || fail "jobs do not end"
@@ -67,7 +67,7 @@ submit_slow() {
 # accounted JOB STEPS: NAME STATE EXITCODE of the job's STEPS surrogate steps, once all have ended, in the order of their start. The
 # whole line of each is in accounted-all.
 accounted() {
-	local until=$((SECONDS + 60))
+	local until=$((SECONDS + 60 * PATIENCE))
 	while :; do
 		login sacct --parsable2 --noheader --jobs="$1" --format=JobID,JobName%60,State,ExitCode,ElapsedRaw,Start,End |
 			grep -E '^[0-9+]+\.[0-9]+\|' >accounted-all || true
@@ -104,7 +104,7 @@ left_over() {
 }
 
 nothing_is_left() {
-	local until=$((SECONDS + 20))
+	local until=$((SECONDS + 20 * PATIENCE))
 	while [[ -n $(left_over) ]]; do
 		((SECONDS < until)) || fail "still there: $(left_over)"
 		sleep 0.1
@@ -207,7 +207,7 @@ in_batch() {
 }
 
 @test "surrogate: salloc, under a job called interactive" {
-	local job until=$((SECONDS + 60))
+	local job until=$((SECONDS + 60 * PATIENCE))
 	run login salloc --quiet --nodes=2 --ntasks=2 sh -c "$FUNCTIONS"'$SURROGATE -- sh -c "sleep 1; exit 4"; echo status $?'
 	[[ $output == *'status 4' ]] || fail 'another status'
 	job=$(job_of job)
@@ -331,7 +331,7 @@ in_batch() {
 }
 
 @test "signals: scancel of the job reaches the command, which may end in order" {
-	local job until=$((SECONDS + 30))
+	local job until=$((SECONDS + 30 * PATIENCE))
 	cat >script <<-END
 		#!/bin/sh
 		$FUNCTIONS
@@ -423,7 +423,7 @@ slurmctld() {
 }
 
 @test "ill: slurmctld is stopped: nothing is waited for at the start, and not for long at the end" {
-	local job pid until=$((SECONDS + 60))
+	local job pid until=$((SECONDS + 60 * PATIENCE))
 	cat >script <<-END
 		#!/bin/sh
 		$FUNCTIONS
@@ -458,7 +458,7 @@ slurmctld() {
 # --- the slow ones ----------------------------------------------------------------------------------
 
 @test "a job's limit: the command gets the job's signal, which a batch script never does, and ends before the limit" {
-	local until=$((SECONDS + 110)) name
+	local until=$((SECONDS + 110 * PATIENCE)) name
 	for name in ends ignores; do
 		until [[ -z $(login squeue --noheader --jobs="$(cat "$SLOW-$name.job")" 2>/dev/null) ]]; do
 			((SECONDS < until)) || fail "job $name does not end: $(cat "$SLOW-$name.out")"
@@ -480,7 +480,7 @@ slurmctld() {
 }
 
 @test "ill: slurmctld is stopped for a minute: commands run, and afterwards nothing of ours is left, and no step" {
-	local until=$((SECONDS + 110)) word
+	local until=$((SECONDS + 110 * PATIENCE)) word
 	until [[ -e $MINUTE/done ]]; do
 		((SECONDS < until)) || fail "it does not end: $(cat "$MINUTE/log")"
 		sleep 0.5

@@ -13,7 +13,7 @@ load helpers
 load containers
 
 # The first tests build the tree.
-export BATS_TEST_TIMEOUT=300
+export BATS_TEST_TIMEOUT=$((300 * ${PATIENCE:-1}))
 
 setup_file() {
 	podman_up
@@ -30,7 +30,7 @@ teardown_file() {
 
 # build_file FILE TAG OPTION...: as docker/README.md says, but for the base image, and for the network, which is not there.
 build_file() {
-	LIMIT=240 ended pod build --network none --volume /usr:/usr:ro --file "$TREE/docker/$1" --tag "localhost/$2" "${@:3}" "$TREE"
+	LIMIT=$((240 * PATIENCE)) ended pod build --network none --volume /usr:/usr:ro --file "$TREE/docker/$1" --tag "localhost/$2" "${@:3}" "$TREE"
 	same "the exit status of the build" 0 "$status"
 }
 
@@ -80,7 +80,7 @@ distinit 1.2.3 Apache-2.0" "$output"
 @test "docker: README's Dockerfile works in the tree, after ./dev build" {
 	podman_ready
 	pod image exists docker.io/pytorch/pytorch || pod tag localhost/busybox docker.io/pytorch/pytorch
-	LIMIT=240 ended pod build --network none --file "$TREE/docker/Dockerfile.example" --tag localhost/readme "$TREE"
+	LIMIT=$((240 * PATIENCE)) ended pod build --network none --file "$TREE/docker/Dockerfile.example" --tag localhost/readme "$TREE"
 	same "the exit status of the build" 0 "$status"
 	backendai 1 main1 sub1
 	ended pod run --rm --network none "${told[@]}" localhost/readme sh -c 'echo $MASTER_ADDR $PET_NPROC_PER_NODE; ls train.py'
@@ -146,7 +146,7 @@ alpine_stand_in() {
 	local library
 	for library in libcap cjson; do
 		sed "s/ $library-dev\b//" "$TREE/docker/Dockerfile.alpine" >"$BATS_TEST_TMPDIR/Dockerfile"
-		LIMIT=240 ended pod build --network none --volume /usr:/usr:ro --file "$BATS_TEST_TMPDIR/Dockerfile" \
+		LIMIT=$((240 * PATIENCE)) ended pod build --network none --volume /usr:/usr:ro --file "$BATS_TEST_TMPDIR/Dockerfile" \
 			--build-arg ALPINE=localhost/alpine "$TREE"
 		[[ $status -ne 0 && $output =~ ERROR:\ Dependency\ .(lib)?$library.\  ]] || fail "it does not miss $library"
 	done

@@ -20,9 +20,10 @@ PROGRAMS=$TREE/tests/programs
 TELL=("$DISTINIT" -- "$PROGRAMS/tell")
 # Debian's, which has Debian's torch, whatever else is in PATH.
 PYTHON=/usr/bin/python3
-# Seconds that a command may take, and a test. The machine may be slow.
-LIMIT=100
-export BATS_TEST_TIMEOUT=120
+# Seconds that a command may take, and a test, if it hangs. The machine may be slow; in CI it has PATIENCE (tools/test.bash).
+: "${PATIENCE:=1}"
+LIMIT=$((100 * PATIENCE))
+export BATS_TEST_TIMEOUT=$((120 * PATIENCE))
 
 # --- what can be run here ---------------------------------------------------------------------------
 
@@ -70,7 +71,7 @@ cluster_ready() {
 }
 
 cluster_clean() {
-	local until=$((SECONDS + 30))
+	local until=$((SECONDS + 30 * PATIENCE))
 	[[ -z ${NO_CLUSTER-} && -d $CLUSTER ]] || return 0
 	while [[ -n $(login squeue --noheader) ]]; do
 		((SECONDS < until)) || fail "jobs do not end"

@@ -6,7 +6,7 @@
 load helpers
 
 # It builds the tree.
-export BATS_TEST_TIMEOUT=300
+export BATS_TEST_TIMEOUT=$((300 * ${PATIENCE:-1}))
 
 setup() {
 	local command

@@ -9,7 +9,7 @@
 load ../e2e/helpers
 
 BUNDLE=$BATS_TEST_DIRNAME/../programs/runc-bundle
-export BATS_TEST_TIMEOUT=240
+export BATS_TEST_TIMEOUT=$((240 * ${PATIENCE:-1}))
 
 # What Docker, podman and containerd give if nothing is said, and what that is in a status file.
 USUAL=CHOWN,DAC_OVERRIDE,FOWNER,FSETID,KILL,SETGID,SETUID,SETPCAP,NET_BIND_SERVICE,NET_RAW,SYS_CHROOT,MKNOD,AUDIT_WRITE,SETFCAP

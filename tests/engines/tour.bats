@@ -6,8 +6,8 @@
 load helpers
 
 # It is done in half a minute where nothing else runs.
-LIMIT=180
-export BATS_TEST_TIMEOUT=200
+LIMIT=$((180 * ${PATIENCE:-1}))
+export BATS_TEST_TIMEOUT=$((200 * ${PATIENCE:-1}))
 TOUR=$BATS_TEST_DIRNAME/../../tools/tour/tour
 
 setup() {

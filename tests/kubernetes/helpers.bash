@@ -12,7 +12,7 @@ EXAMPLES=$TREE/examples/kubernetes
 CLUSTER=$TREE/tests/kubernetes/cluster
 # Seconds that pods may take. The machine may be busy, and begin forty at once.
 LIMIT=${LIMIT:-240}
-export BATS_TEST_TIMEOUT=$((LIMIT + 60))
+export BATS_TEST_TIMEOUT=$(((LIMIT + 60) * ${PATIENCE:-1}))
 
 setup() {
 	[[ -n ${KUBE-} ]] || skip "no cluster: ./dev kube starts one"

@@ -110,7 +110,7 @@ fresh() {
 	cat >program <<-'END'
 		echo "start $DISTINIT_RESTART_COUNT $(id -u)" >&2
 		cat secret 2>/dev/null && echo "it can be read"
-		echo "$HOME $(pwd) $(ulimit -n) $(grep -E '^Sig(Blk|Ign|Cgt)' /proc/$$/status | tr -d '\n\t') $(ls /proc/self/fd | wc -l)"
+		echo "$HOME $(pwd) $(ulimit -n) $(exec grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\n\t') $(ls /proc/self/fd | wc -l)"
 		sleep 0.3
 		[ "$DISTINIT_RESTART_COUNT" = 1 ] && exit 0
 		[ "$1" = fails ] || exec sleep 100
@@ -156,7 +156,7 @@ fresh() {
 		wait
 	END
 	# Its /proc is that of another PID namespace: nobody can be found there.
-	printf '#!/bin/sh\nexec unshare --pid --fork -- sh -c '\''"$@" & wait $!'\'' sh %s "$@"\n' "$DISTINIT" >apart
+	printf '#!/bin/sh\nexec unshare --pid --fork -- sh -c '\''"$@" & wait $!'\'' sh "%s" "$@"\n' "$DISTINIT" >apart
 	chmod 755 apart
 	member 0 -- sh fails
 	DISTINIT="$PWD/apart" member 1 -- sh leaves
@@ -367,11 +367,11 @@ told() {
 	member 0 -- sh fails
 	member 1 -- sh works
 	said 1 '*starting again (1 of 3)'
-	local began=${EPOCHREALTIME/./} taken="port $PORT of h0 is taken (by a listener of uid $EUID), and MASTER_PORT sets this port; nothing was started"
+	time_begins
+	local taken="port $PORT of h0 is taken (by a listener of uid $EUID), and MASTER_PORT sets this port; nothing was started"
 	ended 125 0
-	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	echo "took $took ms"
-	((took >= 900 && took <= 5000))
+	time_passed
+	((TOOK >= 900 && CALM <= 5000))
 	ended 125 1
 	grep -F "error: roll call: $taken" 0.err
 	grep -F "h0 says: $taken" 1.err
@@ -464,14 +464,23 @@ told() {
 	[[ ${moved% *} == "${moved#* }" && ${moved% *} != "$PORT" ]]
 }
 
-# The example, on addresses of this machine; its engine is one that takes the flags, and ends with 0 at once.
+# The example, on addresses of this machine; its engine is one that takes the flags, and ends with 0 once both have said them.
 @test "again: the example of vLLM with its variables: its engines end with 0, and start again with their flags" {
 	local root=$BATS_TEST_DIRNAME/../.. rank
 	python3 -c 'import yaml' || skip "python3-yaml is not installed"
 	printf '127.0.0.100 vllm-0.vllm\n127.0.0.101 vllm-1.vllm\n' >>etc/hosts
 	in_room mount -t tmpfs none /dev/shm
 	in_room touch /dev/shm/nccl-left /dev/shm/other
-	ln -s "$(realpath "$root")/tests/programs/engine" vllm
+	mkdir engines
+	ln -s "$(realpath "$root")/tests/programs/engine" engines/vllm
+	# The first that ends ends the other, which may not have begun.
+	cat >vllm <<-'END'
+		#!/bin/sh
+		engines/vllm "$@" || exit
+		: >"said.$HOSTNAME.$DISTINIT_RESTART_COUNT"
+		until [ -e "said.vllm-0.$DISTINIT_RESTART_COUNT" ] && [ -e "said.vllm-1.$DISTINIT_RESTART_COUNT" ]; do sleep 0.02; done
+	END
+	chmod +x vllm
 	cat >pod.py <<-'END'
 		import os, sys, yaml
 		manifests = yaml.safe_load_all(open(sys.argv[1]))
@@ -495,7 +504,6 @@ told() {
 	ended 143 0
 	ended 123 1
 	for rank in 0 1; do
-		# One that is slower than the other is ended before it says anything.
 		[[ $(sort -u "$rank.out" | wc -l) -eq 1 ]]
 		grep -E '"model": "Qwen/Qwen3-32B".*"tensor_parallel_size": 16,.* "nnodes": 2, "node_rank": '"$rank"', "master_port": 29500' "$rank.out"
 		grep -F '"master_addr": "vllm-0.vllm"' "$rank.out"

@@ -46,19 +46,17 @@ called() {
 	sleep 0.1
 }
 
-# lose RANK: its distinit is killed, and nothing else. BEGAN is when.
+# lose RANK: its distinit is killed, and nothing else. Time begins.
 lose() {
-	BEGAN=${EPOCHREALTIME/./}
+	time_begins
 	kill -KILL "${PIDS[$1]}"
 }
 
-# gives_up MS RANK: it has ended with 124, so long after BEGAN, and not sooner.
+# gives_up MS RANK: it has ended with 124, so long after time began, and not sooner.
 gives_up() {
-	local took
 	ended 124 "$2"
-	took=$(((${EPOCHREALTIME/./} - BEGAN) / 1000))
-	echo "took $took ms"
-	((took >= $1 - 200 && took <= $1 + 1500))
+	time_passed
+	((TOOK >= $1 - 200 && CALM <= $1 + 1500))
 }
 
 @test "lost: the master is killed while the programs run: the other one waits for another, and ends in time with 124" {
@@ -78,7 +76,7 @@ gives_up() {
 	running 0 0 1
 	: >fail.1.0
 	running 1 0 1
-	BEGAN=${EPOCHREALTIME/./}
+	time_begins
 	: >fail.1.1
 	said 1 '*starting again (2 of 3) in 1s'
 	called 1
@@ -194,11 +192,10 @@ gives_up() {
 	said 1 '*starting again (1 of 3)'
 	said 1 told out
 	kill "${PIDS[1]}"
-	local told=${EPOCHREALTIME/./} took
+	time_begins
 	ended 143 1
-	took=$(((${EPOCHREALTIME/./} - told) / 1000))
-	echo "took $took ms"
-	((took >= 4500 && took <= 6800))
+	time_passed
+	((TOOK >= 4500 && CALM <= 6800))
 	# Later than these it has 5 s. A second one ends that.
 	WAIT=20s
 	rm -f running.*

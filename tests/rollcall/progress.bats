@@ -84,9 +84,10 @@ hangs() {
 	hangs 2 2
 	until [[ -e log.1 && -e log.0 && -e log.2 ]]; do sleep 0.02; done
 	kill -STOP "${PIDS[1]}"
-	local begin=$SECONDS
+	time_begins
 	ended 124 2
-	[[ $((SECONDS - begin)) -ge 9 && $((SECONDS - begin)) -le 20 ]]
+	time_passed
+	((TOOK >= 9000 && CALM <= 20000))
 	kill -CONT "${PIDS[1]}"
 	ended 123 0 1
 	grep -E 'h2 \(rank 2\) has made no progress' 0.err 1.err

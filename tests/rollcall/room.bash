@@ -17,7 +17,7 @@ enter_room() {
 	own_network
 	printf '%s\n' h{0..99} | awk '{ print "127.0.0." 99 + NR, $0 }' >>etc/hosts
 	: >etc/termination-log
-	"${NAMESPACE[@]}" sh -c 'echo >ready && exec sleep 200' 3>&- &
+	"${NAMESPACE[@]}" sh -c 'echo >ready && exec sleep 1000' 3>&- &
 	ROOM=$!
 	until [[ -e ready ]]; do sleep 0.02; done
 	PIDS=()
@@ -70,7 +70,7 @@ ended() {
 
 # said RANK PATTERN [out]: a line of its messages, or of its output, matches PATTERN. Waits for it.
 said() {
-	local line file=$1.${3-err} deadline=$((SECONDS + 30))
+	local line file=$1.${3-err} deadline=$((SECONDS + 30 * PATIENCE))
 	while ((SECONDS < deadline)); do
 		[[ -e $file ]] || : >>"$file"
 		while IFS= read -r line; do
@@ -88,11 +88,7 @@ said() {
 listening() {
 	local hex
 	hex=$(printf ':%04X ' "$PORT")
-	for _ in {1..150}; do
-		in_room grep -hE "${hex}[0-9A-F:]+ 0A" /proc/net/tcp /proc/net/tcp6 >listeners 2>/dev/null && return
-		sleep 0.02
-	done
-	return 1
+	until_true eval "in_room grep -hE '${hex}[0-9A-F:]+ 0A' /proc/net/tcp /proc/net/tcp6 >listeners"
 }
 
 # server SCRIPT ARG...: a Python program in the room, until the test ends.
@@ -133,14 +129,4 @@ digests() {
 	kill "${PIDS[1]}"
 	wait "${PIDS[1]}" || true
 	DIGESTS=$(<digests)
-}
-
-# soon MS COMMAND...: it takes no longer than that.
-soon() {
-	local began=${EPOCHREALTIME/./} most=$1
-	shift
-	"$@" || return
-	local took=$(((${EPOCHREALTIME/./} - began) / 1000))
-	echo "took $took ms"
-	((took <= most))
 }

@@ -15,7 +15,7 @@ unset BATS_TEST_TIMEOUT
 setup() {
 	enter_room
 	# The master has a network of its own, which a slow relay leads to.
-	nsenter --mount --wd --target "$ROOM" unshare --net sh -c 'ip link set lo up && echo >far-ready && exec sleep 200' 3>&- &
+	nsenter --mount --wd --target "$ROOM" unshare --net sh -c 'ip link set lo up && echo >far-ready && exec sleep 1000' 3>&- &
 	FAR=$!
 	until [[ -e far-ready ]]; do sleep 0.02; done
 }

@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+// Each reading of a clock is rounded, and the clock of the day is corrected meanwhile. Less than what each check looks for.
+enum { ROOM_MS = 10 };
+
 static struct arena arena;
 static char folder[] = "/tmp/distrun-budget.XXXXXX";
 static const char *path;
@@ -98,7 +101,7 @@ static uint64_t counted(uint64_t at_ms) {
 static void check_counts(void) {
 	// Nobody ran before, however long ago that is; or the clock was set forward.
 	uint64_t alone = counted(5);
-	check(alone >= 50 && alone < 10000 && counted((uint64_t)INT64_MAX) == 0);
+	check(alone >= 50 - ROOM_MS && alone < 60000 && counted((uint64_t)INT64_MAX) == 0);
 	// Another run has counted this time, or its machine's clock is ahead, or ours was set back.
 	check(counted(now_ms() + 3600000) == 0);
 
@@ -115,13 +118,14 @@ static void check_counts(void) {
 	budget_beat(&one);
 	pause_ms(30);
 	budget_beat(&two);
-	check(budget_leave(&one, &err) == 0 && one.used_ms >= 90 && one.used_ms <= now_ms() - began);
+	check(budget_leave(&one, &err) == 0 && one.used_ms >= 90 - ROOM_MS &&
+	      one.used_ms <= now_ms() - began + ROOM_MS);
 	// The second is killed, and time passes: the next run does not count it.
 	uint64_t used = one.used_ms;
 	pause_ms(60);
 	began = now_ms();
 	check(budget_open(&one, &arena, path, 0, &err) == 0 && budget_join(&one, &err) == 0);
-	check(budget_leave(&one, &err) == 0 && one.used_ms <= used + now_ms() - began);
+	check(budget_leave(&one, &err) == 0 && one.used_ms <= used + now_ms() - began + ROOM_MS);
 }
 
 /**
@@ -166,14 +170,14 @@ static void check_life(void) {
 	check(budget_open(&b, &arena, path, 900000, &err) == 0 && budget_join(&b, &err) == 0 && b.joined);
 	pause_ms(50);
 	budget_beat(&b);
-	check(b.used_ms >= 50 && b.used_ms < 60000);
+	check(b.used_ms >= 50 - ROOM_MS && b.used_ms < 60000);
 	// Another process holds the lock and keeps it: the budget goes on counting, and does not
 	// block.
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	check(fd >= 0 && flock(fd, LOCK_EX) == 0);
 	uint64_t began = now_ms(), used = b.used_ms;
 	budget_beat(&b);
-	check(now_ms() - began < 5000 && b.used_ms > used);
+	check(now_ms() - began < 30000 && b.used_ms > used);
 	// And removed: it writes again.
 	check(unlink(path) == 0);
 	pause_ms(20);
@@ -216,7 +220,7 @@ static void check_many(void) {
 	}
 	checkf(failed == 0, "%d of %d failed", failed, MANY);
 	check(budget_open(&b, &arena, path, 0, &err) == 0);
-	checkf(b.used_ms > 0 && b.used_ms <= now_ms() - began, "%lu ms", (unsigned long)b.used_ms);
+	checkf(b.used_ms > 0 && b.used_ms <= now_ms() - began + ROOM_MS, "%lu ms", (unsigned long)b.used_ms);
 }
 
 int main(void) {
