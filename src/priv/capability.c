@@ -12,17 +12,34 @@
 
 #define CAPS_MAX 64
 
-/** A copy of libcap's name of @cap; the number, if it has no name. */
-struct cap_name cap_name(unsigned cap) {
+/** A copy of @known, libcap's name of @cap; the number, if it has no name. */
+static struct cap_name name_of(unsigned cap, const char *known) {
 	struct cap_name name;
-	char *known = cap <= CAP_LAST_CAP ? cap_to_name((cap_value_t)cap) : NULL;
 	if (known && *known == 'c') {
 		snprintf(name.s, sizeof(name.s), "%s", known);
 	} else {
 		snprintf(name.s, sizeof(name.s), "cap_%u", cap);
 	}
+	return name;
+}
+
+struct cap_name cap_name(unsigned cap) {
+	char *known = cap <= CAP_LAST_CAP ? cap_to_name((cap_value_t)cap) : NULL;
+	struct cap_name name = name_of(cap, known);
 	cap_free(known);
 	return name;
+}
+
+/** The names of all capabilities. They are freed at the end: one by one, malloc asks the kernel for each, in 0.4 ms. */
+static void all_names(struct cap_name names[CAP_LAST_CAP + 1]) {
+	char *known[CAP_LAST_CAP + 1];
+	for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		known[cap] = cap_to_name((cap_value_t)cap);
+		names[cap] = name_of(cap, known[cap]);
+	}
+	for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		cap_free(known[cap]);
+	}
 }
 
 /** @word in lower case and with "cap_" in front, the form of all names; "" if it is too long for a name. */
@@ -46,23 +63,23 @@ int cap_find(struct str word) {
 	if (wanted.s[0] && num_read(str_of(wanted.s + 4), CAPS_MAX - 1, &number) == 0) {
 		return (int)number;
 	}
-	// cap_name() allocates and frees a block for each name. If a block is the only one of its
-	// size, malloc gets it from the kernel and returns it each time. Another block of that size
-	// prevents this.
-	cap_t other = cap_init();
-	int found = -EINVAL;
-	for (unsigned cap = 0; found < 0 && cap <= CAP_LAST_CAP; cap++) {
-		found = strcmp(cap_name(cap).s, wanted.s) == 0 ? (int)cap : -EINVAL;
+	// Not cap_from_name(): it knows only the first cap_max_bits() names, and that is 0 if libcap's
+	// constructor has not run.
+	struct cap_name names[CAP_LAST_CAP + 1];
+	all_names(names);
+	for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		if (strcmp(names[cap].s, wanted.s) == 0) {
+			return (int)cap;
+		}
 	}
-	cap_free(other);
-	return found;
+	return -EINVAL;
 }
 
 static int refuse_name(const char *label, const char *text, struct str word, struct err *err) {
 	struct cap_name names[CAP_LAST_CAP + 1], wanted = normal(word);
 	struct nearest best = {.word = str_of(wanted.s + (wanted.s[0] ? 4 : 0))};
+	all_names(names);
 	for (unsigned cap = 0; cap <= CAP_LAST_CAP; cap++) {
-		names[cap] = cap_name(cap);
 		nearest_try(&best, names[cap].s + 4);
 	}
 	return err_set(err, EINVAL, "%s=%s: there is no capability %s%s", label, quote_text(text).s,
@@ -165,16 +182,22 @@ int caps_write(uint64_t effective, uint64_t permitted, uint64_t inheritable) {
 	return r;
 }
 
-int caps_keep_over_setuid(uint32_t uid) {
-	// This call replaces libcap's constructor, which is not run before main() because it costs
-	// seven system calls. Without it, libcap treats its system calls as replaced by the
-	// application, and takes errno as their result.
+/**
+ * Tell libcap to make its system calls itself. Its constructor would do this before main(), but it also looks for the
+ * kernel's last capability, by seven system calls in each start, so it is left out of our build. Without either, libcap
+ * takes errno as the result of a call. libcap 2.78 has no other function for it.
+ */
+static void use_own_calls(void) {
 	cap_set_syscall(NULL, NULL);
+}
+
+int caps_keep_over_setuid(uint32_t uid) {
+	use_own_calls();
 	return cap_setuid(uid) < 0 ? -errno : 0;
 }
 
 int caps_drop_bounding(uint64_t set, unsigned *at) {
-	cap_set_syscall(NULL, NULL);
+	use_own_calls();
 	for (unsigned cap = 0; cap < CAPS_MAX; cap++) {
 		if ((set & CAP_BIT(cap)) && cap_drop_bound((cap_value_t)cap) < 0) {
 			*at = cap;
@@ -185,7 +208,7 @@ int caps_drop_bounding(uint64_t set, unsigned *at) {
 }
 
 int caps_write_ambient(uint64_t wanted, uint64_t inheritable, unsigned *at) {
-	cap_set_syscall(NULL, NULL);
+	use_own_calls();
 	for (unsigned cap = 0; cap < CAPS_MAX; cap++) {
 		if (!(inheritable & CAP_BIT(cap))) {
 			continue;

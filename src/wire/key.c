@@ -26,45 +26,16 @@ const char *digest_text(struct arena *arena, struct str bytes) {
 	return arena_format(arena, DIGEST_MARK "%016lx", (unsigned long)__builtin_bswap64(digest_64(bytes)));
 }
 
-/** SHA-256 after the 64 bytes of @block, which are changed by @mask first. */
-static void absorb(unsigned char block[64], unsigned char mask, uint32_t state[8]) {
-	br_sha256_context hash;
-	for (int i = 0; i < 64; i++) {
-		block[i] ^= mask;
-	}
-	br_sha256_init(&hash);
-	br_sha256_update(&hash, block, 64);
-	memcpy(state, hash.val, sizeof(hash.val));
-	explicit_bzero(&hash, sizeof(hash));
-}
-
-// RFC 2104.
 void key_make(struct str secret, struct key *out) {
-	unsigned char block[64] = {0};
-	if (secret.len > sizeof(block)) {
-		sha256(secret.p, secret.len, block);
-	} else {
-		memcpy(block, secret.p, secret.len);
-	}
-	absorb(block, 0x36, out->inner);
-	absorb(block, 0x36 ^ 0x5c, out->outer);
-	explicit_bzero(block, sizeof(block));
-}
-
-/** Go on after the block that led to @state: write SHA-256 of it, @a and @b. */
-static void resume(const uint32_t state[8], struct str a, struct str b, unsigned char out[SHA256_BYTES]) {
-	br_sha256_context hash;
-	br_sha256_init(&hash);
-	memcpy(hash.val, state, sizeof(hash.val));
-	hash.count = 64;
-	br_sha256_update(&hash, a.p, a.len);
-	br_sha256_update(&hash, b.p, b.len);
-	br_sha256_out(&hash, out);
+	br_hmac_key_init(&out->hmac, &br_sha256_vtable, secret.p, secret.len);
 }
 
 void key_hmac(const struct key *key, struct str a, struct str b, unsigned char out[SHA256_BYTES]) {
-	resume(key->inner, a, b, out);
-	resume(key->outer, (struct str){(const char *)out, SHA256_BYTES}, STR(""), out);
+	br_hmac_context hmac;
+	br_hmac_init(&hmac, &key->hmac, 0);
+	br_hmac_update(&hmac, a.p, a.len);
+	br_hmac_update(&hmac, b.p, b.len);
+	br_hmac_out(&hmac, out);
 }
 
 void key_of_job(struct str secret, const char *job, struct key *out) {

@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 
+#include <bearssl.h>
 #include <stdint.h>
 
 struct arena;
@@ -42,10 +43,9 @@ uint64_t digest_64(struct str bytes);
 #define DIGEST_MARK "sha256:"
 const char *digest_text(struct arena *arena, struct str bytes);
 
-/** A secret key as HMAC needs it: SHA-256 after the first block, for the text and for the result. */
+/** A secret key, prepared for HMAC. */
 struct key {
-	uint32_t inner[8];
-	uint32_t outer[8];
+	br_hmac_key_context hmac;
 };
 
 /** Prepare the key @secret of any length. */

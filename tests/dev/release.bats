@@ -163,8 +163,8 @@ version() {
 		distinit $(version) Apache-2.0 $(sha256sum <"$(echo "$ONE"/out/*.tar.gz)" | cut -c 1-64)
 		musl $(dpkg-query -W -f '${Version}' musl-dev) MIT $(sha256sum <"/usr/lib/$(uname -m)-linux-musl/libc.a" | cut -c 1-64)
 		bearssl 0.6 MIT $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/bearssl*)" | cut -c 1-64)
-		cjson 1.7.15 MIT $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/cjson*)" | cut -c 1-64)
-		libcap 2.66 BSD-3-Clause $(sha256sum <"$(echo "$TREE"/subprojects/packagecache/libcap*)" | cut -c 1-64)
+		cjson 1.7.19 MIT $(sha256sum <"$TREE/subprojects/packagecache/cjson_1.7.19.orig.tar.gz" | cut -c 1-64)
+		libcap 2.78 BSD-3-Clause $(sha256sum <"$TREE/subprojects/packagecache/libcap2_2.78.orig.tar.xz" | cut -c 1-64)
 	END
 	python3 - "$sbom" >found <<-'PYTHON'
 		import json, sys

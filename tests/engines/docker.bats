@@ -121,9 +121,9 @@ alpine_stand_in() {
 	ar rcs "$at/packages/bearssl-static/lib/libbearssl.a" "$(dirname "$DISTINIT")"/subprojects/bearssl-*/libbearssl.a.p/*.o
 	ar rcs "$at/packages/libcap-static/lib/libcap.a" "$(dirname "$DISTINIT")"/subprojects/libcap-*/libcap.a.p/*.o
 	ar rcs "$at/packages/cjson-static/lib/libcjson.a" "$(dirname "$DISTINIT")"/subprojects/cJSON-*/lib*cjson.a.p/*.o
-	printf 'Name: %s\nDescription: -\nVersion: 2.66\nLibs: -L/alpine/lib -l%s\nCflags: -I/alpine/include\n' \
+	printf 'Name: %s\nDescription: -\nVersion: 2.78\nLibs: -L/alpine/lib -l%s\nCflags: -I/alpine/include\n' \
 		libcap cap >"$at/packages/libcap-dev/lib/pkgconfig/libcap.pc"
-	printf 'Name: %s\nDescription: -\nVersion: 1.7.15\nLibs: -L/alpine/lib -l%s\nCflags: -I/alpine/include\n' \
+	printf 'Name: %s\nDescription: -\nVersion: 1.7.19\nLibs: -L/alpine/lib -l%s\nCflags: -I/alpine/include\n' \
 		libcjson cjson >"$at/packages/cjson-dev/lib/pkgconfig/libcjson.pc"
 	made_of localhost/alpine "$at" <<-'END'
 		FROM localhost/debian

@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 				 .facts = &facts,
 				 .say = be_silent};
 	struct roll_end end = {0};
+	key_of_job(STR(""), "fuzz", &call.key);
 	struct coordinator *co = arena_alloc(&arena, sizeof(*co));
 	coordinator_init(co, &call, &end);
 	co->guests.max_unproved = co->guests.max_members = GUESTS;

@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	t.max_restarts = size && data[0] & 8;
 	t.limit_at = CLOCK_NEVER;
 	n_reports = 0;
+	key_of_job(STR(""), "fuzz", &call.key);
 	connect_lines(&t, &end, others);
 	HOLDS(together_begin(&t, &call, &end, &err) == 0);
 	play(&t, others, data + (size > 0), size - (size > 0));

@@ -103,7 +103,8 @@ static bool appears(const struct facts *facts, const char *text) {
 
 /** Words of a command that others do not get to know. */
 static void test_words(void) {
-	static const struct key key = {{1}, {0}};
+	struct key key;
+	key_make(STR("a secret"), &key);
 	char *const argv[] = {(char[]){"sh"},
 			      (char[]){"-c"},
 			      (char[]){"export TOKEN=hunter2"},
@@ -131,7 +132,9 @@ static void test_secrets(void) {
 			      (char[]){"hunter2"},	   (char[]){"--api-key=hunter2"},
 			      (char[]){"x://u:hunter2@h"}, NULL};
 	static const char env[] = "NCCL_TOKEN=hunter2|NCCL_URL=http://u:hunter2@h/|NCCL_Z=1";
-	static const struct key key = {{1}, {0}}, other_key = {{2}, {0}};
+	struct key key, other_key;
+	key_make(STR("one secret"), &key);
+	key_make(STR("another secret"), &other_key);
 	struct facts *plain = read_facts(&(struct given){.env = env, .from = {.argv = argv}});
 	struct facts *keyed = read_facts(&(struct given){.env = env, .from = {.argv = argv, .key = &key}});
 	struct facts *other = read_facts(&(struct given){.env = env, .from = {.key = &other_key}});
@@ -280,7 +283,8 @@ static const char *hex(struct str bytes) {
 }
 
 static void test_payload(void) {
-	static const struct key key = {{1}, {0}};
+	struct key key;
+	key_make(STR("a secret"), &key);
 	const struct facts_from from = {.key = &key};
 	struct facts *facts = read_facts(&(struct given){.env = "NCCL_B=xy|NCCL_A=", .from = from});
 	check_text(hex(facts->payload[FACTS_ENV]), "020200064e43434c5f410000064e43434c5f4202007879",

@@ -417,14 +417,15 @@ int main(void) {
 	static struct cluster cluster;
 	static struct facts facts;
 	arena = fixture_arena();
-	const struct roll_call call = {.arena = &arena,
-				       .cluster = &cluster,
-				       .size = SIZE,
-				       .noun = "nodes",
-				       .node = "n0",
-				       .master = "n0",
-				       .facts = &facts,
-				       .say = be_silent};
+	struct roll_call call = {.arena = &arena,
+				 .cluster = &cluster,
+				 .size = SIZE,
+				 .noun = "nodes",
+				 .node = "n0",
+				 .master = "n0",
+				 .facts = &facts,
+				 .say = be_silent};
+	key_of_job(STR(""), "test", &call.key);
 	test_duplicate(&call);
 	test_late_facts(&call);
 	test_forgotten_question(&call);

@@ -27,6 +27,22 @@ static void check_read(const char *text, const char *want) {
 	cJSON_Delete(json);
 }
 
+/** cJSON before 1.7.19 takes 63 characters of a number, and the rest for something else (CVE-2023-26819). */
+static void check_long_number(void) {
+	static const char text[] = "1000000000000000000000000000000000000000000000000000000000000000000";
+	struct cJSON *json = NULL;
+	struct err err = {""};
+	int r = json_read("J", text, &json, &err);
+	if (r < 0 && strverscmp(cJSON_Version(), "1.7.19") < 0) {
+		printf("# The system's cJSON %s does not take a number of 67 digits: %s\n", cJSON_Version(),
+		       err.text);
+		return;
+	}
+	checkf(r == 0 && cJSON_IsNumber(json) && json->valuedouble > 9e65, "a number of 67 digits: %d %s", r,
+	       err.text);
+	cJSON_Delete(json);
+}
+
 static void check_wrong(const char *text, const char *want) {
 	struct cJSON *json = NULL;
 	struct err err = {"no error"};
@@ -195,6 +211,7 @@ int main(void) {
 	check_wrong("\"\\ud800\"", "is not JSON");
 	check_wrong("tru", "is not JSON");
 	check_wrong("-", "is not JSON");
+	check_long_number();
 	check_depth();
 
 	check_utf8(STR(""), true);
