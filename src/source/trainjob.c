@@ -19,9 +19,14 @@
  * give the number of nodes.
  *
  * These are settings of torchrun and JAX, so a user may also set them. The form of the master's
- * name shows that the operator set them. The names of all nodes follow from it.
+ * name shows that the operator set them. The names of all nodes follow from it. The number of each
+ * node is its JOB_COMPLETION_INDEX.
  *
- * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost of Kubeflow Trainer.
+ * The job's initializers, such as the pod llm-dataset-initializer-0-0, may get the same variables.
+ * They run before the nodes, and are none of them.
+ *
+ * Reference: pkg/runtime/framework/plugins/torch, .../jax, .../xgboost, pkg/constants of Kubeflow
+ * Trainer (8c0f5059; XGBoost: 4c14f9a6).
  */
 
 #include "cluster/endpoint.h"
@@ -29,12 +34,27 @@
 #include "source/pods.h"
 #include "source/row.h"
 
+#include <errno.h>
+
 #define TORCH \
 	"nnodes=PET_NNODES node-rank=PET_NODE_RANK hosts={PET_MASTER_ADDR#i} " \
 	"master-port?=PET_MASTER_PORT nproc-per-node=PET_NPROC_PER_NODE"
 #define JAX \
 	"nnodes=JAX_NUM_PROCESSES node-rank=JAX_PROCESS_ID hosts={JAX_COORDINATOR_ADDRESS#i} " \
 	"master-port?=JAX_COORDINATOR_ADDRESS:*:*"
+#define XGBOOST \
+	"with=DMLC_TRACKER_URI:*-node-0-0 hosts={DMLC_TRACKER_URI#i} node-rank!=DMLC_TASK_ID " \
+	"nnodes?=DMLC_NUM_WORKER:1"
+#define INDEX "JOB_COMPLETION_INDEX"
+
+/** Whether this pod is an initializer of the job of the first node @host. */
+static bool is_initializer(const struct input *in, struct str host) {
+	struct own_name own = input_own_name(in);
+	struct str label = host_label(str_of(own.s)), job = host_label(host);
+	job.len -= strlen("node-0-0");
+	struct str role = str_from(label, str_starts(label, job) ? job.len : label.len);
+	return str_starts(role, STR("dataset-initializer-")) || str_starts(role, STR("model-initializer-"));
+}
 
 /** Whether @host is "JOB-node-0-0.JOB". */
 static bool is_first_node(struct str host) {
@@ -51,7 +71,8 @@ static bool is_master(const struct input *in, const char *name) {
 	struct str host;
 	struct err err;
 	const char *value = env_value(in->env, name);
-	return value && endpoint_read(name, str_of(value), &host, NULL, &err) == 0 && is_first_node(host);
+	return value && endpoint_read(name, str_of(value), &host, NULL, &err) == 0 && is_first_node(host) &&
+	       !is_initializer(in, host);
 }
 
 static const char *trainjob_detect(const struct input *in) {
@@ -64,19 +85,38 @@ static const char *trainjob_detect(const struct input *in) {
 		       : NULL;
 }
 
+/** Read @row. The operator makes the node's number of the pod's index: if they differ, one is of another job. */
+static int read_pod(struct input *in, const char *row, const char *by, struct placement *out,
+		    struct err *err) {
+	uint32_t index = UNKNOWN;
+	int r = row_read(in, row, by, out, err);
+	r = r < 0 ? r : read_u32(in, INDEX, &index, err);
+	if (r < 0 || index == UNKNOWN || index == out->node_rank) {
+		return r;
+	}
+	return err_set(err, EINVAL,
+		       "%s=%u, but " INDEX "=%u: the operator sets both to this pod's number, so one of them "
+		       "is another pod's; remove it where it was copied to (the job's env:, the image)",
+		       out->node_rank_from, out->node_rank, index);
+}
+
 static int trainjob_read(struct input *in, struct placement *out, struct err *err) {
 	const char *by = trainjob_detect(in);
-	return row_read(in, strcmp(by, "PET_MASTER_ADDR") == 0 ? TORCH : JAX, by, out, err);
+	return read_pod(in, strcmp(by, "PET_MASTER_ADDR") == 0 ? TORCH : JAX, by, out, err);
+}
+
+static int xgboost_read(struct input *in, struct placement *out, struct err *err) {
+	return read_pod(in, XGBOOST, "DMLC_TRACKER_URI", out, err);
 }
 
 const struct source source_trainjob = {
 	.name = "trainjob",
 	.about = "Kubeflow Trainer's TrainJob (v2), for PyTorch or JAX",
 	.known_by = "PET_MASTER_ADDR or JAX_COORDINATOR_ADDRESS of the form JOB-node-0-0.JOB",
-	.reads =
-		READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
-		      "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS"),
-	.leaves = "a range in PET_NNODES: torchrun manages elastic jobs itself; JOB_COMPLETION_INDEX",
+	.reads = READS("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
+		       "PET_NPROC_PER_NODE", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS",
+		       INDEX),
+	.leaves = "a range in PET_NNODES: torchrun manages elastic jobs itself; the pods of initializers",
 	.detect = trainjob_detect,
 	.read = trainjob_read,
 };
@@ -86,6 +126,7 @@ const struct source source_trainjob_xgboost = {
 	.about = "Kubeflow Trainer's TrainJob (v2), for XGBoost",
 	.leaves = "DMLC_NUM_WORKER: it counts a worker for each GPU",
 	.lacks = "the number of nodes: pass --nnodes",
-	.row = "with=DMLC_TRACKER_URI:*-node-0-0 hosts={DMLC_TRACKER_URI#i} node-rank!=DMLC_TASK_ID "
-	       "nnodes?=DMLC_NUM_WORKER:1",
+	.reads = READS("DMLC_TRACKER_URI", "DMLC_TASK_ID", "DMLC_NUM_WORKER", INDEX),
+	.row = XGBOOST,
+	.read = xgboost_read,
 };
