@@ -5,6 +5,7 @@
 #include "base/table.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -160,15 +161,36 @@ static int check_names(const struct hosts *hosts, const char *what, struct err *
 	return 0;
 }
 
+/** @name as DNS compares it: in lower case. A copy only if it has capitals. */
+static struct str fold(struct arena *arena, struct str name) {
+	size_t i = 0;
+	while (i < name.len && !isupper((unsigned char)name.p[i])) {
+		i++;
+	}
+	if (i == name.len) {
+		return name;
+	}
+	char *low = arena_text(arena, name.p, name.len);
+	for (; i < name.len; i++) {
+		low[i] = (char)tolower((unsigned char)name.p[i]);
+	}
+	return (struct str){low, name.len};
+}
+
 /** Find a name that is listed twice. */
 static int check_doubles(const struct hosts *hosts, struct arena *arena, const char *what, struct err *err) {
 	struct table seen;
 	table_init(&seen, arena, hosts->n);
 	for (uint32_t i = 0; i < hosts->n; i++) {
-		uint32_t *number = table_put(&seen, hosts_at(hosts, i));
-		if (*number) {
+		uint32_t *number = table_put(&seen, fold(arena, hosts_at(hosts, i)));
+		if (*number && str_eq(hosts_at(hosts, *number - 1), hosts_at(hosts, i))) {
 			return err_set(err, EINVAL, "%s lists the host %s twice, as number %u and %u", what,
 				       quote(hosts_at(hosts, i)).s, *number, i + 1);
+		}
+		if (*number) {
+			return err_set(err, EINVAL, "%s lists the host %s twice, as number %u, %s, and %u",
+				       what, quote(hosts_at(hosts, i)).s, *number,
+				       quote(hosts_at(hosts, *number - 1)).s, i + 1);
 		}
 		*number = i + 1;
 	}

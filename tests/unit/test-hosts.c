@@ -327,7 +327,7 @@ int main(void) {
 	check_find("main1,sub1", "sub1", 1, 1);
 
 	check_check("a", NULL);
-	check_check("a,b,A", NULL);
+	check_check("a,b,A", "HOSTS lists the host 'A' twice, as number 1, 'a', and 3");
 	check_check("n1.example.com,n-2,n_3,10.0.0.1,::1,fe80::1%eth0", NULL);
 	check_check("", "HOSTS lists no host");
 	check_check(",", "HOSTS lists no host");
