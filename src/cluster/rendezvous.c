@@ -14,6 +14,10 @@
 #define PORT_SPAN 9400
 
 #define ADDR "MASTER_ADDR"
+#define PORT "MASTER_PORT"
+/** The same for torchrun alone. */
+#define TORCHRUN_ADDR "PET_MASTER_ADDR"
+#define TORCHRUN_PORT "PET_MASTER_PORT"
 
 uint32_t cluster_rank_around(const struct cluster *c, uint32_t master) {
 	uint32_t rank = c->place.node_rank;
@@ -136,18 +140,34 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 	}
 }
 
+/** Whether @value is what Kubernetes sets for a service: "tcp://10.0.0.1:80", with any protocol. */
+static bool is_service_link(const char *value) {
+	return value && strstr(value, "://");
+}
+
+/** The port that the user gave torchrun, for the master of @c; or NULL. */
+static const char *torchrun_port(const struct input *in, const struct cluster *c) {
+	const char *port = env_value(in->env, TORCHRUN_PORT);
+	struct str addr = str_of(env_value(in->env, TORCHRUN_ADDR));
+	return is_service_link(port) || (addr.len && !str_eq(addr, c->master_addr)) ? NULL : port;
+}
+
 static int find_master_port(const struct input *in, struct cluster *c, struct err *err) {
-	const char *set = env_value(in->env, "MASTER_PORT");
-	// "tcp://10.0.0.1:80", with any protocol.
-	c->service_link = set && strstr(set, "://");
+	const char *set = env_value(in->env, PORT), *torchrun = torchrun_port(in, c);
+	c->service_link = is_service_link(set);
 	if (set && !c->service_link) {
 		c->master_port_why = "MASTER_PORT was set already";
-		c->master_port_from = "MASTER_PORT";
-		return parse_port("MASTER_PORT", set, &c->master_port, err);
+		c->master_port_from = PORT;
+		return parse_port(PORT, set, &c->master_port, err);
 	}
 	if (in->master_port.value) {
 		c->master_port_why = c->master_port_from = in->master_port.from;
 		return parse_port(in->master_port.from, in->master_port.value, &c->master_port, err);
+	}
+	if (torchrun) {
+		// torchrun listens there, and --wait waits for it.
+		c->master_port_why = c->master_port_from = TORCHRUN_PORT;
+		return parse_port(TORCHRUN_PORT, torchrun, &c->master_port, err);
 	}
 	if (c->place.port) {
 		c->master_port = c->place.port;

@@ -21,6 +21,14 @@ static const char *const names[] = {
 	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", NULL,
 };
 
+/** Read "N", or "N:N", which torchrun takes for the same, into *@out. Returns whether it is one of these. */
+static bool read_fixed_nnodes(struct str text, uint32_t *out) {
+	size_t colon = str_find(text, ':');
+	struct str most = str_from(text, colon + (colon < text.len));
+	return num_read_u32((struct str){text.p, colon}, out) == 0 &&
+	       (colon == text.len || str_eq(most, (struct str){text.p, colon}));
+}
+
 /**
  * Whether the user configures torchrun: with a rendezvous that is not static, or with a range or a
  * different number of nodes.
@@ -31,7 +39,8 @@ static bool is_steered(const struct env *env, uint32_t nnodes) {
 	return env_value(env, "PET_RDZV_BACKEND") || env_value(env, "PET_RDZV_ENDPOINT") ||
 	       env_value(env, "PET_RDZV_ID") || env_value(env, "PET_RDZV_CONF") ||
 	       env_value(env, "PET_STANDALONE") ||
-	       (told && (num_read_u32(str_of(told), &number) < 0 || (nnodes != UNKNOWN && number != nnodes)));
+	       (told &&
+		(!read_fixed_nnodes(str_of(told), &number) || (nnodes != UNKNOWN && number != nnodes)));
 }
 
 /**
