@@ -144,20 +144,24 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
 }
 
 /**
- * A launcher that copies its environment to every node also copies the variable that numbers a
- * node. So only names and addresses identify this node. Hosts that the user gave are not affected.
+ * A launcher copies the variable that numbers a node to other nodes, too: some always, others if the user asks
+ * for it (mpirun -x). So what names this node counts more: the launcher, this machine, its addresses. Where the
+ * launcher always copies, nothing else counts. A number that the user gave is not affected.
  */
 static void distrust_copies(struct input *in, const struct cluster *c, struct placement *place) {
-	bool copied = c->launcher && c->launcher->copies_env && !in->node_rank.value &&
-		      place->node_rank != UNKNOWN && place->node_rank_from &&
-		      env_value(in->env, place->node_rank_from);
-	if (!copied) {
+	bool numbered = place->node_rank != UNKNOWN && place->node_rank_from &&
+			env_value(in->env, place->node_rank_from);
+	bool always = c->launcher && c->launcher->copies_env;
+	if (!numbered || in->node_rank.value || (!always && !in->task.host.len)) {
 		return;
 	}
 	struct err several;
-	place->node_rank = launcher_node_rank(in, &place->hosts);
-	if (place->node_rank == UNKNOWN && self_find(in, &place->hosts, &place->node_rank, &several) < 1) {
-		place->node_rank = UNKNOWN;
+	uint32_t found = launcher_node_rank(in, &place->hosts);
+	if (found == UNKNOWN && self_find(in, &place->hosts, &found, &several) < 1) {
+		found = UNKNOWN;
+	}
+	if (always || found != UNKNOWN) {
+		place->node_rank = found;
 	}
 }
 

@@ -7,7 +7,7 @@
  *     GROVE_PCLQ_NAME=dyn-0-decode-0-decode-wkr   the leader: dyn-0-decode-0-decode-ldr
  *     GROVE_PCLQ_POD_INDEX=0                      within its clique, so it is node 1
  *     GROVE_HEADLESS_SERVICE=dyn-0.default.svc.cluster.local
- *     GROVE_PCSG_TEMPLATE_NUM_PODS=2              in newer versions: the pods of the group
+ *     GROVE_PCSG_TEMPLATE_NUM_PODS=2              in newer versions: the pods of all cliques of the group
  *
  * A pod is called CLIQUE-INDEX.SERVICE. Only Dynamo calls cliques "-ldr" and "-wkr". The words
  * "leader" and "worker" count only as the whole name of a clique in its group:
@@ -65,14 +65,22 @@ static const char *grove_detect(const struct input *in) {
 
 static int grove_read(struct input *in, struct placement *out, struct err *err) {
 	const char *service = env_get(in->env, SERVICE), *size_from = in->nnodes.from;
-	uint32_t index = 0, n = told_nnodes(in);
+	uint32_t index = 0, pods = UNKNOWN, n = told_nnodes(in);
 	struct str group;
 	uint32_t role = find_role(in, &group), leader = role / 2 * 2;
 	struct buf names = BUF(in->arena);
 	int r = need_u32(in, INDEX, CLIQUE, &index, err);
-	if (n == UNKNOWN && env_value(in->env, SIZE)) {
+	if (r == 0 && env_value(in->env, SIZE)) {
+		r = need_nnodes(in, SIZE, CLIQUE, &pods, err);
+	}
+	// Fewer are possible: the pods of a third clique are no nodes.
+	if (r == 0 && n != UNKNOWN && n > pods) {
+		return err_set(err, EINVAL, "%s=%u, but " SIZE "=%u: the group has fewer pods", size_from, n,
+			       pods);
+	}
+	if (n == UNKNOWN) {
 		size_from = SIZE;
-		r = r < 0 ? r : need_nnodes(in, SIZE, CLIQUE, &n, err);
+		n = pods;
 	}
 	if (r == 0 && role == leader && index > 0) {
 		return err_set(err, EINVAL,

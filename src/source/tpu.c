@@ -45,7 +45,8 @@ static void merge_containers(struct input *in, struct placement *out) {
 	}
 	if (n < hosts->n) {
 		hosts->n = n;
-		out->tasks_per_node = containers;
+		// A launcher starts as many ranks as it likes.
+		out->tasks_per_node = in->launcher ? NULL : containers;
 	}
 }
 
