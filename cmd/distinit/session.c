@@ -196,6 +196,7 @@ int session_wants(struct session *s, struct err *err) {
 	w->options = s->overrides.directives;
 	w->app = value[OPT_APP];
 	w->grace_s = told_grace_s(s);
+	w->command = s->command & (CMD_RUN | CMD_EXPLAIN | CMD_CHECK) ? s->settings.arguments : NULL;
 	int r = session_plan(s, err);
 	r = r < 0 ? r : read_ranks(s, err);
 	r = r < 0 ? r : read_input(s, err);

@@ -261,6 +261,9 @@ int explain_nodes(struct session *s, struct buf *out, struct err *err) {
 void explain_text(struct session *s, const struct process_report *process, struct buf *out) {
 	if (s->flow.has_cluster) {
 		put_cluster(out, &s->flow.cluster);
+		if (s->flow.derivation.torchrun_alone) {
+			labelled_put(out, "torchrun", s->flow.derivation.torchrun_alone);
+		}
 		put_hostfile(out, &s->flow.derivation.hostfile);
 	} else if (s->flow.input.cluster.value && strcmp(s->flow.input.cluster.value, "none") == 0) {
 		buf_puts(out, "No cluster manager is asked for, by --cluster=none, so nothing is derived.\n");

@@ -107,6 +107,38 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
 }
 
+/** Derive for a cluster of several. */
+static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
+	struct derivation *d = &f->derivation;
+	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
+		notes_add(f->notes,
+			  "%s: no host file is written, because --frameworks has none that reads one (mpi, "
+			  "mpich, horovod, deepspeed)",
+			  f->wants.hostfile_output.from);
+	}
+	if (frameworks_want_interface(set, f->env)) {
+		d->interface.name =
+			interface_find(f->arena, &f->cluster, &d->interface.address, &d->interface.why);
+	}
+	return frameworks_derive(set, d, err);
+}
+
+/** Warn if the program is torchrun, and would train without the other nodes. */
+static void judge_torchrun(struct flow *f, uint32_t set) {
+	struct derivation *d = &f->derivation;
+	const char *hint = torchrun_hint(d);
+	if (hint) {
+		notes_add(f->notes, "%s", hint);
+	}
+	if (!f->has_cluster) {
+		return;
+	}
+	d->torchrun_alone = torchrun_alone(d, frameworks_set_it(set, STR("PET_NNODES")), set);
+	if (d->torchrun_alone && d->torchrun.found) {
+		notes_add(f->notes, "torchrun will not train with the other nodes: %s", d->torchrun_alone);
+	}
+}
+
 static int run_frameworks(struct flow *f, struct err *err) {
 	struct derivation *d = &f->derivation;
 	uint32_t set;
@@ -121,22 +153,16 @@ static int run_frameworks(struct flow *f, struct err *err) {
 		.ranks = f->wants.ranks,
 		.root = f->input.root.value,
 		.grace_s = f->wants.grace_s,
+		.torchrun = torchrun_read(f->wants.command),
 	};
 	r = read_framework_wants(f, err);
-	if (r < 0 || !f->has_cluster || cluster_is_single(&f->cluster)) {
-		return r;
+	if (r == 0 && f->has_cluster && !cluster_is_single(&f->cluster)) {
+		r = derive_frameworks(f, set, err);
 	}
-	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
-		notes_add(f->notes,
-			  "%s: no host file is written, because --frameworks has none that reads one (mpi, "
-			  "mpich, horovod, deepspeed)",
-			  f->wants.hostfile_output.from);
+	if (r == 0) {
+		judge_torchrun(f, set);
 	}
-	if (frameworks_want_interface(set, f->env)) {
-		d->interface.name =
-			interface_find(f->arena, &f->cluster, &d->interface.address, &d->interface.why);
-	}
-	return frameworks_derive(set, d, err);
+	return r;
 }
 
 /** From the cluster to the environment of the program. */

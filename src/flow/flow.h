@@ -23,6 +23,8 @@ struct wants {
 	/** A broken cluster causes a warning instead of an error, and nothing is derived. */
 	bool lenient;
 	struct setting frameworks;
+	/** The words of the program, or NULL. They change no variable: a warning may depend on them. */
+	char *const *command;
 	/** What an earlier distinit has derived (flow/derived.h); NULL: nothing. */
 	const char *derived;
 	enum ranks ranks;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "cluster/cluster.h"
 #include "framework/tf_roles.h"
+#include "framework/torchrun.h"
 
 /** --ranks: whether RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE are set. */
 enum ranks {
@@ -72,6 +73,10 @@ struct derivation {
 	const char *root;
 	/** The seconds from TERM until we kill the program (--grace); 0: not told. */
 	uint32_t grace_s;
+	/** What the program's words say of torchrun. */
+	struct torchrun_words torchrun;
+	/** Why torchrun would not train with the other nodes (torchrun_alone()), or NULL. */
+	const char *torchrun_alone;
 	/** The roles in TF_CONFIG; empty: all are workers. */
 	struct tf_roles tf_roles;
 	/** Set only if frameworks_want_interface() returns true. */
@@ -176,6 +181,16 @@ const char *process_of(const struct derivation *d, const char *master, struct co
  * them; or leave both out.
  */
 void derive_process(struct derivation *d, const char *master, const char *size, const char *rank);
+
+/**
+ * Why torchrun would not train with the other nodes of the cluster: a clause with the way out. NULL: there are none, or
+ * it is told of all, or its own elastic rendezvous finds them. To be called after all frameworks. @derives: torchrun was
+ * one of them; @asked: there was any.
+ */
+const char *torchrun_alone(const struct derivation *d, bool derives, bool asked);
+
+/** What in torchrun's settings has no effect, though it seems to: a sentence, or NULL. */
+const char *torchrun_hint(const struct derivation *d);
 
 /**
  * Why a program that starts the ranks of its node (torchrun and similar) or of all nodes (mpirun)

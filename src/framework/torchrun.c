@@ -21,26 +21,93 @@ static const char *const names[] = {
 	"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", NULL,
 };
 
-/** Read "N", or "N:N", which torchrun takes for the same, into *@out. Returns whether it is one of these. */
-static bool read_fixed_nnodes(struct str text, uint32_t *out) {
-	size_t colon = str_find(text, ':');
-	struct str most = str_from(text, colon + (colon < text.len));
-	return num_read_u32((struct str){text.p, colon}, out) == 0 &&
-	       (colon == text.len || str_eq(most, (struct str){text.p, colon}));
+/** Why PET_* are left out: a clause with the way out; NULL: they are not. */
+struct left_out {
+	const char *why;
+	/** torchrun's own rendezvous counts the nodes, and lacks nothing for that. */
+	bool elastic;
+};
+
+/** The rendezvous in PET_RDZV_BACKEND; NULL: torchrun's default, static, for which it reads PET_NODE_RANK. */
+static const char *own_rendezvous(const struct env *env) {
+	const char *backend = env_value(env, "PET_RDZV_BACKEND");
+	return backend && strcmp(backend, "static") != 0 ? backend : NULL;
 }
 
-/**
- * Whether the user configures torchrun: with a rendezvous that is not static, or with a range or a
- * different number of nodes.
- */
-static bool is_steered(const struct env *env, uint32_t nnodes) {
-	const char *told = env_value(env, "PET_NNODES");
-	uint32_t number;
-	return env_value(env, "PET_RDZV_BACKEND") || env_value(env, "PET_RDZV_ENDPOINT") ||
-	       env_value(env, "PET_RDZV_ID") || env_value(env, "PET_RDZV_CONF") ||
-	       env_value(env, "PET_STANDALONE") ||
-	       (told &&
-		(!read_fixed_nnodes(str_of(told), &number) || (nnodes != UNKNOWN && number != nnodes)));
+/** Read PET_NNODES, "2" or "1:4". Returns whether it is one of these. */
+static bool read_range(const char *text, uint32_t *min, uint32_t *max) {
+	struct str rest = str_of(text), first;
+	str_cut(&rest, ':', &first);
+	if (num_read_u32(first, min) < 0) {
+		return false;
+	}
+	*max = *min;
+	return !rest.p || num_read_u32(rest, max) == 0;
+}
+
+/** What the user's PET_NNODES means for the rest. */
+static struct left_out by_told_nnodes(const struct derivation *d, const char *told) {
+	struct arena *arena = d->env->arena;
+	const uint32_t n = d->cluster->nnodes;
+	const struct quoted shown = quote_text(told);
+	uint32_t min, max;
+	if (!read_range(told, &min, &max)) {
+		return (struct left_out){
+			arena_format(arena, "PET_NNODES=%s is neither N nor MIN:MAX", shown.s), false};
+	}
+	if (min != max) {
+		bool static_one = d->torchrun.found && !d->torchrun.rdzv;
+		return (struct left_out){
+			arena_format(arena,
+				     static_one
+					     ? "PET_NNODES=%s is elastic, which needs a rendezvous: set "
+					       "PET_RDZV_BACKEND and PET_RDZV_ENDPOINT"
+					     : "PET_NNODES=%s is elastic: torchrun's own rendezvous numbers "
+					       "the nodes",
+				     shown.s),
+			!static_one};
+	}
+	if (n != UNKNOWN && min != n) {
+		return (struct left_out){
+			arena_format(arena, "PET_NNODES=%s is set, but there are %u nodes: unset it", shown.s,
+				     n),
+			false};
+	}
+	return (struct left_out){NULL, false};
+}
+
+/** Whether the user configures torchrun otherwise. */
+static struct left_out by_user(const struct derivation *d) {
+	static const char *const parts[] = {"PET_RDZV_ENDPOINT", "PET_RDZV_ID", "PET_RDZV_CONF"};
+	const struct env *env = d->env;
+	const char *backend = own_rendezvous(env), *told = env_value(env, "PET_NNODES");
+	const char *alone = env_value(env, "PET_STANDALONE");
+	uint32_t number, min, max;
+	if (alone && (num_read_u32(str_of(alone), &number) < 0 || number)) {
+		return (struct left_out){
+			arena_format(env->arena, "PET_STANDALONE=%s is set: unset it", quote_text(alone).s),
+			false};
+	}
+	if (backend) {
+		bool counted = d->torchrun.nnodes || (told && (!read_range(told, &min, &max) || max > 1));
+		return (struct left_out){arena_format(env->arena,
+						      counted ? "PET_RDZV_BACKEND=%s numbers the nodes"
+							      : "PET_RDZV_BACKEND=%s is set, but torchrun "
+								"knows of one node only: set "
+								"PET_NNODES, too",
+						      quote_text(backend).s),
+					 counted};
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (env_value(env, parts[i])) {
+			return (struct left_out){
+				arena_format(env->arena,
+					     "%s is set without PET_RDZV_BACKEND: set that, too, or unset it",
+					     parts[i]),
+				d->torchrun.rdzv && d->torchrun.nnodes};
+		}
+	}
+	return told ? by_told_nnodes(d, told) : (struct left_out){NULL, false};
 }
 
 /**
@@ -49,16 +116,91 @@ static bool is_steered(const struct env *env, uint32_t nnodes) {
  */
 static const char *misplaced(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
-		return "every node's torchrun would inherit it; run distinit inside the step instead";
+		return "this is a job script, and each node's torchrun would inherit them: start distinit in "
+		       "the "
+		       "step (srun distinit -- torchrun ...), or pass --scope=node if it runs once on each "
+		       "node";
 	}
-	if (c->nnodes == UNKNOWN || c->place.node_rank == UNKNOWN) {
-		return c->nnodes == UNKNOWN ? "the number of nodes is not known"
-					    : "this node's rank is not known";
+	if (c->nnodes == UNKNOWN) {
+		return "the number of nodes is not known: pass --nnodes";
+	}
+	if (c->place.node_rank == UNKNOWN) {
+		return "this node's number is not known: pass --node-rank, or --hosts with this machine in "
+		       "it";
 	}
 	if (c->master_addr.len == 0) {
-		return "the hosts are not known";
+		return "the master is not known: pass --master-addr or --hosts";
 	}
 	return starter_misplaced(c);
+}
+
+static struct left_out why_left_out(const struct derivation *d) {
+	struct left_out left = by_user(d);
+	return left.why ? left : (struct left_out){misplaced(d->cluster), false};
+}
+
+/** Whether there is another node, as far as anything says so. */
+static bool has_others(const struct cluster *c) {
+	bool together = c->launcher && c->task.local_size == c->task.world_size;
+	if (cluster_is_single(c) || c->nnodes == 1 || together) {
+		return false;
+	}
+	return !cluster_is_vague(c) || (c->place.node_rank != UNKNOWN && c->place.node_rank > 0);
+}
+
+/** Whether the variables tell torchrun of all nodes, whoever set them. */
+static bool is_told(const struct derivation *d) {
+	const char *nnodes = env_value(d->env, "PET_NNODES");
+	uint32_t min, max, n = d->cluster->nnodes;
+	return nnodes && read_range(nnodes, &min, &max) && (n == UNKNOWN ? max > 1 : max == n && min == n) &&
+	       env_value(d->env, "PET_NODE_RANK") && env_value(d->env, "PET_MASTER_ADDR");
+}
+
+/** Why torchrun trains on this node alone, by its own options; or NULL. */
+static const char *alone_by_words(const struct derivation *d) {
+	const struct torchrun_words *words = &d->torchrun;
+	if (words->standalone) {
+		return "--standalone is among its options: remove it";
+	}
+	return words->nnodes && words->nnodes_max == 1
+		       ? "--nnodes=1 is among its options: remove it, as PET_NNODES is derived"
+		       : NULL;
+}
+
+const char *torchrun_alone(const struct derivation *d, bool derives, bool asked) {
+	const struct cluster *c = d->cluster;
+	if (!has_others(c)) {
+		return NULL;
+	}
+	const char *by_words = alone_by_words(d);
+	if (by_words || is_told(d)) {
+		return by_words;
+	}
+	struct left_out left = why_left_out(d);
+	bool numbered =
+		d->torchrun.nnodes && (d->torchrun.node_rank || d->torchrun.rdzv || own_rendezvous(d->env));
+	if (left.elastic || numbered) {
+		return NULL;
+	}
+	if (cluster_is_vague(c)) {
+		return "only this node's number is known: pass --nnodes, and --nnodes=1 if each node trains "
+		       "alone";
+	}
+	return derives ? left.why : asked ? "--frameworks leaves torchrun out: add it" : NULL;
+}
+
+const char *torchrun_hint(const struct derivation *d) {
+	const struct torchrun_words *words = &d->torchrun;
+	const char *backend = own_rendezvous(d->env);
+	uint32_t number = 0;
+	bool numbered =
+		words->node_rank_above_0 ||
+		(num_read_u32(str_of(env_value(d->env, "PET_NODE_RANK")), &number) == 0 && number > 0);
+	return words->found && numbered && (words->rdzv || backend)
+		       ? "torchrun reads --node-rank (PET_NODE_RANK) with --rdzv-backend=static only: with "
+			 "another "
+			 "rendezvous it numbers the nodes itself"
+		       : NULL;
 }
 
 /** Number 0 must be on the node that torchrun uses as master. */
@@ -88,10 +230,7 @@ static void derive_shutdown(struct derivation *d) {
 
 static void torchrun_derive(struct derivation *d) {
 	const struct cluster *c = d->cluster;
-	const char *why = is_steered(d->env, c->nnodes)
-				  ? "the user configures torchrun (PET_RDZV_*, PET_STANDALONE, an elastic or "
-				    "different PET_NNODES)"
-				  : misplaced(c);
+	const char *why = why_left_out(d).why;
 	if (why) {
 		derive_leaves_all_out(d, names, why);
 		return;

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+#
+# Several nodes, and this one would train alone: never without a word. tests/properties/alone.py has every manager.
+
+load helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir bin
+	printf '#!/bin/sh\necho started\n' >bin/torchrun
+	chmod +x bin/torchrun
+	ln -s torchrun bin/srun
+	ln -s torchrun bin/python3
+	ln -s torchrun bin/accelerate
+}
+
+readonly SCRIPT=(SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-2]' 'SLURM_TASKS_PER_NODE=1(x2)' SLURM_NODEID=0 SLURM_PROCID=0)
+readonly TWO=(DISTINIT_HOSTS=a,b DISTINIT_NODE_RANK=1)
+readonly ALONE='distinit: warning: torchrun will not train with the other nodes: '
+
+# warned WHY VARIABLE... -- ARG...: the program starts, with one warning that says WHY (a pattern).
+warned() {
+	local why=$1
+	distinit "PATH=$PWD/bin:/bin:/usr/bin" "${@:2}"
+	[[ $status -eq 0 && $output == started && $stderr == "$ALONE"$why && $stderr != *$'\n'* ]]
+}
+
+# silent VARIABLE... -- ARG...: the program starts, without a warning.
+silent() {
+	distinit "PATH=$PWD/bin:/bin:/usr/bin" "$@"
+	[[ $status -eq 0 && $output == started && -z $stderr ]]
+}
+
+@test "torchrun in a job script of several nodes: a warning says to start distinit in the step" {
+	warned '*job script*srun distinit -- torchrun*--scope=node*' "${SCRIPT[@]}" -- -- torchrun train.py
+	warned '*job script*' "${SCRIPT[@]}" -- -- srun torchrun train.py
+	warned '*job script*' "${SCRIPT[@]}" -- -- sh -c 'exec torchrun train.py'
+	warned '*job script*' "${SCRIPT[@]}" -- -- python3 -m torch.distributed.run train.py
+	warned '*job script*' "${SCRIPT[@]}" -- -- accelerate launch train.py
+	warned '*job script*' LSB_JOBID=5 'LSB_MCPU_HOSTS=a 1 b 1' -- -- torchrun train.py
+	printf 'a\nb\n' >nodes
+	warned '*job script*' PBS_JOBID=5 PBS_NODEFILE="$PWD/nodes" -- -- torchrun train.py
+	silent "${SCRIPT[@]}" -- -- srun distinit -- torchrun train.py
+	silent "${SCRIPT[@]}" -- -- python3 train.py
+	silent "${SCRIPT[@]}" -- --scope=node --hostname=n1 -- torchrun train.py
+	silent "${SCRIPT[@]}" SLURM_JOB_NODELIST=n1 SLURM_TASKS_PER_NODE=1 -- -- torchrun train.py
+}
+
+@test "torchrun where something of the nodes is not known: a warning says which option tells it" {
+	warned "this node's number is not known: pass --node-rank*" AZUREML_EXPERIMENT_ID=x AZUREML_NODE_COUNT=2 MASTER_ADDR=a -- -- torchrun t.py
+	warned "this node's number is not known: pass --node-rank*" DET_CHIEF_IP=10.0.0.1 -- --nnodes=2 -- torchrun t.py
+	silent DET_CHIEF_IP=10.0.0.1 -- --nnodes=2 --node-rank=1 -- torchrun t.py
+	warned "this node's number is not known: pass --node-rank*" PADDLE_JOB_ID=e PADDLE_NNODES=2 PADDLE_MASTER=e-worker-0:36543 \
+		DISTINIT_HOSTNAME=e-worker-7 -- -- torchrun t.py
+	warned 'the number of nodes is not known: pass --nnodes' DET_CHIEF_IP=10.0.0.1 -- -- torchrun t.py
+	warned '*one task per node' OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2 \
+		-- --hosts=a,b --node-rank=0 -- torchrun t.py
+	# A number above 0 says that there are others; 0 does not.
+	warned "only this node's number is known: pass --nnodes*" NOMAD_ALLOC_INDEX=1 -- -- torchrun t.py
+	silent NOMAD_ALLOC_INDEX=0 -- -- torchrun t.py
+}
+
+@test "torchrun that the user has set for one node, in a cluster of two: a warning" {
+	warned "PET_NNODES='1' is set, but there are 2 nodes: unset it" "${TWO[@]}" PET_NNODES=1 -- -- torchrun t.py
+	warned "PET_NNODES='two' is neither N nor MIN:MAX" "${TWO[@]}" PET_NNODES=two -- -- torchrun t.py
+	warned "PET_NNODES='1:4' is elastic, which needs a rendezvous*" "${TWO[@]}" PET_NNODES=1:4 -- -- torchrun t.py
+	warned "PET_STANDALONE='1' is set*" "${TWO[@]}" PET_STANDALONE=1 -- -- torchrun t.py
+	warned "PET_RDZV_BACKEND='c10d' is set, but*set PET_NNODES, too" "${TWO[@]}" PET_RDZV_BACKEND=c10d -- -- torchrun t.py
+	warned 'PET_RDZV_ID is set without PET_RDZV_BACKEND*' "${TWO[@]}" PET_RDZV_ID=7 -- -- torchrun t.py
+	warned '--standalone is among its options*' "${TWO[@]}" -- -- torchrun --standalone t.py
+	warned '--nnodes=1 is among its options*' "${TWO[@]}" -- -- torchrun --nnodes 1 t.py
+	warned '--frameworks leaves torchrun out*' "${TWO[@]}" -- --frameworks=torch -- torchrun t.py
+}
+
+@test "torchrun that knows its nodes, by whatever way: silence" {
+	local set
+	for set in PET_STANDALONE=0 PET_RDZV_BACKEND=static PET_NNODES=2 PET_NNODES=2:2 A=b; do
+		silent "${TWO[@]}" "$set" -- -- torchrun t.py
+		silent "$set" -- -- torchrun t.py
+	done
+	silent "${TWO[@]}" PET_RDZV_BACKEND=c10d PET_RDZV_ENDPOINT=a:1 PET_NNODES=1:2 -- -- torchrun t.py
+	silent "${TWO[@]}" PET_NNODES=1:2 -- -- torchrun --rdzv-backend=c10d --rdzv-endpoint=a:1 t.py
+	silent "${SCRIPT[@]}" -- -- torchrun --nnodes=2 --rdzv-backend=c10d --rdzv-endpoint=a:1 t.py
+	silent "${SCRIPT[@]}" -- -- torchrun --nnodes=2 --node-rank=0 --master-addr=a t.py
+	silent "${TWO[@]}" -- --frameworks=torch -- torchrun --nnodes=2 --node_rank=1 --master_addr=a t.py
+	silent "${TWO[@]}" -- --frameworks=none -- torchrun t.py
+	silent "${SESSION[@]}" -- --cluster=none -- torchrun t.py
+	silent -- -- torchrun --standalone t.py
+}
+
+@test "explain says in any case why torchrun would train alone" {
+	distinit "${SCRIPT[@]}" -- explain
+	[[ $status -eq 0 && $output == *$'\ntorchrun       this is a job script'* ]]
+	distinit DET_CHIEF_IP=10.0.0.1 -- explain --nnodes=2
+	[[ $output == *$'\ntorchrun       this node\'s number is not known: pass --node-rank'* ]]
+	distinit "${TWO[@]}" PET_NNODES=1 -- explain
+	[[ $output == *$'\ntorchrun       PET_NNODES='* ]]
+	distinit "${TWO[@]}" -- explain
+	[[ $output != *$'\ntorchrun  '* ]]
+}
+
+@test "a number for torchrun that its rendezvous does not read: a warning" {
+	local hint='distinit: warning: torchrun reads --node-rank (PET_NODE_RANK) with --rdzv-backend=static only*'
+	distinit "PATH=$PWD/bin:/bin" -- -- torchrun --nnodes=2 --rdzv-backend=c10d --node-rank=1 t.py
+	[[ $output == started && $stderr == $hint ]]
+	distinit "PATH=$PWD/bin:/bin" PET_RDZV_BACKEND=c10d PET_NODE_RANK=1 -- -- torchrun t.py
+	[[ $output == started && $stderr == $hint ]]
+	silent -- -- torchrun --nnodes=2 --rdzv-backend=c10d --node-rank=0 t.py
+	silent -- -- torchrun --nnodes=2 --node-rank=1 t.py
+	silent PET_RDZV_BACKEND=c10d PET_NODE_RANK=1 -- -- python3 t.py
+}
