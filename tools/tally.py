@@ -236,10 +236,10 @@ def main():
         print(f"DEFECT, to mend in {file}: passed only when {how}: {name}")
     for name, reason in tally.failed:
         print(f"FAILED: {name}" + (f": {reason}" if reason else ""))
+    print_times(options.builds)
     for build in options.builds:
         if sizes := sizes_of(build):
             print(f"bytes of the programs in {build.name}: {sizes}")
-    print_times(options.builds)
     print(f"{lines_of_c():,} lines of C in src and cmd")
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
