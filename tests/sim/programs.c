@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Programs that nodes start, as far as distinit sees them: /proc, pidfds, and a file that they write. */
+
+#include "inside.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define PROGRAMS_MAX 128
+#define FIRST_PID    1000
+/** Nodes have lower ones. */
+#define NODE_PID     100
+
+static struct program_process programs[PROGRAMS_MAX];
+static int n_programs;
+/** When the file of a host was written last; 0: it is not there. */
+static uint64_t written_at[MACHINES_MAX];
+
+void programs_begin(void) {
+	n_programs = 0;
+	memset(written_at, 0, sizeof(written_at));
+}
+
+struct program_process *program_start(struct process *node, int parent, const char *name) {
+	if (n_programs == PROGRAMS_MAX) {
+		fprintf(stderr, "sim: too many programs\n");
+		abort();
+	}
+	struct program_process *program = &programs[n_programs];
+	*program = (struct program_process){.pid = FIRST_PID + n_programs++, .host = node->host, .from = now, .to = NEVER};
+	program->parent = parent ? parent : NODE_PID + node->id;
+	snprintf(program->name, sizeof(program->name), "%s", name);
+	return program;
+}
+
+bool programs_has_ended(const struct program_process *program) {
+	return program->to != NEVER;
+}
+
+void program_end(struct program_process *program, int status) {
+	if (program->to != NEVER) {
+		return;
+	}
+	program->to = now;
+	program->status = status;
+	for (int i = 0; i < n_processes; i++) {
+		for (int fd = 0; fd < FILES_MAX; fd++) {
+			struct file *file = processes[i].files[fd];
+			if (file && file->kind == FILE_PIDFD && file->program == program) {
+				file_notify(file);
+			}
+		}
+	}
+}
+
+void file_written(int host) {
+	written_at[host] = now;
+}
+
+/** The one with @pid on this host that /proc shows, or NULL. */
+static struct program_process *find(int pid) {
+	const int i = pid - FIRST_PID;
+	return i >= 0 && i < n_programs && programs[i].host == current->host && !programs[i].reaped ? &programs[i] : NULL;
+}
+
+static struct file *text_file(const char *text) {
+	struct file *file = file_new(FILE_TEXT);
+	file_put(file, text, (uint32_t)strlen(text));
+	file->ended = true;
+	return file;
+}
+
+static struct file *stat_file(const struct program_process *p) {
+	char text[1024];
+	int at = snprintf(text, sizeof(text), "%d (%s) %c %d", p->pid, p->name, p->to == NEVER ? 'S' : 'Z', p->parent);
+	for (int field = 5; field <= 52; field++) {
+		const uint64_t value = field == 22 ? p->from / 10000 : field == 26 ? 4194304 : field == 52 ? (uint64_t)p->status : 0;
+		at += snprintf(text + at, sizeof(text) - (size_t)at, " %llu", (unsigned long long)value);
+	}
+	snprintf(text + at, sizeof(text) - (size_t)at, "\n");
+	return text_file(text);
+}
+
+static void add_entry(struct file *folder, const char *name) {
+	char bytes[sizeof(struct dirent)] = {0};
+	struct dirent *entry = (void *)bytes;
+	entry->d_reclen = (unsigned short)((offsetof(struct dirent, d_name) + strlen(name) + 8) & ~(size_t)7);
+	strcpy(entry->d_name, name);
+	file_put(folder, bytes, entry->d_reclen);
+}
+
+static struct file *all_pids(void) {
+	struct file *folder = file_new(FILE_TEXT);
+	for (int i = 0; i < n_programs; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "%d", programs[i].pid);
+		if (find(programs[i].pid)) {
+			add_entry(folder, name);
+		}
+	}
+	return folder;
+}
+
+static struct file *children_file(int parent) {
+	char text[1024] = "";
+	size_t at = 0;
+	for (int i = 0; i < n_programs; i++) {
+		if (programs[i].parent == parent && find(programs[i].pid)) {
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%d ", programs[i].pid);
+		}
+	}
+	return text_file(text);
+}
+
+struct file *programs_open(const char *path) {
+	int pid = 0, used = 0;
+	if (strcmp(path, "/proc") == 0) {
+		return all_pids();
+	}
+	if (sscanf(path, "/proc/%d%n", &pid, &used) != 1 || !find(pid)) {
+		errno = ENOENT;
+		return NULL;
+	}
+	const char *rest = path + used;
+	if (strcmp(rest, "/stat") == 0) {
+		return stat_file(find(pid));
+	}
+	if (strcmp(rest, "/task") == 0) {
+		struct file *folder = file_new(FILE_TEXT);
+		char name[16];
+		snprintf(name, sizeof(name), "%d", pid);
+		add_entry(folder, ".");
+		add_entry(folder, name);
+		return folder;
+	}
+	const char *last = strrchr(rest, '/');
+	if (last && strcmp(last, "/children") == 0) {
+		return children_file(pid);
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+int programs_pidfd(int pid) {
+	const int code = enter(CALL_PIDFD);
+	struct program_process *program = find(pid);
+	if (code || !program) {
+		errno = code ? code : ESRCH;
+		return -1;
+	}
+	struct file *file = file_new(FILE_PIDFD);
+	file->program = program;
+	return file_open(file);
+}
+
+REAL(int, stat, const char *, struct stat *);
+int __wrap_stat(const char *path, struct stat *out) {
+	if (!current) {
+		return __real_stat(path, out);
+	}
+	enter(CALL_NONE);
+	const uint64_t at = written_at[current->host];
+	if (!at) {
+		errno = ENOENT;
+		return -1;
+	}
+	memset(out, 0, sizeof(*out));
+	out->st_mtim = (struct timespec){(time_t)(at / S) + 1700000000, (long)(at % S * 1000)};
+	return 0;
+}
+
+int __wrap_getpid(void) {
+	return NODE_PID + current->id;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * What has to hold. Each promise has a name; promises.txt has the sentence of a page or a header that makes it. A promise says
+ * what it allows: what a fault may do is not broken.
+ */
+
+#include "job.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool promise_is_on(const char *name) {
+	const char *at = strstr(rules.skip, name);
+	const size_t n = strlen(name);
+	return !at || (at > rules.skip && at[-1] != ',') || (at[n] && at[n] != ',');
+}
+
+#define PROMISE(name, condition, ...) \
+	do { \
+		if (!(condition) && promise_is_on(name)) { \
+			broken(name, __VA_ARGS__); \
+		} \
+	} while (0)
+
+static const char *names_of(bool (*is)(const struct node *)) {
+	static char text[2][200];
+	static int which;
+	char *out = text[which ^= 1];
+	out[0] = '\0';
+	for (int i = 0; i < job.n_nodes; i++) {
+		if (is(&job.nodes[i])) {
+			strcat(strcat(out, out[0] ? "," : ""), job.nodes[i].name);
+		}
+	}
+	return out;
+}
+
+static bool started(const struct node *node) {
+	return node->returned && node->result == ROLL_STARTED;
+}
+
+/** It is there to the end, nobody asked it to end, and nobody took its place. */
+static bool stays(const struct node *node) {
+	return node->process && !node->killed && !node->signalled && !(node->returned && node->result == ROLL_REPLACED);
+}
+
+static bool stays_and_does_not_start(const struct node *node) {
+	return stays(node) && !started(node);
+}
+
+static bool is_unable(const struct node *node) {
+	// Another may have come in its place.
+	return node->unable && node->process && !node->killed && !node->signalled;
+}
+
+/** Whether somebody who knows the key of the job lies: a member of the job can do all that a member or the master can do. */
+static bool is_lied_to(void) {
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		const struct fault *f = &job.faults[i];
+		const bool speaks = f->what == WHAT_LIAR || (f->what == WHAT_TAKEN && f->kind % 8 >= 4);
+		if (speaks && f->code >= 2) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Whether a crash, a cut or a failing system call may be the reason that some start and others do not. */
+static bool is_excused(void) {
+	if (job.harm_until >= job.looked_at) {
+		return true;
+	}
+	// Its end was not known yet, or never will be.
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->killed && (node->gone || !node->left_at || node->left_at > job.looked_at)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint64_t longest_way(void) {
+	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) + (weather.interrupt ? weather.interrupt_most : 0);
+}
+
+/** Whether all that do not start gave up while GO was on its way, or the news of that was. */
+static bool is_at_the_deadline(void) {
+	const uint64_t way = 2 * longest_way() + 50 * MS;
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (stays_and_does_not_start(node) &&
+		    !(node->result == ROLL_ABSENT && node->returned_at + way >= job.go_at && node->returned_at <= job.go_at + way + node->process->stopped)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/** When it has to have returned. */
+static uint64_t latest_end(const struct node *node) {
+	const uint64_t ms = plan_timeout(node);
+	return node->begins + (ms + (job.secret ? ms : 1000) + 10000) * MS + node->process->stopped + 40 * longest_way();
+}
+
+// After the roll call.
+
+/** Nothing is wrong that keeps the job from starting. */
+static bool is_benign(void) {
+	bool benign = longest_way() <= 150 * MS && weather.window > 2000;
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		const struct fault *f = &job.faults[i];
+		const struct node *node = &job.nodes[f->node];
+		benign &= f->what == WHAT_STRANGER || (f->what == WHAT_TAKEN && !job.port_given && job.timeout_ms >= 60000 && (job.secret || f->kind % 8 < 4)) ||
+			  (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) || (f->what == WHAT_NO_NAMES && f->lasts + job.spread + 4 * S < job.timeout_ms * MS) ||
+			  (f->what == WHAT_LATE && f->kind < 8 && node->begins + 4 * S < BEGIN + job.timeout_ms * MS) ||
+			  (f->what == WHAT_LIAR && job.secret && f->code < 2);
+	}
+	return benign && !(has_fault(WHAT_TAKEN) && job.nameless && !job.secret);
+}
+
+/** Whatever was wrong is over long before the deadline. */
+static bool is_mended(void) {
+	bool mended = !job.go_at && job.timeout_ms >= 60000 && longest_way() <= 250 * MS && weather.window > 2000;
+	mended &= job.secret || !job.nameless;
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		const struct fault *f = &job.faults[i];
+		const struct node *node = &job.nodes[f->node];
+		const bool passes = f->what == WHAT_CUT || f->what == WHAT_STOP || f->what == WHAT_REPLACED || f->what == WHAT_BACK || f->what == WHAT_RESET;
+		mended &= (passes && (!f->fired || f->fired_at + f->twice + f->lasts < BEGIN + 25 * S)) || (f->what == WHAT_STRANGER && f->at + f->lasts < BEGIN + 25 * S) ||
+			  (f->what == WHAT_TAKEN && !job.port_given && (job.secret || f->kind % 8 < 4)) || (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) ||
+			  (f->what == WHAT_NO_NAMES && f->lasts < 20 * S) || (f->what == WHAT_LATE && f->kind < 8 && node->begins < BEGIN + 20 * S);
+	}
+	return mended;
+}
+
+static void check_start(unsigned n_started) {
+	const struct node *master = &job.nodes[0], *asked = NULL;
+	const char *unable = names_of(is_unable);
+	const bool again = has_fault(WHAT_TWIN) || has_fault(WHAT_REPLACED) || has_fault(WHAT_BACK);
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->signalled && node->bye_at && node->bye_at < job.looked_at && !again) {
+			asked = node;
+		}
+	}
+	PROMISE("unable-nobody-starts", has_fault(WHAT_TWIN) || !(*unable && n_started), "%s cannot start, and %s start", unable, names_of(started));
+	PROMISE("asked-nobody-starts", !(asked && n_started), "%s has said that it ends before GO was sent, and %s start", asked->name, names_of(started));
+	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until), "%s start without a GO", names_of(started));
+	for (int i = 1; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		PROMISE("same-start", !started(node) || !started(master) || again || (node->port == master->port && node->end_start == master->end_start),
+			"%s has port %u, start %u; h0 has port %u, start %u", node->name, node->port, node->end_start, master->port, master->end_start);
+	}
+	if (is_benign()) {
+		PROMISE("all-start", n_started == job.n, "nothing is wrong, and %s do not start: %s", names_of(stays_and_does_not_start), master->error);
+	}
+	PROMISE("all-start-when-mended", *unable || !is_mended() || n_started, "all was well again, and nobody starts: %s", master->error);
+	bool differs = false;
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		differs |= node->process && stays(node) && (node->facts == 1 || (node->facts == 4 && job.agree));
+	}
+	PROMISE("differing-nobody-starts", !differs || has_fault(WHAT_COUNTS) || again || !n_started, "the facts differ, and %s start", names_of(started));
+}
+
+static void check_all_or_none(void) {
+	unsigned n_stay = 0, n_started = 0;
+	for (int i = 0; i < job.n_nodes; i++) {
+		n_stay += stays(&job.nodes[i]);
+		n_started += stays(&job.nodes[i]) && started(&job.nodes[i]);
+	}
+	// Of two with one rank and name, the older one is taken for dead.
+	if (!n_started || n_started == n_stay || has_fault(WHAT_TWIN)) {
+		return;
+	}
+	const char *others = names_of(stays_and_does_not_start);
+	PROMISE("all-or-none-at-the-deadline", is_excused() || !is_at_the_deadline(), "%s start, and the time was over for %s while GO was on its way", names_of(started),
+		others);
+	PROMISE("all-or-none", is_excused() || is_at_the_deadline(), "%s start, and %s do not", names_of(started), others);
+	const struct node *master = &job.nodes[0];
+	const bool again = has_fault(WHAT_REPLACED) || has_fault(WHAT_BACK) || has_fault(WHAT_FAILS);
+	if (started(master) && !job.stay && !again) {
+		PROMISE("warned-who-may-not-start", master->warned_deaf, "%s do not start, and h0 does without a warning", others);
+	}
+}
+
+static void check_truth(void) {
+	bool differs = has_fault(WHAT_COUNTS) || has_fault(WHAT_NO_NAMES) || has_fault(WHAT_CUT) || has_fault(WHAT_FAILS);
+	for (int i = 0; i < job.n_nodes; i++) {
+		differs |= job.nodes[i].facts == 1 || (job.nodes[i].facts == 4 && job.agree);
+	}
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		PROMISE("no-difference-made-up", differs || !node->returned || node->result != ROLL_DISAGREE, "%s was sent: %s", node->name, node->error);
+	}
+}
+
+static void check_reasons(void) {
+	const struct node *master = &job.nodes[0];
+	const char *reason = master->error, *prefix = "roll call: ";
+	reason += strncmp(reason, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+	for (int i = 1; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		const char *says = node->returned ? node->error : "";
+		if (strncmp(says, "h0 says: ", 9) != 0 || node->result == ROLL_REPLACED || node->result == ROLL_SIGNAL || master->killed || master->signalled) {
+			continue;
+		}
+		PROMISE("same-reason", strcmp(says + 9, reason) == 0 || strlen(reason) > 680, "%s was sent '%s', and h0 says '%s'", node->name, says + 9, reason);
+		PROMISE("same-result", master->returned && (node->result == master->result || (master->result == ROLL_PORT && node->result == ROLL_ERROR)),
+			"%s has result %d, h0 has %d", node->name, (int)node->result, (int)master->result);
+	}
+}
+
+static void check_in_time(void) {
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->process && !node->killed && node->process->state != PROCESS_DEAD) {
+			PROMISE("in-time", node->returned && node->returned_at <= latest_end(node), "%s %s %.1f s after it began", node->name,
+				node->returned ? "returns" : "has not returned", (double)((node->returned ? node->returned_at : now) - node->begins) / S);
+		}
+	}
+}
+
+static void check_roll_call(void) {
+	unsigned n_started = 0;
+	for (int i = 0; i < job.n_nodes; i++) {
+		n_started += started(&job.nodes[i]);
+	}
+	check_in_time();
+	if (is_lied_to()) {
+		return;
+	}
+	check_start(n_started);
+	check_all_or_none();
+	check_truth();
+	check_reasons();
+}
+
+// With --together.
+
+static uint64_t end_of(const struct node *node, const struct program *program) {
+	return program->to != NEVER ? program->to : node->process->ended_at ? node->process->ended_at : now;
+}
+
+/** The program of the master ended with 0 in this start: the others go on without it. */
+static bool master_left(uint32_t start) {
+	for (int i = 0; i < job.n_nodes; i++) {
+		for (int k = 0; k < job.nodes[i].n_programs; k++) {
+			const struct program *program = &job.nodes[i].programs[k];
+			if (job.nodes[i].rank == 0 && program->start == start && (program->raw == 0 || program->asked)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool is_apart(void) {
+	return has_fault(WHAT_CUT) || has_fault(WHAT_GONE) || has_fault(WHAT_BACK);
+}
+
+static bool master_is_lost(const struct program *program) {
+	return program->why == END_LOST && program->first == 0;
+}
+
+static void check_pair(const struct node *a, const struct program *pa, const struct node *b, const struct program *pb) {
+	const bool beside = pb->from < end_of(a, pa) && pa->from < end_of(b, pb);
+	PROMISE("one-start-at-a-time", pa->start == pb->start || !beside || is_apart() || has_fault(WHAT_FAILS) || has_fault(WHAT_TWIN), "start %u of %s runs beside start %u of %s", pa->start, a->name, pb->start,
+		b->name);
+	if (pa->start != pb->start || !beside) {
+		return;
+	}
+	PROMISE("no-rank-twice", a->rank != b->rank || is_apart(), "%s and %s both run rank %u in start %u", a->name, b->name, a->rank, pa->start);
+	const bool both_know = pa->knows && pb->knows && !master_is_lost(pa) && !master_is_lost(pb);
+	PROMISE("same-first", !both_know || pa->first == pb->first, "in start %u %s says that rank %u was first, and %s says %u", pa->start, a->name, pa->first, b->name,
+		pb->first);
+	PROMISE("same-again", !both_know || pa->again == pb->again, "in start %u %s has again %u, and %s has %u", pa->start, a->name, pa->again, b->name, pb->again);
+	const bool fails = pa->to != NEVER && pa->raw > 0 && !pa->asked && !pb->asked;
+	const uint64_t stopped = 3 * (a->process->stopped + b->process->stopped + job.nodes[0].process->stopped);
+	const uint64_t until = pa->to + (job.grace_ms + 11000) * MS + stopped + 10 * longest_way() + (is_apart() || has_fault(WHAT_FAILS) ? 90 * S : 0);
+	PROMISE("nobody-runs-on", !fails || b->killed || a->killed || end_of(b, pb) <= until || master_left(pa->start), "the program of %s fails in start %u, and that of %s runs for %.1f s more",
+		a->name, pa->start, b->name, (double)(end_of(b, pb) - pa->to) / S);
+}
+
+/** The exit status of a node by what it knows. */
+static void check_status(const struct node *node) {
+	const struct program *last = node->n_programs ? &node->programs[node->n_programs - 1] : NULL;
+	if (!last || !node->returned || node->result != ROLL_STARTED || node->signalled || has_fault(WHAT_FAILS) || last->raw < 0 || node->n_programs == STARTS_MAX) {
+		return;
+	}
+	const bool first = last->knows && last->first == node->rank;
+	const int own = job.always && last->raw == 0 ? 1 : last->raw;
+	if (!last->knows) {
+		PROMISE("status", node->status == own || node->status == 124, "%s exits with %d, though its program ended with %d and nobody was first", node->name, node->status, last->raw);
+	} else if (first) {
+		// One of its processes failed, or it hung, and it was asked to end for that.
+		const bool ended_for_it = last->to >= last->knows_at;
+		PROMISE("status", node->status == own || (node->status == 124 && job.limit_ms != CLOCK_NEVER) || (ended_for_it && node->status && node->status != 123), "%s was first with %d, and exits with %d", node->name, last->raw, node->status);
+	} else {
+		PROMISE("status", node->status == 123 || (last->raw == 0 && last->to <= last->knows_at + 1 * MS && node->status == own) || node->status == 124,
+			"%s was not first, and exits with %d (its program ended with %d)", node->name, node->status, last->raw);
+	}
+}
+
+/** Nothing is wrong, and each program ends with 0 by itself: nobody is asked to end. */
+static void check_peace(void) {
+	if (job.n_faults || job.always || job.limit_ms != CLOCK_NEVER || job.progress_ms) {
+		return;
+	}
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->n_programs != 1 || node->programs[0].raw != 0 || node->programs[0].knows) {
+			return;
+		}
+	}
+	for (int i = 0; i < job.n_nodes; i++) {
+		PROMISE("zero-ends-nothing", job.nodes[i].status == 0, "%s exits with %d, though all programs ended with 0", job.nodes[i].name, job.nodes[i].status);
+	}
+}
+
+static void check_together(void) {
+	check_peace();
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *a = &job.nodes[i];
+		const bool dead = !a->process || a->killed || a->process->state == PROCESS_DEAD;
+		PROMISE("all-end", dead || a->returned, "%s has not returned", a->name);
+		if (is_lied_to()) {
+			continue;
+		}
+		for (int k = 0; k < a->n_programs; k++) {
+			const struct program *pa = &a->programs[k];
+			PROMISE("each-start-once", k == 0 || pa->start > a->programs[k - 1].start, "%s starts %u twice", a->name, pa->start);
+			PROMISE("no-more-restarts", pa->start <= job.max_restarts || has_fault(WHAT_TWIN), "%s starts %u of %u", a->name, pa->start, job.max_restarts);
+			// A node that is alone does not know of another process.
+			for (int j = i + 1; job.n > 1 && j < job.n_nodes; j++) {
+				for (int m = 0; m < job.nodes[j].n_programs; m++) {
+					check_pair(a, pa, &job.nodes[j], &job.nodes[j].programs[m]);
+					check_pair(&job.nodes[j], &job.nodes[j].programs[m], a, pa);
+				}
+			}
+		}
+		if (!dead) {
+			check_status(a);
+		}
+	}
+}
+
+void check_job(void) {
+	if (job.together) {
+		check_together();
+	} else {
+		check_roll_call();
+	}
+}
