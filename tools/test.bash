@@ -131,7 +131,7 @@ word_test() {
 	run_tests build "${selection[@]}"
 	if [[ -z $native ]]; then
 		say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
-		run_tests build-asan --suite=unit --suite=replay
+		run_tests build-asan --suite=unit --suite=replay --suite=sim
 	fi
 	python3 tools/tally.py "${strict[@]}" "${builds[@]}"
 }

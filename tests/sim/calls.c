@@ -26,7 +26,7 @@ void trace(const char *format, ...) {
 	}
 	va_list args;
 	va_start(args, format);
-	printf("%12.3f %-4s ", (double)(now - 1000 * S) / 1000, current ? current->name : "");
+	printf("%12.3f %-4s ", (double)(time_now - 1000 * S) / 1000, current ? current->name : "");
 	vprintf(format, args);
 	printf("\n");
 	va_end(args);
@@ -56,11 +56,12 @@ static char *pool, *pool_next;
 void *job_memory(size_t size) {
 	size = (size + 15) & ~(size_t)15;
 	if (!pool) {
-		pool = __real_mmap(NULL, POOL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		pool = __real_mmap(NULL, POOL, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		pool_next = pool;
 	}
-	if (current && pool_next + size > pool + POOL - ((size_t)1 << 20) && !broken_name[0]) {
-		broken("no-memory-kept", "%s takes more and more memory", current->name);
+	if (current && size > (size_t)(pool + POOL - ((size_t)1 << 20) - pool_next) && !broken_name[0]) {
+		broken("little-memory", "%s asks for %zu bytes more", current->name, size);
 		job_ends();
 	}
 	if (pool == MAP_FAILED || pool_next + size > pool + POOL) {
@@ -83,6 +84,10 @@ static struct block blocks = {.next = &blocks, .previous = &blocks};
 void *__wrap_malloc(size_t size) {
 	if (!current) {
 		return __real_malloc(size);
+	}
+	if (size > POOL) {
+		broken("little-memory", "%s asks for %zu bytes", current->name, size);
+		job_ends();
 	}
 	struct block *block = __real_malloc(sizeof(*block) + size);
 	*block = (struct block){blocks.next, &blocks, current, size};
@@ -131,7 +136,7 @@ void kernel_begin(void) {
 		free_block(blocks.next);
 	}
 	pool_next = pool;
-	now = 1000 * S;
+	time_now = 1000 * S;
 	events_begin();
 	processes_begin();
 	network_begin();
@@ -264,7 +269,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
 	if (!current) {
 		return __real_clock_gettime(id, out);
 	}
-	uint64_t us = now;
+	uint64_t us = time_now;
 	if (id == CLOCK_MONOTONIC) {
 		us += current->clock_ahead * MS;
 	} else if (id == CLOCK_REALTIME) {
@@ -336,7 +341,9 @@ static long change_mask(long how, const uint64_t *set, uint64_t *old) {
 		*old = process->mask;
 	}
 	if (set) {
-		process->mask = how == SIG_BLOCK ? process->mask | *set : how == SIG_UNBLOCK ? process->mask & ~*set : *set;
+		process->mask = how == SIG_BLOCK     ? process->mask | *set
+				: how == SIG_UNBLOCK ? process->mask & ~*set
+						     : *set;
 	}
 	const uint64_t due = process->pending & ~process->mask;
 	if (due) {
@@ -372,7 +379,9 @@ static long read_folder(int fd, void *bytes, size_t n) {
 	struct file *file = file_at(fd);
 	enter(CALL_NONE);
 	const uint32_t some = file->n < n ? file->n : (uint32_t)n;
-	memcpy(bytes, file->bytes + file->at, some);
+	if (some) {
+		memcpy(bytes, file->bytes + file->at, some);
+	}
 	file->at += some;
 	file->n -= some;
 	return some;
@@ -382,7 +391,8 @@ REAL(long, syscall, long, ...);
 long __wrap_syscall(long number, ...) {
 	va_list args;
 	va_start(args, number);
-	const long a = va_arg(args, long), b = va_arg(args, long), c = va_arg(args, long), d = va_arg(args, long);
+	const long a = va_arg(args, long), b = va_arg(args, long), c = va_arg(args, long),
+		   d = va_arg(args, long);
 	va_end(args);
 	if (!current) {
 		return __real_syscall(number, a, b, c, d);
@@ -406,6 +416,15 @@ long __wrap_syscall(long number, ...) {
 		return -1;
 	}
 }
+
+// The same functions have other names where files may be large.
+
+void *__wrap_mmap64(void *at, size_t size, int protection, int flags, int fd, off_t from)
+	__attribute__((alias("__wrap_mmap")));
+int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
+int __wrap_fcntl64(int fd, int what, ...) __attribute__((alias("__wrap_fcntl")));
+int __wrap_prlimit64(pid_t pid, enum __rlimit_resource what, const struct rlimit *limit, struct rlimit *old)
+	__attribute__((alias("__wrap_prlimit")));
 
 // What src/together asks --init.
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 const char *const choice_names[N_CHOICES] = {
-#define NAME_OF(name) #name,
-	CHOICES(NAME_OF)
-#undef NAME_OF
+#define CHOICE(name) #name,
+#include "choices.h"
+#undef CHOICE
 };
 
 struct chosen *chosen;
@@ -18,7 +18,7 @@ static uint32_t room;
 static uint64_t seed_of_job, salt;
 
 /** The tape, as a table by hash. A key of 0 is a free place: "nodes" is kept beside. */
-#define PLACES 8192
+#define PLACES 65536
 static struct chosen places[PLACES];
 static bool from_tape;
 

@@ -14,22 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** All names. Those of the plan come first, then those of faults and programs, then what happens meanwhile. */
-#define CHOICES(X) \
-	X(nodes) X(salt) X(timeout) X(secret) X(nameless) X(port_given) X(stay) X(signals_held) X(terminal) X(verbose) \
-	X(restart) X(late) X(pause_before) X(agree) X(pod) X(spread) X(begins) \
-	X(latency) X(jitter_most) X(late_share) X(late_most) X(split_share) X(interrupt_share) X(interrupt_most) X(call_cost) \
-	X(lookup_most) X(window) \
-	X(together) X(relays) X(always) X(by_workers) X(max_restarts) X(linger) X(grace) X(time_limit) X(progress) X(alone) \
-	X(faults) X(what) X(node) X(when) X(frame) X(nth) X(at) X(lasts) X(kind) X(twice) X(code) \
-	X(runs) X(status) X(obeys) X(status_if_asked) X(leftovers) X(workers) X(worker_lives) X(worker_status) X(shell) \
-	X(writes) X(writes_until) \
-	X(jitter) X(late_by) X(split_at) X(interrupt) X(wake_late) X(retry) X(gives_up) X(lookup_takes)
-
 enum choice {
-#define NAME_OF(name) C_##name,
-	CHOICES(NAME_OF)
-#undef NAME_OF
+#define CHOICE(name) C_##name,
+#include "choices.h"
+#undef CHOICE
 	N_CHOICES
 };
 

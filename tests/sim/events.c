@@ -19,7 +19,7 @@ struct event {
 	uint64_t b;
 };
 
-uint64_t now, course;
+uint64_t time_now, course;
 
 static struct event heap[EVENTS_MAX];
 static uint32_t n_events, number;
@@ -56,7 +56,7 @@ static struct event pop(void) {
 }
 
 void at_time_with(uint64_t at, void (*what)(void *, uint64_t), void *a, uint64_t b) {
-	push((struct event){.at = at > now ? at : now, .what = what, .a = a, .b = b});
+	push((struct event){.at = at > time_now ? at : time_now, .what = what, .a = a, .b = b});
 }
 
 struct call_later {
@@ -96,7 +96,7 @@ void run_at(struct process *process, uint64_t at) {
 }
 
 bool events_due(void) {
-	return n_events && heap[0].at <= now;
+	return n_events && heap[0].at <= time_now;
 }
 
 bool events_next(uint64_t until) {
@@ -104,8 +104,8 @@ bool events_next(uint64_t until) {
 		return false;
 	}
 	const struct event event = pop();
-	now = event.at > now ? event.at : now;
-	course = (course ^ now ^ (uint64_t)event.number << 40) * 0x9e3779b97f4a7c15u;
+	time_now = event.at > time_now ? event.at : time_now;
+	course = (course ^ time_now ^ (uint64_t)event.number << 40) * 0x9e3779b97f4a7c15u;
 	course ^= course >> 29;
 	if (event.process) {
 		process_run(event.process, event.turn);

@@ -8,13 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const what_names[N_WHAT] = {"unable", "asked", "term", "int", "kill", "replaced", "gone", "back", "twin", "cut", "reset", "stop", "stranger",
-					"liar", "taken", "late", "never", "differs", "no_names", "counts", "fails", "ends"};
+const char *const what_names[N_WHAT] = {"unable",   "asked",  "term",  "int",  "kill",	"replaced",
+					"gone",	    "back",   "twin",  "cut",  "reset", "stop",
+					"stranger", "liar",   "taken", "late", "never", "differs",
+					"no_names", "counts", "fails", "ends"};
 const char *const when_names[N_WHEN] = {"time", "call", "sends", "sent", "arrives", "phase"};
 const char *const phase_names[N_PHASES] = {"calls", "starts", "ended", "leftovers", "quits"};
 
-static const uint64_t frames[] = {FRAME_GO, FRAME_HELLO, FRAME_PROOF, FRAME_GREETING, FRAME_MEET, FRAME_WAIT, FRAME_TELL, FRAME_FACTS, FRAME_NO,
-				  FRAME_BYE, FRAME_END, FRAME_ENDED, FRAME_DIED};
+static const uint64_t frames[] = {FRAME_GO,   FRAME_HELLO, FRAME_PROOF, FRAME_GREETING, FRAME_MEET,
+				  FRAME_WAIT, FRAME_TELL,  FRAME_FACTS, FRAME_NO,	FRAME_BYE,
+				  FRAME_END,  FRAME_ENDED, FRAME_DIED};
 
 static struct node *node_of(const struct fault *f) {
 	return &job.nodes[f->node];
@@ -48,7 +51,10 @@ void fault_plan(unsigned i) {
 	}
 	f->what = (enum what)(choose_of(C_what, i, 0, allowed, n) % N_WHAT);
 	f->node = (int)(job.n - 1 - choose(C_node, i, 0, job.n));
-	f->when = (enum when)(CHOOSE(when, i, 0, WHEN_TIME, WHEN_CALL, WHEN_SENDS, WHEN_SENT, WHEN_ARRIVES, WHEN_ARRIVES, job.together ? WHEN_PHASE : WHEN_SENDS, job.together ? WHEN_PHASE : WHEN_CALL) % N_WHEN);
+	f->when = (enum when)(CHOOSE(when, i, 0, WHEN_TIME, WHEN_CALL, WHEN_SENDS, WHEN_SENT, WHEN_ARRIVES,
+				     WHEN_ARRIVES, job.together ? WHEN_PHASE : WHEN_SENDS,
+				     job.together ? WHEN_PHASE : WHEN_CALL) %
+			      N_WHEN);
 	// These come from outside, at a time.
 	if (f->what == WHAT_STRANGER || f->what == WHAT_TAKEN || f->what == WHAT_LIAR) {
 		f->when = WHEN_TIME;
@@ -60,8 +66,11 @@ void fault_plan(unsigned i) {
 	} else if (CHOOSE(at, i, 2, 1, 1, 1, 0)) {
 		f->at = 0;
 	}
-	f->frame = (uint8_t)(f->when == WHEN_PHASE ? choose(C_frame, i, 1, N_PHASES) : choose_of(C_frame, i, 0, frames, sizeof(frames) / sizeof(frames[0])));
-	f->nth = 1 + (uint32_t)(f->when == WHEN_CALL ? choose(C_nth, i, 1, job.together ? 300 : 140) : CHOOSE(nth, i, 0, 0, 0, 1, 2, 3));
+	f->frame = (uint8_t)(f->when == WHEN_PHASE
+				     ? choose(C_frame, i, 1, N_PHASES)
+				     : choose_of(C_frame, i, 0, frames, sizeof(frames) / sizeof(frames[0])));
+	f->nth = 1 + (uint32_t)(f->when == WHEN_CALL ? choose(C_nth, i, 1, job.together ? 300 : 140)
+						     : CHOOSE(nth, i, 0, 0, 0, 1, 2, 3));
 	f->kind = (uint32_t)choose(C_kind, i, 0, 16);
 	f->code = (uint32_t)choose(C_code, i, 0, 4);
 	const uint64_t lasts = CHOOSE(lasts, i, 1, 1 * S, 100 * MS, 5 * S, 10 * MS, 25 * S, 3 * S, 60 * S);
@@ -89,7 +98,7 @@ static void come_back(void *a) {
 	// A pod that was made anew counts from 0; a process that was not restarted by distinit, too.
 	node->start = f->kind % 4 < 2 ? old->start : 0;
 	node->is_replacement = true;
-	node_start(node, now);
+	node_start(node, time_now);
 }
 
 static void start_twin(const struct fault *f) {
@@ -102,13 +111,13 @@ static void start_twin(const struct fault *f) {
 	struct node *twin = node_add(old->rank, SPARE_HOST, name);
 	twin->start = old->start + (f->kind % 4 >= 2);
 	twin->is_replacement = true;
-	node_start(twin, now);
+	node_start(twin, time_now);
 }
 
 static void reset(const struct node *node) {
 	for (int host = 1; host < MACHINES_MAX; host++) {
 		if ((node->host == 0 || host == node->host) && network_reset(0, host)) {
-			harm(now);
+			harm(time_now);
 		}
 	}
 }
@@ -116,7 +125,7 @@ static void reset(const struct node *node) {
 static void signal_node(struct node *node, int number) {
 	if (!node->signalled) {
 		node->signalled = true;
-		node->signalled_at = now;
+		node->signalled_at = time_now;
 	}
 	process_signal(node->process, number);
 }
@@ -126,12 +135,12 @@ static void fire(struct fault *f) {
 	struct process *process = node->process;
 	const bool alive = process_is_alive(process);
 	f->fired = true;
-	f->fired_at = now;
+	f->fired_at = time_now;
 	if (f->what == WHAT_TWIN) {
 		start_twin(f);
 	} else if (f->what == WHAT_CUT) {
 		trace("%s does not reach the others for %.3f ms", node->name, (double)f->lasts / 1000);
-		harm(now + f->lasts);
+		harm(time_now + f->lasts);
 		network_cut(f->lasts, 1U << node->host);
 	} else if (f->what == WHAT_RESET) {
 		reset(node);
@@ -150,14 +159,14 @@ static void fire(struct fault *f) {
 	case WHAT_BACK:
 		node->killed = true;
 		node->gone = f->what == WHAT_GONE || f->what == WHAT_BACK;
-		harm(now);
+		harm(time_now);
 		if (node->gone) {
 			host_down(node->host);
 		} else {
 			process_kill(process);
 		}
 		if (f->what == WHAT_REPLACED || f->what == WHAT_BACK) {
-			at_time(now + f->lasts, come_back, f);
+			at_time(time_now + f->lasts, come_back, f);
 		}
 		break;
 	case WHAT_STOP:
@@ -166,8 +175,9 @@ static void fire(struct fault *f) {
 	case WHAT_FAILS: {
 		const enum call call = (enum call)(1 + f->kind % (N_CALLS - 1));
 		node->system_call_failed = true;
-		harm(now + f->lasts);
-		process_fail(process, call, call_errno(call, f->code), f->code > 1 || is_once_only(call) ? 0 : now + f->lasts);
+		harm(time_now + f->lasts);
+		process_fail(process, call, call_errno(call, f->code),
+			     f->code > 1 || is_once_only(call) ? 0 : time_now + f->lasts);
 		break;
 	}
 	default:
@@ -184,12 +194,12 @@ static void come_to(struct fault *f) {
 	const uint64_t after = f->when == WHEN_TIME ? 0 : f->at;
 	f->planned = true;
 	if (after) {
-		at_time(now + after, fire_now, f);
+		at_time(time_now + after, fire_now, f);
 	} else {
 		fire(f);
 	}
 	if (f->twice) {
-		at_time(now + after + f->twice, fire_now, f);
+		at_time(time_now + after + f->twice, fire_now, f);
 	}
 }
 
@@ -197,7 +207,8 @@ static void come_to(struct fault *f) {
 static void count(const struct process *process, enum when when, uint8_t frame) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		struct fault *f = &job.faults[i];
-		if (f->when == when && f->frame == frame && !f->planned && node_of(f)->process == process && ++f->seen == f->nth) {
+		if (f->when == when && f->frame == frame && !f->planned && node_of(f)->process == process &&
+		    ++f->seen == f->nth) {
 			come_to(f);
 		}
 	}
@@ -206,7 +217,8 @@ static void count(const struct process *process, enum when when, uint8_t frame) 
 static void at_call(struct process *process) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		struct fault *f = &job.faults[i];
-		if (f->when == WHEN_CALL && !f->planned && node_of(f)->process == process && process->calls >= f->nth) {
+		if (f->when == WHEN_CALL && !f->planned && node_of(f)->process == process &&
+		    process->calls >= f->nth) {
 			come_to(f);
 		}
 	}
@@ -215,7 +227,7 @@ static void at_call(struct process *process) {
 void faults_at_phase(struct node *node, enum phase phase) {
 	trace("phase: %s", phase_names[phase]);
 	count(node->process, WHEN_PHASE, (uint8_t)phase);
-	if (node->process->state == PROCESS_DEAD || node->process->stopped_until > now) {
+	if (node->process->state == PROCESS_DEAD || node->process->stopped_until > time_now) {
 		process_sleep(0);
 	}
 }
@@ -231,7 +243,7 @@ static struct node *node_at(int host) {
 static void at_send(struct process *process, int to, uint8_t type) {
 	(void)to;
 	if (type == FRAME_GO && !job.go_at) {
-		job.go_at = now;
+		job.go_at = time_now;
 		job.looked_at = job.last_look;
 	}
 	count(process, WHEN_SENDS, type);
@@ -247,10 +259,10 @@ static void at_arrival(int from, struct process *to, uint8_t type) {
 	trace("-> %s has %s from host %d", to ? to->name : "nobody", frame_name(type), from);
 	if (to == job.nodes[0].process && node) {
 		if (type == FRAME_BYE && !node->bye_at) {
-			node->bye_at = now;
+			node->bye_at = time_now;
 		}
 		if (type == FRAME_HELLO) {
-			node->hello_at = now;
+			node->hello_at = time_now;
 		}
 	}
 	count(to, WHEN_ARRIVES, type);
@@ -259,13 +271,13 @@ static void at_arrival(int from, struct process *to, uint8_t type) {
 static void at_end(int from, struct process *to) {
 	struct node *node = node_at(from);
 	if (to == job.nodes[0].process && node) {
-		node->left_at = now;
+		node->left_at = time_now;
 	}
 }
 
 static void at_poll(struct process *process) {
 	if (process == job.nodes[0].process && !job.go_at) {
-		job.last_look = now;
+		job.last_look = time_now;
 	}
 }
 
@@ -294,6 +306,7 @@ static void prepare(struct fault *f) {
 	case WHAT_COUNTS:
 		if (f->node) {
 			node->size = f->kind % 2 && node->size > 2 ? node->size - 1 : node->size + 1;
+			node->size = node->size > NODES_MAX + 1 ? NODES_MAX + 1 : node->size;
 			node->size = node->rank >= node->size ? node->rank + 1 : node->size;
 		}
 		break;

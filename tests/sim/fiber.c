@@ -2,7 +2,7 @@
 
 /**
  * Fibers: each simulated process has a stack of its own. ucontext starts them; afterwards setjmp() and longjmp() switch, as
- * swapcontext() makes a system call each time. Under AddressSanitizer it is swapcontext(), as that knows what a longjmp() means.
+ * swapcontext() makes a system call each time. AddressSanitizer is told of each switch.
  */
 
 #include "inside.h"
@@ -15,14 +15,6 @@
 
 #define STACK ((size_t)512 << 10)
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#define UNDER_ASAN 1
-#else
-#define UNDER_ASAN 0
-#endif
-
 struct fiber {
 	char *stack;
 	ucontext_t context;
@@ -33,12 +25,14 @@ struct fiber {
 static struct fiber fibers[PROCESSES_MAX];
 static ucontext_t scheduler;
 static jmp_buf scheduler_jump;
+static const void *scheduler_stack;
+static size_t scheduler_size;
 
 REAL(void *, mmap, void *, size_t, int, int, int, off_t);
 
-#if UNDER_ASAN
-static const void *scheduler_stack;
-static size_t scheduler_size;
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
 
 static void leaves(void **fake, const void *stack, size_t size) {
 	__sanitizer_start_switch_fiber(fake, stack, size);
@@ -47,17 +41,31 @@ static void leaves(void **fake, const void *stack, size_t size) {
 static void arrives(void *fake, const void **stack, size_t *size) {
 	__sanitizer_finish_switch_fiber(fake, stack, size);
 }
+
+static void clean(void *stack, size_t size) {
+	ASAN_UNPOISON_MEMORY_REGION(stack, size);
+}
+#else
+static void leaves(void **fake, const void *stack, size_t size) {
+	(void)fake, (void)stack, (void)size;
+}
+
+static void arrives(void *fake, const void **stack, size_t *size) {
+	(void)fake, (void)stack, (void)size;
+}
+
+static void clean(void *stack, size_t size) {
+	(void)stack, (void)size;
+}
 #endif
 
 static void run_main(void) {
-#if UNDER_ASAN
 	arrives(NULL, &scheduler_stack, &scheduler_size);
-#endif
 	struct process *process = current;
 	process->main(process);
 	if (process->state != PROCESS_DEAD) {
 		process->state = PROCESS_DONE;
-		process->ended_at = now;
+		process->ended_at = time_now;
 	}
 	fiber_leave();
 	abort();
@@ -66,16 +74,15 @@ static void run_main(void) {
 void fiber_begin(struct process *process) {
 	struct fiber *fiber = &fibers[process->id];
 	if (!fiber->stack) {
-		fiber->stack = __real_mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		fiber->stack =
+			__real_mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (fiber->stack == MAP_FAILED) {
 			fprintf(stderr, "sim: no memory for a stack\n");
 			abort();
 		}
 	}
-#if UNDER_ASAN
-	// Whoever had it before may have been killed.
-	ASAN_UNPOISON_MEMORY_REGION(fiber->stack, STACK);
-#endif
+	// The process that had it before may have been killed.
+	clean(fiber->stack, STACK);
 	fiber->begun = false;
 	process->fiber = fiber;
 }
@@ -97,34 +104,26 @@ void fiber_enter(struct process *process) {
 		make(fiber);
 	}
 	current = process;
-#if UNDER_ASAN
-	void *fake;
+	void *fake = NULL;
 	leaves(&fake, fiber->stack, STACK);
-	swapcontext(&scheduler, &fiber->context);
-	arrives(fake, NULL, NULL);
-#else
 	if (_setjmp(scheduler_jump) == 0) {
 		if (first) {
 			swapcontext(&scheduler, &fiber->context);
 		}
 		_longjmp(fiber->jump, 1);
 	}
-#endif
+	arrives(fake, NULL, NULL);
 	current = NULL;
 }
 
 void fiber_leave(void) {
 	struct process *process = current;
 	process->errno_kept = errno;
-#if UNDER_ASAN
-	void *fake;
+	void *fake = NULL;
 	leaves(&fake, scheduler_stack, scheduler_size);
-	swapcontext(&process->fiber->context, &scheduler);
-	arrives(fake, &scheduler_stack, &scheduler_size);
-#else
 	if (_setjmp(process->fiber->jump) == 0) {
 		_longjmp(scheduler_jump, 1);
 	}
-#endif
+	arrives(fake, &scheduler_stack, &scheduler_size);
 	errno = process->errno_kept;
 }

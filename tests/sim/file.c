@@ -98,6 +98,9 @@ void file_notify(struct file *file) {
 }
 
 void file_put(struct file *file, const void *bytes, uint32_t n) {
+	if (!n) {
+		return;
+	}
 	if (file->n == 0) {
 		file->at = 0;
 	}
@@ -116,7 +119,7 @@ void file_put(struct file *file, const void *bytes, uint32_t n) {
 }
 
 ssize_t file_receive(struct file *file, void *bytes, size_t n, int flags) {
-	const uint64_t until = file->receive_within ? now + file->receive_within : NEVER;
+	const uint64_t until = file->receive_within ? time_now + file->receive_within : NEVER;
 	const size_t want = flags & MSG_WAITALL ? n : 1;
 	while (file->n < want && !(file->n && (file->ended || file->error))) {
 		if (file->error) {
@@ -127,7 +130,7 @@ ssize_t file_receive(struct file *file, void *bytes, size_t n, int flags) {
 		if (file->ended || file->read_shut) {
 			return 0;
 		}
-		if (file->nonblocking || now >= until) {
+		if (file->nonblocking || time_now >= until) {
 			if (file->n) {
 				break;
 			}
@@ -137,7 +140,9 @@ ssize_t file_receive(struct file *file, void *bytes, size_t n, int flags) {
 		sleep_until(until);
 	}
 	const uint32_t some = n < file->n ? (uint32_t)n : file->n;
-	memcpy(bytes, file->bytes + file->at, some);
+	if (some) {
+		memcpy(bytes, file->bytes + file->at, some);
+	}
 	if (!(flags & MSG_PEEK)) {
 		file->at += some;
 		file->n -= some;
@@ -182,7 +187,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
 		errno = code;
 		return -1;
 	}
-	const uint64_t until = timeout < 0 ? NEVER : now + (uint64_t)timeout * MS;
+	const uint64_t until = timeout < 0 ? NEVER : time_now + (uint64_t)timeout * MS;
 	for (;;) {
 		int ready = 0;
 		for (nfds_t i = 0; i < n; i++) {
@@ -195,7 +200,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout) {
 			fds[i].revents = (short)events;
 			ready += events != 0;
 		}
-		if (ready || now >= until) {
+		if (ready || time_now >= until) {
 			if (watchers.on_poll) {
 				watchers.on_poll(current);
 			}
@@ -275,7 +280,8 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 	}
 	// Those that are not edge-triggered stay ready.
 	for (struct watched *place = watcher->all; place; place = place->next) {
-		if (!place->ready && place->event.events && !(place->event.events & EPOLLET) && is_ready(place)) {
+		if (!place->ready && place->event.events && !(place->event.events & EPOLLET) &&
+		    is_ready(place)) {
 			place->ready = true;
 			place->since = watcher->order++;
 		}

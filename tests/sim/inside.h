@@ -17,7 +17,16 @@
 /** Replaced functions have no header. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-enum file_kind { FILE_SOCKET, FILE_EPOLL, FILE_SIGNALS, FILE_PIPE, FILE_NAME, FILE_DATAGRAM, FILE_TEXT, FILE_PIDFD };
+enum file_kind {
+	FILE_SOCKET,
+	FILE_EPOLL,
+	FILE_SIGNALS,
+	FILE_PIPE,
+	FILE_NAME,
+	FILE_DATAGRAM,
+	FILE_TEXT,
+	FILE_PIDFD
+};
 
 enum socket_state { SOCKET_NEW, SOCKET_LISTENS, SOCKET_CONNECTING, SOCKET_OPEN, SOCKET_RESET };
 

@@ -26,7 +26,7 @@
 #define MS    ((uint64_t)1000)
 #define S     ((uint64_t)1000000)
 
-#define MACHINES_MAX     12
+#define MACHINES_MAX  12
 #define PROCESSES_MAX 24
 #define FILES_MAX     128
 
@@ -109,7 +109,7 @@ struct weather {
 };
 
 extern struct weather weather;
-extern uint64_t now;
+extern uint64_t time_now;
 extern struct process processes[PROCESSES_MAX];
 extern int n_processes;
 /** The process that runs, or NULL. */
@@ -122,7 +122,8 @@ void kernel_begin(void);
 /** Run until no process is left that is not done, or @until. */
 void kernel_run(uint64_t until);
 
-struct process *process_start(uint64_t at, int host, const char *name, void (*main)(struct process *), void *context);
+struct process *process_start(uint64_t at, int host, const char *name, void (*main)(struct process *),
+			      void *context);
 bool process_is_alive(const struct process *process);
 void process_signal(struct process *process, int number);
 /** kill -9: the kernel closes what it has. */

@@ -16,7 +16,6 @@ struct answer_comes {
 	bool last;
 };
 
-
 static void answer_comes(void *a, uint64_t b) {
 	struct answer_comes *comes = a;
 	(void)b;
@@ -34,11 +33,12 @@ int __wrap_lookups_begin(struct lookups *lookups, const char *const names[], uin
 	if (lookups->fd < 0) {
 		return code ? -code : -EMFILE;
 	}
-	uint64_t at = now;
+	uint64_t at = time_now;
 	for (uint32_t i = 0; i < n; i++) {
 		struct answer_comes *comes = memset(job_memory(sizeof(*comes)), 0, sizeof(*comes));
 		const int host = watchers.host_of(names[i]);
-		at += 20 + choose(C_lookup_takes, (unsigned)current->id, current->calls << 4 | i, weather.lookup + 1);
+		at += 20 + choose(C_lookup_takes, (unsigned)current->id, current->calls << 4 | i,
+				  weather.lookup + 1);
 		comes->pipe = pipe;
 		comes->last = i == n - 1;
 		if (host < 0 || at < weather.names_from) {
@@ -64,7 +64,9 @@ int __wrap_lookup(struct watch *watch, const char *host, uint16_t port, struct a
 	if (r == 0) {
 		r = watch_cut_short(watch, "no name server answers");
 	} else if (r > 0) {
-		r = lookups_read(&lookups, &answer) > 0 ? 0 : err_set(&watch->failure, EAGAIN, "the look-up process was killed");
+		r = lookups_read(&lookups, &answer) > 0
+			    ? 0
+			    : err_set(&watch->failure, EAGAIN, "the look-up process was killed");
 	}
 	lookups_end(&lookups);
 	if (r < 0) {
@@ -72,7 +74,8 @@ int __wrap_lookup(struct watch *watch, const char *host, uint16_t port, struct a
 	}
 	const enum lookup_fault fault = lookup_fault(&answer);
 	if (fault) {
-		err_set(&watch->failure, fault == LOOKUP_NO_NAME ? ENOENT : EAGAIN, "%s", lookup_why_not(&answer));
+		err_set(&watch->failure, fault == LOOKUP_NO_NAME ? ENOENT : EAGAIN, "%s",
+			lookup_why_not(&answer));
 		return -EAGAIN;
 	}
 	*out = answer.addresses;

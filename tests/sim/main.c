@@ -20,9 +20,9 @@
 
 int __real_clock_gettime(clockid_t id, struct timespec *out);
 
-static double seconds(void) {
+static double seconds(clockid_t clock) {
 	struct timespec time;
-	__real_clock_gettime(CLOCK_MONOTONIC, &time);
+	__real_clock_gettime(clock, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
@@ -95,15 +95,17 @@ static void keep(uint64_t seed, uint64_t number) {
 		finding->n = n_chosen;
 		memcpy(finding->tape, chosen, n_chosen * sizeof(*chosen));
 		if (!is_accepted(finding->name)) {
-			printf("# job %llu, seed %llu: %s: %s\n", (unsigned long long)number, (unsigned long long)seed, broken_name, broken_text);
+			printf("# job %llu, seed %llu: %s: %s\n", (unsigned long long)number,
+			       (unsigned long long)seed, broken_name, broken_text);
 		}
 	}
 	finding->times++;
 }
 
 static void show(struct finding *finding) {
-	printf("# === %s: %llu times, first in job %llu; ./dev sim --seed=%llu --one\n# %s\n", finding->name, (unsigned long long)finding->times,
-	       (unsigned long long)finding->job, (unsigned long long)finding->seed, finding->text);
+	printf("# === %s: %llu times, first in job %llu; ./dev sim --seed=%llu --one\n# %s\n", finding->name,
+	       (unsigned long long)finding->times, (unsigned long long)finding->job,
+	       (unsigned long long)finding->seed, finding->text);
 	if (is_accepted(finding->name) || !options.shrinks) {
 		return;
 	}
@@ -127,11 +129,11 @@ static bool differs(uint64_t seed) {
 }
 
 static int play_many(void) {
-	const double begin = seconds();
+	const double begin = seconds(CLOCK_MONOTONIC), processor = seconds(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t n = 0, calls = 0;
 	int n_broken = 0;
 	printf("# jobs from seed %llu on\n", (unsigned long long)options.seed);
-	for (; n < options.jobs && (n % 64 || seconds() - begin < options.time); n++) {
+	for (; n < options.jobs && (n % 64 || seconds(CLOCK_MONOTONIC) - begin < options.time); n++) {
 		const uint64_t seed = options.seed + n;
 		if (n % 1024 == 0) {
 			alarm(JOB_MAX_S);
@@ -151,8 +153,10 @@ static int play_many(void) {
 		}
 	}
 	alarm(0);
-	const double took = seconds() - begin;
-	printf("# %llu jobs in %.1f s: %.0f a second, %.0f system calls each\n", (unsigned long long)n, took, (double)n / took, (double)calls / (double)n);
+	const double took = seconds(CLOCK_MONOTONIC) - begin,
+		     used = seconds(CLOCK_PROCESS_CPUTIME_ID) - processor;
+	printf("# %llu jobs in %.1f s: %.0f a second of processor time, %.0f system calls each\n",
+	       (unsigned long long)n, took, (double)n / used, (double)calls / (double)n);
 	for (int i = 0; i < n_findings; i++) {
 		n_broken += !is_accepted(findings[i].name);
 		show(&findings[i]);
@@ -172,9 +176,11 @@ static int play_tapes(void) {
 		tracing = options.one;
 		job_run();
 		tracing = false;
-		const bool holds = !broken_name[0] || (is_accepted(broken_name) && strcmp(broken_name, tape.promise) != 0);
+		const bool holds = !broken_name[0] ||
+				   (is_accepted(broken_name) && strcmp(broken_name, tape.promise) != 0);
 		n_broken += !holds;
-		printf("%s %s%s%s%s%s\n", holds ? "holds" : "broken", options.tapes[i], holds ? "" : ": ", holds ? "" : broken_name, holds ? "" : ": ", holds ? "" : broken_text);
+		printf("%s %s%s%s%s%s\n", holds ? "holds" : "broken", options.tapes[i], holds ? "" : ": ",
+		       holds ? "" : broken_name, holds ? "" : ": ", holds ? "" : broken_text);
 		free(tape.at);
 	}
 	return n_broken > 0;
@@ -183,7 +189,8 @@ static int play_tapes(void) {
 static int play_one(void) {
 	tracing = true;
 	play(options.seed);
-	printf("%s%s%s\n", broken_name[0] ? broken_name : "all holds", broken_name[0] ? ": " : "", broken_text);
+	printf("%s%s%s\n", broken_name[0] ? broken_name : "all holds", broken_name[0] ? ": " : "",
+	       broken_text);
 	if (broken_name[0] && options.shrinks) {
 		tape_print(chosen, n_chosen);
 	}
@@ -198,8 +205,10 @@ static uint32_t faults_in(const char *list) {
 	return set;
 }
 
-static const char usage[] = "usage: sim [--time=SECONDS | --jobs=N] [--seed=N [--one]] [--nodes=N] [--only=FAULT,...] [--without=FAULT,...] [--most=N]\n"
-			    "           [--together=0|1] [--skip=PROMISE,...] [--accept=PROMISE,...] [--stop] [--no-shrink] [--repeat] [TAPE]...\n";
+static const char usage[] = "usage: sim [--time=SECONDS | --jobs=N] [--seed=N [--one]] [--nodes=N] "
+			    "[--only=FAULT,...] [--without=FAULT,...] [--most=N]\n"
+			    "           [--together=0|1] [--skip=PROMISE,...] [--accept=PROMISE,...] "
+			    "[--stop] [--no-shrink] [--repeat] [TAPE]...\n";
 
 /** Read one word of the command line. Returns whether it is an option. */
 static bool read_option(const char *word) {

@@ -45,7 +45,7 @@ static uint64_t cut_until(const struct connection *c) {
 	uint64_t until = 0;
 	for (const struct cut *cut = cuts; cut; cut = cut->next) {
 		const bool apart = (cut->mask >> c->host[0] & 1) != (cut->mask >> c->host[1] & 1);
-		if (apart && now >= cut->from && now < cut->to && cut->to > until) {
+		if (apart && time_now >= cut->from && time_now < cut->to && cut->to > until) {
 			until = cut->to;
 		}
 	}
@@ -61,7 +61,8 @@ static uint64_t time_of_piece(struct connection *c, int to) {
 	if (c->host[0] == c->host[1]) {
 		return 10;
 	}
-	return weather.latency + choose(C_jitter, who, nth, weather.jitter + 1) + choose_rarely(C_late_by, who, nth, weather.late, weather.late_by);
+	return weather.latency + choose(C_jitter, who, nth, weather.jitter + 1) +
+	       choose_rarely(C_late_by, who, nth, weather.late, weather.late_by);
 }
 
 static void deliver(void *a, uint64_t to);
@@ -73,7 +74,7 @@ static void queue(struct connection *c, int to, struct piece piece, const void *
 	if (piece.n) {
 		memcpy(copy->bytes, bytes, piece.n);
 	}
-	copy->at = now + time_of_piece(c, to);
+	copy->at = time_now + time_of_piece(c, to);
 	copy->at = copy->at < way->last_at ? way->last_at : copy->at;
 	copy->next = NULL;
 	way->last_at = copy->at;
@@ -90,7 +91,8 @@ void network_send(struct connection *c, int to, const void *bytes, uint32_t n, u
 	struct way *way = &c->way[to];
 	const char *at = bytes;
 	way->unread += n;
-	for (uint64_t some; n > 1 && (some = choose_rarely(C_split_at, (unsigned)(2 * c->id + to), way->pieces, weather.split, n - 1));) {
+	for (uint64_t some; n > 1 && (some = choose_rarely(C_split_at, (unsigned)(2 * c->id + to),
+							   way->pieces, weather.split, n - 1));) {
 		queue(c, to, (struct piece){.n = (uint32_t)some}, at);
 		at += some;
 		n -= (uint32_t)some;
@@ -132,7 +134,8 @@ static void deliver(void *a, uint64_t side) {
 	const uint64_t whole = cut_until(c);
 	if (whole) {
 		// The sender tries again.
-		at_time_with(whole + 1 * MS + choose(C_retry, (unsigned)c->id, n_retries++, 200000), deliver, c, side);
+		at_time_with(whole + 1 * MS + choose(C_retry, (unsigned)c->id, n_retries++, 200000), deliver,
+			     c, side);
 		return;
 	}
 	way->first = piece->next;
@@ -144,7 +147,8 @@ static void deliver(void *a, uint64_t side) {
 		return;
 	}
 	if (piece->reset) {
-		trace("connection %d: a reset reaches %s", c->id, file && file->owner ? file->owner->name : "nobody");
+		trace("connection %d: a reset reaches %s", c->id,
+		      file && file->owner ? file->owner->name : "nobody");
 		c->dead = true;
 		reset_end(file, ECONNRESET);
 		return;
@@ -197,7 +201,8 @@ void network_close(struct file *socket) {
 	c->end[socket->side] = NULL;
 	if (socket->state == SOCKET_OPEN && !c->dead && !hosts[socket->owner->host].down) {
 		if (socket->resets || socket->n) {
-			trace("connection %d: closed with a reset%s", c->id, socket->resets ? "" : ", as something was not read");
+			trace("connection %d: closed with a reset%s", c->id,
+			      socket->resets ? "" : ", as something was not read");
 			send_reset(c, !socket->side);
 		} else if (!socket->write_shut) {
 			network_end(c, !socket->side);
@@ -257,7 +262,7 @@ static void try_syn(void *a, uint64_t b) {
 	}
 	if (network_apart(c)) {
 		if (c->tries < 4) {
-			at_time_with(now + again[c->tries++], try_syn, c, 0);
+			at_time_with(time_now + again[c->tries++], try_syn, c, 0);
 		}
 		return;
 	}
@@ -279,20 +284,23 @@ static void try_syn(void *a, uint64_t b) {
 		file_notify(listener);
 	}
 	// Data follow the answer.
-	c->way[0].last_at = now + time_of_piece(c, 0);
+	c->way[0].last_at = time_now + time_of_piece(c, 0);
 	at_time_with(c->way[0].last_at, take_answer, c, 0);
 }
 
 struct connection *network_connect(struct file *client, int to, uint16_t port) {
 	struct connection *c = memset(job_memory(sizeof(*c)), 0, sizeof(*c));
-	*c = (struct connection){.next = connections, .id = ++n_connections, .host = {current->host, to}, .port = {(uint16_t)(40000 + n_connections), port}};
+	*c = (struct connection){.next = connections,
+				 .id = ++n_connections,
+				 .host = {current->host, to},
+				 .port = {(uint16_t)(40000 + n_connections), port}};
 	connections = c;
 	c->end[0] = client;
 	client->connection = c;
 	client->port = c->port[0];
 	client->state = SOCKET_CONNECTING;
 	trace("connection %d: to host %d, port %u", c->id, to, port);
-	at_time_with(now + time_of_piece(c, 1), try_syn, c, 0);
+	at_time_with(time_now + time_of_piece(c, 1), try_syn, c, 0);
 	return c;
 }
 
@@ -313,14 +321,16 @@ static void time_out(void *a, uint64_t b) {
 static void begin_time_outs(void) {
 	for (struct connection *c = connections; c; c = c->next) {
 		if (network_apart(c)) {
-			at_time_with(now + 20 * S + choose(C_gives_up, (unsigned)c->id, n_retries++, 5 * S), time_out, c, 0);
+			at_time_with(time_now + 20 * S +
+					     choose(C_gives_up, (unsigned)c->id, n_retries++, 5 * S),
+				     time_out, c, 0);
 		}
 	}
 }
 
 void network_cut(uint64_t us, uint32_t mask) {
 	struct cut *cut = job_memory(sizeof(*cut));
-	*cut = (struct cut){cuts, now, now + us, mask};
+	*cut = (struct cut){cuts, time_now, time_now + us, mask};
 	cuts = cut;
 	begin_time_outs();
 }
@@ -333,7 +343,7 @@ void host_down(int host) {
 		if (process->host == host && process_is_alive(process)) {
 			process->state = PROCESS_DEAD;
 			process->killed_by = SIGKILL;
-			process->ended_at = now;
+			process->ended_at = time_now;
 			process->turn++;
 		}
 	}
@@ -353,7 +363,8 @@ static void probe(void *a, uint64_t b) {
 	(void)b;
 	for (int side = 0; side < 2; side++) {
 		if (c->end[side] && !c->end[!side] && !network_apart(c)) {
-			trace("connection %d: a probe of %s is answered by a reset", c->id, c->end[side]->owner->name);
+			trace("connection %d: a probe of %s is answered by a reset", c->id,
+			      c->end[side]->owner->name);
 			reset_end(c->end[side], ECONNRESET);
 		}
 	}
@@ -365,7 +376,8 @@ void host_up(int host) {
 	for (struct connection *c = connections; c; c = c->next) {
 		const int side = c->host[0] == host ? 0 : c->host[1] == host ? 1 : -1;
 		if (side >= 0 && !c->end[side] && c->end[!side] && c->end[!side]->kept_alive) {
-			at_time_with(now + choose(C_retry, (unsigned)c->id, n_retries++, 12 * S), probe, c, 0);
+			at_time_with(time_now + choose(C_retry, (unsigned)c->id, n_retries++, 12 * S), probe,
+				     c, 0);
 		}
 	}
 }
@@ -373,7 +385,8 @@ void host_up(int host) {
 int network_reset(int a, int b) {
 	int n = 0;
 	for (struct connection *c = connections; c; c = c->next) {
-		const bool between = (c->host[0] == a && c->host[1] == b) || (c->host[0] == b && c->host[1] == a);
+		const bool between =
+			(c->host[0] == a && c->host[1] == b) || (c->host[0] == b && c->host[1] == a);
 		if (between && !c->dead && c->end[0] && c->end[1] && c->end[0]->state == SOCKET_OPEN) {
 			trace("connection %d is reset", c->id);
 			c->dead = true;

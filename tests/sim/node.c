@@ -61,7 +61,7 @@ static void helper_reaped(void *a) {
 static void helper_ends(void *a) {
 	struct helper *helper = a;
 	program_end(helper->process, helper->status);
-	at_time(now + 40 * MS, helper_reaped, helper);
+	at_time(time_now + 40 * MS, helper_reaped, helper);
 }
 
 static int wait_status(int status) {
@@ -80,10 +80,14 @@ static void start_workers(struct running *r, unsigned who, unsigned nth) {
 	for (unsigned i = 0; i < n; i++) {
 		struct helper *helper = job_memory(sizeof(*helper));
 		const unsigned which = nth << 4 | i;
-		const uint64_t lives = CHOOSE(worker_lives, who, which, NEVER, 300 * MS, 2 * S, 2 * S, 12 * S);
-		*helper = (struct helper){program_start(node->process, parent, "python3"), wait_status((int)CHOOSE(worker_status, who, which, 1, 137, 0, 143))};
+		const uint64_t lives =
+			CHOOSE(worker_lives, who, which, NEVER, 300 * MS, 2 * S, 2 * S, 12 * S);
+		*helper =
+			(struct helper){program_start(node->process, parent, "python3"),
+					wait_status((int)CHOOSE(worker_status, who, which, 1, 137, 0, 143))};
 		if (lives != NEVER) {
-			at_time(now + lives + choose(C_worker_lives, who, which | 0x8000, 100 * MS), helper_ends, helper);
+			at_time(time_now + lives + choose(C_worker_lives, who, which | 0x8000, 100 * MS),
+				helper_ends, helper);
 		}
 	}
 }
@@ -98,9 +102,9 @@ struct writer {
 
 static void write_file(void *a) {
 	const struct writer *writer = a;
-	if (writer->program->raw < 0 && now < writer->until) {
+	if (writer->program->raw < 0 && time_now < writer->until) {
 		file_written(writer->host);
-		at_time(now + writer->every, write_file, a);
+		at_time(time_now + writer->every, write_file, a);
 	}
 }
 
@@ -119,8 +123,10 @@ static void start_program(struct running *r, struct program *program) {
 	start_workers(r, who, nth);
 	if (job.progress_ms) {
 		struct writer *writer = job_memory(sizeof(*writer));
-		*writer = (struct writer){r, program, node->host, CHOOSE(writes, who, nth, 500 * MS, 2 * S), now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S)};
-		at_time(now, write_file, writer);
+		*writer = (struct writer){
+			r, program, node->host, CHOOSE(writes, who, nth, 500 * MS, 2 * S),
+			time_now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S)};
+		at_time(time_now, write_file, writer);
 	}
 }
 
@@ -169,7 +175,7 @@ static void note_end(struct running *r, uint64_t at) {
 	end->status = job.always && end->early ? 1 : end->raw;
 	snprintf(end->text, sizeof(end->text), "exit status %d", status);
 	r->program->raw = status;
-	r->program->to = now;
+	r->program->to = time_now;
 	r->program->killed = at < r->ends_at;
 	trace("its program ends: %d, %d", status, end->raw);
 	faults_at_phase(r->node, PHASE_ENDED);
@@ -204,13 +210,15 @@ static uint64_t next_step(const struct running *r) {
 	if (r->ended) {
 		return observer->busy ? observer->due_at : clock_earlier(r->gone_at, observer->due_at);
 	}
-	return clock_earlier(clock_earlier(observer->due_at, r->limit_at), clock_earlier(r->ends_at, r->kill_at));
+	return clock_earlier(clock_earlier(observer->due_at, r->limit_at),
+			     clock_earlier(r->ends_at, r->kill_at));
 }
 
 /** Leftovers are ended when nothing else is to be done. Returns whether they are gone. */
 static bool leftovers_are_gone(struct running *r) {
 	if (r->gone_at == CLOCK_NEVER) {
-		const uint64_t ms = CHOOSE(leftovers, index_of(r->node), (unsigned)r->node->n_programs, 0, 0, 20, 1500);
+		const uint64_t ms =
+			CHOOSE(leftovers, index_of(r->node), (unsigned)r->node->n_programs, 0, 0, 20, 1500);
 		r->gone_at = clock_now_ms() + (ms < job.grace_ms ? ms : job.grace_ms);
 		faults_at_phase(r->node, PHASE_LEFTOVERS);
 	}
@@ -265,7 +273,7 @@ static void report_first(struct together *t, const struct ended *first) {
 	struct program *program = &node->programs[node->n_programs - 1];
 	trace("knows: %s; again: %u", t->first, first->again);
 	program->knows = true;
-	program->knows_at = now;
+	program->knows_at = time_now;
 	program->first = first->rank;
 	program->why = first->why;
 	program->again = first->again;
@@ -277,13 +285,15 @@ static void take_result(struct node *node, int r, const struct roll_end *end) {
 	node->signal = end->signal;
 	node->port = end->port;
 	node->end_start = end->round;
-	node->ended_at = now;
+	node->ended_at = time_now;
 	snprintf(node->error, sizeof(node->error), "%s", end->error.text);
-	trace("returns %d, result %d, signal %d, port %u, start %u: %s", r, end->result, end->signal, end->port, end->round, end->error.text);
+	trace("returns %d, result %d, signal %d, port %u, start %u: %s", r, end->result, end->signal,
+	      end->port, end->round, end->error.text);
 }
 
 /** Call once more, to say that this node ends. */
-static void call_to_quit(struct node *node, const struct together *t, struct roll_call *call, const char *why) {
+static void call_to_quit(struct node *node, const struct together *t, struct roll_call *call,
+			 const char *why) {
 	struct roll_end ignored;
 	const uint64_t at = clock_now_ms(), left = clock_left(at, t->late_at);
 	*call = plan_call(node, call->arena);
@@ -302,7 +312,8 @@ static void call_to_quit(struct node *node, const struct together *t, struct rol
 }
 
 /** Returns whether to call again. */
-static bool call_again(struct node *node, struct together *t, struct roll_call *call, const struct roll_end *end) {
+static bool call_again(struct node *node, struct together *t, struct roll_call *call,
+		       const struct roll_end *end) {
 	together_end(t);
 	if (end->held >= 0) {
 		close(end->held);
@@ -319,7 +330,8 @@ static bool call_again(struct node *node, struct together *t, struct roll_call *
 	if (!t->observer.again) {
 		return false;
 	}
-	const uint64_t at = clock_now_ms(), late_ms = clock_left(at, t->late_at), limit_ms = clock_left(at, t->limit_at);
+	const uint64_t at = clock_now_ms(), late_ms = clock_left(at, t->late_at),
+		       limit_ms = clock_left(at, t->limit_at);
 	*call = plan_call(node, call->arena);
 	call->round = t->round;
 	call->late_at = t->late_at;
@@ -334,7 +346,10 @@ static int call_roll(const struct roll_call *call, struct roll_end *end) {
 	if (call->size > 1) {
 		return roll_call(call, end);
 	}
-	*end = (struct roll_end){.port = call->port, .round = call->round, .held = -1, .lines = arena_alloc(call->arena, sizeof(*end->lines))};
+	*end = (struct roll_end){.port = call->port,
+				 .round = call->round,
+				 .held = -1,
+				 .lines = arena_alloc(call->arena, sizeof(*end->lines))};
 	*end->lines = (struct kept_line){.line.fd = -1};
 	return 0;
 }
@@ -351,7 +366,9 @@ static struct together *make_together(struct arena *arena) {
 	t->report = report_first;
 	t->limit_at = clock_after(clock_now_ms(), job.limit_ms);
 	if (job.progress_ms) {
-		progress_read(arena, "--progress", arena_format(arena, "/progress:%ums", (unsigned)job.progress_ms), &t->progress, &err);
+		progress_read(arena, "--progress",
+			      arena_format(arena, "/progress:%ums", (unsigned)job.progress_ms), &t->progress,
+			      &err);
 	}
 	return t;
 }
@@ -360,7 +377,7 @@ static struct together *make_together(struct arena *arena) {
 static void exit_now(struct node *node) {
 	struct process *process = node->process;
 	node->returned = true;
-	node->returned_at = now;
+	node->returned_at = time_now;
 	for (int fd = 0; fd < FILES_MAX; fd++) {
 		if (process->files[fd]) {
 			close(fd);
@@ -373,7 +390,7 @@ static void exit_now(struct node *node) {
 static bool run_start(struct node *node, struct together *t, struct roll_call *call, struct roll_end *end) {
 	struct err err;
 	faults_at_phase(node, PHASE_CALLS);
-	node->called_at = now;
+	node->called_at = time_now;
 	node->call_timeout_ms = call->timeout_ms;
 	take_result(node, call_roll(call, end), end);
 	if (end->result != ROLL_STARTED) {
@@ -389,15 +406,17 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 	}
 	t->round = end->round;
 	node->start = end->round;
-	node->programs[node->n_programs++] = (struct program){.start = end->round, .from = now, .to = NEVER, .raw = -1};
+	node->programs[node->n_programs++] =
+		(struct program){.start = end->round, .from = time_now, .to = NEVER, .raw = -1};
 	if (together_begin(t, call, end, &err) < 0) {
 		trace("together_begin: %s", err.text);
 		node->status = 125;
-		node->programs[--node->n_programs].to = now;
+		node->programs[--node->n_programs].to = time_now;
 		exit_now(node);
 	}
 	end->lines = NULL;
-	node->status = supervise(node, t, job.max_restarts ? t->limit_at : clock_after(clock_now_ms(), job.limit_ms));
+	node->status = supervise(node, t,
+				 job.max_restarts ? t->limit_at : clock_after(clock_now_ms(), job.limit_ms));
 	const bool again = call_again(node, t, call, end);
 	end->held = -1;
 	return again;
@@ -420,7 +439,7 @@ static void node_main(struct process *process) {
 		}
 	}
 	node->returned = true;
-	node->returned_at = now;
+	node->returned_at = time_now;
 	trace("exits with %d", node->status);
 	if (end.lines) {
 		if (end.result != ROLL_STARTED && promise_is_on("nothing-left")) {

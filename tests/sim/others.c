@@ -101,7 +101,14 @@ static void send_hello(struct line *line, const struct fault *f) {
 static void lie_as_member(const struct fault *f, struct line *line) {
 	unsigned char payload[HELLO_MAX];
 	const struct bye bye = {.why = (uint8_t)(1 + f->code % 3), .text = STR("a lie")};
-	const struct ended ended = {.why = (uint8_t)f->code, .status = 1, .rank = 9, .host = STR("x"), .text = STR("a lie"), .again = 1, .pause_ms = 1 << 30, .then = STR("")};
+	const struct ended ended = {.why = (uint8_t)f->code,
+				    .status = 1,
+				    .rank = 9,
+				    .host = STR("x"),
+				    .text = STR("a lie"),
+				    .again = 1,
+				    .pause_ms = 1 << 30,
+				    .then = STR("")};
 	const struct died died = {.ago_ms = 1 << 30, .status = 9, .stale = f->code & 1, .text = STR("a lie")};
 	switch (f->kind % 8) {
 	case 0:
@@ -132,7 +139,10 @@ static void lie_as_member(const struct fault *f, struct line *line) {
 		}
 		break;
 	default:
-		send(line->fd, "\x40\0\x01\x03 this is no frame that anybody sealed, but 64 bytes......", 64, MSG_NOSIGNAL);
+		memset(payload, 0x5a, 64);
+		// A length, and a type: no frame that anybody sealed.
+		memcpy(payload, "\x40\0\x01", 3);
+		send(line->fd, payload, 64, MSG_NOSIGNAL);
 	}
 }
 
@@ -196,7 +206,8 @@ static void lie_as_master(const struct fault *f, struct line *line) {
 
 /** Somebody on the master's port speaks the roll call to who connects. */
 static void greet(const struct fault *f, int fd) {
-	static const struct greeting greeting = {.lowest = ROLL_VERSION, .highest = ROLL_VERSION, .seconds = UINT32_MAX};
+	static const struct greeting greeting = {
+		.lowest = ROLL_VERSION, .highest = ROLL_VERSION, .seconds = UINT32_MAX};
 	unsigned char bytes[GREETING_BYTES], meet[MEET_BYTES], payload[8];
 	const struct key *key = plan_key(f->code >= 2);
 	struct line line;
@@ -221,14 +232,15 @@ void taken_main(struct process *process) {
 	if (bind(listener, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(listener, 9) < 0) {
 		return;
 	}
-	const uint64_t until = now + f->lasts;
+	const uint64_t until = time_now + f->lasts;
 	if (f->kind % 8 == 0) {
 		process_sleep(f->lasts);
 	}
-	while (now < until) {
+	while (time_now < until) {
 		struct pollfd one = {.fd = listener, .events = POLLIN};
 		int fd;
-		if (poll(&one, 1, (int)((until - now) / MS + 1)) <= 0 || (fd = accept4(listener, NULL, NULL, 0)) < 0) {
+		if (poll(&one, 1, (int)((until - time_now) / MS + 1)) <= 0 ||
+		    (fd = accept4(listener, NULL, NULL, 0)) < 0) {
 			continue;
 		}
 		if (f->kind % 8 == 2) {

@@ -40,8 +40,11 @@ static void put_fact(struct buf *out, struct fact_list *list, const char *name, 
 }
 
 static void make_facts(struct facts *out, unsigned n, int variant) {
-	static const char *const names[N_FACT_GROUPS][5] = {
-		{"hosts", "manager", "master", "nodes"}, {"argv", "distinit"}, {"NCCL_DEBUG"}, {"gpus"}, {"cpus"}};
+	static const char *const names[N_FACT_GROUPS][5] = {{"hosts", "manager", "master", "nodes"},
+							    {"argv", "distinit"},
+							    {"NCCL_DEBUG"},
+							    {"gpus"},
+							    {"cpus"}};
 	for (int group = 0; group < N_FACT_GROUPS; group++) {
 		struct buf payload = BUF(&forever);
 		unsigned k = 0;
@@ -114,7 +117,7 @@ static void say(void *context, enum roll_level level, const char *text) {
 }
 
 struct roll_call plan_call(struct node *node, struct arena *arena) {
-	const uint64_t own_now = now / MS + node->process->clock_ahead;
+	const uint64_t own_now = time_now / MS + node->process->clock_ahead;
 	return (struct roll_call){
 		.arena = arena,
 		.cluster = &clusters[node->size],
@@ -176,12 +179,15 @@ static void plan_together(void) {
 
 void plan_job(void) {
 	memset(&job, 0, sizeof(job));
-	job.together = rules.together < 0 ? CHOOSE(together, 0, 0, 0, 1) : CHOOSE(together, 0, 0, (uint64_t)rules.together);
-	job.n = rules.nodes ? (unsigned)CHOOSE(nodes, 0, 0, rules.nodes) : (unsigned)CHOOSE(nodes, 0, 0, 2, 3, 3, 4, 5);
+	job.together = rules.together < 0 ? CHOOSE(together, 0, 0, 0, 1)
+					  : CHOOSE(together, 0, 0, (uint64_t)rules.together);
+	job.n = rules.nodes ? (unsigned)CHOOSE(nodes, 0, 0, rules.nodes)
+			    : (unsigned)CHOOSE(nodes, 0, 0, 2, 3, 3, 4, 5);
 	if (!rules.nodes && job.together && choose_rarely(C_alone, 0, 0, 30, 1)) {
 		job.n = 1;
 	}
-	job.n = job.n < 1 ? 1 : job.n > NODES_MAX ? NODES_MAX : job.n;
+	const unsigned least = job.together ? 1 : 2;
+	job.n = job.n < least ? least : job.n > NODES_MAX ? NODES_MAX : job.n;
 	plan_weather();
 	job.timeout_ms = CHOOSE(timeout, 0, 0, 10000, 10000, 5000, 5000, 60000, 60000);
 	job.secret = CHOOSE(secret, 0, 0, 0, 1);
@@ -214,14 +220,20 @@ void plan_job(void) {
 }
 
 void job_show(void) {
-	printf("%u nodes, %llu s%s%s%s%s%s%s%s%s%s; latency %llu+%llu us, late %llu/1000 by %llu us, split %llu/1000, interrupted %llu/1000 by %llu us\n", job.n,
-	       (unsigned long long)(job.timeout_ms / 1000), job.secret ? ", secret" : "", job.nameless ? ", nameless" : "", job.port_given ? ", port given" : "",
-	       job.stay ? ", stays" : "", job.holds_signals ? ", --init" : "", job.terminal ? ", terminal" : "", job.restart ? ", restart" : "",
-	       job.together ? ", together" : "", job.by_workers ? ", workers" : "", (unsigned long long)weather.latency, (unsigned long long)weather.jitter,
-	       (unsigned long long)weather.late, (unsigned long long)weather.late_by, (unsigned long long)weather.split, (unsigned long long)weather.interrupt,
+	printf("%u nodes, %llu s%s%s%s%s%s%s%s%s%s; latency %llu+%llu us, late %llu/1000 by %llu us, split "
+	       "%llu/1000, interrupted %llu/1000 by %llu us\n",
+	       job.n, (unsigned long long)(job.timeout_ms / 1000), job.secret ? ", secret" : "",
+	       job.nameless ? ", nameless" : "", job.port_given ? ", port given" : "",
+	       job.stay ? ", stays" : "", job.holds_signals ? ", --init" : "",
+	       job.terminal ? ", terminal" : "", job.restart ? ", restart" : "",
+	       job.together ? ", together" : "", job.by_workers ? ", workers" : "",
+	       (unsigned long long)weather.latency, (unsigned long long)weather.jitter,
+	       (unsigned long long)weather.late, (unsigned long long)weather.late_by,
+	       (unsigned long long)weather.split, (unsigned long long)weather.interrupt,
 	       (unsigned long long)weather.interrupt_most);
 	if (job.together) {
-		printf("  restarts %u, linger %llu ms, grace %llu ms%s%s\n", job.max_restarts, (unsigned long long)job.linger_ms, (unsigned long long)job.grace_ms,
+		printf("  restarts %u, linger %llu ms, grace %llu ms%s%s\n", job.max_restarts,
+		       (unsigned long long)job.linger_ms, (unsigned long long)job.grace_ms,
 		       job.relays ? "" : ", failures", job.always ? ", always" : "");
 	}
 	for (unsigned i = 0; i < job.n_faults; i++) {
@@ -230,9 +242,13 @@ void job_show(void) {
 		if (f->when == WHEN_TIME) {
 			printf("at %.3f ms", (double)(f->at - BEGIN) / 1000);
 		} else {
-			printf("%s %s %u, and %.3f ms", when_names[f->when], f->when == WHEN_CALL ? "" : f->when == WHEN_PHASE ? phase_names[f->frame % N_PHASES] : frame_name(f->frame),
+			printf("%s %s %u, and %.3f ms", when_names[f->when],
+			       f->when == WHEN_CALL    ? ""
+			       : f->when == WHEN_PHASE ? phase_names[f->frame % N_PHASES]
+						       : frame_name(f->frame),
 			       f->nth, (double)f->at / 1000);
 		}
-		printf("; lasts %.3f ms, kind %u, code %u%s\n", (double)f->lasts / 1000, f->kind, f->code, f->twice ? ", twice" : "");
+		printf("; lasts %.3f ms, kind %u, code %u%s\n", (double)f->lasts / 1000, f->kind, f->code,
+		       f->twice ? ", twice" : "");
 	}
 }

@@ -35,13 +35,20 @@ void processes_begin(void) {
 	current = NULL;
 }
 
-struct process *process_start(uint64_t at, int host, const char *name, void (*main)(struct process *), void *context) {
+struct process *process_start(uint64_t at, int host, const char *name, void (*main)(struct process *),
+			      void *context) {
 	if (n_processes == PROCESSES_MAX) {
 		fprintf(stderr, "sim: too many processes\n");
 		abort();
 	}
 	struct process *process = &processes[n_processes];
-	*process = (struct process){.id = n_processes++, .host = host, .name = name, .main = main, .context = context, .soft = 1024, .hard = 1 << 20};
+	*process = (struct process){.id = n_processes++,
+				    .host = host,
+				    .name = name,
+				    .main = main,
+				    .context = context,
+				    .soft = 1024,
+				    .hard = 1 << 20};
 	process->state = PROCESS_PAUSED;
 	fiber_begin(process);
 	run_at(process, at);
@@ -52,7 +59,7 @@ void process_run(struct process *process, uint32_t turn) {
 	if (turn != process->turn || !is_left(process)) {
 		return;
 	}
-	if (process->stopped_until > now) {
+	if (process->stopped_until > time_now) {
 		run_at(process, process->stopped_until);
 		return;
 	}
@@ -62,13 +69,13 @@ void process_run(struct process *process, uint32_t turn) {
 
 static void pause_for(uint64_t us) {
 	current->state = PROCESS_PAUSED;
-	run_at(current, now + us);
+	run_at(current, time_now + us);
 	fiber_leave();
 }
 
 void process_exit(void) {
 	current->state = PROCESS_DONE;
-	current->ended_at = now;
+	current->ended_at = time_now;
 	fiber_leave();
 	abort();
 }
@@ -92,7 +99,9 @@ void sleep_until(uint64_t at) {
 void wake(struct process *process) {
 	if (process && process->state == PROCESS_WAITING) {
 		process->state = PROCESS_PAUSED;
-		run_at(process, now + choose_rarely(C_wake_late, (unsigned)process->id, process->n_wakes++, weather.interrupt, weather.interrupt_most));
+		run_at(process,
+		       time_now + choose_rarely(C_wake_late, (unsigned)process->id, process->n_wakes++,
+						weather.interrupt, weather.interrupt_most));
 	}
 }
 
@@ -106,7 +115,7 @@ static int failure(struct process *process, enum call call) {
 	if (call == CALL_NONE || call != process->fails) {
 		return 0;
 	}
-	if (process->fails_until && now >= process->fails_until) {
+	if (process->fails_until && time_now >= process->fails_until) {
 		process->fails = CALL_NONE;
 		return 0;
 	}
@@ -121,24 +130,26 @@ int enter(enum call call) {
 	struct process *process = current;
 	process->calls++;
 	n_calls++;
-	if (now >= process->second + 1 * S) {
-		process->second = now;
+	if (time_now >= process->second + 1 * S) {
+		process->second = time_now;
 		process->calls_before = process->calls;
 	}
 	if (process->calls - process->calls_before > CALLS_MAX) {
-		broken("no-turning", "%s makes %u system calls within %.3f s", process->name, CALLS_MAX, (double)(now - process->second) / S);
+		broken("no-turning", "%s makes %u system calls within %.3f s", process->name, CALLS_MAX,
+		       (double)(time_now - process->second) / S);
 		job_ends();
 	}
-	now += weather.call;
+	time_now += weather.call;
 	if (watchers.on_call) {
 		watchers.on_call(process);
 	}
 	if (process->state == PROCESS_DEAD) {
 		fiber_leave();
 	}
-	const uint64_t interrupt = choose_rarely(C_interrupt, (unsigned)process->id, process->calls, weather.interrupt, weather.interrupt_most);
-	if (process->stopped_until > now) {
-		pause_for(process->stopped_until - now);
+	const uint64_t interrupt = choose_rarely(C_interrupt, (unsigned)process->id, process->calls,
+						 weather.interrupt, weather.interrupt_most);
+	if (process->stopped_until > time_now) {
+		pause_for(process->stopped_until - time_now);
 	} else if (interrupt) {
 		pause_for(interrupt);
 	} else if (events_due()) {
@@ -149,7 +160,7 @@ int enter(enum call call) {
 
 void process_stop(struct process *process, uint64_t us) {
 	trace("%s is stopped for %.3f ms", process->name, (double)us / 1000);
-	process->stopped_until = now + us;
+	process->stopped_until = time_now + us;
 	process->stopped += us;
 }
 
@@ -210,7 +221,7 @@ void process_kill(struct process *process) {
 	trace("%s is killed", process->name);
 	process->killed_by = process->killed_by ? process->killed_by : SIGKILL;
 	process->state = PROCESS_DEAD;
-	process->ended_at = now;
+	process->ended_at = time_now;
 	process->turn++;
 	for (int fd = 0; fd < FILES_MAX; fd++) {
 		if (process->files[fd]) {
@@ -220,14 +231,16 @@ void process_kill(struct process *process) {
 }
 
 int process_files(const struct process *process, char *text, size_t size) {
-	static const char *const kinds[] = {"socket", "epoll", "signals", "pipe", "name", "datagram", "file", "pidfd"};
+	static const char *const kinds[] = {"socket", "epoll",	  "signals", "pipe",
+					    "name",   "datagram", "file",    "pidfd"};
 	int n = 0;
 	size_t at = 0;
 	text[0] = '\0';
 	for (int fd = 0; fd < FILES_MAX; fd++) {
 		if (process->files[fd] && at < size) {
 			n++;
-			at += (size_t)snprintf(text + at, size - at, " %d:%s", fd, kinds[process->files[fd]->kind]);
+			at += (size_t)snprintf(text + at, size - at, " %d:%s", fd,
+					       kinds[process->files[fd]->kind]);
 		}
 	}
 	return n;

@@ -12,7 +12,7 @@
 #define PROGRAMS_MAX 128
 #define FIRST_PID    1000
 /** Nodes have lower ones. */
-#define NODE_PID     100
+#define NODE_PID 100
 
 static struct program_process programs[PROGRAMS_MAX];
 static int n_programs;
@@ -30,7 +30,8 @@ struct program_process *program_start(struct process *node, int parent, const ch
 		abort();
 	}
 	struct program_process *program = &programs[n_programs];
-	*program = (struct program_process){.pid = FIRST_PID + n_programs++, .host = node->host, .from = now, .to = NEVER};
+	*program = (struct program_process){
+		.pid = FIRST_PID + n_programs++, .host = node->host, .from = time_now, .to = NEVER};
 	program->parent = parent ? parent : NODE_PID + node->id;
 	snprintf(program->name, sizeof(program->name), "%s", name);
 	return program;
@@ -44,7 +45,7 @@ void program_end(struct program_process *program, int status) {
 	if (program->to != NEVER) {
 		return;
 	}
-	program->to = now;
+	program->to = time_now;
 	program->status = status;
 	for (int i = 0; i < n_processes; i++) {
 		for (int fd = 0; fd < FILES_MAX; fd++) {
@@ -57,13 +58,15 @@ void program_end(struct program_process *program, int status) {
 }
 
 void file_written(int host) {
-	written_at[host] = now;
+	written_at[host] = time_now;
 }
 
 /** The one with @pid on this host that /proc shows, or NULL. */
 static struct program_process *find(int pid) {
 	const int i = pid - FIRST_PID;
-	return i >= 0 && i < n_programs && programs[i].host == current->host && !programs[i].reaped ? &programs[i] : NULL;
+	return i >= 0 && i < n_programs && programs[i].host == current->host && !programs[i].reaped
+		       ? &programs[i]
+		       : NULL;
 }
 
 static struct file *text_file(const char *text) {
@@ -73,14 +76,17 @@ static struct file *text_file(const char *text) {
 	return file;
 }
 
+/** Fields of a line of /proc/PID/stat that nobody reads. */
+#define ZEROES_3  " 0 0 0"
+#define ZEROES_17 " 0 0" ZEROES_3 ZEROES_3 ZEROES_3 ZEROES_3 ZEROES_3
+#define ZEROES_25 " 0 0" ZEROES_17 ZEROES_3 ZEROES_3
+
 static struct file *stat_file(const struct program_process *p) {
-	char text[1024];
-	int at = snprintf(text, sizeof(text), "%d (%s) %c %d", p->pid, p->name, p->to == NEVER ? 'S' : 'Z', p->parent);
-	for (int field = 5; field <= 52; field++) {
-		const uint64_t value = field == 22 ? p->from / 10000 : field == 26 ? 4194304 : field == 52 ? (uint64_t)p->status : 0;
-		at += snprintf(text + at, sizeof(text) - (size_t)at, " %llu", (unsigned long long)value);
-	}
-	snprintf(text + at, sizeof(text) - (size_t)at, "\n");
+	char text[400];
+	// Field 22 is its start, 26 shows that we may see it, 52 is its exit status.
+	snprintf(text, sizeof(text), "%d (%s) %c %d" ZEROES_17 " %llu" ZEROES_3 " 4194304" ZEROES_25 " %d\n",
+		 p->pid, p->name, p->to == NEVER ? 'S' : 'Z', p->parent, (unsigned long long)p->from / 10000,
+		 p->status);
 	return text_file(text);
 }
 
@@ -171,6 +177,8 @@ int __wrap_stat(const char *path, struct stat *out) {
 	out->st_mtim = (struct timespec){(time_t)(at / S) + 1700000000, (long)(at % S * 1000)};
 	return 0;
 }
+
+int __wrap_stat64(const char *path, struct stat *out) __attribute__((alias("__wrap_stat")));
 
 int __wrap_getpid(void) {
 	return NODE_PID + current->id;

@@ -44,7 +44,8 @@ static bool started(const struct node *node) {
 
 /** It is there to the end, nobody asked it to end, and nobody took its place. */
 static bool stays(const struct node *node) {
-	return node->process && !node->killed && !node->signalled && !(node->returned && node->result == ROLL_REPLACED);
+	return node->process && !node->killed && !node->signalled &&
+	       !(node->returned && node->result == ROLL_REPLACED);
 }
 
 static bool stays_and_does_not_start(const struct node *node) {
@@ -84,7 +85,8 @@ static bool is_excused(void) {
 }
 
 static uint64_t longest_way(void) {
-	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) + (weather.interrupt ? weather.interrupt_most : 0);
+	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) +
+	       (weather.interrupt ? weather.interrupt_most : 0);
 }
 
 /** Whether all that do not start gave up while GO was on its way, or the news of that was. */
@@ -93,7 +95,8 @@ static bool is_at_the_deadline(void) {
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
 		if (stays_and_does_not_start(node) &&
-		    !(node->result == ROLL_ABSENT && node->returned_at + way >= job.go_at && node->returned_at <= job.go_at + way + node->process->stopped)) {
+		    !(node->result == ROLL_ABSENT && node->returned_at + way >= job.go_at &&
+		      node->returned_at <= job.go_at + way + node->process->stopped)) {
 			return false;
 		}
 	}
@@ -103,7 +106,8 @@ static bool is_at_the_deadline(void) {
 /** When it has to have returned. */
 static uint64_t latest_end(const struct node *node) {
 	const uint64_t ms = plan_timeout(node);
-	return node->begins + (ms + (job.secret ? ms : 1000) + 10000) * MS + node->process->stopped + 40 * longest_way();
+	return node->begins + (ms + (job.secret ? ms : 1000) + 10000) * MS + node->process->stopped +
+	       40 * longest_way();
 }
 
 // After the roll call.
@@ -114,9 +118,13 @@ static bool is_benign(void) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
 		const struct node *node = &job.nodes[f->node];
-		benign &= f->what == WHAT_STRANGER || (f->what == WHAT_TAKEN && !job.port_given && job.timeout_ms >= 60000 && (job.secret || f->kind % 8 < 4)) ||
-			  (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) || (f->what == WHAT_NO_NAMES && f->lasts + job.spread + 4 * S < job.timeout_ms * MS) ||
-			  (f->what == WHAT_LATE && f->kind < 8 && node->begins + 4 * S < BEGIN + job.timeout_ms * MS) ||
+		benign &= f->what == WHAT_STRANGER ||
+			  (f->what == WHAT_TAKEN && !job.port_given && job.timeout_ms >= 60000 &&
+			   (job.secret || f->kind % 8 < 4)) ||
+			  (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) ||
+			  (f->what == WHAT_NO_NAMES && f->lasts + job.spread + 4 * S < job.timeout_ms * MS) ||
+			  (f->what == WHAT_LATE && f->kind < 8 &&
+			   node->begins + 4 * S < BEGIN + job.timeout_ms * MS) ||
 			  (f->what == WHAT_LIAR && job.secret && f->code < 2);
 	}
 	return benign && !(has_fault(WHAT_TAKEN) && job.nameless && !job.secret);
@@ -124,15 +132,20 @@ static bool is_benign(void) {
 
 /** Whatever was wrong is over long before the deadline. */
 static bool is_mended(void) {
-	bool mended = !job.go_at && job.timeout_ms >= 60000 && longest_way() <= 250 * MS && weather.window > 2000;
+	bool mended =
+		!job.go_at && job.timeout_ms >= 60000 && longest_way() <= 250 * MS && weather.window > 2000;
 	mended &= job.secret || !job.nameless;
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
 		const struct node *node = &job.nodes[f->node];
-		const bool passes = f->what == WHAT_CUT || f->what == WHAT_STOP || f->what == WHAT_REPLACED || f->what == WHAT_BACK || f->what == WHAT_RESET;
-		mended &= (passes && (!f->fired || f->fired_at + f->twice + f->lasts < BEGIN + 25 * S)) || (f->what == WHAT_STRANGER && f->at + f->lasts < BEGIN + 25 * S) ||
-			  (f->what == WHAT_TAKEN && !job.port_given && (job.secret || f->kind % 8 < 4)) || (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) ||
-			  (f->what == WHAT_NO_NAMES && f->lasts < 20 * S) || (f->what == WHAT_LATE && f->kind < 8 && node->begins < BEGIN + 20 * S);
+		const bool passes = f->what == WHAT_CUT || f->what == WHAT_STOP || f->what == WHAT_REPLACED ||
+				    f->what == WHAT_BACK || f->what == WHAT_RESET;
+		mended &= (passes && (!f->fired || f->fired_at + f->twice + f->lasts < BEGIN + 25 * S)) ||
+			  (f->what == WHAT_STRANGER && f->at + f->lasts < BEGIN + 25 * S) ||
+			  (f->what == WHAT_TAKEN && !job.port_given && (job.secret || f->kind % 8 < 4)) ||
+			  (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) ||
+			  (f->what == WHAT_NO_NAMES && f->lasts < 20 * S) ||
+			  (f->what == WHAT_LATE && f->kind < 8 && node->begins < BEGIN + 20 * S);
 	}
 	return mended;
 }
@@ -147,24 +160,34 @@ static void check_start(unsigned n_started) {
 			asked = node;
 		}
 	}
-	PROMISE("unable-nobody-starts", has_fault(WHAT_TWIN) || !(*unable && n_started), "%s cannot start, and %s start", unable, names_of(started));
-	PROMISE("asked-nobody-starts", !(asked && n_started), "%s has said that it ends before GO was sent, and %s start", asked->name, names_of(started));
-	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until), "%s start without a GO", names_of(started));
+	PROMISE("unable-nobody-starts", has_fault(WHAT_TWIN) || !(*unable && n_started),
+		"%s cannot start, and %s start", unable, names_of(started));
+	PROMISE("asked-nobody-starts", !(asked && n_started),
+		"%s has said that it ends before GO was sent, and %s start", asked->name, names_of(started));
+	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until), "%s start without a GO",
+		names_of(started));
 	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		PROMISE("same-start", !started(node) || !started(master) || again || (node->port == master->port && node->end_start == master->end_start),
-			"%s has port %u, start %u; h0 has port %u, start %u", node->name, node->port, node->end_start, master->port, master->end_start);
+		PROMISE("same-start",
+			!started(node) || !started(master) || again ||
+				(node->port == master->port && node->end_start == master->end_start),
+			"%s has port %u, start %u; h0 has port %u, start %u", node->name, node->port,
+			node->end_start, master->port, master->end_start);
 	}
 	if (is_benign()) {
-		PROMISE("all-start", n_started == job.n, "nothing is wrong, and %s do not start: %s", names_of(stays_and_does_not_start), master->error);
+		PROMISE("all-start", n_started == job.n, "nothing is wrong, and %s do not start: %s",
+			names_of(stays_and_does_not_start), master->error);
 	}
-	PROMISE("all-start-when-mended", *unable || !is_mended() || n_started, "all was well again, and nobody starts: %s", master->error);
+	PROMISE("all-start-when-mended", *unable || !is_mended() || n_started,
+		"all was well again, and nobody starts: %s", master->error);
 	bool differs = false;
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		differs |= node->process && stays(node) && (node->facts == 1 || (node->facts == 4 && job.agree));
+		differs |=
+			node->process && stays(node) && (node->facts == 1 || (node->facts == 4 && job.agree));
 	}
-	PROMISE("differing-nobody-starts", !differs || has_fault(WHAT_COUNTS) || again || !n_started, "the facts differ, and %s start", names_of(started));
+	PROMISE("differing-nobody-starts", !differs || has_fault(WHAT_COUNTS) || again || !n_started,
+		"the facts differ, and %s start", names_of(started));
 }
 
 static void check_all_or_none(void) {
@@ -178,24 +201,28 @@ static void check_all_or_none(void) {
 		return;
 	}
 	const char *others = names_of(stays_and_does_not_start);
-	PROMISE("all-or-none-at-the-deadline", is_excused() || !is_at_the_deadline(), "%s start, and the time was over for %s while GO was on its way", names_of(started),
-		others);
-	PROMISE("all-or-none", is_excused() || is_at_the_deadline(), "%s start, and %s do not", names_of(started), others);
+	PROMISE("all-or-none-at-the-deadline", is_excused() || !is_at_the_deadline(),
+		"%s start, and the time was over for %s while GO was on its way", names_of(started), others);
+	PROMISE("all-or-none", is_excused() || is_at_the_deadline(), "%s start, and %s do not",
+		names_of(started), others);
 	const struct node *master = &job.nodes[0];
 	const bool again = has_fault(WHAT_REPLACED) || has_fault(WHAT_BACK) || has_fault(WHAT_FAILS);
 	if (started(master) && !job.stay && !again) {
-		PROMISE("warned-who-may-not-start", master->warned_deaf, "%s do not start, and h0 does without a warning", others);
+		PROMISE("warned-who-may-not-start", master->warned_deaf,
+			"%s do not start, and h0 does without a warning", others);
 	}
 }
 
 static void check_truth(void) {
-	bool differs = has_fault(WHAT_COUNTS) || has_fault(WHAT_NO_NAMES) || has_fault(WHAT_CUT) || has_fault(WHAT_FAILS);
+	bool differs = has_fault(WHAT_COUNTS) || has_fault(WHAT_NO_NAMES) || has_fault(WHAT_CUT) ||
+		       has_fault(WHAT_FAILS);
 	for (int i = 0; i < job.n_nodes; i++) {
 		differs |= job.nodes[i].facts == 1 || (job.nodes[i].facts == 4 && job.agree);
 	}
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		PROMISE("no-difference-made-up", differs || !node->returned || node->result != ROLL_DISAGREE, "%s was sent: %s", node->name, node->error);
+		PROMISE("no-difference-made-up", differs || !node->returned || node->result != ROLL_DISAGREE,
+			"%s was sent: %s", node->name, node->error);
 	}
 }
 
@@ -206,11 +233,15 @@ static void check_reasons(void) {
 	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
 		const char *says = node->returned ? node->error : "";
-		if (strncmp(says, "h0 says: ", 9) != 0 || node->result == ROLL_REPLACED || node->result == ROLL_SIGNAL || master->killed || master->signalled) {
+		if (strncmp(says, "h0 says: ", 9) != 0 || node->result == ROLL_REPLACED ||
+		    node->result == ROLL_SIGNAL || master->killed || master->signalled) {
 			continue;
 		}
-		PROMISE("same-reason", strcmp(says + 9, reason) == 0 || strlen(reason) > 680, "%s was sent '%s', and h0 says '%s'", node->name, says + 9, reason);
-		PROMISE("same-result", master->returned && (node->result == master->result || (master->result == ROLL_PORT && node->result == ROLL_ERROR)),
+		PROMISE("same-reason", strcmp(says + 9, reason) == 0 || strlen(reason) > 680,
+			"%s was sent '%s', and h0 says '%s'", node->name, says + 9, reason);
+		PROMISE("same-result",
+			master->returned && (node->result == master->result ||
+					     (master->result == ROLL_PORT && node->result == ROLL_ERROR)),
 			"%s has result %d, h0 has %d", node->name, (int)node->result, (int)master->result);
 	}
 }
@@ -219,8 +250,10 @@ static void check_in_time(void) {
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
 		if (node->process && !node->killed && node->process->state != PROCESS_DEAD) {
-			PROMISE("in-time", node->returned && node->returned_at <= latest_end(node), "%s %s %.1f s after it began", node->name,
-				node->returned ? "returns" : "has not returned", (double)((node->returned ? node->returned_at : now) - node->begins) / S);
+			PROMISE("in-time", node->returned && node->returned_at <= latest_end(node),
+				"%s %s %.1f s after it began", node->name,
+				node->returned ? "returns" : "has not returned",
+				(double)((node->returned ? node->returned_at : time_now) - node->begins) / S);
 		}
 	}
 }
@@ -243,7 +276,9 @@ static void check_roll_call(void) {
 // With --together.
 
 static uint64_t end_of(const struct node *node, const struct program *program) {
-	return program->to != NEVER ? program->to : node->process->ended_at ? node->process->ended_at : now;
+	return program->to != NEVER	 ? program->to
+	       : node->process->ended_at ? node->process->ended_at
+					 : time_now;
 }
 
 /** The program of the master ended with 0 in this start: the others go on without it. */
@@ -251,7 +286,8 @@ static bool master_left(uint32_t start) {
 	for (int i = 0; i < job.n_nodes; i++) {
 		for (int k = 0; k < job.nodes[i].n_programs; k++) {
 			const struct program *program = &job.nodes[i].programs[k];
-			if (job.nodes[i].rank == 0 && program->start == start && (program->raw == 0 || program->asked)) {
+			if (job.nodes[i].rank == 0 && program->start == start &&
+			    (program->raw == 0 || program->asked)) {
 				return true;
 			}
 		}
@@ -267,42 +303,64 @@ static bool master_is_lost(const struct program *program) {
 	return program->why == END_LOST && program->first == 0;
 }
 
-static void check_pair(const struct node *a, const struct program *pa, const struct node *b, const struct program *pb) {
+static void check_pair(const struct node *a, const struct program *pa, const struct node *b,
+		       const struct program *pb) {
 	const bool beside = pb->from < end_of(a, pa) && pa->from < end_of(b, pb);
-	PROMISE("one-start-at-a-time", pa->start == pb->start || !beside || is_apart() || has_fault(WHAT_FAILS) || has_fault(WHAT_TWIN), "start %u of %s runs beside start %u of %s", pa->start, a->name, pb->start,
-		b->name);
+	PROMISE("one-start-at-a-time",
+		pa->start == pb->start || !beside || is_apart() || has_fault(WHAT_FAILS) ||
+			has_fault(WHAT_TWIN),
+		"start %u of %s runs beside start %u of %s", pa->start, a->name, pb->start, b->name);
 	if (pa->start != pb->start || !beside) {
 		return;
 	}
-	PROMISE("no-rank-twice", a->rank != b->rank || is_apart(), "%s and %s both run rank %u in start %u", a->name, b->name, a->rank, pa->start);
+	PROMISE("no-rank-twice", a->rank != b->rank || is_apart(), "%s and %s both run rank %u in start %u",
+		a->name, b->name, a->rank, pa->start);
 	const bool both_know = pa->knows && pb->knows && !master_is_lost(pa) && !master_is_lost(pb);
-	PROMISE("same-first", !both_know || pa->first == pb->first, "in start %u %s says that rank %u was first, and %s says %u", pa->start, a->name, pa->first, b->name,
-		pb->first);
-	PROMISE("same-again", !both_know || pa->again == pb->again, "in start %u %s has again %u, and %s has %u", pa->start, a->name, pa->again, b->name, pb->again);
+	PROMISE("same-first", !both_know || pa->first == pb->first,
+		"in start %u %s says that rank %u was first, and %s says %u", pa->start, a->name, pa->first,
+		b->name, pb->first);
+	PROMISE("same-again", !both_know || pa->again == pb->again,
+		"in start %u %s has again %u, and %s has %u", pa->start, a->name, pa->again, b->name,
+		pb->again);
 	const bool fails = pa->to != NEVER && pa->raw > 0 && !pa->asked && !pb->asked;
-	const uint64_t stopped = 3 * (a->process->stopped + b->process->stopped + job.nodes[0].process->stopped);
-	const uint64_t until = pa->to + (job.grace_ms + 11000) * MS + stopped + 10 * longest_way() + (is_apart() || has_fault(WHAT_FAILS) ? 90 * S : 0);
-	PROMISE("nobody-runs-on", !fails || b->killed || a->killed || end_of(b, pb) <= until || master_left(pa->start), "the program of %s fails in start %u, and that of %s runs for %.1f s more",
-		a->name, pa->start, b->name, (double)(end_of(b, pb) - pa->to) / S);
+	const uint64_t stopped =
+		3 * (a->process->stopped + b->process->stopped + job.nodes[0].process->stopped);
+	const uint64_t until = pa->to + (job.grace_ms + 11000) * MS + stopped + 10 * longest_way() +
+			       (is_apart() || has_fault(WHAT_FAILS) ? 90 * S : 0);
+	PROMISE("nobody-runs-on",
+		!fails || b->killed || a->killed || end_of(b, pb) <= until || master_left(pa->start),
+		"the program of %s fails in start %u, and that of %s runs for %.1f s more", a->name,
+		pa->start, b->name, (double)(end_of(b, pb) - pa->to) / S);
 }
 
 /** The exit status of a node by what it knows. */
 static void check_status(const struct node *node) {
 	const struct program *last = node->n_programs ? &node->programs[node->n_programs - 1] : NULL;
-	if (!last || !node->returned || node->result != ROLL_STARTED || node->signalled || has_fault(WHAT_FAILS) || last->raw < 0 || node->n_programs == STARTS_MAX) {
+	if (!last || !node->returned || node->result != ROLL_STARTED || node->signalled ||
+	    has_fault(WHAT_FAILS) || last->raw < 0 || node->n_programs == STARTS_MAX) {
 		return;
 	}
 	const bool first = last->knows && last->first == node->rank;
 	const int own = job.always && last->raw == 0 ? 1 : last->raw;
 	if (!last->knows) {
-		PROMISE("status", node->status == own || node->status == 124, "%s exits with %d, though its program ended with %d and nobody was first", node->name, node->status, last->raw);
+		PROMISE("status", node->status == own || node->status == 124,
+			"%s exits with %d, though its program ended with %d and nobody was first", node->name,
+			node->status, last->raw);
 	} else if (first) {
 		// One of its processes failed, or it hung, and it was asked to end for that.
 		const bool ended_for_it = last->to >= last->knows_at;
-		PROMISE("status", node->status == own || (node->status == 124 && job.limit_ms != CLOCK_NEVER) || (ended_for_it && node->status && node->status != 123), "%s was first with %d, and exits with %d", node->name, last->raw, node->status);
+		PROMISE("status",
+			node->status == own || (node->status == 124 && job.limit_ms != CLOCK_NEVER) ||
+				(ended_for_it && node->status && node->status != 123),
+			"%s was first with %d, and exits with %d", node->name, last->raw, node->status);
 	} else {
-		PROMISE("status", node->status == 123 || (last->raw == 0 && last->to <= last->knows_at + 1 * MS && node->status == own) || node->status == 124,
-			"%s was not first, and exits with %d (its program ended with %d)", node->name, node->status, last->raw);
+		PROMISE("status",
+			node->status == 123 ||
+				(last->raw == 0 && last->to <= last->knows_at + 1 * MS &&
+				 node->status == own) ||
+				node->status == 124,
+			"%s was not first, and exits with %d (its program ended with %d)", node->name,
+			node->status, last->raw);
 	}
 }
 
@@ -318,7 +376,9 @@ static void check_peace(void) {
 		}
 	}
 	for (int i = 0; i < job.n_nodes; i++) {
-		PROMISE("zero-ends-nothing", job.nodes[i].status == 0, "%s exits with %d, though all programs ended with 0", job.nodes[i].name, job.nodes[i].status);
+		PROMISE("zero-ends-nothing", job.nodes[i].status == 0,
+			"%s exits with %d, though all programs ended with 0", job.nodes[i].name,
+			job.nodes[i].status);
 	}
 }
 
@@ -333,8 +393,10 @@ static void check_together(void) {
 		}
 		for (int k = 0; k < a->n_programs; k++) {
 			const struct program *pa = &a->programs[k];
-			PROMISE("each-start-once", k == 0 || pa->start > a->programs[k - 1].start, "%s starts %u twice", a->name, pa->start);
-			PROMISE("no-more-restarts", pa->start <= job.max_restarts || has_fault(WHAT_TWIN), "%s starts %u of %u", a->name, pa->start, job.max_restarts);
+			PROMISE("each-start-once", k == 0 || pa->start > a->programs[k - 1].start,
+				"%s starts %u twice", a->name, pa->start);
+			PROMISE("no-more-restarts", pa->start <= job.max_restarts || has_fault(WHAT_TWIN),
+				"%s starts %u of %u", a->name, pa->start, job.max_restarts);
 			// A node that is alone does not know of another process.
 			for (int j = i + 1; job.n > 1 && j < job.n_nodes; j++) {
 				for (int m = 0; m < job.nodes[j].n_programs; m++) {

@@ -32,7 +32,8 @@ int __wrap_socket(int domain, int type, int protocol) {
 
 static uint16_t port_of(const struct sockaddr *at) {
 	const void *any = at;
-	return ntohs(at->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)any)->sin6_port : ((const struct sockaddr_in *)any)->sin_port);
+	return ntohs(at->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)any)->sin6_port
+					       : ((const struct sockaddr_in *)any)->sin_port);
 }
 
 static uint32_t ip_of(const struct sockaddr *at) {
@@ -53,7 +54,8 @@ static int host_at(uint32_t ip) {
 static bool is_name_taken(const char *name) {
 	for (int i = 0; i < n_processes; i++) {
 		const struct process *process = &processes[i];
-		for (int fd = 0; process->host == current->host && process_is_alive(process) && fd < FILES_MAX; fd++) {
+		for (int fd = 0;
+		     process->host == current->host && process_is_alive(process) && fd < FILES_MAX; fd++) {
 			const struct file *file = process->files[fd];
 			if (file && file->kind == FILE_NAME && strcmp(file->name, name) == 0) {
 				return true;
@@ -109,8 +111,8 @@ int __wrap_connect(int fd, const struct sockaddr *at, socklen_t len) {
 	if (file->nonblocking) {
 		return fail(EINPROGRESS);
 	}
-	const uint64_t until = file->send_within ? now + file->send_within : NEVER;
-	while (file->state == SOCKET_CONNECTING && now < until) {
+	const uint64_t until = file->send_within ? time_now + file->send_within : NEVER;
+	while (file->state == SOCKET_CONNECTING && time_now < until) {
 		sleep_until(until);
 	}
 	if (file->state != SOCKET_OPEN) {
@@ -130,7 +132,8 @@ socklen_t address_write(void *out, bool v6, int host, uint16_t port) {
 		memcpy(out, &six, sizeof(six));
 		return sizeof(six);
 	}
-	const struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = ip};
+	const struct sockaddr_in four = {
+		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = ip};
 	memcpy(out, &four, sizeof(four));
 	return sizeof(four);
 }
@@ -174,7 +177,8 @@ int __wrap_getpeername(int fd, struct sockaddr *at, socklen_t *len) {
 	if (!file->connection || file->state != SOCKET_OPEN) {
 		return fail(ENOTCONN);
 	}
-	*len = address_write(at, false, file->connection->host[!file->side], file->connection->port[!file->side]);
+	*len = address_write(at, false, file->connection->host[!file->side],
+			     file->connection->port[!file->side]);
 	return 0;
 }
 
@@ -207,16 +211,19 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 		file->kept_alive = true;
 	} else if (level == SOL_SOCKET && (name == SO_RCVTIMEO || name == SO_SNDTIMEO)) {
 		const struct timeval *time = value;
-		*(name == SO_RCVTIMEO ? &file->receive_within : &file->send_within) = (uint64_t)time->tv_sec * S + (uint64_t)time->tv_usec;
+		*(name == SO_RCVTIMEO ? &file->receive_within : &file->send_within) =
+			(uint64_t)time->tv_sec * S + (uint64_t)time->tv_usec;
 	}
 	return 0;
 }
 
 const char *frame_name(uint8_t type) {
 	static const char *const names[256] = {
-		[FRAME_HELLO] = "HELLO", [FRAME_FACTS] = "FACTS", [FRAME_BYE] = "BYE", [FRAME_ENDED] = "ENDED", [FRAME_DIED] = "DIED",
-		[FRAME_WAIT] = "WAIT", [FRAME_TELL] = "TELL", [FRAME_GO] = "GO", [FRAME_NO] = "NO", [FRAME_PROOF] = "PROOF", [FRAME_END] = "END",
-		[FRAME_GREETING] = "GREETING", [FRAME_MEET] = "MEET",
+		[FRAME_HELLO] = "HELLO", [FRAME_FACTS] = "FACTS", [FRAME_BYE] = "BYE",
+		[FRAME_ENDED] = "ENDED", [FRAME_DIED] = "DIED",	  [FRAME_WAIT] = "WAIT",
+		[FRAME_TELL] = "TELL",	 [FRAME_GO] = "GO",	  [FRAME_NO] = "NO",
+		[FRAME_PROOF] = "PROOF", [FRAME_END] = "END",	  [FRAME_GREETING] = "GREETING",
+		[FRAME_MEET] = "MEET",
 	};
 	return names[type] ? names[type] : "bytes";
 }
@@ -229,7 +236,9 @@ static uint8_t type_of(const unsigned char *bytes, size_t n, uint32_t nth) {
 	if (nth == 0 && n == MEET_BYTES) {
 		return FRAME_MEET;
 	}
-	return n >= FRAME_MIN && (size_t)(bytes[0] | bytes[1] << 8) == n && bytes[3] == ROLL_VERSION ? bytes[2] : 0;
+	return n >= FRAME_MIN && (size_t)(bytes[0] | bytes[1] << 8) == n && bytes[3] == ROLL_VERSION
+		       ? bytes[2]
+		       : 0;
 }
 
 ssize_t sockets_send(struct file *file, const void *bytes, size_t n) {

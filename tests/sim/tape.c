@@ -84,7 +84,8 @@ static bool read_line(const char *line, struct chosen *out) {
 	char name[40], value[40];
 	unsigned who = 0, nth = 0;
 	const bool read = sscanf(line, "%39[a-z_](%u,%u) = %39s", name, &who, &nth, value) == 4 ||
-			  (nth = 0, sscanf(line, "%39[a-z_](%u) = %39s", name, &who, value) == 3) || (who = 0, sscanf(line, "%39[a-z_] = %39s", name, value) == 2);
+			  (nth = 0, sscanf(line, "%39[a-z_](%u) = %39s", name, &who, value) == 3) ||
+			  (who = 0, sscanf(line, "%39[a-z_] = %39s", name, value) == 2);
 	const int what = read ? find_name(choice_names, N_CHOICES, name) : -1;
 	if (what < 0) {
 		return false;
@@ -114,7 +115,10 @@ int tape_read(const char *path, struct tape *out) {
 			out->at = realloc(out->at, room * sizeof(*out->at));
 		}
 		if (line[0] != '\n' && !read_line(line, &out->at[out->n++])) {
-			fprintf(stderr, "sim: error: %s:%u: expected NAME(WHO,NTH) = VALUE with a name of choice.h, not '%.*s'\n", path, number, (int)strcspn(line, "\n"), line);
+			fprintf(stderr,
+				"sim: error: %s:%u: expected NAME(WHO,NTH) = VALUE with a name of choice.h, "
+				"not '%.*s'\n",
+				path, number, (int)strcspn(line, "\n"), line);
 			r = -1;
 		}
 	}
@@ -133,7 +137,7 @@ static bool still_breaks(const char *promise, const struct chosen *at, uint32_t 
 /** Leave out pieces of @k choices. */
 static uint32_t leave_out(const char *promise, struct chosen *at, uint32_t n, uint32_t k, int *tries) {
 	struct chosen *fewer = malloc((n + 1) * sizeof(*fewer));
-	for (uint32_t i = 0; i < n && *tries > 0;) {
+	for (uint32_t i = 0; i<n && * tries> 0;) {
 		const uint32_t piece = i + k < n ? k : n - i;
 		memcpy(fewer, at, i * sizeof(*at));
 		memcpy(fewer + i, at + i + piece, (n - i - piece) * sizeof(*at));
