@@ -264,7 +264,8 @@ static bool is_needed(struct session *s, const char **why_not) {
 	const struct flow *f = &s->flow;
 	const struct cluster *c = &f->cluster;
 	*why_not = master_why_not(f, s->command == CMD_WAIT);
-	bool several = f->has_cluster && !cluster_is_single(c);
+	struct given_master given;
+	bool several = master_is_given(f, &given) || (f->has_cluster && !cluster_is_single(c));
 	if (!*why_not || elastic_nodes(s) || (several && c->scope != SCOPE_ALLOCATION)) {
 		return true;
 	}

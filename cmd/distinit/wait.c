@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/signals.h"
 #include "cluster/endpoint.h"
+#include "cluster/source.h"
 #include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
@@ -160,6 +161,20 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	return wait_fail(s, &err, EXIT_OURS);
 }
 
+/** @asked: by the subcommand, which may be meant for a cluster; an image with --wait also runs alone. */
+static void say_nothing_to_wait_for(struct session *s, const char *why, bool asked) {
+	const struct flow *f = &s->flow;
+	bool nowhere = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->input.launcher;
+	struct given_master given;
+	bool warns = asked && nowhere && !master_is_given(f, &given);
+	say_line(&s->speaker, warns ? LOG_WARN : LOG_INFO,
+		 arena_format(
+			 &s->arena, "nothing to wait for: %s%s", why,
+			 warns ? "; 'distinit managers' lists what was looked for; describe the cluster with "
+				 "--hosts, or with --nnodes, --node-rank and --master-addr"
+			       : ""));
+}
+
 /** Wait for the master. @asked: by the subcommand, not by --wait. */
 static int wait_for_master(struct session *s, bool asked) {
 	struct err err;
@@ -182,9 +197,20 @@ static int wait_for_master(struct session *s, bool asked) {
 	if (tcp < 0) {
 		return wait_fail(s, &err, EXIT_OURS);
 	}
+	if (master_is_uncounted(&s->flow, asked)) {
+		const struct cluster *c = &s->flow.cluster;
+		err_set(&err, EINVAL,
+			"cannot wait for the master: %s (%s) gives only this node's number, and neither the "
+			"number of "
+			"nodes nor the master; pass --nnodes, and --master-addr or --hosts, or --nnodes=1 if "
+			"this node "
+			"is alone",
+			c->recognised_by, c->source->name);
+		return wait_fail(s, &err, EXIT_OURS);
+	}
 	const char *why = master_why_not(&s->flow, asked);
 	if (why) {
-		say_line(&s->speaker, LOG_INFO, arena_format(&s->arena, "nothing to wait for: %s", why));
+		say_nothing_to_wait_for(s, why, asked);
 		return 0;
 	}
 	if (find_master(&w, tcp, &err) < 0) {

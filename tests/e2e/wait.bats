@@ -285,18 +285,61 @@ waits_typed() {
 	succeeds_with ran
 	distinit MASTER_ADDR=no..such MASTER_PORT=1 -- --wait -- echo ran
 	succeeds_with ran
+	distinit -- --wait --log=info -- echo ran
+	[[ $output == ran && $stderr == *'distinit: info: nothing to wait for: no cluster' ]]
+	# Who only waits means a cluster; a laptop's run goes on.
 	distinit -- wait
-	succeeds_with ''
-	distinit -- wait -v
-	[ "$stderr" = 'distinit: info: nothing to wait for: no cluster' ]
+	[[ $status -eq 0 && -z $output ]]
+	[[ $stderr == "distinit: warning: nothing to wait for: no cluster; 'distinit managers' lists what was looked for; describe the cluster with --hosts"* ]]
+	distinit BACKENDAI_CLUSTER_SIZE=1 -- wait
+	[[ $status -eq 0 && -z $stderr ]]
 	distinit -- --hosts=a --wait --log=info -- echo ran
 	[[ $output == ran && $stderr == *'nothing to wait for: a cluster of one' ]]
 	# Each pod of an Indexed Job has a number. In an image that waits, a single pod has to start
-	# too.
-	distinit NOMAD_ALLOC_INDEX=1 -- --wait --log=info -- echo ran
+	# too: it has number 0. Another number says that there are others.
+	distinit NOMAD_ALLOC_INDEX=0 -- --wait --log=info -- echo ran
 	[[ $output == ran && $stderr == *"nothing to wait for: only this node's number is known, not the cluster"* ]]
+	local alone="cannot wait for the master: * gives only this node's number, and neither the number of nodes nor the master; pass --nnodes, *"
+	distinit NOMAD_ALLOC_INDEX=1 -- --wait -- echo ran
+	fails_like 125 "$alone"
+	distinit JOB_COMPLETION_INDEX=0 DISTINIT_HOSTNAME=a-0 -- wait
+	fails_like 125 "$alone"
+	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 -- wait --for=tcp
+	fails_like 125 "$alone"
+	distinit JOB_COMPLETION_INDEX=0 DISTINIT_HOSTNAME=a-0 -- wait --nnodes=1
+	[[ $status -eq 0 && -z $stderr ]]
 	distinit SLURM_JOB_ID=1 'SLURM_JOB_NODELIST=n[1-2]' SLURMD_NODENAME=n2 -- wait -v
 	[[ $status -eq 0 && $stderr == *'nothing to wait for: this process is not a rank, and it starts the master itself' ]]
+}
+
+@test "wait: the program's own variables name the master, where no manager does" {
+	local -a torchrun=(PET_NNODES=2 PET_MASTER_ADDR=127.0.0.1 PET_MASTER_PORT=@PORT@)
+	local -a ranks=(WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=@PORT@)
+	scene --port=later -- "${torchrun[@]}" PET_NODE_RANK=1 -- -vv --wait -- echo ran
+	[[ $status -eq 0 && $output == $'ran\naccepted 1' ]]
+	scene --port=later -- "${ranks[@]}" RANK=1 -- -vv --wait -- echo ran
+	[[ $status -eq 0 && $output == $'ran\naccepted 1' ]]
+	scene --port=open -- "${ranks[@]}" RANK=1 -- wait --for=tcp
+	[[ $status -eq 0 && $output == 'accepted 1' ]]
+	scene --port=closed -- "${torchrun[@]}" PET_NODE_RANK=1 -- --wait=100ms -- echo ran
+	fails_at_last 124 '127.0.0.1:* could not be reached*'
+	scene --port=closed -- "${torchrun[@]}" PET_NODE_RANK=0 -- --wait --log=info -- echo ran
+	[[ $output == ran && $stderr == *'nothing to wait for: this is number 0, the master'* ]]
+	scene --port=closed -- "${ranks[@]}" RANK=0 -- wait --for=tcp
+	[[ $status -eq 0 && -z $stderr ]]
+	# A number beside an index of a manager that tells no count; and the default port.
+	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 PET_NNODES=2 PET_NODE_RANK=1 PET_MASTER_ADDR=no..such -- --wait=100ms -- echo ran
+	fails_like 124 'no..such:29500 could not be reached*'
+	# One rank, or a range of nodes, has nobody to wait for here.
+	distinit WORLD_SIZE=1 RANK=0 MASTER_ADDR=no..such -- --wait=100ms -- echo ran
+	succeeds_with ran
+	distinit PET_NNODES=1:4 PET_NODE_RANK=1 PET_MASTER_ADDR=no..such -- --wait=100ms -- echo ran
+	succeeds_with ran
+	# A roll call needs a cluster: neither of them starts alone.
+	distinit "${ranks[@]}" MASTER_PORT=1 RANK=0 -- --wait=100ms --for=all -- echo ran
+	fails_like 125 '--for=all: no cluster manager is recognised here*'
+	distinit "${ranks[@]}" MASTER_PORT=1 RANK=1 -- --wait=100ms --for=all -- echo ran
+	fails_like 125 '--for=all: no cluster manager is recognised here*'
 }
 
 @test "wait: distinit wait accepts a master from the user" {
