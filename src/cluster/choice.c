@@ -77,31 +77,22 @@ static bool has_several_nodes(const struct cluster *c) {
 	return c->nnodes != UNKNOWN ? c->nnodes > 1 : c->launcher && c->task.local_size != UNKNOWN;
 }
 
-/**
- * Whether @host, which means each node itself, is right on this node: all hosts are of one machine (a test), or
- * a manager names rank 0 so in rank 0 alone, as Kubeflow's operators of 2020 do.
- */
-static bool is_right_here(const struct cluster *c, struct str host) {
-	const struct hosts *hosts = &c->place.hosts;
-	uint32_t i = 0;
-	while (i < hosts->n && host_is_itself(hosts_at(hosts, i))) {
-		i++;
-	}
+/** Whether a manager names rank 0 so in rank 0 alone, as Kubeflow's operators of 2020 do. */
+static bool is_own_name(const struct cluster *c, struct str host) {
 	bool by_manager = c->source && !c->source->by_hand && !c->source->nodes_only;
-	bool own = by_manager && str_eq(host, c->place.master_addr) && c->place.node_rank == c->place.master;
-	return (hosts->n && i == hosts->n) || own;
+	return by_manager && str_eq(host, c->place.master_addr) && c->place.node_rank == c->place.master;
 }
 
 const char *choice_doubt(struct arena *arena, const struct cluster *c, struct str host) {
 	bool listed = hosts_find_loosely(&c->place.hosts, host) < c->place.hosts.n;
 	bool by_manager = str_eq(host, c->place.master_addr);
-	if (!has_several_nodes(c)) {
+	if (listed || !has_several_nodes(c)) {
 		return NULL;
 	}
-	if (host_is_itself(host) && !is_right_here(c, host)) {
+	if (host_is_itself(host) && !is_own_name(c, host)) {
 		return "leads each node to itself";
 	}
-	if (listed || by_manager) {
+	if (by_manager) {
 		return NULL;
 	}
 	return is_sibling(&c->place.hosts, host)

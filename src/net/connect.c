@@ -62,8 +62,10 @@ static int try_address(struct watch *watch, const struct address *address, uint6
 	return 0;
 }
 
-int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which) {
-	for (uint32_t i = 0; i < addresses->n; i++) {
+/** connect_open() from the address with index @first on. */
+static int open_from(struct watch *watch, const struct addresses *addresses, uint32_t first,
+		     uint32_t *which) {
+	for (uint32_t i = first; i < addresses->n; i++) {
 		// If little time is left, each address gets its share.
 		uint64_t now = clock_now_ms();
 		uint64_t share = clock_left(now, watch->deadline) / (addresses->n - i);
@@ -86,14 +88,37 @@ int connect_open(struct watch *watch, const struct addresses *addresses, uint32_
 	return -EAGAIN;
 }
 
+int connect_open(struct watch *watch, const struct addresses *addresses, uint32_t *which) {
+	return open_from(watch, addresses, 0, which);
+}
+
+/**
+ * Whether the other side keeps the connection @fd. A proxy (Istio's, docker's) accepts in the place of a program that
+ * does not listen yet, and then closes. Returns 1; 0; -EINTR if a signal came.
+ */
+static int is_kept(struct watch *watch, int fd) {
+	char byte;
+	int r = watch_poll(watch, fd, POLLIN, clock_after(clock_now_ms(), CONNECT_KEPT_MS));
+	return r <= 0 ? r < 0 ? r : 1 : recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 int connect_any(struct watch *watch, const struct addresses *addresses) {
-	uint32_t which;
-	int fd = connect_open(watch, addresses, &which);
-	if (fd < 0) {
-		return fd;
+	for (uint32_t i = 0; i < addresses->n; i++) {
+		int fd = open_from(watch, addresses, i, &i);
+		if (fd < 0) {
+			return fd;
+		}
+		int r = is_kept(watch, fd);
+		close(fd);
+		if (r != 0) {
+			return r < 0 ? r : 0;
+		}
+		char text[ADDRESS_TEXT];
+		address_text(&addresses->at[i], text);
+		err_set(&watch->failure, EAGAIN,
+			"%s: it accepted, and closed the connection at once, as a proxy does", text);
 	}
-	close(fd);
-	return 0;
+	return -EAGAIN;
 }
 
 int connect_is_dead(int fd) {

@@ -8,11 +8,14 @@
 /** In milliseconds, for one address: a host that drops packets does not delay the others. */
 #define CONNECT_MS 2000
 
+/** In milliseconds: who closes a connection sooner than this is a proxy of one that does not listen yet. */
+#define CONNECT_KEPT_MS 200
+
 /**
- * Connect to each of @addresses in turn until one accepts. That connection is closed at once:
- * nothing is sent.
+ * Connect to each of @addresses in turn until one accepts, and keeps the connection for CONNECT_KEPT_MS or until the
+ * deadline. Then it is closed: nothing is sent.
  *
- * Returns 0 if one accepted; -EAGAIN if none did (yet), with @watch->failure set; -EINTR if a
+ * Returns 0 if one did; -EAGAIN if none did (yet), with @watch->failure set; -EINTR if a
  * signal came.
  */
 int connect_any(struct watch *watch, const struct addresses *addresses);

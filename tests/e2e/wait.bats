@@ -63,6 +63,16 @@ fails_at_last() {
 	[[ $stderr == *'info: 127.0.0.1:'*' can be reached, after '* ]]
 }
 
+@test "wait: a proxy that accepts and closes is not the master (Istio)" {
+	scene --port=proxy -- "${WORKER[@]}" -- -vv --wait -- echo ran
+	[[ $status -eq 0 && $output == ran ]]
+	[[ $stderr == *'debug: waiting for 127.0.0.1:'*': 127.0.0.1: it accepted, and closed the connection at once, as a proxy does'* ]]
+	[[ $stderr == *'info: 127.0.0.1:'*' can be reached, after '* ]]
+	# It never goes away.
+	scene --port=proxy --when=never -- "${WORKER[@]}" -- --wait=600ms -- echo ran
+	fails_at_last 124 '127.0.0.1:* could not be reached within 0.6s: 127.0.0.1: it accepted, and closed *'
+}
+
 @test "wait: a port that always refuses: status 124, with the reason" {
 	scene --port=closed -- "${WORKER[@]}" -- --wait=500ms -- echo ran
 	fails_at_last 124 '127.0.0.1:* could not be reached within 0.5s: 127.0.0.1: Connection refused; is it running? --wait=DURATION waits longer'

@@ -10,6 +10,7 @@ if signal N ended it, and prints "accepted N" at the end of its standard output 
 closed and had sent nothing.
 
     --port=closed|open|later|full   nobody listens; somebody does; does once PROGRAM has failed; or does but takes nobody
+    --port=proxy                    a proxy accepts, and closes at once, until PROGRAM has failed; then somebody listens
     --ipv6                          the port is one of ::1, not of 127.0.0.1
     --hosts=LINE                    add LINE to /etc/hosts once it has failed (in a mount namespace of the test's)
     --dns=silent|unknown|later      a name server at 127.0.0.1 that never answers; knows no name; or knows all once it was asked
@@ -39,6 +40,9 @@ class Scene:
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         self.socket.bind(("::1" if options.ipv6 else "127.0.0.1", 0))
         self.address = self.socket.getsockname()
+        if options.port == "proxy":
+            self.socket.listen(64)
+            threading.Thread(target=self.be_proxy, daemon=True).start()
         if options.port in ("open", "full"):
             self.socket.listen(0 if options.port == "full" else 64)
         if options.port == "full":
@@ -51,6 +55,15 @@ class Scene:
             place.setblocking(False)
             place.connect_ex(self.address[:2])
             self.kept.append(place)
+
+    def be_proxy(self):
+        """Who connects before the program behind it listens meets an end of file."""
+        while not self.began.is_set():
+            peer, _ = self.socket.accept()
+            if self.began.is_set():
+                self.kept.append(peer)
+            else:
+                peer.close()
 
     def go_on(self):
         """What changes, once."""
@@ -130,7 +143,7 @@ def answer(query, known):
 
 def main():
     parser = argparse.ArgumentParser(prog="scene.py")
-    parser.add_argument("--port", choices=["closed", "open", "later", "full"], default="closed")
+    parser.add_argument("--port", choices=["closed", "open", "later", "full", "proxy"], default="closed")
     parser.add_argument("--ipv6", action="store_true")
     parser.add_argument("--hosts")
     parser.add_argument("--dns", choices=["silent", "unknown", "later"])
