@@ -91,6 +91,12 @@ uint64_t choose_of(enum choice what, unsigned who, unsigned nth, const uint64_t 
 	return keep(key, from_tape ? from_place(key, list[0]) : list[number_for(key) % n], list[0]);
 }
 
+uint64_t choose_always(enum choice what, const uint64_t *list, size_t n, unsigned who) {
+	const uint64_t key = choice_key(what, who, 0),
+		       value = from_tape ? from_place(key, list[0]) : list[number_for(key) % n];
+	return keep(key, value, value + 1);
+}
+
 uint64_t choose_rarely(enum choice what, unsigned who, unsigned nth, uint64_t share, uint64_t most) {
 	const uint64_t key = choice_key(what, who, nth);
 	if (!share || !most) {

@@ -46,6 +46,9 @@ uint64_t choose(enum choice what, unsigned who, unsigned nth, uint64_t n);
 /** One of @list; the first is the dull one. */
 uint64_t choose_of(enum choice what, unsigned who, unsigned nth, const uint64_t *list, size_t n);
 
+/** The same, but a tape has it in any case: the list is not always the same one. */
+uint64_t choose_always(enum choice what, const uint64_t *list, size_t n, unsigned who);
+
 /** The same for a list that is written out. */
 #define CHOOSE(what, who, nth, ...) \
 	choose_of(C_##what, who, nth, (const uint64_t[]){__VA_ARGS__}, \

@@ -49,7 +49,7 @@ void fault_plan(unsigned i) {
 	if (!n) {
 		allowed[n++] = WHAT_LATE;
 	}
-	f->what = (enum what)(choose_of(C_what, i, 0, allowed, n) % N_WHAT);
+	f->what = (enum what)(choose_always(C_what, allowed, n, i) % N_WHAT);
 	f->node = (int)(job.n - 1 - choose(C_node, i, 0, job.n));
 	f->when = (enum when)(CHOOSE(when, i, 0, WHEN_TIME, WHEN_CALL, WHEN_SENDS, WHEN_SENT, WHEN_ARRIVES,
 				     WHEN_ARRIVES, job.together ? WHEN_PHASE : WHEN_SENDS,
@@ -343,6 +343,7 @@ void faults_begin(void) {
 
 void job_run(void) {
 	kernel_begin();
+	calls_most = promise_is_on("no-turning") ? CALLS_MOST : UINT32_MAX;
 	plan_job();
 	faults_begin();
 	if (tracing) {

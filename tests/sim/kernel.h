@@ -108,6 +108,10 @@ struct weather {
 	uint32_t window;
 };
 
+/** A process that makes so many system calls within a second waits for nothing. */
+#define CALLS_MOST 10000
+extern uint32_t calls_most;
+
 extern struct weather weather;
 extern uint64_t time_now;
 extern struct process processes[PROCESSES_MAX];

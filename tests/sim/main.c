@@ -91,7 +91,7 @@ static void keep(uint64_t seed, uint64_t number) {
 		*finding = (struct finding){.seed = seed, .job = number};
 		strcpy(finding->name, broken_name);
 		strcpy(finding->text, broken_text);
-		finding->tape = malloc((n_chosen + 1) * sizeof(*chosen));
+		finding->tape = malloc((n_chosen + TAPE_SPARE) * sizeof(*chosen));
 		finding->n = n_chosen;
 		memcpy(finding->tape, chosen, n_chosen * sizeof(*chosen));
 		if (!is_accepted(finding->name)) {

@@ -179,11 +179,13 @@ static void plan_together(void) {
 
 void plan_job(void) {
 	memset(&job, 0, sizeof(job));
-	job.together = rules.together < 0 ? CHOOSE(together, 0, 0, 0, 1)
-					  : CHOOSE(together, 0, 0, (uint64_t)rules.together);
-	job.n = rules.nodes ? (unsigned)CHOOSE(nodes, 0, 0, rules.nodes)
-			    : (unsigned)CHOOSE(nodes, 0, 0, 2, 3, 3, 4, 5);
-	if (!rules.nodes && job.together && choose_rarely(C_alone, 0, 0, 30, 1)) {
+	static const uint64_t either[] = {0, 1}, sizes[] = {2, 3, 3, 4, 5};
+	const uint64_t together = (uint64_t)rules.together, nodes = rules.nodes;
+	job.together = rules.together < 0 ? choose_always(C_together, either, 2, 0)
+					  : choose_always(C_together, &together, 1, 0);
+	job.n = (unsigned)(nodes ? choose_always(C_nodes, &nodes, 1, 0)
+				 : choose_always(C_nodes, sizes, 5, 0));
+	if (!nodes && job.together && choose_rarely(C_alone, 0, 0, 30, 1)) {
 		job.n = 1;
 	}
 	const unsigned least = job.together ? 1 : 2;

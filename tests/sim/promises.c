@@ -150,6 +150,32 @@ static bool is_mended(void) {
 	return mended;
 }
 
+/** For how long the master was stopped in all. */
+static uint64_t master_stopped(void) {
+	return job.nodes[0].process ? job.nodes[0].process->stopped : 0;
+}
+
+/** A machine that is gone or cut off for so long is not taken for one that is here. */
+#define NOTICED (35 * S)
+
+static void check_lost(unsigned n_started) {
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		const struct fault *f = &job.faults[i];
+		const struct node *node = &job.nodes[f->node];
+		const bool apart =
+			f->what == WHAT_GONE || (f->what == WHAT_CUT && f->fired_at + f->lasts > job.go_at);
+		const bool long_ago = f->fired && f->fired_at + NOTICED + master_stopped() < job.go_at;
+		PROMISE("lost-is-not-here",
+			!apart || !long_ago || f->node == 0 || !n_started || has_fault(WHAT_TWIN),
+			"%s was lost long before GO, and %s start", node->name, names_of(started));
+	}
+}
+
+/** Whether its facts are such that a difference is an error. */
+static bool has_fatal_facts(const struct node *node) {
+	return node->facts == 1 || (node->facts == 4 && job.agree);
+}
+
 static void check_start(unsigned n_started) {
 	const struct node *master = &job.nodes[0], *asked = NULL;
 	const char *unable = names_of(is_unable);
@@ -180,11 +206,12 @@ static void check_start(unsigned n_started) {
 	}
 	PROMISE("all-start-when-mended", *unable || !is_mended() || n_started,
 		"all was well again, and nobody starts: %s", master->error);
+	check_lost(n_started);
 	bool differs = false;
-	for (int i = 0; i < job.n_nodes; i++) {
+	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		differs |=
-			node->process && stays(node) && (node->facts == 1 || (node->facts == 4 && job.agree));
+		differs |= node->process && stays(node) && node->facts != master->facts &&
+			   (has_fatal_facts(node) || has_fatal_facts(master));
 	}
 	PROMISE("differing-nobody-starts", !differs || has_fault(WHAT_COUNTS) || again || !n_started,
 		"the facts differ, and %s start", names_of(started));
@@ -323,8 +350,7 @@ static void check_pair(const struct node *a, const struct program *pa, const str
 		"in start %u %s has again %u, and %s has %u", pa->start, a->name, pa->again, b->name,
 		pb->again);
 	const bool fails = pa->to != NEVER && pa->raw > 0 && !pa->asked && !pb->asked;
-	const uint64_t stopped =
-		3 * (a->process->stopped + b->process->stopped + job.nodes[0].process->stopped);
+	const uint64_t stopped = 3 * (a->process->stopped + b->process->stopped + master_stopped());
 	const uint64_t until = pa->to + (job.grace_ms + 11000) * MS + stopped + 10 * longest_way() +
 			       (is_apart() || has_fault(WHAT_FAILS) ? 90 * S : 0);
 	PROMISE("nobody-runs-on",

@@ -185,5 +185,9 @@ uint32_t tape_shrink(const char *promise, struct chosen *at, uint32_t n, int tri
 		}
 		better = lower(promise, at, n, &tries) || n < before;
 	}
+	still_breaks(promise, at, n);
+	// What was not asked for is not in the tape; what is always in it, is.
+	n = n_chosen < n + TAPE_SPARE ? n_chosen : n;
+	memcpy(at, chosen, n * sizeof(*at));
 	return n;
 }

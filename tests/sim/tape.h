@@ -21,5 +21,11 @@ int tape_read(const char *path, struct tape *out);
 /** Print @n choices. */
 void tape_print(const struct chosen *at, uint32_t n);
 
-/** Make fewer and smaller choices of a job that breaks @promise. Returns how many are left. @tries: the most jobs. */
+/** The choices that tape_shrink() may add. */
+#define TAPE_SPARE 16
+
+/**
+ * Make fewer and smaller choices of a job that breaks @promise. Returns how many are left. @at has room for TAPE_SPARE more.
+ * @tries: the most jobs.
+ */
 uint32_t tape_shrink(const char *promise, struct chosen *at, uint32_t n, int tries);
