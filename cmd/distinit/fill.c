@@ -44,7 +44,12 @@ int session_check_separated(const struct session *s, const char *name, struct er
 }
 
 void session_fill_forgotten(struct session *s) {
-	bool told = settings_on(&s->settings, OPT_FILL) || s->settings.given[OPT_FILL];
+	bool fills = settings_on(&s->settings, OPT_FILL), told = fills || s->settings.given[OPT_FILL];
+	const char *mark, *near = fills ? fill_mistyped(s->settings.arguments, &mark) : NULL;
+	if (near) {
+		notes_add(&s->notes, "--fill: %s is no mark, and is passed on as it is; did you mean ':%s:'?",
+			  quote_text(near).s, mark);
+	}
 	const char *word = told ? NULL : fill_forgotten(s->settings.arguments);
 	if (word) {
 		notes_add(&s->notes,

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "common/terminal.h"
+#include "exec/exec.h"
 #include "report/termination.h"
 
 #include <errno.h>
@@ -14,6 +15,9 @@
 static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT_GRACE,	      OPT_LEFTOVERS,
 					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_PROGRESS,    OPT_INIT,
 					 OPT_TIME_LIMIT,      OPT_TOGETHER,  OPT_MAX_RESTARTS};
+
+/** distinit's own statuses begin with that of --together, which implies --init. */
+#define OWN_FIRST 123
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 4)
@@ -25,6 +29,16 @@ static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT
 static int check_unused(struct session *s, const struct init_plan *plan, struct err *err) {
 	if (s->settings.given[OPT_MAP_EXIT] && (plan->early_as >= 0 || plan->told_as >= 0)) {
 		return err_set(err, EINVAL, "%s: early and told need --init", session_label(s, OPT_MAP_EXIT));
+	}
+	for (unsigned i = 0; s->settings.given[OPT_MAP_EXIT] && i < OWN_FIRST; i++) {
+		if (plan->status_as[i] != i) {
+			return err_set(
+				err, EINVAL,
+				"%s: %u:%u needs --init: without it, only distinit's own statuses (%u to "
+				"%u) can be replaced",
+				session_label(s, OPT_MAP_EXIT), i, plan->status_as[i], OWN_FIRST,
+				EXIT_NOT_FOUND);
+		}
 	}
 	for (size_t i = 0; i < N_NEEDS_INIT; i++) {
 		enum option_id id = of_init[i];

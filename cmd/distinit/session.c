@@ -194,7 +194,7 @@ int session_wants(struct session *s, struct err *err) {
 	w->option_files = s->overrides.env_files;
 	w->n_option_files = s->overrides.n_env_files;
 	w->options = s->overrides.directives;
-	w->app = value[OPT_APP];
+	w->app = session_setting(s, OPT_APP);
 	w->grace_s = told_grace_s(s);
 	w->command = s->command & (CMD_RUN | CMD_EXPLAIN | CMD_CHECK) ? s->settings.arguments : NULL;
 	int r = session_plan(s, err);

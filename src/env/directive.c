@@ -115,6 +115,13 @@ static int check_parts(struct directive *d, size_t *column, struct err *err) {
 		return err_set(err, EINVAL, "%s[]: the separator between the brackets is empty",
 			       quote(d->name).s);
 	}
+	if (!separated && takes == TAKES_ELEMENT && str_find(d->name, '[') < d->name.len) {
+		*column = str_find(d->name, '[');
+		return err_set(err, EINVAL,
+			       "%s: the separator in brackets has to be the end of the name; "
+			       "NAME[SEPARATOR]=VALUE is expected",
+			       quote(d->name).s);
+	}
 	if (!separated) {
 		d->separator = STR(":");
 	}

@@ -10,6 +10,7 @@
  */
 
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/notes.h"
 #include "env/env.h"
 
@@ -48,6 +49,10 @@ struct directives {
 struct directive_levels {
 	struct directives job;
 	struct directives app;
+	/** How many texts were read, their sections, whether one is of the application asked for, and the nearest other. */
+	uint32_t texts, sections;
+	bool app_found;
+	struct nearest nearest;
 };
 
 /**

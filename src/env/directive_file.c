@@ -25,6 +25,8 @@ struct directive_line {
 	const char *where;
 	uint32_t number;
 	struct str text;
+	/** Of a bundle, which carries any name. */
+	bool carried;
 };
 
 /** Put "WHERE:LINE:COLUMN: " before the sentence in @err. @at points into the line's text. */
@@ -148,6 +150,12 @@ static int read_directive(struct directives *list, const struct directive_line *
 	if (verb == VERB_UNSET || verb == VERB_PASS) {
 		arg = str_trim(arg);
 	}
+	size_t equals = str_find(arg, '=');
+	if (!line->carried && equals > 0 && equals < arg.len && arg.p[equals - 1] == '+') {
+		// It would set a variable called "PATH+".
+		err_set(err, EINVAL, "there is no '+='; write append %.*s=VALUE", (int)equals - 1, arg.p);
+		return locate(line, arg.p + equals - 1, -EINVAL, err);
+	}
 	struct origin *by = arena_alloc(list->arena, sizeof(*by));
 	*by = (struct origin){.by = line->where, .line = line->number};
 	size_t column;
@@ -162,16 +170,19 @@ static int read_directive(struct directives *list, const struct directive_line *
 	return r < 0 ? locate(line, arg.p + column, r, err) : 0;
 }
 
-/** Read "[app NAME]". Sets *@app to the slice with the name. */
-static int read_section(const struct directive_line *line, struct str text, struct str *app,
-			struct err *err) {
+/** Read "[app NAME]". Sets *@section to the slice with the name. */
+static int read_section(struct directive_levels *levels, const struct directive_line *line, struct str text,
+			const char *app, struct str *section, struct err *err) {
 	text = str_trim(text);
 	struct str inner = {text.p + 1, text.len - 1};
 	size_t end = str_find(inner, ']');
 	if (end + 1 == inner.len && str_starts(inner, STR("app "))) {
 		struct str name = str_trim((struct str){inner.p + 4, end - 4});
 		if (name.len) {
-			*app = name;
+			*section = name;
+			levels->sections++;
+			levels->app_found = levels->app_found || (app && str_is(name, app));
+			nearest_try(&levels->nearest, arena_text(levels->job.arena, name.p, name.len));
 			return 0;
 		}
 	}
@@ -191,7 +202,7 @@ static int read_line(struct directive_levels *levels, const struct directive_lin
 		return 0;
 	}
 	if (text.p[0] == '[') {
-		return read_section(line, text, section, err);
+		return read_section(levels, line, text, app, section, err);
 	}
 	if (!section->p) {
 		return read_directive(&levels->job, line, text, err);
@@ -208,6 +219,8 @@ int directive_read(struct directive_levels *levels, const char *where, struct st
 		   struct err *err) {
 	struct str section = {0};
 	struct directive_line line = {.where = where};
+	levels->nearest.word = str_of(app);
+	levels->texts++;
 	if (str_starts(text, STR("\xef\xbb\xbf"))) {
 		text = str_from(text, 3);
 	}
@@ -216,6 +229,7 @@ int directive_read(struct directive_levels *levels, const char *where, struct st
 		return bundle;
 	}
 	line.number = (uint32_t)bundle;
+	line.carried = bundle > 0;
 	while (str_cut(&text, '\n', &line.text)) {
 		line.number++;
 		if (line.text.len && line.text.p[line.text.len - 1] == '\r') {

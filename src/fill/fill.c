@@ -152,6 +152,16 @@ static bool has_hyphened(const char *word) {
 	return false;
 }
 
+const char *fill_mistyped(char *const words[], const char **mark) {
+	for (size_t i = 0; words[i]; i++) {
+		*mark = role_mark_nearest(words[i]);
+		if (*mark) {
+			return words[i];
+		}
+	}
+	return NULL;
+}
+
 const char *fill_forgotten(char *const words[]) {
 	for (size_t i = 0; words[i]; i++) {
 		enum role role;

@@ -45,6 +45,9 @@ struct fill {
  */
 int fill_words(struct fill *fill, char *const words[], char ***out, struct err *err);
 
+/** The first of @words that is nearly a mark, such as ":worker:", with what to write in *@mark; or NULL. */
+const char *fill_mistyped(char *const words[], const char **mark);
+
 /** The first of @words that looks as if --fill was forgotten: a mark, or a placeholder with a hyphen. */
 const char *fill_forgotten(char *const words[]);
 

@@ -126,5 +126,16 @@ bool role_mark_read(const char *word, enum role *out) {
 }
 
 const char *role_name(enum role role) {
-	return role == ROLE_MASTER ? "master" : "workers";
+	return role == ROLE_ALL ? "all" : role == ROLE_MASTER ? "master" : "workers";
+}
+
+const char *role_mark_nearest(const char *word) {
+	size_t len = word[0] == ':' ? strcspn(word + 1, ":") : 0;
+	struct nearest best = {.word = {word + 1, len}};
+	enum role role;
+	bool form = len && strcmp(word + 1 + len, ":") == 0 && !role_mark_read(word, &role);
+	for (role = ROLE_ALL; form && role <= ROLE_WORKERS; role++) {
+		nearest_try(&best, role_name(role));
+	}
+	return best.found;
 }

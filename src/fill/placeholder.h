@@ -65,5 +65,8 @@ enum role {
 /** Whether @word is a mark, ":master:", ":workers:" or ":all:"; then *@out is set. */
 bool role_mark_read(const char *word, enum role *out);
 
-/** "master" or "workers". */
+/** The name of the mark that @word, of the form ":NAME:", is nearest to; NULL: it is a mark, or near to none. */
+const char *role_mark_nearest(const char *word);
+
+/** "all", "master" or "workers". */
 const char *role_name(enum role role);

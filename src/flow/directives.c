@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int read_text(struct flow *f, const char *where, struct str text, struct err *err) {
-	return directive_read(&f->levels, where, text, f->wants.app, err);
+	return directive_read(&f->levels, where, text, f->wants.app.value, err);
 }
 
 static int read_file(struct flow *f, const struct setting *file, struct err *err) {
@@ -36,6 +36,21 @@ static int read_variable_files(struct flow *f, struct err *err) {
 	return r;
 }
 
+/**
+ * Warn if no file has a section of the app, but some have sections, or there is no file. Files without any are
+ * for all apps. A variable may be part of an image, whose files come with some jobs only.
+ */
+static void note_missing_app(struct flow *f) {
+	const struct setting *app = &f->wants.app;
+	const struct directive_levels *levels = &f->levels;
+	bool pointless = levels->sections || (setting_by_option(app) && !levels->texts);
+	if (app->value && !levels->app_found && pointless) {
+		notes_add(f->notes, "%s=%s: no directive file has a section [app %s]%s", app->from,
+			  quote_text(app->value).s, secret_text(f->arena, app->value),
+			  nearest_hint(&levels->nearest, "").s);
+	}
+}
+
 int directives_read(struct flow *f, struct err *err) {
 	const struct wants *w = &f->wants;
 	int r = w->bundle ? read_text(f, "DISTINIT_BUNDLE", str_of(w->bundle), err) : 0;
@@ -45,6 +60,9 @@ int directives_read(struct flow *f, struct err *err) {
 	}
 	for (uint32_t i = 0; r == 0 && i < w->n_option_files; i++) {
 		r = read_file(f, &(struct setting){w->option_files[i], "--env-file", BY_COMMAND_LINE}, err);
+	}
+	if (r == 0) {
+		note_missing_app(f);
 	}
 	return r;
 }

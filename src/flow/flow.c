@@ -116,6 +116,14 @@ static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
 			  "mpich, horovod, deepspeed)",
 			  f->wants.hostfile_output.from);
 	}
+	const char *lacks_file =
+		d->hostfile.path ? NULL : frameworks_named_for_hostfile(f->wants.frameworks.value);
+	if (lacks_file) {
+		notes_add(f->notes,
+			  "%s=%s: %s gets nothing, because no host file is written without "
+			  "--hostfile-output=FILE",
+			  f->wants.frameworks.from, quote_text(f->wants.frameworks.value).s, lacks_file);
+	}
 	if (frameworks_want_interface(set, f->env)) {
 		d->interface.name =
 			interface_find(f->arena, &f->cluster, &d->interface.address, &d->interface.why);

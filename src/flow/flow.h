@@ -42,8 +42,8 @@ struct wants {
 	uint32_t n_option_files;
 	/** Directives given as options. They are applied last. */
 	struct directives options;
-	/** The app whose sections of the files apply; NULL: none. */
-	const char *app;
+	/** The app whose sections of the files apply. */
+	struct setting app;
 
 	struct priv_options privileges;
 	/** We stay the program's parent, and keep the capability to terminate it. */

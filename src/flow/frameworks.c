@@ -71,6 +71,18 @@ bool frameworks_set_it(uint32_t set, struct str name) {
 	return false;
 }
 
+const char *frameworks_named_for_hostfile(const char *text) {
+	struct str rest = str_of(text), word;
+	while (str_cut(&rest, ',', &word)) {
+		for (uint32_t i = 0; frameworks[i]; i++) {
+			if (frameworks[i]->hostfile && str_is(word, frameworks[i]->name)) {
+				return frameworks[i]->name;
+			}
+		}
+	}
+	return NULL;
+}
+
 bool frameworks_want_hostfile(uint32_t set) {
 	for (uint32_t i = 0; frameworks[i]; i++) {
 		if ((set >> i & 1) && frameworks[i]->hostfile) {

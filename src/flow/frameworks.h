@@ -21,6 +21,9 @@ bool frameworks_want_interface(uint32_t set, const struct env *env);
 /** Whether some framework of @set sets the variable @name. */
 bool frameworks_set_it(uint32_t set, struct str name);
 
+/** The first framework that @text (--frameworks) calls by its name and that reads a host file; or NULL. */
+const char *frameworks_named_for_hostfile(const char *text);
+
 /** Whether some framework of @set needs a host file. */
 bool frameworks_want_hostfile(uint32_t set);
 

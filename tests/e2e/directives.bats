@@ -661,3 +661,40 @@ bounded() {
 		--unset 'PET_*' --unset 'BACKENDAI_*' -- env
 	succeeds_with $'MASTER_PORT=2\nMASTER_ADDR=x'
 }
+
+@test "a separator's brackets are the end of the name, and '+=' is an error in a file, too" {
+	distinit -- --append 'CFLAGS[=-O2' -- true
+	refuses_with "--append: 'CFLAGS[': the separator in brackets has to be the end of the name; NAME[SEPARATOR]=VALUE is expected"
+	distinit -- --first 'X[;]y=1' -- true
+	refuses_with "--first: 'X[;]y': the separator in brackets has to be the end of the name; NAME[SEPARATOR]=VALUE is expected"
+	distinit -- --set 'X[=1' -- printenv 'X['
+	succeeds_with 1
+	distinit DISTINIT_ENV='PATH+=/opt' -- -- true
+	refuses_with "DISTINIT_ENV:1:5: there is no '+='; write append PATH=VALUE"
+	distinit DISTINIT_ENV=$'\nprepend PATH+=/opt' -- -- true
+	refuses_with "DISTINIT_ENV:2:13: there is no '+='; write append PATH=VALUE"
+	distinit DISTINIT_ENV='X=a+=b' -- -- printenv X
+	succeeds_with a+=b
+}
+
+@test "a bundle carries a name that ends with '+'" {
+	env -i DISTINIT_TRACK='A+' 'A+=1' "$DISTINIT" bundle >bundle
+	distinit -- --env-file=bundle -- printenv 'A+'
+	succeeds_with 1
+}
+
+@test "an app whose section is in no file: a warning, with the nearest; of a variable only where a file has sections" {
+	printf '[app trainer]\nX=1\n' >sections
+	distinit -- --app=trainr --env-file=sections -- true
+	warns_with "--app='trainr': no directive file has a section [app trainr]; did you mean 'trainer'?"
+	distinit DISTINIT_APP=trainr DISTINIT_ENV_FILE="$PWD/sections" -- -- true
+	warns_with "DISTINIT_APP='trainr': no directive file has a section [app trainr]; did you mean 'trainer'?"
+	distinit -- --app=x -- true
+	warns_with "--app='x': no directive file has a section [app x]"
+	distinit -- --app=x --env-file=<(echo Y=1) -- true
+	succeeds_with ''
+	distinit DISTINIT_APP=x -- -- true
+	succeeds_with ''
+	distinit -- --app=trainer --env-file=sections -- printenv X
+	succeeds_with 1
+}

@@ -196,6 +196,19 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 	[ "$status" -eq 70 ]
 }
 
+@test "ended: --map-exit of a command's status needs --init, on the command line" {
+	distinit -- --map-exit=124:0,3:0 -- true
+	refuses_with '--map-exit: 3:0 needs --init: without it, only distinit'"'"'s own statuses (123 to 127) can be replaced'
+	distinit -- --map-exit=123:5,124:0,127:7,3:3 -- true
+	succeeds_with ''
+	distinit -- --map-exit=127:7 -- no-such-program
+	[[ $status -eq 7 ]]
+	distinit DISTINIT_MAP_EXIT=3:0 -- -- sh -c 'exit 3'
+	[[ $status -eq 3 && -z $stderr ]]
+	distinit -- --init --map-exit=3:0 -- sh -c 'exit 3'
+	[[ $status -eq 0 ]]
+}
+
 @test "ended: as PID 1, a signal from outside of the container" {
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip 'PID namespaces cannot be made here'
 	env -i PATH="$PATH" unshare --pid --fork --mount-proc "$DISTINIT" --init -- sh -c "$WAITS" >out 2>err 3>&- &

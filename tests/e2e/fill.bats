@@ -441,7 +441,7 @@ assert json.load(sys.stdin)["command"] == {"words": ["./show", "33", "0"], "role
 	distinit -- --hosts=192.0.2.1,192.0.2.2 --node-rank=0 --fill -- echo '{master-ip}'
 	refuses_with "{master-ip}: '192.0.2.1' is no address of this node, which is the master"
 	distinit -- --hosts=localhost,192.0.2.2 --node-rank=1 --fill -- echo '{master-ip}'
-	refuses_with "{master-ip}: 'localhost' is the loopback here, which other nodes cannot reach"
+	[[ $status -eq 125 && $stderr == *"error: {master-ip}: 'localhost' is the loopback here, which other nodes cannot reach" ]]
 	distinit -- --hosts=a.invalid,192.0.2.2 --node-rank=1 --wait=1s --for=dns --fill -- echo '{master-ip}'
 	[[ $status -eq 124 && -z $output ]]
 }
@@ -455,4 +455,14 @@ assert json.load(sys.stdin)["command"] == {"words": ["./show", "33", "0"], "role
 	[[ $status -eq 0 && $output != *s3cr3t1234* ]]
 	distinit ARGS="--api-key s3cr3t1234 '" -- explain --fill -- vllm '{ARGS...}'
 	[[ $output != *s3cr3t1234* && $stderr != *s3cr3t1234* ]]
+}
+
+@test "fill: what is nearly a mark is passed on, with a warning" {
+	distinit -- --hosts=n1,n2 --node-rank=0 --fill -- ./show :worker: a
+	[[ $output == '<:worker:><a>' ]]
+	warns_with "--fill: ':worker:' is no mark, and is passed on as it is; did you mean ':workers:'?"
+	distinit -- --hosts=n1,n2 --node-rank=0 --fill -- ./show :8000: :x::y: :workers : x:master:
+	[[ $status -eq 0 && -z $stderr ]]
+	distinit -- -- ./show :worker:
+	[[ $status -eq 0 && -z $stderr ]]
 }

@@ -160,3 +160,12 @@ readonly INTERFACES=(env --frameworks=nccl,gloo)
 	invoke strace -f -o trace -e trace=network env -i "$DISTINIT" env --hosts=127.0.0.9,127.0.0.1 --node-rank=1
 	[[ $(grep -c 'socket(' trace) -eq 0 ]]
 }
+
+@test "a framework that is named and reads a host file, and none is written: a warning" {
+	distinit -- --frameworks=torch,mpi --hosts=n1,n2 --node-rank=0 -- true
+	warns_with "--frameworks='torch,mpi': mpi gets nothing, because no host file is written without --hostfile-output=FILE"
+	distinit -- --frameworks=all --hosts=n1,n2 --node-rank=0 -- true
+	[[ $status -eq 0 && $stderr != *"host file"* ]]
+	distinit -- --frameworks=mpi -- true
+	succeeds_with ''
+}
