@@ -96,7 +96,9 @@ static void put_this_node(struct buf *out, const struct cluster *c) {
 /** What the manager does not provide, with the way out, if that is needed. */
 static void put_lacks(struct buf *out, const struct cluster *c) {
 	bool missed = c->place.hosts.n == 0 || c->place.node_rank == UNKNOWN;
-	const char *lacks = c->source && missed ? source_lacks(c->source) : NULL;
+	const char *lacks = c->place.hosts_lack	  ? c->place.hosts_lack
+			    : c->source && missed ? source_lacks(c->source)
+						  : NULL;
 	if (lacks) {
 		labelled_put(out, "lacks", lacks);
 	}

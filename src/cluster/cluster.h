@@ -44,6 +44,8 @@ struct placement {
 	const char *hosts_from;
 	/** Names in node-rank order. */
 	struct hosts hosts;
+	/** What the user can do if the names of the hosts are not known: a clause; NULL: the table says it. */
+	const char *hosts_lack;
 	/** The manager lists the hosts in another order, which is not known; then `hosts` is empty. */
 	bool shuffled;
 	/** Their number, or UNKNOWN, and what gave it. Set only without `hosts`, from which it follows. */

@@ -120,6 +120,11 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 		if (cluster_is_vague(c) || env_value(in->env, ADDR)) {
 			return;
 		}
+		if (c->place.hosts_lack && !c->launcher) {
+			notes_add(in->notes, "%s does not give %s; MASTER_ADDR is left out", c->source->name,
+				  c->place.hosts_lack);
+			return;
+		}
 		notes_add(in->notes,
 			  "%s describes %s but not the hosts, so MASTER_ADDR is left out: set it, or pass "
 			  "--master-addr or --hosts",

@@ -243,8 +243,11 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	}
 	note_overridden(in, &in->master_addr, "MASTER_ADDR");
 	note_overridden(in, &in->master_port, "MASTER_PORT");
-	if (in->half && c.source) {
+	if (in->half) {
 		note_half(in, in->half);
+	}
+	if (!c.source && !c.launcher) {
+		nearly_recognised(in);
 	}
 	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
 		return 0;
@@ -272,6 +275,10 @@ int recognise_cluster(struct input *in, struct cluster *out, struct err *err) {
 	r = r < 0 ? r : rendezvous_find(in, &c, err);
 	if (r < 0) {
 		return r;
+	}
+	bool script = c.scope == SCOPE_ALLOCATION && !in->scope.value && !cluster_is_single(&c);
+	if (script && c.source && strcmp(c.source->name, "slurm") == 0) {
+		nearly_slurm(in);
 	}
 	*out = c;
 	return 1;

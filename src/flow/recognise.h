@@ -16,3 +16,7 @@ int input_check(struct input *in, struct err *err);
  * or contradictory: @err says which; -ENOENT if the user names an unknown source.
  */
 int recognise_cluster(struct input *in, struct cluster *out, struct err *err);
+
+/** Warn of variables of several nodes from which no cluster can be read. nearly_slurm(): also beside a Slurm job. */
+void nearly_recognised(const struct input *in);
+void nearly_slurm(const struct input *in);

@@ -116,6 +116,11 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 	uint32_t n = told_nnodes(in);
 	struct str self = r < 0 ? STR("") : full_name(in);
 	struct pod_name pod;
+	if (self.len == 0 && n != UNKNOWN) {
+		out->hosts_lack = "the pods' names: set 'subdomain:' in the pod template to the name of a "
+				  "headless service, "
+				  "or pass --hosts or --master-addr";
+	}
 	if (self.len == 0 || !pod_read(self, &pod)) {
 		return r;
 	}
@@ -149,8 +154,9 @@ const struct source source_indexedjob = {
 	.about = "Kubernetes Indexed Job, also in a JobSet",
 	.reads = READS(INDEX, "/etc/hosts"),
 	.leaves = "MASTER_ADDR, RANK and the like: here, only users set them",
-	.lacks = "the number of pods: pass --nnodes; without a subdomain, their names: pass --hosts or "
-		 "--master-addr",
+	.lacks = "the number of pods: pass --nnodes; without 'subdomain:' in the pod template, their names: "
+		 "set it, or "
+		 "pass --hosts or --master-addr",
 	.row = "with#=" INDEX,
 	.read = indexedjob_read,
 };

@@ -28,7 +28,7 @@ static const char *tfjob_detect(const struct input *in) {
 		return NULL;
 	}
 	at += strlen("\"environment\"");
-	at += strspn(at, " :");
+	at += strspn(at, " \t\r\n:");
 	return str_starts(str_of(at), STR("\"cloud\"")) ? CONFIG : NULL;
 }
 

@@ -110,3 +110,16 @@ silent() {
 	silent -- -- torchrun --nnodes=2 --node-rank=1 t.py
 	silent PET_RDZV_BACKEND=c10d PET_NODE_RANK=1 -- -- python3 t.py
 }
+
+@test "a TF_CONFIG with a line break before cloud is a TFJob's" {
+	distinit 'TF_CONFIG={"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":1},"environment":
+		"cloud"}' -- env --frameworks=torchrun
+	[[ $status -eq 0 && $output == *"PET_NNODES='2'"* && $output == *"PET_NODE_RANK='1'"* ]]
+}
+
+@test "explain says what an Indexed Job without a subdomain lacks, with and without the number of pods" {
+	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 -- explain
+	[[ $output == *"pass --nnodes; without 'subdomain:' in the pod template"* ]]
+	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 DISTINIT_NNODES=2 -- explain
+	[[ $output == *$'\nlacks          the pods\' names: set \'subdomain:\' in the pod template'* && $output != *'pass --nnodes'* ]]
+}
