@@ -66,7 +66,7 @@ TEXT = r'(NULL|(?:"(?:[^"\\]|\\.)*"\s*)+)'
 ROW = re.compile(
     rf"""OPTION_HEAD\(\w+, "(?P<head>[^"]+)"\)"""
     rf"""|\{{"(?P<name>[a-z-]+)", (?:0|'(?P<letter>\w)'), (?P<id>\w+)[^,]*, (?P<takes>TAKES_\w+),\s*(?P<commands>[^,]+), """
-    rf"""(?P<variable>true|false),\s*(?P<argument>{TEXT}),\s*(?P<help>{TEXT})\}}"""
+    rf"""(?P<variable>true|false),\s*(?P<argument>{TEXT}),\s*(?P<help>{TEXT})(?:,\s*{TEXT})?\}}"""
     rf"""|VERB\("(?P<verb>[a-z-]+)", (?:0|'(?P<verb_letter>\w)'), \w+, (?P<takes_verb>{TEXT}),\s*(?P<about>{TEXT})\)"""
 )
 

@@ -49,7 +49,7 @@ static int read_list(struct distrun_session *s, unsigned id, uint32_t **list, si
 static int read_measure(struct distrun_session *s, struct analysis *a, struct err *err) {
 	int unit = 0;
 	if (settings_on(&s->settings, OPT_UNIT)) {
-		unit = settings_choose(&s->settings, OPT_UNIT, records_unit_words, err);
+		unit = settings_choose(&s->settings, OPT_UNIT, err);
 	}
 	a->unit = unit < 0 ? RECORDS_LINES : (enum records_unit)unit;
 	a->warmup_ms = DEFAULT_WARMUP_MS;
@@ -211,7 +211,6 @@ static int measure_all(struct analysis *a, bool json) {
 }
 
 int command_analyze(struct distrun_session *s) {
-	static const char *const reports[] = {"text", "json", NULL};
 	struct analysis a = {.s = s};
 	struct err err;
 	int json = 0;
@@ -219,7 +218,7 @@ int command_analyze(struct distrun_session *s) {
 		return csrun_refuse(s);
 	}
 	if (settings_on(&s->settings, OPT_REPORT)) {
-		json = settings_choose(&s->settings, OPT_REPORT, reports, &err);
+		json = settings_choose(&s->settings, OPT_REPORT, &err);
 	}
 	a.command = s->settings.arguments;
 	int r = json < 0 ? json : read_measure(s, &a, &err);

@@ -71,9 +71,8 @@ int say_result(struct speaker *speaker, struct str text) {
 }
 
 int say_read_level(struct speaker *speaker, const struct settings *settings, unsigned log, struct err *err) {
-	static const char *const words[] = {"error", "warn", "info", "debug", NULL};
 	if (settings_on(settings, log)) {
-		int level = settings_choose(settings, log, words, err);
+		int level = settings_choose(settings, log, err);
 		if (level < 0) {
 			return level;
 		}

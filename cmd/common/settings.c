@@ -214,19 +214,30 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 	return 0;
 }
 
-int settings_choose(const struct settings *settings, unsigned id, const char *const *words, struct err *err) {
+/** The option with the words of @id: the one that was given, unless it is another name or a variable. */
+static const struct option *option_of(const struct settings *settings, unsigned id) {
+	const struct option *o = settings->given[id];
+	o = o && o->words ? o : NULL;
+	for (const struct option *row = settings->table->options; !o; row++) {
+		o = row->takes != TAKES_HEAD && row->id == id && row->words ? row : NULL;
+	}
+	return o;
+}
+
+int settings_choose(const struct settings *settings, unsigned id, struct err *err) {
 	const char *value = settings->value[id];
 	struct nearest best = {.word = str_of(value)};
 	struct buf all = BUF(settings->arena);
 	if (!value) {
 		return 0;
 	}
-	for (int i = 0; words[i]; i++) {
-		if (strcmp(words[i], value) == 0) {
+	struct str rest = str_of(option_of(settings, id)->words), word;
+	for (int i = 0; rest.len && str_cut(&rest, ' ', &word); i++) {
+		if (str_is(word, value)) {
 			return i;
 		}
-		nearest_try(&best, words[i]);
-		buf_putf(&all, "%s%s", i ? ", " : "", words[i]);
+		nearest_try(&best, arena_text(settings->arena, word.p, word.len));
+		buf_putf(&all, "%s%.*s", i ? ", " : "", (int)word.len, word.p);
 	}
 	return err_set(err, EINVAL, "%s=%s: expected one of %s%s", settings_label(settings, id),
 		       quote_text(value).s, buf_text(&all), nearest_hint(&best, "").s);

@@ -44,6 +44,11 @@ struct option {
 	/** Name of the argument in --help, and the help; a NULL help hides it. */
 	const char *argument;
 	const char *help;
+	/**
+	 * The words that it takes, with a blank between; NULL: it takes others. "@NAME" stands for words
+	 * that the program's tables have, "@users" for the machine's users.
+	 */
+	const char *words;
 };
 
 /** An entry that is no option: the head of those that follow in --help. */
@@ -132,8 +137,8 @@ static inline bool settings_on(const struct settings *settings, unsigned id) {
 	return settings->value[id] != NULL;
 }
 
-/** The index of @id's value in @words, which ends with NULL: 0 if it is not set; -EINVAL lists @words. */
-int settings_choose(const struct settings *settings, unsigned id, const char *const *words, struct err *err);
+/** The index of @id's value in the words of its option: 0 if it is not set; -EINVAL lists the words. */
+int settings_choose(const struct settings *settings, unsigned id, struct err *err);
 
 /** Read @id in milliseconds. If it is not set, *@ms is unchanged. Returns 0; -EINVAL. */
 int settings_duration(const struct settings *settings, unsigned id, uint64_t *ms, struct err *err);

@@ -114,12 +114,11 @@ static int check(struct session *s, struct facts *facts, struct findings *out) {
 }
 
 int check_options(struct session *s, struct err *err) {
-	static const char *const levels[] = {"findings", "hints", NULL};
 	const char *value = s->settings.value[OPT_CHECK];
 	if (!settings_on(&s->settings, OPT_CHECK)) {
 		return 0;
 	}
-	int level = *value ? settings_choose(&s->settings, OPT_CHECK, levels, err) : 0;
+	int level = *value ? settings_choose(&s->settings, OPT_CHECK, err) : 0;
 	s->check = level == 1 ? CHECK_HINTS : CHECK_FINDINGS;
 	return level < 0 ? level : 0;
 }
@@ -218,12 +217,11 @@ static void put_json(struct session *s, const struct facts *facts, const struct 
 }
 
 int command_check(struct session *s) {
-	static const char *const formats[] = {"text", "json", NULL};
 	struct err err;
 	struct facts facts;
 	struct findings findings = {.arena = &s->arena};
 	struct buf out = BUF(&s->arena);
-	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
+	int format = settings_choose(&s->settings, OPT_FORMAT, &err);
 	session_fill_forgotten(s);
 	int r = format < 0 ? format : session_derive(s, &err);
 	r = r < 0 ? r : session_check_separated(s, "check", &err);

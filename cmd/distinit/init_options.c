@@ -88,10 +88,9 @@ static int read_grace(struct session *s, struct init_plan *plan, struct err *err
 }
 
 static int read_leftovers(struct session *s, struct init_plan *plan, struct err *err) {
-	static const char *const words[] = {"end", "leave", NULL};
 	static const enum leftovers what[] = {LEFTOVERS_END, LEFTOVERS_LEAVE};
 	if (s->settings.value[OPT_LEFTOVERS]) {
-		int word = settings_choose(&s->settings, OPT_LEFTOVERS, words, err);
+		int word = settings_choose(&s->settings, OPT_LEFTOVERS, err);
 		if (word < 0) {
 			return word;
 		}

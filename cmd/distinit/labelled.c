@@ -28,11 +28,10 @@ static void put_line(struct buf *out, struct str line) {
 }
 
 int labelled_print(struct session *s, const struct buf *out) {
-	static const char *const words[] = {"auto", "always", "never", NULL};
 	struct buf painted = BUF(&s->arena);
 	struct str rest = buf_str(out), line;
 	struct err err;
-	int when = settings_choose(&s->settings, OPT_COLOR, words, &err);
+	int when = settings_choose(&s->settings, OPT_COLOR, &err);
 	if (when < 0) {
 		return session_fail(s, &err);
 	}

@@ -17,6 +17,7 @@
  *     install.c          copies this program into a volume
  *     bundle.c           writes the tracked variables, for workers
  *     carry.c            for distrun: what a container gets of the host's environment
+ *     completion.c       prints the completion for a shell
  *     hosts.c, tables.c  host lists; the tables of managers and frameworks
  *
  * cmd/explain shows what was recognised, and what set each variable.

@@ -30,7 +30,6 @@ enum command {
 };
 
 enum option_id {
-	// OPT_CLUSTER to OPT_LENIENT are what a cluster is found by: explain/vector.c writes them.
 	OPT_CLUSTER,
 	OPT_FRAMEWORKS,
 	OPT_HOSTS,

@@ -58,7 +58,6 @@ static int lower_capabilities(struct session *s, struct err *err) {
 }
 
 int session_options(struct session *s, enum command command, char **argv, struct err *err) {
-	static const char *const places[] = {"command-line", "all", NULL};
 	s->command = command;
 	int r = options_read(&s->settings, &s->overrides, &s->arena, command, argv, err);
 	if (r == 0 && (settings_on(&s->settings, OPT_HELP) || settings_on(&s->settings, OPT_VERSION))) {
@@ -72,7 +71,7 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (r == 0 && settings_on(&s->settings, OPT_CARRIED)) {
 		r = carried_unpack(&s->env, err);
 	}
-	r = r < 0 ? r : settings_choose(&s->settings, OPT_OPTIONS_FROM, places, err);
+	r = r < 0 ? r : settings_choose(&s->settings, OPT_OPTIONS_FROM, err);
 	s->settings.only = s->engine ? CMD_ENGINE : 0;
 	bool secret = !s->engine && env_get(&s->env, "DISTINIT_SECRET");
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
@@ -93,9 +92,8 @@ struct setting session_setting(struct session *s, enum option_id id) {
 }
 
 static int read_scope(struct session *s, struct err *err) {
-	static const char *const words[] = {"auto", "node", "allocation", NULL};
 	static const enum scope scopes[] = {SCOPE_NODE, SCOPE_NODE, SCOPE_ALLOCATION};
-	int word = settings_choose(&s->settings, OPT_SCOPE, words, err);
+	int word = settings_choose(&s->settings, OPT_SCOPE, err);
 	if (word > 0) {
 		s->flow.input.scope = session_setting(s, OPT_SCOPE);
 		s->flow.input.scope_told = scopes[word];
@@ -126,8 +124,7 @@ static int read_input(struct session *s, struct err *err) {
 }
 
 static int read_ranks(struct session *s, struct err *err) {
-	static const char *const words[] = {"auto", "always", "never", NULL};
-	int ranks = settings_choose(&s->settings, OPT_RANKS, words, err);
+	int ranks = settings_choose(&s->settings, OPT_RANKS, err);
 	if (ranks >= 0) {
 		s->flow.wants.ranks = (enum ranks)ranks;
 	}

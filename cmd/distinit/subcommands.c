@@ -27,6 +27,7 @@ const struct subcommand subcommands[] = {
 	{"sources", CMD_TABLE | CMD_LIST, "", NULL, command_managers},
 	{"frameworks", CMD_TABLE | CMD_LIST, "", "list the frameworks and their variables",
 	 command_frameworks},
+	{"completion", CMD_TABLE, "bash|zsh|fish", "print the completion for a shell", command_completion},
 	{"help", CMD_TABLE, "[SUBCOMMAND]", "print this help, or that of SUBCOMMAND", command_help},
 	{"version", CMD_TABLE, "", "print the version", command_version},
 	{0},

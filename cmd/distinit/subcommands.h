@@ -38,6 +38,7 @@ int command_carry(struct session *s, char **argv);
 int command_hosts(struct session *s);
 int command_managers(struct session *s);
 int command_frameworks(struct session *s);
+int command_completion(struct session *s);
 int command_help(struct session *s);
 int command_version(struct session *s);
 

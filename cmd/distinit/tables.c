@@ -125,10 +125,9 @@ static void put_frameworks(struct session *s, struct listing *t) {
 }
 
 static int print_table(struct session *s, void (*put)(struct session *s, struct listing *t)) {
-	static const char *const formats[] = {"text", "json", NULL};
 	struct listing t = {.out = BUF(&s->arena), .json = {.out = &t.out, .spread = 2}};
 	struct err err;
-	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
+	int format = settings_choose(&s->settings, OPT_FORMAT, &err);
 	if (format < 0) {
 		return session_fail(s, &err);
 	}

@@ -42,6 +42,7 @@ int command_exec(struct distrun_session *s);
 int command_launch(struct distrun_session *s);
 int command_analyze(struct distrun_session *s);
 int command_probe(struct distrun_session *s);
+int command_completion(struct distrun_session *s);
 
 /**
  * Run @argv as a workload, with the step and the time limit of the options of `surrogate`. For all

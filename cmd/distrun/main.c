@@ -13,6 +13,7 @@
  *     launch.c       a command in containers, several tasks on several nodes (csrun_wse)
  *     csrun.c        shared by these two: the site's settings, the container, its environment
  *     csrun_run.c    shared by these two: running the command
+ *     completion.c   prints the completion for a shell
  *
  * The work is done in src/srun. cmd/analyze measures an input pipeline (cs_input_analyzer). cmd/common
  * has the code for options and messages, which other programs share.

@@ -17,6 +17,7 @@ const struct distrun_subcommand subcommands[] = {
 	{"analyze", CMD_ANALYZE, "COMMAND [ARG]...",
 	 "measure an input pipeline, suggest how to start it (cs_input_analyzer)", command_analyze,
 	 "cs_input_analyzer"},
+	{"completion", CMD_PROGRAM, "bash|zsh|fish", "print the completion for a shell", command_completion},
 	{"probe", CMD_PROBE, "-- COMMAND [ARG]...", NULL, command_probe},
 	{0},
 };
@@ -36,7 +37,7 @@ static void help_of_program(struct buf *out) {
 		      "Subcommands (each has its own --help):\n");
 	for (size_t i = 1; subcommands[i].name; i++) {
 		if (subcommands[i].about) {
-			buf_putf(out, "  %-9s  %s\n", subcommands[i].name, subcommands[i].about);
+			buf_putf(out, "  %-10s  %s\n", subcommands[i].name, subcommands[i].about);
 		}
 	}
 	buf_puts(out, "\nOptions:\n");

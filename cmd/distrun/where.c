@@ -41,14 +41,13 @@ static void put_json(struct buf *out, const struct where *w) {
 }
 
 int command_where(struct distrun_session *s) {
-	static const char *const formats[] = {"text", "json", NULL};
 	struct err err;
 	if (s->settings.arguments[0]) {
 		err_set(&err, EINVAL, "'distrun where' takes no arguments, but there is %s",
 			quote_text(s->settings.arguments[0]).s);
 		return session_fail(s, &err);
 	}
-	int format = settings_choose(&s->settings, OPT_FORMAT, formats, &err);
+	int format = settings_choose(&s->settings, OPT_FORMAT, &err);
 	if (format < 0) {
 		return session_fail(s, &err);
 	}

@@ -1,13 +1,12 @@
 # For Nix: nix-build -E '(import <nixpkgs> { }).callPackage ./package.nix { }'
-{ lib, stdenv, meson, ninja, pkg-config, python3, libcap, cjson, bearssl }:
+{ lib, stdenv, meson, ninja, pkg-config, libcap, cjson, bearssl }:
 
 stdenv.mkDerivation {
   pname = "distinit";
   version = "0.2.0";
   src = ../..;
 
-  # python3 makes the completions, and its first line is found in PATH.
-  nativeBuildInputs = [ meson ninja pkg-config python3 ];
+  nativeBuildInputs = [ meson ninja pkg-config ];
   buildInputs = [ libcap cjson bearssl ];
 
   meta = {

@@ -25,7 +25,7 @@ enum {
 };
 
 static const struct option options[] = {
-	{"some-text", 't', OPT_TEXT, TAKES_TEXT, CMD_A | CMD_B, true, "TEXT", "a text"},
+	{"some-text", 't', OPT_TEXT, TAKES_TEXT, CMD_A | CMD_B, true, "TEXT", "a text", "y xy"},
 	{"other-text", 0, OPT_TEXT, TAKES_TEXT, CMD_A, false, NULL, NULL},
 	{"flag", 'f', OPT_FLAG, TAKES_FLAG, CMD_A, true, NULL, "a flag"},
 	{"list", 0, OPT_LIST, TAKES_LIST, CMD_A, true, "LIST", "a list"},
@@ -143,8 +143,7 @@ static void check_labels(void) {
 	check(strcmp(err.text, "--list='9' is not a whole number from 0 to 8") == 0);
 	check(settings_duration(&s, OPT_LIST, &number, &err) == 0 && number == 9000);
 	check(settings_duration(&s, OPT_TEXT, &number, &err) == -EINVAL && number == 9000);
-	static const char *const words[] = {"y", "xy", NULL};
-	check(settings_choose(&s, OPT_TEXT, words, &err) == -EINVAL);
+	check(settings_choose(&s, OPT_TEXT, &err) == -EINVAL);
 	check(strstr(err.text, "--other-text='x': expected one of y, xy") != NULL);
 }
 
