@@ -56,7 +56,7 @@ static struct left_out by_told_nnodes(const struct derivation *d, const char *to
 			arena_format(arena, "PET_NNODES=%s is neither N nor MIN:MAX", shown.s), false};
 	}
 	if (min != max) {
-		bool static_one = d->torchrun.found && !d->torchrun.rdzv;
+		bool static_one = !d->torchrun.rdzv;
 		return (struct left_out){
 			arena_format(arena,
 				     static_one
@@ -89,7 +89,7 @@ static struct left_out by_user(const struct derivation *d) {
 			false};
 	}
 	if (backend) {
-		bool counted = d->torchrun.nnodes || (told && (!read_range(told, &min, &max) || max > 1));
+		bool counted = d->torchrun.nnodes || (told && read_range(told, &min, &max) && max > 1);
 		return (struct left_out){arena_format(env->arena,
 						      counted ? "PET_RDZV_BACKEND=%s numbers the nodes"
 							      : "PET_RDZV_BACKEND=%s is set, but torchrun "

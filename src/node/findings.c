@@ -104,6 +104,27 @@ static void expect_promises(const struct checking *c, const struct env *env) {
 	}
 }
 
+/** Fewer tasks in all than on each node: Lightning takes the second for the number of processes here, and hangs. */
+static void hint_at_tasks(struct findings *out, const struct env *env) {
+	static const char all[] = "SLURM_NTASKS", each[] = "SLURM_NTASKS_PER_NODE";
+	uint32_t n, per_node;
+	if (num_read_u32(str_of(env_value(env, all)), &n) < 0 ||
+	    num_read_u32(str_of(env_value(env, each)), &per_node) < 0 || n >= per_node) {
+		return;
+	}
+	findings_add(out, &(struct finding){
+				  .about = "tasks",
+				  .text = arena_format(
+					  out->arena,
+					  "%s=%u is below %s=%u: Lightning counts on %u processes here; "
+					  "ask for as many tasks as nodes times tasks per node",
+					  all, n, each, per_node, per_node),
+				  .hint = true,
+				  .have = env_value(env, all),
+				  .source = each,
+			  });
+}
+
 /** Processes that are to be started here: 1 if this is not known. */
 static uint32_t count_processes(const struct cluster *c) {
 	bool known = c && c->scope != SCOPE_TASK && c->place.nproc_per_node != UNKNOWN;
@@ -134,6 +155,7 @@ void findings_of(const struct facts_from *from, const struct facts *facts, struc
 	uint32_t n = count_processes(from->cluster);
 	uint64_t gpus = fact(&c, "gpus");
 	expect_promises(&c, from->env);
+	hint_at_tasks(out, from->env);
 	expect(&c, true, "gpus", gpus ? n : 0, NULL, "nproc_per_node");
 	expect(&c, true, "cpus", n > 1 ? n : 0, NULL, "nproc_per_node");
 	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0, NULL,

@@ -304,3 +304,11 @@ assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	[ "$status" -eq 1 ]
 	[[ $output == *"finding: this node's name, '127.0.0.1', does not resolve here: signals cannot be watched: "* ]]
 }
+
+@test "check: fewer tasks in all than on each node are a hint" {
+	local hint='hint: SLURM_NTASKS=1 is below SLURM_NTASKS_PER_NODE=2: Lightning counts on 2 processes here; '
+	distinit SLURM_NTASKS=1 SLURM_NTASKS_PER_NODE=2 -- check --root="$PWD/root"
+	[[ $status -eq 0 && $output == *"$hint"* ]]
+	distinit SLURM_NTASKS=2 SLURM_NTASKS_PER_NODE=2 -- check --root="$PWD/root"
+	[[ $status -eq 0 && $output != *SLURM_NTASKS* ]]
+}
