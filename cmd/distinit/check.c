@@ -75,11 +75,11 @@ static const char *text_of(struct session *s, const struct err *err) {
 }
 
 /** Read the facts, then compare them with what was promised. Returns as check_name(). */
-static int check(struct session *s, struct facts *facts, struct findings *out) {
+static int check(struct session *s, const struct view *view, struct facts *facts, struct findings *out) {
 	struct flow *f = &s->flow;
 	struct facts_from from = {
 		.arena = &s->arena,
-		.root = s->settings.value[OPT_ROOT],
+		.view = view,
 		.cluster = f->has_cluster ? &f->cluster : NULL,
 		.env = &s->env,
 		.env_names = s->settings.value[OPT_AGREE_ENV],
@@ -130,11 +130,11 @@ int session_check(struct session *s) {
 	if (!s->check) {
 		return 0;
 	}
-	// The facts are read below --root, and along PATH.
-	if (access_become(&s->flow.access, &err) < 0) {
+	const struct view *view;
+	if (session_view(s, &view, &err) < 0) {
 		return wait_fail(s, &err, EXIT_OURS);
 	}
-	int status = check(s, &facts, &findings);
+	int status = check(s, view, &facts, &findings);
 	for (const struct finding *f = findings.at; f < findings.at + findings.n; f++) {
 		err_set(&err, EINVAL, "%s (%s)", f->text, session_label(s, OPT_CHECK));
 		if (f->hint && s->check < CHECK_HINTS) {
@@ -229,11 +229,11 @@ int command_check(struct session *s) {
 		return session_fail(s, &err);
 	}
 	say_notes(&s->speaker, &s->notes);
-	// The facts are read below --root, and along PATH.
-	if (access_become(&s->flow.access, &err) < 0) {
+	const struct view *view;
+	if (session_view(s, &view, &err) < 0) {
 		return session_fail(s, &err);
 	}
-	r = check(s, &facts, &findings);
+	r = check(s, view, &facts, &findings);
 	if (r) {
 		return r;
 	}

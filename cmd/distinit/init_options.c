@@ -4,7 +4,6 @@
 
 #include "distinit/start.h"
 
-#include "base/file.h"
 #include "common/terminal.h"
 #include "exec/exec.h"
 #include "report/termination.h"
@@ -161,8 +160,8 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 		return r;
 	}
 	plan->explains = true;
-	plan->root = value[OPT_ROOT];
-	plan->termination_log = file_under_root(&s->arena, plan->root, TERMINATION_LOG);
+	const struct setting root = session_setting(s, OPT_ROOT);
+	plan->termination_log = termination_path(&s->arena, &root);
 	plan->access = &s->flow.access;
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log;

@@ -354,7 +354,6 @@ bool rollcall_tell(struct session *s, const struct err *why, bool said) {
 static int read_facts(struct session *s, struct rolling *rolling, struct err *err) {
 	struct facts_from from = {
 		.arena = &s->arena,
-		.root = s->flow.input.root.value,
 		.cluster = &s->flow.cluster,
 		.master = rolling->call.master,
 		.port = rolling->call.port,
@@ -367,7 +366,7 @@ static int read_facts(struct session *s, struct rolling *rolling, struct err *er
 		.restarts =
 			s->together && s->together->max_restarts ? s->settings.value[OPT_MAX_RESTARTS] : NULL,
 	};
-	int r = access_become(&s->flow.access, err);
+	int r = session_view(s, &from.view, err);
 	if (r == 0) {
 		find_program(s, rolling, &from);
 		facts_read(&from, &rolling->facts);

@@ -172,6 +172,9 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	if (privileges_drop(&s->flow, err) < 0) {
 		return EXIT_OURS;
 	}
+	if (plan && session_view(s, &plan->view, err) < 0) {
+		return EXIT_OURS;
+	}
 	report_derived(s);
 	err->text[0] = '\0';
 	int status = session_check(s);

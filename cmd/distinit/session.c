@@ -2,6 +2,7 @@
 
 #include "distinit/session.h"
 
+#include "access/view.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/secret.h"
@@ -157,6 +158,16 @@ static struct priv_options read_privileges(struct session *s) {
 	};
 	wanted.root = users_root(s);
 	return wanted;
+}
+
+int session_view(struct session *s, const struct view **out, struct err *err) {
+	struct view *view;
+	int r = access_become(&s->flow.access, err);
+	r = r < 0 ? r : view_open(&s->flow.access, s->flow.input.root.value, &view, err);
+	if (r == 0) {
+		*out = view;
+	}
+	return r;
 }
 
 int session_plan(struct session *s, struct err *err) {

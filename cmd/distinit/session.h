@@ -49,6 +49,12 @@ int session_options(struct session *s, enum command command, char **argv, struct
 /** Find the cluster. Returns 0, even if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
+/**
+ * Take the program's rights for good, and see this machine with them. Returns 0; -EPERM if they are not known or cannot
+ * be taken.
+ */
+int session_view(struct session *s, const struct view **out, struct err *err);
+
 /** Plan the privileges. First: earlier failures are in no report. Returns 0; -EINVAL, or as priv_plan(). */
 int session_plan(struct session *s, struct err *err);
 

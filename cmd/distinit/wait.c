@@ -6,7 +6,6 @@
 #include "distinit/subcommands.h"
 
 #include "base/duration.h"
-#include "base/file.h"
 #include "base/signals.h"
 #include "cluster/endpoint.h"
 #include "cluster/source.h"
@@ -101,7 +100,8 @@ static void say_failed(void *context, const char *failure) {
 }
 
 void log_termination(struct session *s, const struct err *err) {
-	const char *path = file_under_root(&s->arena, s->settings.value[OPT_ROOT], TERMINATION_LOG);
+	const struct setting root = session_setting(s, OPT_ROOT);
+	const char *path = termination_path(&s->arena, &root);
 	struct buf line = BUF(&s->arena);
 	buf_puts(&line, "distinit: error: ");
 	buf_put_plain(&line, str_of(err->text));

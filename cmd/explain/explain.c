@@ -9,6 +9,7 @@
  */
 
 #include "explain/explain.h"
+#include "access/view.h"
 #include "distinit/labelled.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
@@ -19,6 +20,16 @@ void explain_workload(struct session *s, struct process_report *r) {
 	r->error = s->flow.plan_error;
 	r->workload = s->flow.wishes.any && !r->error ? s->flow.plan.target : r->process.has;
 	r->workload_caps = credentials_after_exec(&r->workload);
+}
+
+/** Read it with the program's rights. If they cannot be taken, no files show which container this is. */
+static int read_process(struct session *s, struct process *out, struct err *err) {
+	struct view *view = NULL;
+	struct err cause;
+	if (view_open(&s->flow.access, s->settings.value[OPT_ROOT], &view, &cause) < 0) {
+		notes_add(&s->notes, "the container's marks are not looked for: %s", cause.text);
+	}
+	return view_close(view, process_read(&s->arena, view, &s->env, out, err), err);
 }
 
 int command_explain(struct session *s) {
@@ -36,7 +47,9 @@ int command_explain(struct session *s) {
 	r = r < 0 ? r : session_check_separated(s, "explain", &err);
 	session_fill_forgotten(s);
 	struct process_report report;
-	r = r < 0 ? r : process_read(&s->arena, s->settings.value[OPT_ROOT], &s->env, &report.process, &err);
+	// Before anything changes the environment, in which engines leave marks.
+	r = r < 0 ? r : session_plan(s, &err);
+	r = r < 0 ? r : read_process(s, &report.process, &err);
 	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : session_fill(s, &err);
 	if (r < 0) {

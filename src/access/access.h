@@ -61,6 +61,12 @@ int access_read_secret(struct access *access, struct arena *arena, const char *w
 /** Whether @file exists, as far as it can be seen with those rights. */
 bool access_exists(struct access *access, const struct setting *file);
 
+/**
+ * Whether the rights by which files are opened now allow @how on @path: R_OK, W_OK, X_OK, or F_OK for none of these.
+ * access() asks with the real ids, which access_become() leaves as they are. Returns 0; a negative errno.
+ */
+int access_allows(const char *path, int how);
+
 /** What is no regular file. */
 enum special {
 	/** Write into a FIFO or a device of ours or root's, and into our own stdout and stderr. */

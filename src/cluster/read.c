@@ -77,6 +77,10 @@ int input_read_file(struct input *in, const char *what, const char *path, size_t
 	return input_read_setting(in, &(struct setting){path, what, BY_MANAGER}, max, out, err);
 }
 
+const char *input_path(const struct input *in, const struct setting *setting) {
+	return setting_under_root(in->arena, &in->root, setting).value;
+}
+
 bool input_has_file(const struct input *in, const char *path) {
 	const struct setting setting = {path, "", BY_MANAGER};
 	const struct setting where = setting_under_root(in->arena, &in->root, &setting);

@@ -21,6 +21,9 @@ int input_read_setting(struct input *in, const struct setting *setting, size_t m
 int input_read_file(struct input *in, const char *what, const char *path, size_t max, struct str *out,
 		    struct err *err);
 
+/** Where the file that @setting names is, for messages. */
+const char *input_path(const struct input *in, const struct setting *setting);
+
 /** Whether the manager's file @path, under in->root, exists. */
 bool input_has_file(const struct input *in, const char *path);
 

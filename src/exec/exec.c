@@ -2,6 +2,7 @@
 
 #include "exec/exec.h"
 
+#include "access/access.h"
 #include "base/buf.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ static int cannot_run(const char *file, int code, char *const argv[], char *cons
 			"%s cannot be started: arguments and environment have %zu bytes, more than the "
 			"kernel takes (the largest, %s, has %zu)",
 			quote_text(file).s, total, quote(head).s, strlen(most) + 1);
-	} else if (code == ENOENT && access(file, F_OK) == 0) {
+	} else if (code == ENOENT && access_allows(file, F_OK) == 0) {
 		name_interpreter(file, err);
 	} else if (code == ENOEXEC) {
 		err_set(err, code, "%s cannot be started: it is a program for another machine, or damaged",
@@ -125,7 +126,7 @@ static bool is_elsewhere(int code) {
 /** Whether @file can be executed, as far as one sees from outside. Returns 0, or the errno. */
 static int look_at(const char *file) {
 	struct stat info = {.st_mode = S_IFREG};
-	int code = stat(file, &info) < 0 || access(file, X_OK) < 0 ? errno : 0;
+	int code = stat(file, &info) < 0 ? errno : -access_allows(file, X_OK);
 	if (code == 0 && !S_ISREG(info.st_mode)) {
 		return EACCES;
 	}
@@ -155,8 +156,8 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 			return cannot_run(file.p, code, argv, envp, err);
 		}
 		// Remember the first file that exists but cannot run, for the message if no later
-		// one can. (Where we may not search a directory, access() fails, too.)
-		if (!first && access(file.p, F_OK) == 0) {
+		// one can. (Where we may not search a directory, this fails, too.)
+		if (!first && access_allows(file.p, F_OK) == 0) {
 			first = file.p;
 			first_code = code;
 		}
@@ -184,7 +185,7 @@ static int find(struct arena *arena, char *const argv[], char *const envp[], con
 		*found = argv[0];
 		return 0;
 	}
-	if ((code == ENOENT && access(argv[0], F_OK) != 0) || code == ENOTDIR) {
+	if ((code == ENOENT && access_allows(argv[0], F_OK) != 0) || code == ENOTDIR) {
 		err_set(err, code, "%s was not found", quote_text(argv[0]).s);
 		return EXIT_NOT_FOUND;
 	}

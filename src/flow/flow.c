@@ -2,6 +2,7 @@
 
 #include "flow/flow.h"
 
+#include "access/view.h"
 #include "cluster/check.h"
 #include "flow/derived.h"
 #include "flow/directives.h"
@@ -107,6 +108,18 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
 }
 
+/** Run the frameworks of @set, with the program's rights if any of them reads files of this machine. */
+static int run_with_view(struct flow *f, uint32_t set, struct err *err) {
+	struct derivation *d = &f->derivation;
+	struct err cause;
+	if (frameworks_see_machine(set) && view_open(&f->access, f->input.root.value, &d->view, &cause) < 0) {
+		d->unseen = arena_format(f->arena, "this machine is not read: %s", cause.text);
+		notes_add(f->notes, "%s", d->unseen);
+	}
+	int r = frameworks_derive(set, d, err);
+	return view_close(d->view, r, err);
+}
+
 /** Derive for a cluster of several. */
 static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
 	struct derivation *d = &f->derivation;
@@ -128,7 +141,7 @@ static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
 		d->interface.name =
 			interface_find(f->arena, &f->cluster, &d->interface.address, &d->interface.why);
 	}
-	return frameworks_derive(set, d, err);
+	return run_with_view(f, set, err);
 }
 
 /** Warn if the program is torchrun, and would train without the other nodes. */
@@ -159,7 +172,6 @@ static int run_frameworks(struct flow *f, struct err *err) {
 		.env = f->env,
 		.notes = f->notes,
 		.ranks = f->wants.ranks,
-		.root = f->input.root.value,
 		.grace_s = f->wants.grace_s,
 		.torchrun = torchrun_read(f->wants.command),
 	};

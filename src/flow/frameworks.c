@@ -59,6 +59,15 @@ bool frameworks_want_interface(uint32_t set, const struct env *env) {
 	return false;
 }
 
+bool frameworks_see_machine(uint32_t set) {
+	for (uint32_t i = 0; frameworks[i]; i++) {
+		if ((set >> i & 1) && frameworks[i]->sees_machine) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool frameworks_set_it(uint32_t set, struct str name) {
 	for (uint32_t i = 0; frameworks[i]; i++) {
 		struct str rest = str_of(set >> i & 1 ? frameworks[i]->sets : NULL), word;

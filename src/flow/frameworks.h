@@ -18,6 +18,9 @@ uint32_t frameworks_standard(void);
 /** Whether some framework of @set needs the network interface: its variable has no value yet. */
 bool frameworks_want_interface(uint32_t set, const struct env *env);
 
+/** Whether some framework of @set reads files of this machine. */
+bool frameworks_see_machine(uint32_t set);
+
 /** Whether some framework of @set sets the variable @name. */
 bool frameworks_set_it(uint32_t set, struct str name);
 

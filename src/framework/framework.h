@@ -31,6 +31,7 @@ struct remark {
 };
 
 struct framework;
+struct view;
 
 /**
  * The network interface that leads to the other nodes. Frameworks get it as input, and do not
@@ -69,8 +70,9 @@ struct derivation {
 	struct env *env;
 	struct notes *notes;
 	enum ranks ranks;
-	/** Stands for "/" in the paths of this machine; NULL: "/". */
-	const char *root;
+	/** Of this machine, for frameworks with `sees_machine`; NULL: it cannot be read, and `unseen` says why. */
+	struct view *view;
+	const char *unseen;
 	/** The seconds from TERM until we kill the program (--grace); 0: not told. */
 	uint32_t grace_s;
 	/** What the program's words say of torchrun. */
@@ -96,6 +98,8 @@ struct framework {
 	const char *sets;
 	/** Part of the default set; not part of "all". */
 	bool standard, apart;
+	/** It reads files of this machine. */
+	bool sees_machine;
 	/** The host file that it needs. */
 	enum hostfile_form hostfile;
 	/** The variable for the network interface; NULL: it needs none. */

@@ -37,8 +37,14 @@ static const char *nccl_is_told(const struct derivation *d, const struct machine
 }
 
 static void rdma_derive(struct derivation *d) {
-	const struct machine m = {d->env->arena, d->root};
+	const struct machine m = {d->env->arena, d->view};
 	struct rdma found;
+	if (!d->view) {
+		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+			derive_leaves_out(d, lines[i].name, d->unseen);
+		}
+		return;
+	}
 	rdma_find(&m, &found);
 	const char *nccl = nccl_is_told(d, &m, &found);
 	const char *ucx = env_get(d->env, "UCX_TLS") ? "UCX_TLS is set" : NULL;
@@ -67,5 +73,6 @@ const struct framework framework_rdma = {
 	.sets = "NCCL_IB_HCA UCX_NET_DEVICES NCCL_IB_ADDR_FAMILY NVSHMEM_IB_ADDR_FAMILY UCX_IB_GID_INDEX "
 		"NCCL_IB_GID_INDEX NVSHMEM_IB_GID_INDEX NVSHMEM_HCA_PREFIX",
 	.apart = true,
+	.sees_machine = true,
 	.derive = rdma_derive,
 };

@@ -34,6 +34,7 @@
 
 struct report;
 struct access;
+struct view;
 
 /** What to do with processes that remain when the workload has ended. */
 enum leftovers {
@@ -85,8 +86,8 @@ struct init_plan {
 	struct access *access;
 	/** Each event is a line of it; NULL: no report. */
 	struct report *report;
-	/** The folder that stands for "/" where the kernel's files are read; NULL: "/". */
-	const char *root;
+	/** The kernel's files are read below its root; NULL: below "/". */
+	const struct view *view;
 	/** The program's name, for messages. */
 	const char *program;
 	/** Do not become a subreaper if we are not PID 1. */

@@ -7,6 +7,7 @@
  * workload itself may just have exited with status 1.
  */
 
+#include "access/view.h"
 #include "base/num.h"
 #include "base/signals.h"
 #include "init/supervisor.h"
@@ -55,7 +56,7 @@ static uint32_t read_kills(const char *path) {
 
 void why_begin(struct supervisor *in, struct arena *arena) {
 	char text[TEXT_MAX];
-	const char *root = in->plan.root ? in->plan.root : "";
+	const char *root = in->plan.view ? view_root(in->plan.view) : "";
 	const char *file = arena_format(arena, "%s/proc/self/cgroup", root);
 	// A hierarchy of its own for memory is cgroup v1.
 	struct str path = read_after(file, ":memory:", text);

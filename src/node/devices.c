@@ -52,7 +52,7 @@ static int is_up(const struct machine *m, const char *name) {
 void devices_interfaces(const struct machine *m, bool alone, struct devices *out) {
 	struct own_interface *all;
 	// A folder that stands for "/" has no addresses.
-	uint32_t n = m->root ? 0 : interfaces_list(m->arena, &all);
+	uint32_t n = *view_root(m->view) ? 0 : interfaces_list(m->arena, &all);
 	for (uint32_t i = 0; i < n; i++) {
 		add_device(m, out, all[i].name)->fault =
 			!all[i].up		    ? "is down"
@@ -60,7 +60,8 @@ void devices_interfaces(const struct machine *m, bool alone, struct devices *out
 			: all[i].addressed	    ? NULL
 						    : "has no address";
 	}
-	for (const char **name = machine_names(m, m->root ? "/sys/class/net" : ""); *name; name++) {
+	for (const char **name = machine_names(m, *view_root(m->view) ? "/sys/class/net" : ""); *name;
+	     name++) {
 		add_device(m, out, *name)->fault = is_up(m, *name) == 1 ? "is down" : NULL;
 	}
 }

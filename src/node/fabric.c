@@ -336,7 +336,7 @@ void fabric_check(const struct facts_from *from, struct findings *out) {
 	struct fabric f = {
 		.from = from,
 		.arena = from->arena,
-		.machine = {from->arena, from->root},
+		.machine = {from->arena, from->view},
 		.out = out,
 	};
 	devices_interfaces(&f.machine, !from->cluster || cluster_is_single(from->cluster), &f.interfaces);

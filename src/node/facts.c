@@ -161,8 +161,8 @@ static void read_program(struct facts_reading *r) {
 	bool any = argv && argv[0];
 	add(r, "argv", any ? argv_text(r) : NULL);
 	add(r, "distinit", DISTINIT_VERSION);
-	add(r, "file", r->from->file ? program_file(r->arena, r->from->file) : NULL);
-	add(r, "script", any ? program_script(r->arena, argv) : NULL);
+	add(r, "file", r->from->file ? program_file(r->from->view, r->arena, r->from->file) : NULL);
+	add(r, "script", any ? program_script(r->from->view, r->arena, argv) : NULL);
 }
 
 static bool is_compared(const struct facts_from *from, const struct env_entry *entry) {
@@ -332,7 +332,7 @@ static void (*const readers[N_FACT_GROUPS])(struct facts_reading *) = {read_worl
 void facts_read(const struct facts_from *from, struct facts *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct facts_reading r = {
-			.from = from, .arena = from->arena, .machine = {from->arena, from->root}};
+			.from = from, .arena = from->arena, .machine = {from->arena, from->view}};
 		// No other group has more than 9.
 		r.list.at = arena_array(r.arena, from->env->n + 11, sizeof(*r.list.at));
 		readers[group](&r);

@@ -13,6 +13,8 @@
 #include "cluster/cluster.h"
 #include "wire/key.h"
 
+struct view;
+
 enum fact_group {
 	/** What it believes of the cluster. */
 	FACTS_WORLD,
@@ -71,8 +73,8 @@ struct facts {
 /** What the facts are read from. */
 struct facts_from {
 	struct arena *arena;
-	/** Stands for "/" in the paths of /dev, /proc and /sys; NULL: "/". */
-	const char *root;
+	/** /dev, /proc, /sys and the command's files are read through it. */
+	const struct view *view;
 	/** NULL: there is none. */
 	const struct cluster *cluster;
 	/** The master's host, or NULL, and port, or 0. */

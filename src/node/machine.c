@@ -2,15 +2,10 @@
 
 #include "node/machine.h"
 
-#include "base/entries.h"
-#include "base/file.h"
 #include "base/num.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 #define TEXT_BYTES  ((size_t)64 << 10)
 #define CACHE_BYTES ((size_t)16 << 20)
@@ -18,22 +13,16 @@
 /** More CPUs than Linux can have. */
 #define CPUS_MAX 8192
 
-static const char *under(const struct machine *m, const char *path) {
-	return file_under_root(m->arena, m->root, path);
-}
-
 const char *machine_text(const struct machine *m, const char *path) {
 	struct str text;
-	struct err ignored;
-	path = under(m, path);
 	const struct arena before = *m->arena;
-	if (file_read(m->arena, "", path, TEXT_BYTES, &text, &ignored) < 0) {
+	if (view_read(m->view, m->arena, path, TEXT_BYTES, &text) < 0) {
 		return NULL;
 	}
 	while (text.len && (unsigned char)text.p[text.len - 1] <= ' ') {
 		text.len--;
 	}
-	// Thousands of files are read, and each took a page.
+	// Keep only the text: the buffer was a page, and thousands of files are read.
 	arena_back(m->arena, &before);
 	char *at = memmove(arena_alloc(m->arena, text.len + 1), text.p, text.len);
 	at[text.len] = '\0';
@@ -41,9 +30,7 @@ const char *machine_text(const struct machine *m, const char *path) {
 }
 
 const char *machine_link(const struct machine *m, const char *path) {
-	char to[4096];
-	ssize_t n = readlink(under(m, path), to, sizeof(to));
-	return n > 0 && (size_t)n < sizeof(to) ? arena_text(m->arena, to, (size_t)n) : NULL;
+	return view_link(m->view, m->arena, path);
 }
 
 static uint64_t number_in(struct str text) {
@@ -69,7 +56,7 @@ static bool counts(const struct machine *m, const char *path, const struct count
 		const char *found = machine_text(m, path);
 		return found && str_starts(str_of(found), str_of(which->text));
 	}
-	return access(under(m, path), which->writable ? R_OK | W_OK : F_OK) == 0;
+	return which->writable ? view_may_use(m->view, path) : view_exists(m->view, path);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -80,7 +67,7 @@ const char **machine_names(const struct machine *m, const char *path) {
 	uint32_t n = 0, cap = 15;
 	const char **names = arena_array(m->arena, cap + 1, sizeof(*names));
 	struct entries dir;
-	entries_open(&dir, under(m, path));
+	view_entries(m->view, path, &dir);
 	for (const char *found; (found = entries_next(&dir));) {
 		if (n == cap) {
 			const char **more = arena_array(m->arena, 2 * cap + 1, sizeof(*more));
@@ -129,9 +116,8 @@ uint64_t machine_writable(const struct machine *m, const char *path) {
 
 bool machine_mentions(const struct machine *m, const char *path, const char *text) {
 	struct str all;
-	struct err ignored;
 	const char *found = NULL;
-	if (file_read(m->arena, "", under(m, path), CACHE_BYTES, &all, &ignored) < 0) {
+	if (view_read(m->view, m->arena, path, CACHE_BYTES, &all) < 0) {
 		return false;
 	}
 	// Of many texts, each with a NUL.
@@ -277,7 +263,5 @@ uint64_t machine_memory(const struct machine *m) {
 }
 
 uint64_t machine_shm(const struct machine *m) {
-	struct statfs fs;
-	return statfs(under(m, "/dev/shm"), &fs) == 0 ? rounded((uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize)
-						      : 0;
+	return rounded(view_capacity(m->view, "/dev/shm"));
 }

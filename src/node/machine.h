@@ -6,6 +6,7 @@
  * could wake it. A number that cannot be read is NOT_TOLD.
  */
 
+#include "access/view.h"
 #include "base/str.h"
 
 #include <stdint.h>
@@ -14,8 +15,8 @@
 
 struct machine {
 	struct arena *arena;
-	/** Stands for "/" in all paths; NULL: "/". */
-	const char *root;
+	/** All is read through it: with the program's rights. */
+	const struct view *view;
 };
 
 /**

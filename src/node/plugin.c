@@ -141,7 +141,7 @@ static void check_topology(struct plugin *f) {
 
 void plugin_check(const struct facts_from *from, struct findings *out) {
 	struct plugin f = {
-		.from = from, .arena = from->arena, .machine = {from->arena, from->root}, .out = out};
+		.from = from, .arena = from->arena, .machine = {from->arena, from->view}, .out = out};
 	check_plugin(&f);
 	check_gib(&f);
 	check_efa(&f);

@@ -10,11 +10,12 @@
 #include "base/str.h"
 
 struct arena;
+struct view;
 
 #define PROGRAM_HEAD ((size_t)64 << 10)
 
 /** The file @path of the program. NULL: it cannot be read. */
-const char *program_file(struct arena *arena, const char *path);
+const char *program_file(const struct view *view, struct arena *arena, const char *path);
 
 /** The first argument that is a readable file and ends with .py or .sh, or NULL. */
-const char *program_script(struct arena *arena, char *const argv[]);
+const char *program_script(const struct view *view, struct arena *arena, char *const argv[]);

@@ -2,7 +2,7 @@
 
 #include "process/process.h"
 
-#include "base/file.h"
+#include "access/view.h"
 
 #include <unistd.h>
 
@@ -33,12 +33,11 @@ static bool in_own_pid_namespace(void) {
 	return n > 0 && !str_is((struct str){name, (size_t)n}, INITIAL_PIDNS);
 }
 
-struct container_mark container_read(struct arena *arena, const char *root, const struct env *env) {
+struct container_mark container_read(const struct view *view, const struct env *env) {
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		const char *mark = marks[i].mark;
-		const char *file = *mark == '/' ? file_under_root(arena, root, mark) : NULL;
-		if (file ? access(file, F_OK) == 0 : env_value(env, mark) != NULL) {
-			return (struct container_mark){marks[i].kind, file ? file : mark};
+		if (*mark == '/' ? view && view_exists(view, mark) : env_value(env, mark) != NULL) {
+			return (struct container_mark){marks[i].kind, mark};
 		}
 	}
 	const char *named = env_value(env, "container");

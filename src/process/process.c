@@ -65,7 +65,7 @@ static int read_user_namespace(struct arena *arena) {
 	return !str_is(buf_str(&words), "0 0 4294967295 ");
 }
 
-int process_read(struct arena *arena, const char *root, const struct env *env, struct process *out,
+int process_read(struct arena *arena, const struct view *view, const struct env *env, struct process *out,
 		 struct err *err) {
 	struct process p = {.pid = (uint32_t)getpid(), .seccomp = NOT_KNOWN, .root_read_only = NOT_KNOWN};
 	int r = credentials_read(arena, &p.has, err);
@@ -85,7 +85,7 @@ int process_read(struct arena *arena, const char *root, const struct env *env, s
 		process_read_status(status, &p);
 	}
 	p.in_user_namespace = read_user_namespace(arena);
-	p.container = container_read(arena, root, env);
+	p.container = container_read(view, env);
 	*out = p;
 	return 0;
 }

@@ -6,6 +6,8 @@
 #include "env/env.h"
 #include "priv/credentials.h"
 
+struct view;
+
 /** The value of numbers that could not be read. */
 #define NOT_KNOWN (-1)
 
@@ -40,14 +42,14 @@ struct process {
 
 /**
  * Read everything that is available; the texts are in the arena. Marker files of containers are
- * looked up below @root (NULL: "/"), marker variables in @env.
+ * looked up through @view (NULL: not at all), marker variables in @env.
  * Returns 0; a negative errno if not even our ids can be read.
  */
-int process_read(struct arena *arena, const char *root, const struct env *env, struct process *out,
+int process_read(struct arena *arena, const struct view *view, const struct env *env, struct process *out,
 		 struct err *err);
 
 /** Find out which container this is, and what shows it. */
-struct container_mark container_read(struct arena *arena, const char *root, const struct env *env);
+struct container_mark container_read(const struct view *view, const struct env *env);
 
 /** Read signals and seccomp from the text of /proc/self/status. What is missing stays as it was. */
 void process_read_status(struct str status, struct process *out);

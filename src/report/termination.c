@@ -53,6 +53,11 @@ bool joins_another(void) {
 	return strstr(first, "(distinit)") && is_apart(true);
 }
 
+const char *termination_path(struct arena *arena, const struct setting *root) {
+	const struct setting file = {TERMINATION_LOG, "the termination log", BY_MANAGER};
+	return setting_under_root(arena, root, &file).value;
+}
+
 void termination_log(struct access *access, const char *path, struct str line, bool if_empty) {
 	const struct setting file = {path, "the termination log", BY_MANAGER};
 	struct stat info;

@@ -11,6 +11,9 @@
 /** Kubernetes makes this file, and shows it with the container's state. Only it reads the file. */
 #define TERMINATION_LOG "/dev/termination-log"
 
+/** Where it is below @root. */
+const char *termination_path(struct arena *arena, const struct setting *root);
+
 /**
  * Append @line to the file @path, if it exists. @if_empty: only if it is still empty.
  * TERMINATION_LOG gets no words of a probe, of "kubectl exec", or of a distinit below another.

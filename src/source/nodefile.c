@@ -2,7 +2,6 @@
 
 #include "source/nodefile.h"
 
-#include "base/file.h"
 #include "base/num.h"
 #include "base/secret.h"
 #include "cluster/endpoint.h"
@@ -175,7 +174,7 @@ static int take_nodes(struct node_list *nodes, struct str text, enum nodefile_fo
 int nodefile_read_setting(struct input *in, const struct setting *setting, enum nodefile_form form,
 			  struct placement *out, struct err *err) {
 	struct str text;
-	const char *file = file_under_root(in->arena, in->root.value, setting->value);
+	const char *file = input_path(in, setting);
 	struct node_list nodes = NODE_LIST(
 		in->arena, arena_format(in->arena, "%s=%s", setting->from, secret_text(in->arena, file)));
 	int r = input_read_setting(in, setting, NODEFILE_BYTES, &text, err);

@@ -135,6 +135,28 @@ keeps_the_secret() {
 	[[ $stderr == *'Permission denied'* ]]
 }
 
+@test "security: root follows no link below DISTINIT_ROOT before --user: cards of RDMA, marks of engines" {
+	requires_root
+	requires strace
+	local port=vol/sys/class/infiniband/mlx5_0/ports/1
+	mkdir -p $port/gids $port/gid_attrs/{types,ndevs} vol/run
+	echo '4: ACTIVE' >$port/state
+	echo Ethernet >$port/link_layer
+	echo 0000:0000:0000:0000:0000:ffff:0a00:0001 >$port/gids/0
+	echo 'RoCE v2' >$port/gid_attrs/types/0
+	# What it leads to is a part of the path of the next file.
+	ln -s "$PWD/secret" $port/gid_attrs/ndevs/0
+	ln -s "$PWD/private/there" vol/.dockerenv
+	mkdir -m 700 private
+	touch private/there
+	local -a variables=(DISTINIT_HOSTS=n1,n2 DISTINIT_NODE_RANK=0 DISTINIT_FRAMEWORKS=rdma DISTINIT_ROOT="$PWD/vol")
+	env -i "${variables[@]}" strace -f -o trace "$DISTINIT" --user=4321:4321 -- "$PWD/distinit" --version
+	grep -qF 'ndevs/0' trace
+	[[ $(<trace) != *hunter2* ]]
+	distinit "${variables[@]}" -- explain --format=json --user=4321:4321
+	[[ $status -eq 0 && $output != *'"docker"'* ]]
+}
+
 # SECURITY.md: No file is written that the workload could not write.
 @test "security: a host file that a variable names is written with the rights of --user" {
 	requires_root

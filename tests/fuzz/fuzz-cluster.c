@@ -7,6 +7,7 @@
  * Whatever the input, the output has to be valid in its format, and the cluster consistent.
  */
 
+#include "access/view.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "cluster/hostlist.h"
@@ -140,7 +141,12 @@ static void check_explained(struct session *s) {
 	struct process_report process;
 	struct err err;
 	// The process itself depends little on the input, but is part of both outputs.
-	if (process_read(&s->arena, s->settings.value[OPT_ROOT], &s->env, &process.process, &err) < 0) {
+	struct view *view = NULL;
+	if (view_open(&s->flow.access, s->settings.value[OPT_ROOT], &view, &err) < 0) {
+		return;
+	}
+	int r = process_read(&s->arena, view, &s->env, &process.process, &err);
+	if (view_close(view, r, &err) < 0) {
 		return;
 	}
 	explain_workload(s, &process);

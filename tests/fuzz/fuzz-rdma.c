@@ -14,9 +14,8 @@
  * The linker puts the functions at the end in the place of the ones that read files.
  */
 
+#include "access/view.h"
 #include "base/buf.h"
-#include "base/entries.h"
-#include "base/file.h"
 #include "node/rdma.h"
 
 #include "fuzz.h"
@@ -24,8 +23,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define CARDS "/sys/class/infiniband/"
 
@@ -305,11 +302,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 // --- in the place of those that read files --------------------------------------------------------------
 
-int __wrap_file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
-		     struct err *err);
-int __wrap_file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
-		     struct err *err) {
-	(void)what, (void)err;
+int __wrap_view_read(const struct view *view, struct arena *arena, const char *path, size_t max,
+		     struct str *out);
+int __wrap_view_read(const struct view *view, struct arena *arena, const char *path, size_t max,
+		     struct str *out) {
+	(void)view;
 	const struct file *file = file_at(path);
 	if (!file || file->kind == UNREADABLE || file->len > max) {
 		return !file ? -ENOENT : file->kind == UNREADABLE ? -EINVAL : -EFBIG;
@@ -318,26 +315,29 @@ int __wrap_file_read(struct arena *arena, const char *what, const char *path, si
 	return 0;
 }
 
-ssize_t __wrap_readlink(const char *path, char *at, size_t size);
-ssize_t __wrap_readlink(const char *path, char *at, size_t size) {
+const char *__wrap_view_link(const struct view *view, struct arena *arena, const char *path);
+const char *__wrap_view_link(const struct view *view, struct arena *arena, const char *path) {
+	(void)view;
 	const struct file *file = file_at(path);
-	size_t n = file && file->len < size ? file->len : size;
-	if (!file || file->kind != LINK) {
-		errno = EINVAL;
-		return -1;
-	}
-	memcpy(at, file->text, n);
-	return (ssize_t)n;
+	return file && file->kind == LINK ? arena_text(arena, file->text, file->len) : NULL;
 }
 
-int __wrap_access(const char *path, int how);
-int __wrap_access(const char *path, int how) {
-	const struct file *file = file_at(path);
-	return is_folder(path) || (file && (how == F_OK || file->kind != UNREADABLE)) ? 0 : -1;
+bool __wrap_view_exists(const struct view *view, const char *path);
+bool __wrap_view_exists(const struct view *view, const char *path) {
+	(void)view;
+	return is_folder(path) || file_at(path);
 }
 
-void __wrap_entries_open(struct entries *entries, const char *path);
-void __wrap_entries_open(struct entries *entries, const char *path) {
+bool __wrap_view_may_use(const struct view *view, const char *path);
+bool __wrap_view_may_use(const struct view *view, const char *path) {
+	(void)view;
+	const struct file *file = file_at(path);
+	return is_folder(path) || (file && file->kind != UNREADABLE);
+}
+
+void __wrap_view_entries(const struct view *view, const char *path, struct entries *entries);
+void __wrap_view_entries(const struct view *view, const char *path, struct entries *entries) {
+	(void)view;
 	const char *folder = arena_format(&tree.arena, "%s/", path);
 	size_t len = strlen(folder);
 	uint32_t cap = 0, i = find(folder);

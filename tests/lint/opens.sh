@@ -1,6 +1,9 @@
 #!/bin/sh
-# Which files may open a file in another way than by src/access. There, it is decided whose rights open what somebody
-# told of. All others open paths that are fixed, or that are looked at after the change of privileges. Prints TAP.
+# Who may open files, and look at them, in another way than by src/access: there, it is decided with whose rights. The
+# names of all others are constants, or come from the command line. Prints TAP.
+#
+# What a variable names, and all below DISTINIT_ROOT, has a shape that the compiler holds: `struct view` is known to
+# src/access/view.c alone, which takes the program's rights before it makes one. Test 3 finds what goes around it.
 #
 #     opens.sh [TREE]
 set -eu
@@ -9,38 +12,75 @@ set -eu
 allowed() {
 	cat <<-'END'
 		src/access/access.c the room itself
+		src/access/allows.c the room itself
 		src/access/place.c the room itself
+		src/access/view.c the room itself
 		src/access/write.c the room itself
+		src/base/entries.c entries_open(), for those below
 		src/base/file.c file_read() and file_read_path(), for those below
-		src/base/file.h its contract
+		src/base/file.h their contract
+		src/base/entries.h its contract
 		src/priv/plan.c /proc/self/uid_map and its like
 		src/priv/wishes.c /etc/passwd and /etc/group: who the program will be is read there
-		src/process/process.c /proc/self
-		src/exec/exec.c the program itself, after the change of privileges
+		src/process/process.c /proc/self, "/"
+		src/process/container.c /proc/self/ns
+		src/exec/exec.c the program itself, with the rights of that moment
 		src/flow/clear.c names in a folder that src/access has opened
 		src/install/install.c /proc/self/exe; names in a folder that src/access has opened
 		src/init/leftovers.c /proc
 		src/init/places.c the working directory
 		src/init/say.c our stderr
-		src/init/why.c the files of cgroups, after the change of privileges
+		src/init/why.c the files of cgroups, below the root of a view
 		src/net/listen.c /proc/net
-		src/base/entries.c folders of /proc and /sys, for workers.c, machine.c and usage.c
-		src/node/machine.c /proc and /sys below --root, after access_become()
+		src/together/progress.c the files of --progress, beside the program, whose rights are ours by then
 		src/together/workers.c /proc
-		src/node/program.c the program itself, after access_become()
 		src/flow/leftover.c /proc
 		src/report/termination.c /proc
 		src/srun/budget.c distrun's, which is a tool of the user who calls it
+		src/srun/mounts.c distrun's
+		src/srun/runtime.c distrun's
 		src/srun/where.c distrun's
 		src/srun/site.c distrun's
 		src/measure/usage.c distrun's
+		cmd/distrun/csrun.c distrun's
+		cmd/distinit/run.c the command that was not found, after the change of privileges
 	END
 }
 
-# Calls of functions that open or make files, without comments.
+# FILE: how it uses the text of a root. Any other makes a path of it that nobody opens with the program's rights.
+roots() {
+	cat <<-'END'
+		src/access/ the room itself
+		src/base/file.c file_under_root()
+		src/base/file.h its contract
+		src/cluster/read.c setting_under_root(), whose setting src/access opens
+		src/flow/flow.c view_open()
+		src/init/why.c view_root(), of a view that is made after the change of privileges
+		src/node/devices.c view_root(): is there one?
+		src/priv/wishes. /etc/passwd and /etc/group below it, unless the command line fixes a privilege
+		src/priv/rights rights_lower(), which src/access calls
+		src/srun/where distrun's
+		src/report/termination setting_under_root(), whose setting src/access opens
+		cmd/distinit/options. the table
+		cmd/distinit/rollcall.c setting_under_root(), whose setting src/access opens
+		cmd/explain/explain.c view_open()
+		cmd/distinit/init_options.c termination_path()
+		cmd/distinit/session.c the setting, view_open(), and the one for /etc/passwd
+		cmd/distinit/wait.c termination_path()
+		cmd/distrun/ distrun's
+	END
+}
+
+# Calls of functions that open, make or look at files, without comments.
 calls() {
-	find src cmd -name '*.[ch]' -exec grep -nHE '(^|[^A-Za-z0-9_>.])(open|open64|openat|openat2|creat|fopen|freopen|mkstemp|mkostemp|mknod|mkfifo|symlink|link|rename|renameat|truncate|file_read|file_read_path)\(' {} + |
-		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)' || true
+	find src cmd -name '*.[ch]' -exec grep -nHE '(^|[^A-Za-z0-9_>.])(open|open64|openat|openat2|creat|fopen|freopen|mkstemp|mkostemp|mknod|mkfifo|symlink|link|unlink|unlinkat|rename|renameat|truncate|stat|lstat|fstatat|statx|statfs|statvfs|access|faccessat|readlink|readlinkat|opendir|scandir|nftw|glob|realpath|chdir|entries_open|file_read|file_read_path|file_read_small)\(' {} + |
+		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*[ /]|\*$|//)' || true
+}
+
+# Where the text of a root is used: a variable may name it.
+uses_of_roots() {
+	find src cmd -name '*.[ch]' -exec grep -nHE 'file_under_root\(|setting_under_root\(|view_root\(|OPT_ROOT|[>.]root\.value|(->|[>.])root;|options->root|rights_lower\(|access_lower\(|struct view \{|\*root\b' {} + |
+		grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*[ /]|\*$|//)' || true
 }
 
 cd "${1:-$(dirname "$0")/../..}"
@@ -48,8 +88,18 @@ wrong=$(calls | while IFS= read -r line; do
 	allowed | grep -q "^${line%%:*} " || echo "# $line"
 done)
 # An entry that nobody needs any more would let somebody in.
-stale=$(allowed | while read -r file _; do
-	calls | grep -q "^$file:" || echo "# $file: opens nothing"
+stale=$(
+	allowed | while read -r file _; do
+		calls | grep -q "^$file:" || echo "# $file: opens nothing"
+	done
+	roots | while read -r file _; do
+		uses_of_roots | grep -q "^$file" || echo "# $file: uses no root"
+	done
+)
+around=$(uses_of_roots | while IFS= read -r line; do
+	roots | while read -r file _; do
+		case $line in "$file"*) echo known ;; esac
+	done | grep -q known || echo "# $line"
 done)
 failed=0
 
@@ -63,7 +113,8 @@ report() {
 	printf 'not ok %s\n%s\n' "$1" "$2"
 }
 
-report '1 - only src/access opens what somebody told of' "$wrong"
-report '2 - who may open files does so' "$stale"
-echo "1..2"
+report '1 - only src/access opens what a variable names' "$wrong"
+report '2 - each entry of the lists is needed' "$stale"
+report '3 - what is below a root is read through a view, or by src/access' "$around"
+echo "1..3"
 exit $failed

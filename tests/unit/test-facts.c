@@ -35,7 +35,7 @@ static struct facts *read_facts(const struct given *g) {
 	}
 	from.arena = &arena;
 	from.env = &env;
-	from.root = root;
+	from.view = tree_view(&arena, root);
 	facts_read(&from, facts);
 	tree_remove(root);
 	return facts;
@@ -77,7 +77,8 @@ static void test_derived(void) {
 	static const struct origin gloo = {.by = "gloo"};
 	struct env env;
 	struct facts facts;
-	struct facts_from from = {.arena = &arena, .env = &env, .interface = "eth0"};
+	struct facts_from from = {
+		.arena = &arena, .view = tree_view(&arena, NULL), .env = &env, .interface = "eth0"};
 	fixture_env(&env, &arena, "GLOO_A=eth0", '|');
 	env_set(&env, STR("GLOO_SOCKET_IFNAME"), STR("eth0"), &gloo);
 	env_set(&env, STR("NCCL_SOCKET_IFNAME"), STR("=eth0"), &gloo);

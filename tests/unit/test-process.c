@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "fixture.h"
+#include "tree.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -32,10 +33,9 @@ static void check_container(const char *file, const char *variables, const char 
 		int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 		check(fd >= 0 && close(fd) == 0);
 	}
-	struct container_mark c = container_read(&arena, root, &env);
-	const char *by = c.by && strncmp(c.by, root, strlen(root)) == 0 ? c.by + strlen(root) : c.by;
-	check_text(arena_format(&arena, "%s %s", c.kind ? c.kind : "-", by ? by : "-"), want, "'%s' and '%s'",
-		   file ? file : "", variables);
+	struct container_mark c = container_read(tree_view(&arena, root), &env);
+	check_text(arena_format(&arena, "%s %s", c.kind ? c.kind : "-", c.by ? c.by : "-"), want,
+		   "'%s' and '%s'", file ? file : "", variables);
 	if (path) {
 		(void)unlink(path);
 	}

@@ -3,6 +3,7 @@
 
 /** A folder that stands for "/": files are put into it, and all of it is removed at the end. */
 
+#include "access/view.h"
 #include "base/arena.h"
 
 #include <ftw.h>
@@ -20,6 +21,19 @@ static inline const char *tree_new(struct arena *arena) {
 		exit(1);
 	}
 	return root;
+}
+
+/** What we see below @root. */
+static inline const struct view *tree_view(struct arena *arena, const char *root) {
+	struct access *access = arena_alloc(arena, sizeof(*access));
+	struct view *view;
+	struct err err;
+	*access = (struct access){.arena = arena, .program = RIGHTS_SAME};
+	if (view_open(access, root, &view, &err) < 0) {
+		printf("Bail out! %s\n", err.text);
+		exit(1);
+	}
+	return view;
 }
 
 /** Write @text to the file @path, which begins with '/'. Folders are made. */

@@ -43,7 +43,13 @@ PATHS: Mapping[str, Sequence[tuple[Optional[int], int]]] = {
     **dict.fromkeys(("rename", "link"), ((None, 0), (None, 1))),
     **dict.fromkeys(("renameat", "renameat2", "linkat"), ((0, 1), (2, 3))),
     "symlink": ((None, 1),), "symlinkat": ((1, 2),),
+    # These open nothing, but tell whether a file is there and what it is.
+    **dict.fromkeys(("stat", "lstat", "readlink", "statfs", "chdir", "getxattr", "lgetxattr", "listxattr", "execve"), ((None, 0),)),
+    **dict.fromkeys(("newfstatat", "statx", "readlinkat", "faccessat2", "execveat"), ((0, 1),)),
+    "access": ((None, 0),), "faccessat": ((0, 1),),
 }
+# These ask with the real ids, which stay ours: with other rights than the program's they tell too much.
+BY_REAL_IDS = ("access", "faccessat")
 # It is no right on files, and --init keeps it to end programs of other users.
 OF_NO_FILE = KILL
 
@@ -84,11 +90,13 @@ STATES = {
 BEFORE = {name: told.start.before() for name, told in STATES.items()}
 COMMAND = ["--", "/bin/true"]
 MODES = [["--init", *COMMAND], COMMAND, ["--wait=1ms", "--for=all", *COMMAND], ["wait", "--for=all", "--timeout=1ms"], ["env"],
-         ["explain", "--format=json"]]
+         ["explain", "--format=json"], ["--check", *COMMAND], ["check", "--", "true"]]
 # What is no word, number, duration, list, name or file of any option. None: it is right.
 WRONG: list[Optional[str]] = [None, "", " y ", "no-such-word", "-1", "99999999999999999999", "=", "a,,b", "x" * 5000, "\x1b[1m\n", "{told}/not/there",
                               "{told}", "hosts!=", "TERM:"]
-HOSTS = {"DISTINIT_HOSTS": "127.0.0.1,127.0.0.2", "DISTINIT_NODE_RANK": "0", "DISTINIT_FRAMEWORKS": "all"}
+# Also those that "all" leaves out.
+EVERY = ",".join(re.findall(r"^FRAMEWORK\((\w+)\)", (HERE.parents[2] / "src/framework/list.h").read_text(encoding="utf-8"), re.M))
+HOSTS = {"DISTINIT_HOSTS": "127.0.0.1,127.0.0.2", "DISTINIT_NODE_RANK": "0", "DISTINIT_FRAMEWORKS": EVERY}
 # Variables of managers that name a file, and what it takes to be asked for it.
 MANAGERS = {
     "PBS_NODEFILE": {"PBS_JOBID": "1.x"}, "PE_HOSTFILE": {"JOB_ID": "1", "SGE_ROOT": "/", "ARC": "x", "NHOSTS": "2"},
@@ -99,8 +107,16 @@ MANAGERS = {
                        "SLURM_DISTRIBUTION": "arbitrary", "SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_LOCALID": "0",
                        "SLURM_STEP_TASKS_PER_NODE": "1(x2)"},
 }
-# Files of managers below DISTINIT_ROOT.
+CARD = "sys/class/infiniband/mlx5_0"
+# Files of managers and of the machine below DISTINIT_ROOT.
 BELOW = {
+    f"{CARD}/ports/1/state": "4: ACTIVE\n", f"{CARD}/ports/1/link_layer": "Ethernet\n", f"{CARD}/ports/1/rate": "400 Gb/sec (4X NDR)\n",
+    f"{CARD}/ports/1/gids/0": "0000:0000:0000:0000:0000:ffff:0a00:0001\n", f"{CARD}/ports/1/gid_attrs/types/0": "RoCE v2\n",
+    f"{CARD}/ports/1/gid_attrs/ndevs/0": "eth0\n", f"{CARD}/device/infiniband_verbs/uverbs0/dev": "1:1\n", "sys/class/net/eth0/flags": "0x1003\n",
+    "sys/class/infiniband/efa_0/ports/1/state": "4: ACTIVE\n", "sys/class/infiniband/efa_0/ports/1/link_layer": "Unspecified\n",
+    "dev/infiniband/uverbs0": "", "dev/nvidia0": "", "proc/meminfo": "MemTotal: 1024 kB\n", "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n",
+    "sys/fs/cgroup/memory.events": "oom_kill 0\n", "etc/ld.so.cache": "", "opt/microsoft/ndv5-topo.xml": "", "usr/local/gib/scripts/set_nccl_env.sh": "",
+    ".dockerenv": "",
     "opt/ml/input/config/resourceconfig.json": '{"current_host": "algo-1", "hosts": ["algo-1", "algo-2"]}', "etc/mpi/hostfile": "localhost\nn1\n",
     "etc/hosts": "127.0.0.1 localhost\n", "root/.ssh/id_rsa": "a key of some length\n", "home/config/ssh/id_cluster": "a key of some length\n",
     "dev/termination-log": "", "etc/passwd": "nobody-of-this-name:x:0:0::/:/bin/sh\n", "etc/group": "", "run/.containerenv": 'engine="x"\n',
@@ -112,7 +128,12 @@ BELOW_ROOT: dict[str, dict[str, str]] = {
     "a root, Backend.AI": {"BACKENDAI_CLUSTER_SIZE": "2", "BACKENDAI_CLUSTER_HOSTS": "127.0.0.1,127.0.0.2", "BACKENDAI_CLUSTER_HOST": "127.0.0.1",
                            "BACKENDAI_CLUSTER_LOCAL_RANK": "0"},
     "a root, an indexed job": {"JOB_COMPLETION_INDEX": "0", "DISTINIT_NNODES": "2"},
+    # What findings look at: lists of devices, plugins, files that variables name.
+    "a root, cards": {**HOSTS, "NCCL_IB_HCA": "=mlx5_0:1", "NCCL_IB_GID_INDEX": "0", "UCX_NET_DEVICES": "mlx5_0:1", "NCCL_SOCKET_IFNAME": "=eth0",
+                      "NCCL_NET_PLUGIN": "x", "NCCL_TOPO_FILE": "/opt/topo.xml", "CUDA_VISIBLE_DEVICES": "0", "LD_LIBRARY_PATH": "/opt/lib"},
 }
+# Other variables with paths: where programs are searched for.
+FOLDERS_OF = ("PATH", "LD_LIBRARY_PATH")
 CONTENTS = {"HOSTFILE": "127.0.0.1\n127.0.0.2\n", "ENV_FILE": "set FROM_FILE=yes\n", "SECRET_FILE": "a secret of some length\n"}
 
 
@@ -136,7 +157,7 @@ def options() -> list[Option]:
 
 TABLE = options()
 NAMES_FILE = [option.variable for option in TABLE if option.variable and option.argument == "FILE"]
-FILES = [*NAMES_FILE, *MANAGERS, *BELOW_ROOT]
+FILES = [*NAMES_FILE, *MANAGERS, *BELOW_ROOT, *FOLDERS_OF]
 # (option, the way it is wrong, whether a variable says so)
 ERRORS = [(option, value, by_variable) for option in TABLE for value in WRONG for by_variable in (True, False)
           if (option.variable if by_variable else option.name)]
@@ -154,11 +175,13 @@ class Case(NamedTuple):
     def environment(self, told: str) -> dict[str, str]:
         out = {"PATH": "/usr/bin:/bin"}
         if self.files in MANAGERS:
-            out |= {**MANAGERS[self.files], self.files: f"{told}/{self.files}", "DISTINIT_FRAMEWORKS": "all"}
+            out |= {**MANAGERS[self.files], self.files: f"{told}/{self.files}", "DISTINIT_FRAMEWORKS": EVERY}
         elif self.files in BELOW_ROOT:
             out |= {**BELOW_ROOT[self.files], "DISTINIT_ROOT": f"{told}/root"}
         elif self.files == "all":
             out |= {**HOSTS, **{name: f"{told}/{name}" for name in NAMES_FILE if name != "DISTINIT_HOSTFILE"}}
+        elif self.files in FOLDERS_OF:
+            out |= {**HOSTS, "NCCL_NET_PLUGIN": "x", self.files: f"{told}/bin"}
         else:
             out |= {**HOSTS, self.files: f"{told}/{self.files}"}
         if self.files == "DISTINIT_HOSTFILE":
@@ -215,12 +238,13 @@ def allowed(case: Case) -> list[State]:
         return [*out, replace(bare, uid=(uid,) * 3, gid=(gid,) * 3, groups=bare.groups if wish.groups is None else wish.groups)]
 
 
-def beyond(pid: int, may: list[State]) -> str:
-    """Which rights of a process at this moment are too many; ''."""
+def beyond(pid: int, may: list[State], by_real_ids: bool) -> str:
+    """Which rights of a process at this moment are too many; ''. by_real_ids: for a call that asks with the real ids."""
     text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     words = {line.split(":")[0]: line.split(":")[1].split() for line in text.splitlines()}
-    uid, gid, groups = int(words["Uid"][3]), int(words["Gid"][3]), frozenset(map(int, words["Groups"]))
-    has = int(words["CapEff"][0], 16) & ~OF_NO_FILE
+    at = 0 if by_real_ids else 3
+    uid, gid, groups = int(words["Uid"][at]), int(words["Gid"][at]), frozenset(map(int, words["Groups"]))
+    has = int(words["CapPrm" if by_real_ids and uid == 0 else "CapEff"][0], 16) & ~OF_NO_FILE
     for state in may:
         if (uid, gid) == (state.uid[1], state.gid[1]) and groups <= state.groups | {gid} and not has & ~state.effective:
             return ""
@@ -271,7 +295,7 @@ class Watcher(Tracer):
             whole = self.path(pid, None if folder is None else arguments[folder], arguments[path])
             if whole == self.folder or whole.startswith(self.folder + "/"):
                 self.seen += 1
-                why = beyond(pid, self.may)
+                why = beyond(pid, self.may, name in BY_REAL_IDS)
                 if why:
                     self.wrong.append(f"{name}({whole[len(self.folder):] or '/'}) {why}")
 
@@ -296,6 +320,7 @@ def furnish(told: Path, private: bool) -> None:
     texts = {told / name: CONTENTS.get(name.partition("_")[2], "") for name in NAMES_FILE}
     texts.update({told / name: "localhost 1 x x\nn1 1 x x\n" if name == "PE_HOSTFILE" else "localhost\nn1\n" for name in MANAGERS})
     texts.update({told / "root" / name: text for name, text in BELOW.items()})
+    texts.update({told / "bin" / name: "" for name in ("true", "libnccl-net-x.so")})
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -343,9 +368,12 @@ def main() -> int:
     counts, kinds, began = Counter[str](), Counter[str](), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rights-") as room:
         os.chmod(room, 0o755)
-        shutil.copy2(asked.distinit, f"{room}/distinit")
+        program = os.path.realpath(asked.distinit)
+        # An option that is a word is a file here.
+        os.chdir(room)
+        shutil.copy2(program, f"{room}/distinit")
         # struct vfs_cap_data, revision 2, with the effective bit.
-        os.setxattr(shutil.copy2(asked.distinit, f"{room}/distinit-caps"), "security.capability", struct.pack("<5I", 0x02000001, FILE_CAPS, 0, 0, 0))
+        os.setxattr(shutil.copy2(program, f"{room}/distinit-caps"), "security.capability", struct.pack("<5I", 0x02000001, FILE_CAPS, 0, 0, 0))
         furnish(Path(room, "told-private"), True)
         furnish(Path(room, "told-public"), False)
         subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
