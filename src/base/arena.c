@@ -58,6 +58,19 @@ void arena_rewind(struct arena *arena, const struct arena *before) {
 	*arena = *before;
 }
 
+void arena_adopt(struct arena *arena, struct arena *other) {
+	struct arena_chunk *oldest = other->chunks;
+	while (oldest && oldest->older) {
+		oldest = oldest->older;
+	}
+	if (oldest) {
+		oldest->older = arena->chunks;
+		arena->chunks = other->chunks;
+	}
+	other->chunks = NULL;
+	other->next = other->end = NULL;
+}
+
 void arena_done(struct arena *arena) {
 	free_chunks(arena, NULL);
 	arena->next = arena->end = NULL;

@@ -36,6 +36,9 @@ static inline void arena_back(struct arena *arena, const struct arena *before) {
 /** Give back all that was allocated since @arena was @before. */
 void arena_rewind(struct arena *arena, const struct arena *before);
 
+/** Let @arena own all that @other has allocated from the system; @other is empty then. */
+void arena_adopt(struct arena *arena, struct arena *other);
+
 /** Free what was allocated from the system. For tests: a program that ends in execve() need not. */
 void arena_done(struct arena *arena);
 
