@@ -15,13 +15,18 @@
 #include "together/together.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /** A secret has at least and at most so many bytes; a manager's file, any up to this. */
 #define SECRET_MIN	16
 #define SECRET_VARIETY	8
 #define SECRET_MAX	4096
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
+
+/** The options that have to be the same on all nodes. */
+#define N_ALIKE 4
 
 /** How long a node whose program is missing tries to tell the others. */
 #define UNABLE_MS 10000
@@ -317,6 +322,7 @@ int rollcall_prepare(struct session *s, struct err *err) {
 		call->port_from = session_label(s, OPT_TOGETHER);
 	}
 	call->stay = s->together;
+	call->max_restarts = s->together ? s->together->max_restarts : 0;
 	call->job = job_of(s, &s->flow.cluster);
 	r = r < 0 ? r : make_key(s, call, err);
 	call->nameless = !call->secret && !has_id(s);
@@ -350,8 +356,39 @@ bool rollcall_tell(struct session *s, const struct err *why, bool said) {
 	return true;
 }
 
+/** The words of a set, in the order of @words. */
+static const char *words_text(struct session *s, const char *const words[], unsigned n, unsigned set) {
+	struct buf text = BUF(&s->arena);
+	for (unsigned i = 0; i < n; i++) {
+		if (set >> i & 1) {
+			buf_puts(&text, text.len ? "," : "");
+			buf_puts(&text, words[i]);
+		}
+	}
+	return buf_text(&text);
+}
+
+/**
+ * The options that have to be the same on all nodes, beside those that say what the cluster is: given or not, what they
+ * mean here. tests/rollcall/alike.txt has those that may differ, and why.
+ */
+static void list_alike(struct session *s, const struct roll_call *call, struct fact out[N_ALIKE]) {
+	static const char *const hows[] = {"failures", "workers", "always"};
+	const struct together *t = s->together;
+	const char *most = t && t->max_restarts ? s->settings.value[OPT_MAX_RESTARTS] : "0";
+	const char *names = s->settings.value[OPT_AGREE_ENV];
+	const unsigned how =
+		t ? (unsigned)!t->relays | (unsigned)t->by_workers << 1 | (unsigned)t->always << 2 : 0;
+	out[0] = (struct fact){"--agree", words_text(s, fact_groups, N_FACT_GROUPS, call->agree)};
+	out[1] = (struct fact){"--agree-env", names ? names : "(default)"};
+	out[2] = (struct fact){"--max-restarts", most};
+	out[3] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
+}
+
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */
 static int read_facts(struct session *s, struct rolling *rolling, struct err *err) {
+	struct fact alike[N_ALIKE];
+	list_alike(s, &rolling->call, alike);
 	struct facts_from from = {
 		.arena = &s->arena,
 		.cluster = &s->flow.cluster,
@@ -362,9 +399,8 @@ static int read_facts(struct session *s, struct rolling *rolling, struct err *er
 		// Without a secret, whoever listens could try values.
 		.key = rolling->call.secret ? &rolling->call.key : NULL,
 		.interface = s->flow.derivation.interface.name,
-		.together = rolling->call.stay,
-		.restarts =
-			s->together && s->together->max_restarts ? s->settings.value[OPT_MAX_RESTARTS] : NULL,
+		.options = alike,
+		.n_options = N_ALIKE,
 	};
 	int r = session_view(s, &from.view, err);
 	if (r == 0) {
@@ -391,6 +427,19 @@ static void report_roll_call(struct session *s, const struct roll_call *call, co
 	}
 }
 
+/** All start, and a signal has come since. Returns 0 if the program gets it from --init; else the exit status. */
+static int take_late_signal(struct session *s, int signal) {
+	struct err err;
+	if (s->flow.wants.supervises) {
+		// It is blocked, and waits for supervise().
+		kill(getpid(), signal);
+		return 0;
+	}
+	err_set(&err, EINTR, "SIG%s came when all had been told to start", signal_name(signal).s);
+	wait_fail(s, &err, 128 + signal);
+	return wait_die(signal);
+}
+
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
 	struct together *t = s->together;
 	report_roll_call(s, call, end);
@@ -398,14 +447,15 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 	if (end->result == ROLL_STARTED) {
 		struct err err;
 		if (t) {
-			t->round = end->round;
+			t->start = end->start;
 		}
 		if (end->lines && together_begin(t, call, end, &err) < 0) {
 			return session_fail(s, &err);
 		}
-		return end->moved ? move_port(s, call, end->port) : 0;
+		const int status = end->moved ? move_port(s, call, end->port) : 0;
+		return status || !end->signal ? status : take_late_signal(s, end->signal);
 	}
-	if (end->signal) {
+	if (end->result == ROLL_SIGNAL) {
 		struct err err;
 		err_set(&err, EINTR, "SIG%s ended the roll call after %s", signal_name(end->signal).s,
 			duration_text(end->waited_ms).s);
@@ -446,8 +496,8 @@ void rollcall_quit(struct session *s, const char *why) {
 	const uint64_t now = clock_now_ms(), left = clock_left(now, s->together->late_at);
 	call->timeout_ms = left > ROLL_LATE_MS ? left : ROLL_LATE_MS;
 	call->late_at = now + call->timeout_ms;
-	call->round = s->together->round;
-	call->told = true;
+	call->starts = s->together->start;
+	call->asked_to_end = true;
 	call->unable = why;
 	call->n_left = s->together->n_left;
 	roll_call(call, &end);
@@ -458,7 +508,7 @@ static void call_again(struct session *s, struct roll_call *call) {
 	const struct together *t = s->together;
 	const uint64_t now = clock_now_ms(), late_ms = clock_left(now, t->late_at),
 		       limit_ms = clock_left(now, t->limit_at);
-	call->round = t->round;
+	call->starts = t->start;
 	call->late_at = t->late_at;
 	call->pause_ms = t->hold_ms;
 	call->timeout_ms = clock_after(call->timeout_ms, late_ms + t->hold_ms);

@@ -29,7 +29,7 @@ static void report_first(struct together *t, const struct ended *first) {
 	struct report_line line;
 	if (s->report.path && t->observer.again) {
 		struct json *json = report_begin(&s->report, &line, "restart");
-		json_number(json, "count", t->round + 1);
+		json_number(json, "count", t->start + 1);
 		json_number(json, "most", t->max_restarts);
 		json_number(json, "pause_ms", first->pause_ms);
 		json_fact(json, "first", first->rank == t->call->rank);
@@ -171,7 +171,7 @@ bool together_again(struct session *s, struct init_plan *plan, int *status, stru
 	if (s->held_port > 0) {
 		close(s->held_port);
 	}
-	t->round++;
+	t->start++;
 	t->late_at = t->first_at + plan->grace_ms + plan->leftovers_grace_ms + ROLL_LATE_MS;
 	t->hold_ms = t->pause_ms;
 	if (t->quits && !alone) {
@@ -195,7 +195,7 @@ static void put_count(struct session *s) {
 	struct origin *kept = arena_alloc(&s->arena, sizeof(*kept));
 	*kept = (struct origin){.by = session_label(s, OPT_MAX_RESTARTS)};
 	env_set(&s->env, STR("DISTINIT_RESTART_COUNT"),
-		str_of(arena_format(&s->arena, "%u", s->together->round)), kept);
+		str_of(arena_format(&s->arena, "%u", s->together->start)), kept);
 }
 
 void together_join(struct session *s, struct init_plan *plan) {

@@ -89,12 +89,12 @@ static void read_world(struct facts_reading *r) {
 	if (!c) {
 		return;
 	}
+	for (uint32_t i = 0; i < r->from->n_options; i++) {
+		add(r, r->from->options[i].name, shortened(r->arena, r->from->options[i].value));
+	}
 	add(r, "hosts", c->place.shuffled ? "in another order" : hosts_text(r, &c->place.hosts));
 	add(r, "manager", c->source ? c->source->name : NULL);
 	add(r, "master", master_text(r));
-	if (r->from->restarts) {
-		add(r, "max_restarts", r->from->restarts);
-	}
 	add_u32(r, "nodes", c->nnodes);
 	add_u32(r, "port", r->from->port ? r->from->port : UNKNOWN);
 	add(r, "scope", scope_name(c->scope));
@@ -102,7 +102,6 @@ static void read_world(struct facts_reading *r) {
 		add_u32(r, "tasks", c->task.world_size);
 	}
 	add(r, "tasks_per_node", tasks_text(r, &c->place));
-	add(r, "together", r->from->together ? "yes" : "no");
 }
 
 // --- program, env ---------------------------------------------------------------------------------------
@@ -333,8 +332,8 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct facts_reading r = {
 			.from = from, .arena = from->arena, .machine = {from->arena, from->view}};
-		// No other group has more than 9.
-		r.list.at = arena_array(r.arena, from->env->n + 11, sizeof(*r.list.at));
+		// No group has more of its own than 11.
+		r.list.at = arena_array(r.arena, from->env->n + 11 + from->n_options, sizeof(*r.list.at));
 		readers[group](&r);
 		out->list[group] = r.list;
 		out->payload[group] = encode(&r, (enum fact_group)group, &r.list);

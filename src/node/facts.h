@@ -94,10 +94,9 @@ struct facts_from {
 	char *const *argv;
 	/** The file of its program; NULL: it was not found. */
 	const char *file;
-	/** --together is wanted. */
-	bool together;
-	/** --max-restarts, or NULL. */
-	const char *restarts;
+	/** The options that have to be the same on all nodes, as "--max-restarts" and what it is here; by name. */
+	const struct fact *options;
+	uint32_t n_options;
 	/**
 	 * The interface that was found to lead to the other nodes, or NULL. A derived variable with
 	 * this value is not compared: it belongs to the host.

@@ -5,9 +5,7 @@
 #include "base/duration.h"
 
 #include <errno.h>
-
-/** A look-up of the master may take so long. */
-#define MASTER_MS 2000
+#include <sys/epoll.h>
 
 /** A clock that is wrong by more than this is worth a warning. */
 #define CLOCK_MS 5000
@@ -78,9 +76,20 @@ static bool all_alike(const struct agree *a) {
 	return !guest && !a->guests->others;
 }
 
-void agree_begin(struct agree *a) {
+void agree_drop(struct agree *a) {
+	lookups_end(&a->child);
+	a->state = NOT_COMPARING;
 	a->n_asked = 0;
+}
+
+void agree_begin(struct agree *a) {
+	agree_drop(a);
+	a->state = ASKING;
+	a->until = a->guests->now + TELL_MS;
+	a->changes = a->guests->changes;
 	a->compare.n = 0;
+	a->master = NULL;
+	a->differences = NULL;
 	// Members come and go, and each time all is compared anew.
 	arena_done(&a->scratch);
 	arena_init(&a->scratch, NULL, 0, a->call->arena->full);
@@ -134,11 +143,71 @@ static void say_difference(struct agree *a, const struct difference *d) {
 	roll_say(a->call, ROLL_WARNING, "roll call: %s", buf_text(&text));
 }
 
-/** Look up @master, as a node calls it. Ours is not the short name. */
-static bool find_master(struct agree *a, const char *master, struct addresses *out) {
+/** Find all differences, group after group. */
+static void find_differences(struct agree *a) {
+	struct difference **end = &a->differences;
+	for (enum fact_group group = 0; group < N_FACT_GROUPS && a->compare.n; group++) {
+		uint32_t bad;
+		struct str *payloads = a->payloads[group];
+		if (a->parties[group].n < 2) {
+			continue;
+		}
+		// Drop a malformed answer and compare again. Each pass removes one, so this ends.
+		while (compare_group(&a->compare, group, &a->parties[group], payloads, end, &bad) < 0) {
+			payloads[bad] = STR("");
+		}
+		for (; *end; end = &(*end)->next) {
+			if (group == FACTS_WORLD && strcmp((*end)->name, "master") == 0) {
+				a->master = *end;
+			}
+		}
+	}
+}
+
+/** Some nodes may know the master by its address, and others by its name: look up what they call it. */
+static void look_up_master(struct agree *a) {
+	const char *names[COMPARE_PARTIES];
 	const char *own = facts_find(&a->call->facts->list[FACTS_WORLD], "master");
-	return lookup(a->watch, strcmp(master, own) == 0 ? a->call->master : master, a->guests->port, out) ==
-	       0;
+	for (uint32_t i = 0; i < a->master->n_values; i++) {
+		// The fact has its short name. We know it as it was given.
+		const char *name = a->master->values[i].value;
+		names[i] = own && strcmp(name, own) == 0 ? a->call->master : name;
+	}
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = a};
+	a->n_answers = 0;
+	if (lookups_begin(&a->child, names, a->master->n_values, a->guests->port) == 0 &&
+	    epoll_ctl(a->guests->epoll, EPOLL_CTL_ADD, a->child.fd, &event) == 0) {
+		a->state = LOOKING_UP;
+		// A name server that does not answer holds up all.
+		a->until = a->guests->now + MASTER_MS;
+		return;
+	}
+	lookups_end(&a->child);
+}
+
+void agree_read(struct agree *a) {
+	if (a->state == LOOKING_UP && a->n_answers < a->master->n_values &&
+	    lookups_read(&a->child, &a->answers[a->n_answers]) > 0) {
+		a->n_answers++;
+	} else {
+		lookups_end(&a->child);
+	}
+}
+
+bool agree_go_on(struct agree *a) {
+	const bool late = a->guests->now >= a->until;
+	if (a->state == ASKING && !a->n_asked) {
+		a->state = DONE;
+		find_differences(a);
+		if (a->master) {
+			look_up_master(a);
+		}
+	} else if (a->state == LOOKING_UP &&
+		   (late || a->child.fd < 0 || a->n_answers == a->master->n_values)) {
+		a->state = DONE;
+		lookups_end(&a->child);
+	}
+	return a->state == DONE;
 }
 
 static bool have_common(const struct addresses *a, const struct addresses *b) {
@@ -150,45 +219,23 @@ static bool have_common(const struct addresses *a, const struct addresses *b) {
 	return false;
 }
 
-/** Whether @d is only that some nodes know the master by its address, and others by its name. */
-static bool is_same_master(struct agree *a, const struct difference *d) {
-	struct addresses first, other;
-	const uint64_t deadline = a->watch->deadline;
-	if (d->group != FACTS_WORLD || strcmp(d->name, "master") != 0) {
-		return false;
+/** Whether all that the nodes call the master leads to one address. */
+static bool is_same_master(const struct agree *a) {
+	bool same = a->master && a->n_answers == a->master->n_values;
+	for (uint32_t i = 0; same && i < a->n_answers; i++) {
+		same = lookup_fault(&a->answers[i]) == LOOKUP_FOUND &&
+		       have_common(&a->answers[0].addresses, &a->answers[i].addresses);
 	}
-	// A name server that does not answer holds up all.
-	a->watch->deadline = clock_after(a->guests->now, MASTER_MS);
-	bool same = find_master(a, d->values[0].value, &first);
-	for (uint32_t i = 1; i < d->n_values && same; i++) {
-		same = find_master(a, d->values[i].value, &other) && have_common(&first, &other);
-	}
-	a->watch->deadline = deadline;
 	return same;
 }
 
-/** Find all differences, group after group. */
-static struct difference *find_differences(struct agree *a) {
-	struct difference *first = NULL, **end = &first;
-	for (enum fact_group group = 0; group < N_FACT_GROUPS; group++) {
-		uint32_t bad;
-		struct str *payloads = a->payloads[group];
-		if (a->parties[group].n < 2) {
-			continue;
-		}
-		// A malformed answer counts as none. There is one more only after one was taken out.
-		while (compare_group(&a->compare, group, &a->parties[group], payloads, end, &bad) < 0) {
-			payloads[bad] = STR("");
-		}
-		while (*end) {
-			if (is_same_master(a, *end)) {
-				*end = (*end)->next;
-			} else {
-				end = &(*end)->next;
-			}
-		}
+/** Take the difference @a->master out. */
+static void drop_master(struct agree *a) {
+	struct difference **at = &a->differences;
+	while (*at != a->master) {
+		at = &(*at)->next;
 	}
-	return first;
+	*at = a->master->next;
 }
 
 static void find_clocks(const struct agree *a, struct roll_end *end) {
@@ -212,7 +259,11 @@ static void find_clocks(const struct agree *a, struct roll_end *end) {
 
 int agree_conclude(struct agree *a, struct roll_end *end) {
 	const struct difference *fatal = NULL;
-	struct difference *all = a->compare.n ? find_differences(a) : NULL;
+	if (is_same_master(a)) {
+		drop_master(a);
+	}
+	const struct difference *all = a->differences;
+	a->state = NOT_COMPARING;
 	for (const struct difference *d = all; d; d = d->next) {
 		if (is_error(a, d) && (!fatal || (is_size(d) && !is_size(fatal)))) {
 			fatal = d;

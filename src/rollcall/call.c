@@ -3,6 +3,6 @@
 #include "rollcall/rollcall.h"
 
 int roll_call(const struct roll_call *call, struct roll_end *end) {
-	*end = (struct roll_end){.port = call->port, .round = call->round, .held = -1};
+	*end = (struct roll_end){.port = call->port, .start = call->starts, .held = -1};
 	return call->rank == 0 ? coordinator_run(call, end) : member_run(call, end);
 }

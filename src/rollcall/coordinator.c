@@ -15,6 +15,12 @@
 #define SPARE_FDS 32
 #define OWN_FDS	  16
 
+/** The most events that are handled at once. */
+#define EVENTS_MAX 256
+
+/** How long another coordinator on our port is told that there are two. */
+#define OTHER_MS 5000
+
 /** How many more than the members may have proved themselves. */
 #define SPARE_MEMBERS 64
 
@@ -22,13 +28,15 @@
 #define SPARE_UNPROVED 256
 #define UNPROVED_MIN   16
 
-/** How long answers to TELL, and the ends of connections after GO or NO, are awaited. */
-#define TELL_MS 2000
-#define GO_MS	2000
-#define NO_MS	1000
+/** How long the ends of connections after GO or NO are awaited. */
+#define GO_MS 2000
+#define NO_MS 1000
 
 /** How long members are awaited to tell them why nobody starts. */
 #define REFUSE_MS 10000
+
+/** What is needed at least to tell members, one after the other, that there are too few descriptors for all. */
+#define REFUSE_FDS 4
 
 /** How long, and how often, a told port that is taken is tried before a restart. A test program has less. */
 #ifndef TAKEN_MS
@@ -65,21 +73,31 @@ static void share_room(struct coordinator *co, uint64_t room) {
 		(uint32_t)clock_earlier(room - co->guests.max_unproved, members + co->call->size);
 }
 
-/** Make room for all descriptors. *@was is the limit before. Returns 0; -EMFILE with @err. */
+/**
+ * Make room for all descriptors. *@was is the limit before. Returns 0, but with the error if there are too few for
+ * all; -EMFILE with the error if there is no room for anybody.
+ */
 static int raise_limit(struct coordinator *co, struct rlimit *was) {
 	const uint64_t need = (uint64_t)co->call->size + SPARE_FDS;
 	prlimit(0, RLIMIT_NOFILE, NULL, was);
 	uint64_t most = 3 * (uint64_t)co->call->size + SPARE_MEMBERS + SPARE_UNPROVED + OWN_FDS;
 	uint64_t room = count_free(was->rlim_max, most);
 	if (room < need) {
-		return err_set(&co->end->error, EMFILE,
-			       "roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
-			       "%lu; raise it ('ulimit -n', an engine's --ulimit nofile=N)",
-			       co->call->size, co->call->noun, (unsigned long)need, (unsigned long)room,
-			       (unsigned long)was->rlim_max);
+		err_set(&co->end->error, EMFILE,
+			"roll call: %u %s need %lu open files, but the hard limit leaves %lu of "
+			"%lu; raise it ('ulimit -n', an engine's --ulimit nofile=N)",
+			co->call->size, co->call->noun, (unsigned long)need, (unsigned long)room,
+			(unsigned long)was->rlim_max);
+	}
+	if (room < OWN_FDS + REFUSE_FDS) {
+		return -EMFILE;
 	}
 	prlimit(0, RLIMIT_NOFILE, &(struct rlimit){was->rlim_max, was->rlim_max}, NULL);
-	share_room(co, room - OWN_FDS);
+	if (room < need) {
+		co->guests.max_unproved = co->guests.max_members = (uint32_t)(room - OWN_FDS) / 2;
+	} else {
+		share_room(co, room - OWN_FDS);
+	}
 	return 0;
 }
 
@@ -124,16 +142,35 @@ static int try_port(struct coordinator *co, uint16_t port) {
 	return 0;
 }
 
-static const char *unable(bool told) {
-	return told ? "was told to end" : "cannot start";
+static const char *unable(enum able able) {
+	return able == ABLE_ASKED_TO_END ? "was told to end" : "cannot start";
 }
 
+/** The NO with the result. */
+static struct no make_no(const struct coordinator *co) {
+	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
+	const char *text = co->end->error.text;
+	const char *prefix = "roll call: ";
+	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+	return (struct no){.kind = (enum no_kind)kind, .text = str_of(text)};
+}
+
+/** Tell those that are here why nobody starts. */
+static void send_no(struct coordinator *co) {
+	const struct no no = make_no(co);
+	for (struct guest *guest = co->guests.known.first; guest; guest = guest->next) {
+		guest_refuse(&co->guests, guest, &no);
+	}
+}
+
+/** Nobody starts, because of end->error. Those that are here are told now, others as they come. */
 static void refusal_begin(struct coordinator *co, enum roll_result result) {
 	co->end->result = result;
 	co->refuse_at = co->call->late_at ? co->call->late_at : clock_after(co->guests.started, REFUSE_MS);
 	if (co->refuse_at < co->guests.now) {
 		co->refuse_at = co->guests.now;
 	}
+	send_no(co);
 }
 
 /** The job's only port is taken. Members look for us at the others, to learn that. */
@@ -149,12 +186,31 @@ static int open_other_port(struct coordinator *co, const uint16_t ports[ROLL_POR
 	return 0;
 }
 
+/**
+ * Another coordinator of no job in particular has our port, and our members come to it. Call it, too: two of rank 0
+ * cannot be, so it tells all. Returns -EEXIST, with our own error; -EINTR.
+ */
+static int call_other(struct coordinator *co) {
+	struct roll_end theirs = {.port = co->call->port, .held = -1};
+	struct roll_call call = *co->call;
+	fail_mixed(co);
+	call.unable = "another job without an id holds a roll call on this port";
+	call.timeout_ms = clock_earlier(call.timeout_ms, OTHER_MS);
+	call.stay = false;
+	member_run(&call, &theirs);
+	co->watch.signal = theirs.signal;
+	return theirs.signal ? -EINTR : -EEXIST;
+}
+
 /** Listen on the first port that is free. Before a restart, what holds the only one may be about to end. */
 static int open_port(struct coordinator *co) {
 	uint16_t ports[ROLL_PORTS];
 	uint32_t n = roll_ports(co->call, ports);
 	int r = -EADDRINUSE;
-	const uint64_t until = co->guests.started + (co->call->late_at && n == 1 ? TAKEN_MS : 0);
+	// With half of the time left, the others can still hear that it stays taken.
+	const uint64_t half = (co->deadline - co->guests.started) / 2;
+	const uint64_t until =
+		co->guests.started + (co->call->late_at && n == 1 ? clock_earlier(TAKEN_MS, half) : 0);
 	while (clock_now_ms() < until && (r = try_port(co, ports[0])) == -EADDRINUSE) {
 		if (watch_poll(&co->watch, -1, 0, clock_now_ms() + TAKEN_STEP_MS) < 0) {
 			return -EINTR;
@@ -165,7 +221,7 @@ static int open_port(struct coordinator *co) {
 		co->moved = i > 0;
 		if (r == -EADDRINUSE && co->call->nameless &&
 		    listener_begins(ports[i], GREETING_MAGIC, strlen(GREETING_MAGIC))) {
-			return fail_mixed(co);
+			return call_other(co);
 		}
 	}
 	if (r == -EADDRINUSE && n == 1) {
@@ -183,21 +239,35 @@ static int open_port(struct coordinator *co) {
 	return 0;
 }
 
+/** Let those who come wake us. Returns 1; a negative errno with the error. */
+static int watch_listener(struct coordinator *co) {
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = co};
+	// Each connection inherits this: a member whose machine is gone is not counted as here for long.
+	stream_keep(co->listener);
+	return epoll_ctl(co->guests.epoll, EPOLL_CTL_ADD, co->listener, &event) < 0
+		       ? err_set(&co->end->error, errno, "roll call: cannot watch connections: %s",
+				 strerror(errno))
+		       : 1;
+}
+
 static int open_desk(struct coordinator *co) {
 	int r = open_port(co);
 	if (r < 0) {
 		return r;
 	}
-	struct epoll_event event = {.events = EPOLLIN, .data.ptr = co};
 	co->guests.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (co->guests.epoll < 0 || epoll_ctl(co->guests.epoll, EPOLL_CTL_ADD, co->listener, &event) < 0) {
-		return err_set(&co->end->error, errno, "roll call: cannot watch connections: %s",
-			       strerror(errno));
+	r = watch_listener(co);
+	if (r < 0) {
+		return r;
 	}
-	if (co->call->unable && !co->refuse_at) {
+	if (co->call->unable && !co->refuse_at && !co->end->error.text[0]) {
+		const enum able able = co->call->asked_to_end ? ABLE_ASKED_TO_END : ABLE_NOT;
 		err_set(&co->end->error, ENOEXEC, "roll call: %s %s: %s; nothing was started",
-			co->call->master, unable(co->call->told), co->call->unable);
-		refusal_begin(co, co->call->told ? ROLL_TOLD : ROLL_ERROR);
+			co->call->master, unable(able), co->call->unable);
+		refusal_begin(co, co->call->asked_to_end ? ROLL_TOLD : ROLL_ERROR);
+	} else if (co->end->error.text[0] && !co->refuse_at) {
+		// There is no room for all.
+		refusal_begin(co, ROLL_ERROR);
 	}
 	const uint32_t pause_ms = co->call->pause_ms;
 	co->guests.hold =
@@ -209,7 +279,7 @@ static int open_desk(struct coordinator *co) {
 
 /** Until the deadline, as it is sent. */
 static uint32_t left_ms(const struct coordinator *co) {
-	return (uint32_t)clock_earlier(clock_left(co->guests.now, co->watch.deadline), UINT32_MAX);
+	return (uint32_t)clock_earlier(clock_left(co->guests.now, co->deadline), UINT32_MAX);
 }
 
 static struct wait_news make_news(const struct coordinator *co) {
@@ -240,16 +310,30 @@ void news_send(struct coordinator *co, struct guest *guest) {
 	}
 }
 
-/** A member cannot start its program, or was told to end: nobody does. */
+/** A member cannot start its program, or was asked to end: nobody does. */
 static void take_unable(struct coordinator *co, const struct guest *guest, const struct hearing *hearing) {
 	struct str name = guest_name(guest), why = hearing->text;
-	if (co->refuse_at) {
+	if (co->refuse_at || co->decided) {
 		roll_say(co->call, ROLL_WARNING, "roll call: %.*s (rank %u) %s, either: %.*s", (int)name.len,
-			 name.p, guest->rank, unable(hearing->told), (int)why.len, why.p);
+			 name.p, guest->rank, unable(hearing->able), (int)why.len, why.p);
 	} else {
 		err_set(&co->end->error, ENOEXEC, "roll call: %.*s (rank %u) %s: %.*s; nothing was started",
-			(int)name.len, name.p, guest->rank, unable(hearing->told), (int)why.len, why.p);
-		refusal_begin(co, hearing->told ? ROLL_TOLD : ROLL_ERROR);
+			(int)name.len, name.p, guest->rank, unable(hearing->able), (int)why.len, why.p);
+		refusal_begin(co, hearing->able == ABLE_ASKED_TO_END ? ROLL_TOLD : ROLL_ERROR);
+	}
+}
+
+/** A member has said all that is known of it. */
+static void take_hello(struct coordinator *co, struct guest *guest, const struct hearing *hearing) {
+	if (hearing->able != ABLE && !co->guests.duplicate[0] && !co->guests.mixed) {
+		take_unable(co, guest, hearing);
+	}
+	if (co->refuse_at) {
+		const struct no no = make_no(co);
+		guest_refuse(&co->guests, guest, &no);
+	} else if (hearing->left_ms < left_ms(co)) {
+		// It may give up before us.
+		news_send(co, guest);
 	}
 }
 
@@ -259,24 +343,21 @@ void coordinator_read(struct coordinator *co, struct guest *guest, bool over) {
 	hearing.n = 0;
 	for (enum said said = SAID_HELLO; said != SAID_NOTHING;) {
 		said = guest_hear(&co->guests, guest, &hearing);
-		if (said == SAID_HELLO && hearing.left_ms < left_ms(co)) {
-			// It may give up before us.
-			news_send(co, guest);
+		if (said == SAID_HELLO) {
+			take_hello(co, guest, &hearing);
 		} else if (said == SAID_FACTS) {
 			agree_take(&co->agree, guest, hearing.text);
-		} else if (said == SAID_UNABLE) {
-			take_unable(co, guest, &hearing);
 		}
 	}
 }
 
-/** Wait for what comes, at most until @until, and handle it. Returns 0; -EINTR. */
+/** Wait for what comes, at most until @until, and handle it. Returns how many events there were; -EINTR. */
 static int handle_events(struct coordinator *co, uint64_t until) {
-	struct epoll_event events[256];
+	struct epoll_event events[EVENTS_MAX];
 	int r = watch_poll(&co->watch, co->guests.epoll, POLLIN, until), n = 0;
 	co->guests.now = clock_now_ms();
 	if (r > 0) {
-		n = epoll_wait(co->guests.epoll, events, sizeof(events) / sizeof(events[0]), 0);
+		n = epoll_wait(co->guests.epoll, events, EVENTS_MAX, 0);
 	}
 	bool others_come = false;
 	for (int i = 0; i < n; i++) {
@@ -285,20 +366,22 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 			others_come = true;
 		} else if (events[i].data.ptr == &co->absent) {
 			absent_read(&co->absent);
+		} else if (events[i].data.ptr == &co->agree) {
+			agree_read(&co->agree);
 		} else {
 			coordinator_read(co, events[i].data.ptr, events[i].events & ~(unsigned)EPOLLIN);
 		}
 	}
 	if (others_come) {
-		uint64_t seconds = (clock_left(co->guests.now, co->watch.deadline) + 999) / 1000;
+		uint64_t seconds = (clock_left(co->guests.now, co->deadline) + 999) / 1000;
 		guests_accept(&co->guests, co->listener, (uint32_t)clock_earlier(seconds, UINT32_MAX));
 	}
-	return r < 0 ? r : 0;
+	return r < 0 ? r : n;
 }
 
 /** Look names up a little before they are reported. */
 static void plan_look_up(struct coordinator *co) {
-	uint64_t next = clock_earlier(co->progress, co->watch.deadline);
+	uint64_t next = clock_earlier(co->progress, co->deadline);
 	uint64_t left = clock_left(co->guests.now, next);
 	co->look_up = left > 2 * LOOK_UP_MS ? next - LOOK_UP_MS : co->guests.now + left / 2;
 }
@@ -381,15 +464,16 @@ static void close_silent(struct coordinator *co) {
 
 /** Compare until it is concluded. Returns 1 to go on calling; 0 to start; a negative errno. */
 static int step_comparison(struct coordinator *co) {
-	bool changed = co->compared != co->guests.changes;
-	if (changed || (co->agree.n_asked && co->guests.now >= co->tell)) {
-		if (!changed) {
-			close_silent(co);
-		}
-		co->tell = 0;
+	if (co->agree.changes != co->guests.changes) {
+		agree_drop(&co->agree);
 		return 1;
 	}
-	if (co->agree.n_asked) {
+	if (co->agree.n_asked && co->guests.now >= co->agree.until) {
+		close_silent(co);
+		agree_drop(&co->agree);
+		return 1;
+	}
+	if (!agree_go_on(&co->agree)) {
 		return 1;
 	}
 	int r = agree_conclude(&co->agree, co->end);
@@ -401,42 +485,20 @@ static int step_comparison(struct coordinator *co) {
 	return co->guests.present == co->call->size ? 0 : fail_absent(co);
 }
 
-/** Tell those that are here why nothing starts. */
-static void send_no(struct coordinator *co) {
-	unsigned char payload[HELLO_MAX];
-	enum roll_result kind = co->end->result == ROLL_PORT ? ROLL_ERROR : co->end->result;
-	const char *text = co->end->error.text;
-	const char *prefix = "roll call: ";
-	text += strncmp(text, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
-	const struct no no = {.kind = (enum no_kind)kind, .text = str_of(text)};
-	guests_send(&co->guests, FRAME_NO, payload, no_encode(&no, payload));
-}
-
-/**
- * Before a restart nobody waits for those that are still ending: who is here is told at once that nothing
- * starts. Returns whether all were.
- */
-static bool all_told(struct coordinator *co) {
+/** Whether all have got NO, but for those that do not come. */
+static bool all_refused(const struct coordinator *co) {
 	uint32_t n = 1 + co->call->n_left;
-	if (!co->call->late_at) {
-		return false;
-	}
-	if (co->compared != co->guests.changes) {
-		co->compared = co->guests.changes;
-		send_no(co);
-	}
 	for (uint32_t rank = 0; rank < co->call->size; rank++) {
-		n += co->guests.seats[rank].guest || co->guests.seats[rank].gone;
+		n += co->guests.seats[rank].refused;
 	}
 	return n >= co->call->size;
 }
 
 /** What is due now. Returns 1 to go on; 0 to start; a negative errno. */
 static int step(struct coordinator *co) {
-	bool over = co->guests.now >= co->watch.deadline;
+	bool over = co->guests.now >= co->deadline;
 	if (co->refuse_at) {
-		return over || co->guests.now >= co->refuse_at || is_complete(co) || all_told(co) ? -EPROTO
-												  : 1;
+		return over || co->guests.now >= co->refuse_at || all_refused(co) ? -co->end->error.code : 1;
 	}
 	if (co->guests.mixed) {
 		return fail_mixed(co);
@@ -444,17 +506,18 @@ static int step(struct coordinator *co) {
 	if (co->guests.duplicate[0]) {
 		return fail_duplicate(co);
 	}
-	if (co->guests.now >= clock_after(co->watch.deadline, 2 * TELL_MS)) {
+	if (co->guests.now >= clock_after(co->deadline, 2 * TELL_MS)) {
 		// Some come again and again, and do not answer.
 		return fail_absent(co);
 	}
-	if (!co->tell &&
-	    ((over && co->guests.others) || (is_complete(co) && co->guests.now >= co->guests.hold))) {
-		co->tell = co->guests.now + TELL_MS;
-		co->compared = co->guests.changes;
+	if (co->agree.state == NOT_COMPARING &&
+	    ((over && co->guests.others) ||
+	     (is_complete(co) && (over || co->guests.now >= co->guests.hold)))) {
+		// One child at a time looks names up.
+		absent_done(&co->absent);
 		agree_begin(&co->agree);
 	}
-	if (co->tell) {
+	if (co->agree.state != NOT_COMPARING) {
 		return step_comparison(co);
 	}
 	if (over) {
@@ -482,11 +545,49 @@ static int step(struct coordinator *co) {
 
 /** When step() has something to do, if nothing happens before. */
 static uint64_t next_step(const struct coordinator *co) {
-	if (co->refuse_at || co->tell) {
-		return co->refuse_at ? co->refuse_at : co->tell;
+	if (co->refuse_at) {
+		return clock_earlier(co->refuse_at, co->deadline);
+	}
+	if (co->agree.state != NOT_COMPARING) {
+		return co->agree.until;
 	}
 	uint64_t next = clock_earlier(co->progress, clock_earlier(co->look_up, co->status));
+	next = clock_earlier(next, co->deadline);
 	return co->guests.hold > co->guests.now ? clock_earlier(next, co->guests.hold) : next;
+}
+
+/** Nobody is called any more. */
+static void close_listener(struct coordinator *co) {
+	absent_done(&co->absent);
+	agree_drop(&co->agree);
+	if (co->listener >= 0) {
+		close(co->listener);
+		co->listener = -1;
+	}
+	guests_close(&co->guests, &co->guests.unproved, PART_ASIDE);
+	guests_close(&co->guests, &co->guests.proved, PART_ASIDE);
+}
+
+/**
+ * All are here and agree: close the listener, and read once more all that has come. GO follows without another
+ * system call. Returns 0; 1 if something has changed, and the calling goes on; a negative errno.
+ */
+static int close_call(struct coordinator *co) {
+	const uint32_t changes = co->guests.changes;
+	close_listener(co);
+	// Each connection wakes us once, and once more for each LINE_TURN frames: so this ends.
+	int r = 1;
+	for (uint32_t i = 0; r > 0 && i <= 2 + co->guests.n_members / EVENTS_MAX * 2; i++) {
+		r = handle_events(co, 0);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (changes == co->guests.changes && !co->refuse_at) {
+		return 0;
+	}
+	co->listener = listen_open(co->guests.port);
+	return co->listener < 0 ? refuse_port(co, co->listener) : watch_listener(co);
 }
 
 /** Call until all are here and agree. Returns 0; a negative errno. */
@@ -499,8 +600,11 @@ static int call_all(struct coordinator *co) {
 	// With little time, there is only one for the absent.
 	co->absent.knows_itself = co->look_up < co->guests.now + OWN_NAME_MS;
 	co->look_up = clock_earlier(co->look_up, co->guests.now + OWN_NAME_MS);
-	while (r == 0) {
+	while (r >= 0) {
 		r = step(co);
+		if (r == 0) {
+			r = close_call(co);
+		}
 		if (r <= 0) {
 			return r;
 		}
@@ -511,24 +615,14 @@ static int call_all(struct coordinator *co) {
 
 // --- ending
 
-/** Nobody is called any more. */
-static void close_listener(struct coordinator *co) {
-	absent_done(&co->absent);
-	close(co->listener);
-	co->listener = -1;
-	guests_close(&co->guests, &co->guests.unproved, PART_ASIDE);
-	guests_close(&co->guests, &co->guests.proved, PART_ASIDE);
-}
-
-/** Wait until all have closed, or @ms have passed. Returns 0; -EINTR. */
-static int await_ends(struct coordinator *co, uint64_t ms) {
+/** Wait until all have closed, or @ms have passed, or a signal has come. */
+static void await_ends(struct coordinator *co, uint64_t ms) {
 	int r = 0;
 	co->guests.now = clock_now_ms();
-	co->watch.deadline = co->guests.now + ms;
-	while (r == 0 && co->guests.n_members && co->guests.now < co->watch.deadline) {
-		r = handle_events(co, CLOCK_NEVER);
+	const uint64_t until = co->guests.now + ms;
+	while (r >= 0 && co->guests.n_members && co->guests.now < until) {
+		r = handle_events(co, until);
 	}
-	return r;
 }
 
 static void report_start(struct coordinator *co) {
@@ -559,25 +653,26 @@ static void keep_lines(struct coordinator *co) {
 /** Tell all to start. The members close first, so that the port is free without TIME_WAIT. */
 static void release(struct coordinator *co) {
 	unsigned char payload[HELLO_MAX];
-	for (const struct guest *guest = co->guests.known.first; guest; guest = guest->next) {
-		co->end->round = guest->round > co->end->round ? guest->round : co->end->round;
+	for (uint32_t rank = 0; rank < co->call->size; rank++) {
+		const struct guest *guest = co->guests.seats[rank].guest;
+		co->end->start = guest && guest->starts > co->end->start ? guest->starts : co->end->start;
 	}
-	co->end->took_ms = clock_now_ms() - co->guests.started;
+	co->decided = true;
+	co->end->result = ROLL_STARTED;
+	co->end->took_ms = co->guests.now - co->guests.started;
+	co->end->present = co->guests.present;
 	const struct go go = {
 		.port = co->guests.port,
 		.flags = co->call->stay ? GO_STAY : 0,
-		.round = co->end->round,
+		.start = co->end->start,
 		.took_ms = (uint32_t)co->end->took_ms,
 	};
-	close_listener(co);
-	report_start(co);
-	co->end->present = co->guests.present;
 	guests_send(&co->guests, FRAME_GO, payload, go_encode(&go, payload));
+	report_start(co);
 	if (co->call->stay) {
 		keep_lines(co);
-		return;
-	}
-	if (await_ends(co, GO_MS) == 0) {
+	} else {
+		await_ends(co, GO_MS);
 		guests_report_deaf(&co->guests);
 	}
 }
@@ -586,6 +681,7 @@ static void release(struct coordinator *co) {
 static void refuse(struct coordinator *co, int code) {
 	co->end->took_ms = clock_now_ms() - co->guests.started;
 	close_listener(co);
+	co->decided = true;
 	co->end->present = co->guests.present;
 	absent_report(&co->absent, co->end);
 	// Members report who is absent, too.
@@ -601,7 +697,10 @@ static int run(struct coordinator *co) {
 	int r = open_desk(co);
 	if (r == 0) {
 		r = call_all(co);
-		if (r == -EINTR) {
+		if (r == -EINTR && co->refuse_at) {
+			// Those who were told have heard another reason.
+			r = -co->end->error.code;
+		} else if (r == -EINTR) {
 			co->end->result = ROLL_SIGNAL;
 		}
 		if (r == 0) {
@@ -633,9 +732,9 @@ void coordinator_init(struct coordinator *co, const struct roll_call *call, stru
 	co->call = co->guests.call = co->absent.call = co->agree.call = call;
 	co->end = end;
 	co->absent.guests = co->agree.guests = &co->guests;
-	co->agree.watch = &co->watch;
 	co->guests.looked = &co->absent.looked;
-	co->guests.epoll = co->listener = co->held = co->absent.looked.child.fd = -1;
+	co->guests.comparing = &co->agree.child;
+	co->guests.epoll = co->listener = co->held = co->absent.looked.child.fd = co->agree.child.fd = -1;
 	arena_init(&co->agree.scratch, NULL, 0, call->arena->full);
 	guests_begin(&co->guests);
 }
@@ -653,6 +752,9 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	}
 	r = watch_begin(&co->watch, &wait);
 	co->guests.started = co->guests.now = co->watch.started;
+	// step() judges the deadline: only what waits next is handed to watch_poll().
+	co->deadline = co->watch.deadline;
+	co->watch.deadline = CLOCK_NEVER;
 	if (r < 0) {
 		end->error = co->watch.failure;
 	} else {
@@ -667,10 +769,10 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	end->n_strangers = guests->n_strangers;
 	end->signal = co->watch.signal;
 	end->waited_ms = clock_now_ms() - guests->started;
-	if (end->signal) {
+	// What was decided is in the result.
+	arena_adopt(call->arena, &co->agree.scratch);
+	if (r == -EINTR) {
 		end->result = ROLL_SIGNAL;
-		return -EINTR;
 	}
-	end->result = r == 0 ? ROLL_STARTED : end->result;
 	return r;
 }

@@ -17,14 +17,14 @@ struct coordinator {
 	bool moved;
 	/** Holds the port. */
 	int held;
-	/** Nothing will start, and until this time new members get the reason (end->error); or 0. */
+	/** When the calling ends. */
+	uint64_t deadline;
+	/** Nothing will start (end->error says why), and until this time those who come are told; 0: not so. */
 	uint64_t refuse_at;
+	/** The result is decided and sent: neither it nor its reason changes any more. */
+	bool decided;
 	/** A warning has named who is absent. */
 	bool reported;
-	/** Until when answers are awaited; 0: nothing is compared now. */
-	uint64_t tell;
-	/** `guests.changes` when the comparison began. */
-	uint32_t compared;
 	/** When to show the status, to report progress, and to look up who is absent. */
 	uint64_t status;
 	uint64_t progress;

@@ -8,8 +8,6 @@
 
 static const char magic[8] = GREETING_MAGIC;
 
-_Static_assert(HELLO_DIGESTS >= N_FACT_GROUPS, "one for each group");
-
 /** Write @text behind its length. Returns the end. */
 static unsigned char *put_name(unsigned char *at, struct str text) {
 	uint8_t len = (uint8_t)(text.len < 255 ? text.len : 255);
@@ -59,26 +57,28 @@ int proof_decode(struct str payload, uint16_t *port) {
 size_t hello_encode(const struct hello *h, unsigned char *out) {
 	unsigned char *at = put_u32(out, h->rank);
 	at = put_u32(at, h->size);
-	at = put_u32(at, h->round);
+	at = put_u32(at, h->starts);
 	at = put_u64(at, h->incarnation);
 	at = put_u64(at, h->clock_ms);
 	at = put_u32(at, h->left_ms);
-	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
+	for (unsigned i = 0; i < N_FACT_GROUPS; i++) {
 		at = put_u64(at, h->digest[i]);
 	}
+	at = put_name(put_u8(at, h->able), h->why_not);
 	at = put_name(at, h->host);
 	return (size_t)(put_name(at, h->node) - out);
 }
 
 int hello_decode(struct str payload, struct hello *out) {
 	bool whole = take_u32(&payload, &out->rank) && take_u32(&payload, &out->size) &&
-		     take_u32(&payload, &out->round) && take_u64(&payload, &out->incarnation) &&
+		     take_u32(&payload, &out->starts) && take_u64(&payload, &out->incarnation) &&
 		     take_u64(&payload, &out->clock_ms) && take_u32(&payload, &out->left_ms);
-	for (unsigned i = 0; i < HELLO_DIGESTS; i++) {
+	for (unsigned i = 0; i < N_FACT_GROUPS; i++) {
 		whole = whole && take_u64(&payload, &out->digest[i]);
 	}
-	whole = whole && take_name(&payload, &out->host) && take_name(&payload, &out->node);
-	return decoded(whole, payload);
+	whole = whole && take_u8(&payload, &out->able) && take_name(&payload, &out->why_not) &&
+		take_name(&payload, &out->host) && take_name(&payload, &out->node);
+	return decoded(whole && out->rank < out->size && out->able <= ABLE_ASKED_TO_END, payload);
 }
 
 size_t wait_encode(const struct wait_news *news, unsigned char *out) {
@@ -112,13 +112,13 @@ int wait_decode(struct str payload, struct wait_news *out) {
 size_t go_encode(const struct go *go, unsigned char *out) {
 	unsigned char *at = put_u16(out, go->port);
 	at = put_u8(at, go->flags);
-	at = put_u32(at, go->round);
+	at = put_u32(at, go->start);
 	return (size_t)(put_u32(at, go->took_ms) - out);
 }
 
 int go_decode(struct str payload, struct go *out) {
 	bool whole = take_u16(&payload, &out->port) && take_u8(&payload, &out->flags) &&
-		     take_u32(&payload, &out->round) && take_u32(&payload, &out->took_ms);
+		     take_u32(&payload, &out->start) && take_u32(&payload, &out->took_ms);
 	return decoded(whole && out->port, payload);
 }
 
@@ -139,12 +139,14 @@ int no_decode(struct str payload, struct no *out) {
 	return 0;
 }
 
-size_t bye_encode(const struct bye *bye, unsigned char *out) {
-	return (size_t)(put_name(put_u8(out, bye->why), bye->text) - out);
+size_t bye_encode(enum bye_why why, unsigned char *out) {
+	return (size_t)(put_u8(out, (uint8_t)why) - out);
 }
 
-int bye_decode(struct str payload, struct bye *out) {
-	bool whole = take_u8(&payload, &out->why) && take_name(&payload, &out->text);
+int bye_decode(struct str payload, enum bye_why *out) {
+	uint8_t why = 0;
+	bool whole = take_u8(&payload, &why) && why >= BYE_SIGNAL && why <= BYE_DEADLINE;
+	*out = (enum bye_why)why;
 	return decoded(whole, payload);
 }
 

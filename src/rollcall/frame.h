@@ -7,7 +7,7 @@
  *     coordinator    greeting    32 bytes, the same for everybody but for its nonce
  *     member         MEET        32 bytes: a nonce, and the proof that it knows the job's key
  *     coordinator    PROOF       the first frame
- *     member         HELLO       then frames both ways
+ *     member         HELLO       all that is known of it; then frames both ways
  *
  * A frame is
  *
@@ -19,7 +19,7 @@
 #include "node/facts.h"
 #include "wire/key.h"
 
-#define ROLL_VERSION 3
+#define ROLL_VERSION 4
 
 /** The first bytes of a greeting. */
 #define GREETING_MAGIC "DISTROLL"
@@ -37,9 +37,6 @@
 /** What a member sends first: its nonce and its proof. */
 #define MEET_BYTES (NONCE_BYTES + TAG_BYTES)
 
-/** The digests in a HELLO. */
-#define HELLO_DIGESTS 6
-
 /** The longest sentence of a NO. */
 #define NO_TEXT_MAX 900
 
@@ -49,11 +46,14 @@
 enum frame_type {
 	FRAME_HELLO = 1,
 	FRAME_FACTS = 2,
+	/** Before GO: it ends, and does not wait for GO any more. */
 	FRAME_BYE = 3,
 	/** After the start: how the program of a member ended, or the coordinator leaves. */
 	FRAME_ENDED = 4,
 	/** A process that its program started has failed; or others were started since. */
 	FRAME_DIED = 5,
+	/** It has read GO, and closes the connection. Not sent if the connections stay. */
+	FRAME_HEARD = 6,
 	FRAME_WAIT = 16,
 	FRAME_TELL = 17,
 	FRAME_GO = 18,
@@ -80,19 +80,11 @@ enum no_kind {
 	NO_REPLACED,
 };
 
-/** Why a member leaves. */
+/** Why a member does not wait for GO any more. */
 enum bye_why {
 	BYE_SIGNAL = 1,
-	/** It cannot start, so nobody may start. */
-	BYE_UNABLE,
-	/** It was told to end when all were to start again: nobody does. */
-	BYE_TOLD,
-};
-
-struct bye {
-	/** enum bye_why. */
-	uint8_t why;
-	struct str text;
+	/** Its time is over. */
+	BYE_DEADLINE,
 };
 
 /** What made all end. */
@@ -161,19 +153,33 @@ struct greeting {
 	unsigned char nonce[NONCE_BYTES];
 };
 
+/** Whether a member can start its program. If one cannot, nobody starts. */
+enum able {
+	ABLE,
+	/** Something is wrong with it: the program is missing, a check failed. */
+	ABLE_NOT,
+	/** All were to start again, and it was asked to end. */
+	ABLE_ASKED_TO_END,
+};
+
+/** All that is known of a member: the coordinator decides by this one frame. */
 struct hello {
+	/** Less than @size. */
 	uint32_t rank;
 	uint32_t size;
 	/** The starts that this process has taken part in. */
-	uint32_t round;
+	uint32_t starts;
 	/** Random, for each process. */
 	uint64_t incarnation;
 	/** Milliseconds since 1970. */
 	uint64_t clock_ms;
 	/** Until it gives up. */
 	uint32_t left_ms;
-	/** Of each group of facts; the last is 0, and kept free. */
-	uint64_t digest[HELLO_DIGESTS];
+	/** Of each group of facts. */
+	uint64_t digest[N_FACT_GROUPS];
+	/** enum able, and why not: a clause; empty if it is able. */
+	uint8_t able;
+	struct str why_not;
 	/** Its host as the list of hosts has it, or empty; its own name. */
 	struct str host;
 	struct str node;
@@ -196,8 +202,8 @@ struct wait_news {
 struct go {
 	uint16_t port;
 	uint8_t flags;
-	/** The largest of the members': the number of this start. */
-	uint32_t round;
+	/** The number of this start: the most starts that a member has taken part in. */
+	uint32_t start;
 	uint32_t took_ms;
 };
 
@@ -221,7 +227,7 @@ size_t hello_encode(const struct hello *hello, unsigned char *out);
 size_t wait_encode(const struct wait_news *news, unsigned char *out);
 size_t go_encode(const struct go *go, unsigned char *out);
 size_t no_encode(const struct no *no, unsigned char *out);
-size_t bye_encode(const struct bye *bye, unsigned char *out);
+size_t bye_encode(enum bye_why why, unsigned char *out);
 size_t ended_encode(const struct ended *ended, unsigned char *out);
 size_t died_encode(const struct died *died, unsigned char *out);
 
@@ -231,7 +237,7 @@ int hello_decode(struct str payload, struct hello *out);
 int wait_decode(struct str payload, struct wait_news *out);
 int go_decode(struct str payload, struct go *out);
 int no_decode(struct str payload, struct no *out);
-int bye_decode(struct str payload, struct bye *out);
+int bye_decode(struct str payload, enum bye_why *out);
 int ended_decode(struct str payload, struct ended *out);
 int died_decode(struct str payload, struct died *out);
 

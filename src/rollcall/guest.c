@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -135,7 +136,7 @@ void guest_close(struct guests *g, struct guest *guest, unsigned parting) {
 	if (guest->state == GUEST_FREE) {
 		return;
 	}
-	if (parting == PART_RESET && g->released) {
+	if (g->released && !guest->heard && guest->state >= GUEST_PRESENT) {
 		guest_is_deaf(g, guest);
 	}
 	if (parting >= PART_STRANGER || parting == PART_SILENT) {
@@ -150,7 +151,7 @@ void guest_close(struct guests *g, struct guest *guest, unsigned parting) {
 	guest->state = GUEST_FREE;
 	guest->next = g->free;
 	g->free = guest;
-	if (g->looked->child.fd >= 0) {
+	if (g->looked->child.fd >= 0 || g->comparing->fd >= 0) {
 		// Before Linux 5.9 its child has the connection as well, which would wake us for ever.
 		epoll_ctl(g->epoll, EPOLL_CTL_DEL, guest->line.fd, NULL);
 	}
@@ -278,7 +279,7 @@ static void describe(struct guests *g, struct guest *guest, const struct hello *
 				    : STR("");
 	guest->rank = hello->rank;
 	guest->size = hello->size;
-	guest->round = hello->round;
+	guest->starts = hello->starts;
 	guest->incarnation = hello->incarnation;
 	memcpy(guest->digest, hello->digest, sizeof(guest->digest));
 	guest->clock_ms = (int64_t)(hello->clock_ms - clock_wall_ms());
@@ -291,17 +292,27 @@ static void describe(struct guests *g, struct guest *guest, const struct hello *
 
 /** Of two processes with one rank: one that took part in no start was made in place of the other. */
 static bool is_newer(const struct guest *a, const struct guest *b) {
-	return b->round && (!a->round || a->round > b->round);
+	return b->starts && (!a->starts || a->starts > b->starts);
+}
+
+void guest_refuse(struct guests *g, struct guest *guest, const struct no *no) {
+	unsigned char payload[HELLO_MAX];
+	if (!guest->refused) {
+		guest->refused = true;
+		if (guest->state == GUEST_PRESENT) {
+			g->seats[guest->rank].refused = true;
+		}
+		line_send(&guest->line, FRAME_NO, payload, no_encode(no, payload));
+	}
 }
 
 /** Tell @guest to end: @newer has its rank now. */
 static void replace(struct guests *g, struct guest *guest, const struct guest *newer) {
-	unsigned char payload[HELLO_MAX];
+	char text[2 * TEXT_MAX + sizeof(" was replaced by ; ending")];
 	struct str name = guest_name(guest);
-	const char *text = arena_format(g->call->arena, "%.*s was replaced by %.*s; ending", (int)name.len,
-					name.p, (int)newer->node.len, newer->node.p);
-	const struct no no = {.kind = NO_REPLACED, .text = str_of(text)};
-	line_send(&guest->line, FRAME_NO, payload, no_encode(&no, payload));
+	snprintf(text, sizeof(text), "%.*s was replaced by %.*s; ending", (int)name.len, name.p,
+		 (int)newer->node.len, newer->node.p);
+	guest_refuse(g, guest, &(struct no){.kind = NO_REPLACED, .text = str_of(text)});
 }
 
 /**
@@ -311,9 +322,15 @@ static void replace(struct guests *g, struct guest *guest, const struct guest *n
 static bool take_seat(struct guests *g, struct guest *guest) {
 	struct seat *seat = &g->seats[guest->rank];
 	struct guest *older = seat->guest;
-	const bool other = older && older->incarnation != guest->incarnation;
-	g->mixed |= other && g->call->nameless && g->now < g->started + NAMELESS_MS;
-	if (other && older->round != guest->round) {
+	const bool other = older && older->incarnation != guest->incarnation,
+		   ours = guest->rank == g->call->rank;
+	g->mixed |= (other || ours) && g->call->nameless && g->now < g->started + NAMELESS_MS;
+	if (ours) {
+		// The seat is not free for anybody.
+		g->duplicate[0] = g->duplicate[1] = guest;
+		return true;
+	}
+	if (other && older->starts != guest->starts) {
 		if (!is_newer(guest, older)) {
 			replace(g, guest, older);
 			return false;
@@ -322,8 +339,8 @@ static bool take_seat(struct guests *g, struct guest *guest) {
 		guest_close(g, older, PART_OVER);
 		older = NULL;
 	}
-	if (guest->rank == g->call->rank || (older && seat->replaced == guest->incarnation)) {
-		g->duplicate[0] = older ? older : guest;
+	if (older && seat->replaced == guest->incarnation) {
+		g->duplicate[0] = older;
 		g->duplicate[1] = guest;
 	} else if (older && other) {
 		seat->replaced = older->incarnation;
@@ -340,51 +357,58 @@ static bool take_seat(struct guests *g, struct guest *guest) {
 	g->present += !seat->guest;
 	g->changes++;
 	seat->guest = guest;
+	seat->refused = false;
 	g->last = guest->rank;
 	g->last_ms = g->now - g->started;
 	return true;
 }
 
 /** Returns as take_frame(). */
-static int take_hello(struct guests *g, struct guest *guest, const struct frame *frame, uint32_t *left_ms) {
+static int take_hello(struct guests *g, struct guest *guest, const struct frame *frame,
+		      struct hearing *hearing) {
+	const struct roll_call *call = g->call;
 	struct hello hello;
 	if (frame->type != FRAME_HELLO || hello_decode(frame->payload, &hello) < 0) {
 		return -EPROTO;
 	}
-	leave_list(g, guest);
-	describe(g, guest, &hello);
-	join_list(g, guest, hello.rank < g->call->size ? GUEST_PRESENT : GUEST_BEYOND);
-	if (guest->state == GUEST_BEYOND) {
-		return SAID_NOTHING;
-	}
-	*left_ms = hello.left_ms;
-	return take_seat(g, guest) ? SAID_HELLO : -ENODATA;
-}
-
-/** A member leaves: perhaps it cannot start its program, and so nobody does. It says so once. */
-static int take_bye(struct guest *guest, struct str payload, struct hearing *hearing) {
-	struct bye bye;
-	if (guest->said_bye || bye_decode(payload, &bye) < 0) {
+	if (hello.starts > call->max_restarts &&
+	    hello.digest[FACTS_WORLD] == call->facts->digest[FACTS_WORLD]) {
+		// It has our --max-restarts, so it cannot have started so often.
 		return -EPROTO;
 	}
-	guest->said_bye = true;
-	hearing->text = bye.text;
-	hearing->told = bye.why == BYE_TOLD;
-	return bye.why == BYE_UNABLE || hearing->told ? SAID_UNABLE : SAID_NOTHING;
+	leave_list(g, guest);
+	describe(g, guest, &hello);
+	join_list(g, guest, hello.rank < call->size ? GUEST_PRESENT : GUEST_BEYOND);
+	hearing->left_ms = hello.left_ms;
+	hearing->able = (enum able)hello.able;
+	hearing->text = hello.why_not;
+	if (guest->state == GUEST_BEYOND) {
+		return SAID_HELLO;
+	}
+	return take_seat(g, guest) ? SAID_HELLO : -ENODATA;
 }
 
 /** Take one whole frame. Returns enum said; a negative errno: the guest has to go. */
 static int take_frame(struct guests *g, struct guest *guest, const struct frame *frame,
 		      struct hearing *hearing) {
+	enum bye_why why;
 	if (guest->state == GUEST_PROVED) {
-		return take_hello(g, guest, frame, &hearing->left_ms);
+		return take_hello(g, guest, frame, hearing);
 	}
 	if (frame->type == FRAME_FACTS && guest->asked) {
 		guest->asked--;
 		hearing->text = frame->payload;
 		return SAID_FACTS;
 	}
-	return frame->type == FRAME_BYE ? take_bye(guest, frame->payload, hearing) : -EPROTO;
+	if (frame->type == FRAME_BYE && bye_decode(frame->payload, &why) == 0) {
+		// It does not wait for GO any more, so it is not here any more.
+		return -ECONNABORTED;
+	}
+	if (frame->type == FRAME_HEARD && g->released) {
+		guest->heard = true;
+		return SAID_NOTHING;
+	}
+	return -EPROTO;
 }
 
 /** The proof of @guest is right: prove ourselves. Returns 0; or why it goes. */
@@ -451,7 +475,7 @@ static unsigned read_frames(struct guests *g, struct guest *guest, struct hearin
 			return PART_STRANGER + STRANGER_OTHER;
 		}
 		if (r < 0) {
-			return r == -ENODATA ? PART_OVER : PART_RESET;
+			return r == -ENODATA ? PART_OVER : r == -ECONNABORTED ? PART_ASIDE : PART_RESET;
 		}
 		*said = (enum said)r;
 	}
@@ -476,9 +500,6 @@ void guests_send(struct guests *g, enum frame_type type, const void *payload, si
 		next = guest->next;
 		// One that does not read its few bytes is as good as gone.
 		if (line_send(&guest->line, type, payload, n) < 0) {
-			if (type == FRAME_GO) {
-				guest_is_deaf(g, guest);
-			}
 			guest_close(g, guest, PART_ASIDE);
 		}
 	}
@@ -486,7 +507,9 @@ void guests_send(struct guests *g, enum frame_type type, const void *payload, si
 
 void guests_report_deaf(struct guests *g) {
 	for (const struct guest *guest = g->known.first; guest; guest = guest->next) {
-		guest_is_deaf(g, guest);
+		if (!guest->heard) {
+			guest_is_deaf(g, guest);
+		}
 	}
 	if (g->n_deaf) {
 		roll_put_more(&g->deaf, g->n_deaf > WAIT_NAMES ? g->n_deaf - WAIT_NAMES : 0);

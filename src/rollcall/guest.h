@@ -25,7 +25,7 @@ struct guest {
 		GUEST_PROVED,
 		/** It has its seat. */
 		GUEST_PRESENT,
-		/** Its rank is beyond our size: it sees another cluster. */
+		/** Its rank is beyond our size: it counts more members than we. */
 		GUEST_BEYOND,
 	} state;
 	/** Links in the list of its state. Those that said HELLO are in one. */
@@ -43,13 +43,15 @@ struct guest {
 
 	/** The answers that are expected from it (TELL): they may be long. */
 	uint32_t asked;
-	/** It has said BYE. */
-	bool said_bye;
+	/** It has got NO. */
+	bool refused;
+	/** It has said that it read GO. */
+	bool heard;
 
 	/** From its HELLO. */
 	uint32_t rank;
 	uint32_t size;
-	uint32_t round;
+	uint32_t starts;
 	uint64_t incarnation;
 	int64_t clock_ms;
 	/** Its name for messages. */
@@ -70,6 +72,8 @@ struct seat {
 	uint64_t replaced;
 	/** When its guest left; 0: it never came. */
 	uint64_t gone;
+	/** It has got NO. */
+	bool refused;
 };
 
 /** The most strangers that are remembered, by address. */
@@ -96,6 +100,8 @@ struct guests {
 	struct greeting greeting;
 	/** Of absent.c. */
 	const struct looked *looked;
+	/** The look-ups of agree.c. */
+	const struct lookups *comparing;
 
 	/** Those that have not proved themselves, and how many may be. */
 	struct guest_list unproved;
@@ -131,7 +137,7 @@ struct guests {
 	struct stranger strangers[STRANGERS_MAX];
 	uint32_t n_strangers;
 
-	/** GO is being sent. Those that may not have heard it: how many, and the first names. */
+	/** GO is sent. Those that left without a word that they read it: how many, and the first names. */
 	bool released;
 	uint32_t n_deaf;
 	struct buf deaf;
@@ -145,7 +151,7 @@ enum parting {
 	PART_SILENT,
 	/** It was reset. */
 	PART_RESET,
-	/** It has to make room, or does not read. It may come again. */
+	/** It has to make room, does not read, or ends. It is reset, and may come again. */
 	PART_ASIDE,
 	/** It is no member: the first of enum stranger_as. */
 	PART_STRANGER,
@@ -154,19 +160,17 @@ enum parting {
 /** What a guest says that is not for guest.c to answer. */
 enum said {
 	SAID_NOTHING,
-	/** It has its seat, and gives up in @left_ms. */
+	/** It has its seat, and gives up in @left_ms. If it is not @able, @text says why. */
 	SAID_HELLO,
 	/** @text are its facts. */
 	SAID_FACTS,
-	/** It cannot start, or was told to end: @text says why. */
-	SAID_UNABLE,
 };
 
 /** What is read of a guest in one go. */
 struct hearing {
 	/** It has closed its side. */
 	bool over;
-	bool told;
+	enum able able;
 	uint32_t left_ms;
 	struct str text;
 	/** Frames that were read, and the bytes of the last. */
@@ -197,5 +201,7 @@ void guests_close(struct guests *g, const struct guest_list *list, enum parting 
 struct str guest_name(const struct guest *guest);
 /** Send a frame to all that have said HELLO. Those that do not take it are closed. */
 void guests_send(struct guests *g, enum frame_type type, const void *payload, size_t n);
-/** Warn of those that may not have heard GO: their connection is still open, or was reset. */
+/** Tell @guest why nobody starts, unless it has got a NO. */
+void guest_refuse(struct guests *g, struct guest *guest, const struct no *no);
+/** Warn of those that have not said that they read GO. */
 void guests_report_deaf(struct guests *g);

@@ -70,8 +70,11 @@ struct member {
 	uint16_t port;
 	/** When the coordinator was there, and went; 0: it was not. */
 	uint64_t went_at;
-	/** Our own deadline: the coordinator may move it while it is there. */
+	/** Our own deadline. The coordinator may move that of the watch while it is there. */
 	uint64_t own_deadline;
+	/** The ports to try; the job may use the first @n_ports of them. */
+	uint16_t ports[ROLL_PORTS];
+	uint32_t n_ports;
 	struct watch watch;
 	/** What the coordinator said last of who is absent; NULL: nothing. */
 	struct kept_news *kept;
@@ -205,11 +208,9 @@ static int another_job(struct member *m) {
 
 /** Whether the coordinator may use @port. */
 static bool is_our_port(const struct member *m, uint16_t port, uint32_t *which) {
-	uint16_t ports[ROLL_PORTS];
-	uint32_t n = roll_ports(m->call, ports);
-	for (*which = 0; *which < n && ports[*which] != port; ++*which) {
+	for (*which = 0; *which < m->n_ports && m->ports[*which] != port; ++*which) {
 	}
-	return *which < n;
+	return *which < m->n_ports;
 }
 
 /** Somebody relays to a coordinator that has @port: it may be reached there. */
@@ -242,10 +243,9 @@ static int read_proof(struct member *m, uint64_t until) {
 	return port == m->port ? 0 : by_detour(m, port);
 }
 
-static int send_bye(struct member *m, enum bye_why why, struct str text) {
+static void send_bye(struct member *m, enum bye_why why) {
 	unsigned char payload[HELLO_MAX];
-	const struct bye bye = {.why = (uint8_t)why, .text = text};
-	return line_send(&m->line, FRAME_BYE, payload, bye_encode(&bye, payload));
+	line_send(&m->line, FRAME_BYE, payload, bye_encode(why, payload));
 }
 
 static int send_hello(struct member *m) {
@@ -255,39 +255,50 @@ static int send_hello(struct member *m) {
 	struct hello hello = {
 		.rank = call->rank,
 		.size = call->size,
-		.round = call->round,
+		.starts = call->starts,
 		.incarnation = m->random[0],
 		.clock_ms = clock_wall_ms(),
 		.left_ms = (uint32_t)clock_earlier(left, UINT32_MAX),
+		.able = !call->unable	     ? ABLE
+			: call->asked_to_end ? ABLE_ASKED_TO_END
+					     : ABLE_NOT,
+		.why_not = call->unable ? str_of(call->unable) : STR(""),
 		.host = roll_host(call, call->rank),
 		.node = str_of(call->node),
 	};
 	memcpy(hello.digest, call->facts->digest, sizeof(call->facts->digest));
 	int r = line_send(&m->line, FRAME_HELLO, payload, hello_encode(&hello, payload));
-	if (r == 0 && call->unable) {
-		r = send_bye(m, call->told ? BYE_TOLD : BYE_UNABLE, str_of(call->unable));
-	}
 	return r < 0 ? failed(m, "it went before it was told anything") : 0;
 }
 
 static const char unexpected[] = "it sends what a coordinator does not send";
 
+/**
+ * It has read our HELLO: it starts nobody if we cannot start, and counts our starts. It proved that it is here, and
+ * it has no other port. If we were given one, it is that.
+ */
+static bool is_sound(const struct member *m, const struct go *go) {
+	const struct roll_call *call = m->call;
+	return !call->unable && go->port == m->port && (!call->port_from || go->port == call->port) &&
+	       go->start >= call->starts && go->start <= call->max_restarts;
+}
+
 static int take_go(struct member *m, struct str payload) {
 	struct go go;
-	// It proved that it is here, and it has no other port. If we were told one, it is that.
-	if (go_decode(payload, &go) < 0 || go.port != m->port ||
-	    (m->call->port_from && go.port != m->call->port)) {
+	if (go_decode(payload, &go) < 0 || !is_sound(m, &go)) {
 		return failed(m, unexpected);
 	}
 	m->end->port = go.port;
 	m->end->moved = go.port != m->call->port;
-	m->end->round = go.round;
+	m->end->start = go.start;
 	m->end->took_ms = go.took_ms;
 	m->end->news = NULL;
 	if ((go.flags & GO_STAY) && m->call->stay) {
 		m->end->lines = arena_alloc(m->call->arena, sizeof(*m->end->lines));
 		*m->end->lines = (struct kept_line){m->line, str_of(m->call->master), false, false, NULL};
 		m->line.fd = -1;
+	} else {
+		line_send(&m->line, FRAME_HEARD, "", 0);
 	}
 	return 0;
 }
@@ -344,7 +355,7 @@ static int take_frame(struct member *m, const struct frame *frame) {
 
 /** Read frames until the word to start. Returns as take_frame(), but 1; or -EINTR, -ETIME. */
 static int listen_to(struct member *m) {
-	int r = 1;
+	int r = 1, late = 0;
 	while (r > 0) {
 		struct frame frame;
 		int length = frame_length(m->bytes, m->n, sizeof(m->bytes));
@@ -358,8 +369,10 @@ static int listen_to(struct member *m) {
 			r = failed(m, "it sends frames with a wrong signature");
 		} else {
 			r = take_frame(m, &frame);
-			r = r > 0 && clock_now_ms() >= m->watch.deadline ? -ETIME : r;
 			m->n = 0;
+			// What is already here counts, and GO may be behind what was read.
+			late += clock_now_ms() >= m->watch.deadline;
+			r = r > 0 && late > LINE_TURN ? -ETIME : r;
 		}
 	}
 	return r;
@@ -385,9 +398,10 @@ static int meet(struct member *m, int fd) {
 	move_deadline(m, seconds == UINT32_MAX ? CLOCK_NEVER : (uint64_t)seconds * 1000);
 	r = listen_to(m);
 	if (r == -EINTR) {
-		send_bye(m, BYE_SIGNAL, STR(""));
+		send_bye(m, BYE_SIGNAL);
 	}
 	if (r == -ETIME) {
+		send_bye(m, BYE_DEADLINE);
 		m->heard = HEARD_NO_RESULT;
 	}
 	m->went_at = clock_now_ms();
@@ -419,15 +433,14 @@ static int try_port(struct member *m, struct addresses *addresses, uint16_t port
 
 /** Try all ports once. @round counts. Returns as meet(), with the failure that tells most. */
 static int try_ports(struct member *m, struct addresses *addresses, uint32_t round) {
-	uint16_t ports[ROLL_PORTS];
-	uint32_t n = roll_ports(m->call, ports), most = n;
+	uint32_t n = m->n_ports, most = n;
 	bool there = false;
 	for (uint32_t i = 0; i < most; i++) {
 		if (n > 1 && m->others[i] >= OTHERS_TIMES && round % OTHERS_ROUNDS) {
 			continue;
 		}
 		m->heard = HEARD_NOTHING;
-		int r = try_port(m, addresses, ports[i]);
+		int r = try_port(m, addresses, m->ports[i]);
 		if (r != -EAGAIN) {
 			return r;
 		}
@@ -541,6 +554,7 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 				.progress_ms = call->rewrites ? STATUS_MS : 0,
 				.context = &m};
 	end->result = ROLL_ERROR;
+	m.n_ports = roll_ports(call, m.ports);
 	int r = watch_begin(&m.watch, &wait);
 	if (r == 0) {
 		m.own_deadline = m.watch.deadline;
@@ -553,9 +567,9 @@ int member_run(const struct roll_call *call, struct roll_end *end) {
 	end->signal = m.watch.signal;
 	end->waited_ms = clock_now_ms() - m.watch.started;
 	explicit_bzero(&m.line, sizeof(m.line));
-	if (end->signal) {
+	if (r == -EINTR) {
 		end->result = ROLL_SIGNAL;
-		return -EINTR;
+		return r;
 	}
 	if (r == 0) {
 		if (m.warned) {

@@ -27,9 +27,6 @@
 /** The ports that are tried: the first one, and three more. */
 #define ROLL_PORTS 4
 
-/** A member's deadline is so much later than the coordinator's: all end with its sentence. */
-#define DEADLINE_MORE_MS 5000
-
 /** How much later than the others' last deadlines their end may come. */
 #define ROLL_LATE_MS 5000
 
@@ -74,10 +71,11 @@ struct roll_call {
 	unsigned agree;
 	/** Why the program cannot be started here: a clause; then nobody starts. NULL: it can. */
 	const char *unable;
-	/** That is because this process was told to end. */
-	bool told;
-	/** The starts that this process has taken part in. */
-	uint32_t round;
+	/** That is because this process was asked to end. */
+	bool asked_to_end;
+	/** The starts that this process has taken part in; no number of a start is above @max_restarts. */
+	uint32_t starts;
+	uint32_t max_restarts;
 	/** All start again: until when others may still be ending their programs, and the pause. 0: they do not. */
 	uint64_t late_at;
 	uint32_t pause_ms;
@@ -160,13 +158,16 @@ struct kept_line {
 
 struct roll_end {
 	enum roll_result result;
-	/** The signal that ended it, or 0. */
+	/**
+	 * The signal that ended it, or 0. With ROLL_STARTED: it came after the decision. It was taken from
+	 * the kernel, and the caller has to heed it.
+	 */
 	int signal;
 	/** The port for all, and whether it is another one than @call's. */
 	uint16_t port;
 	bool moved;
 	/** The number of this start. */
-	uint32_t round;
+	uint32_t start;
 	/** The coordinator's: holds the port for its program (net/listen.h); -1: nothing does. */
 	int held;
 	/** How long this process waited. */
@@ -174,7 +175,7 @@ struct roll_end {
 	/** How long the coordinator called. */
 	uint64_t took_ms;
 
-	/** With `stay`: a member's connection; the coordinator's, by rank, its own unused. */
+	/** With `stay`, if all start: a member's connection; the coordinator's, by rank, its own unused. */
 	struct kept_line *lines;
 
 	/** What the coordinator knows. */
@@ -204,8 +205,8 @@ struct roll_end {
 };
 
 /**
- * Take part. Returns 0 if all start now; else a negative errno: -EINTR if @end->signal came, and
- * otherwise @end->error says why not. @end is always set.
+ * Take part. Returns 0 if all start now; else a negative errno: -EINTR if @end->signal came first, and
+ * otherwise @end->error says why not. @end is always set; what it points to is in call->arena.
  */
 int roll_call(const struct roll_call *call, struct roll_end *end);
 

@@ -40,9 +40,8 @@
 /** In a cluster of one, a child that fails sooner is a probe, unless a signal killed it. */
 #define PROBE_MS 10000
 
-/** The longest pause before a start; and the program that ran for so long has not failed at once. */
-#define PAUSE_MAX_MS 60000
-#define RAN_LONG_MS  600000
+/** The program that ran for so long has not failed at once. */
+#define RAN_LONG_MS 600000
 
 /** The first of a program's processes that failed. */
 struct death {
@@ -198,7 +197,7 @@ static enum again decide(const struct together *t, const struct ended *first, ui
 	if (clock_now_ms() + pause_ms >= t->limit_at) {
 		return AGAIN_LIMIT;
 	}
-	return t->round >= t->max_restarts ? AGAIN_USED_UP : AGAIN_YES;
+	return t->start >= t->max_restarts ? AGAIN_USED_UP : AGAIN_YES;
 }
 
 /** "h2 (rank 2) has ended well" */
@@ -218,7 +217,7 @@ static struct str clause(const struct together *t, const struct ended *first) {
 	case AGAIN_TOLD:
 		return STR("ending");
 	case AGAIN_YES:
-		buf_putf(&text, "starting again (%u", t->round + 1);
+		buf_putf(&text, "starting again (%u", t->start + 1);
 		if (t->max_restarts != RESTARTS_UNLIMITED) {
 			buf_putf(&text, " of %u", t->max_restarts);
 		}
@@ -232,7 +231,7 @@ static struct str clause(const struct together *t, const struct ended *first) {
 	case AGAIN_MISTAKE:
 		return STR("not starting again: the exit status says that it cannot be run");
 	case AGAIN_USED_UP:
-		buf_putf(&text, "not starting again: %u of %u restarts used", t->round, t->max_restarts);
+		buf_putf(&text, "not starting again: %u of %u restarts used", t->start, t->max_restarts);
 		break;
 	case AGAIN_ENDED_WELL:
 		buf_putf(&text, "not starting again: %s", well_text(t));
@@ -519,6 +518,12 @@ static void quit(struct together *t, const char *why) {
 	t->observer.again = false;
 }
 
+/** Whether a coordinator may say @end to us: a pause has a limit, and so has the number of starts. */
+static bool is_sound(const struct together *t, const struct ended *end) {
+	return end->rank < t->call->size && end->pause_ms <= PAUSE_MAX_MS &&
+	       (end->again != AGAIN_YES || !t->max_restarts || t->start < t->max_restarts);
+}
+
 /** Take what came from @kept. Returns 0; -EPROTO. */
 static int take(struct together *t, struct kept_line *kept, uint32_t rank, const struct frame *frame) {
 	struct ended ended;
@@ -533,7 +538,7 @@ static int take(struct together *t, struct kept_line *kept, uint32_t rank, const
 		return 0;
 	}
 	if ((frame->type != FRAME_ENDED && (leader || frame->type != FRAME_END)) ||
-	    ended_decode(frame->payload, &ended) < 0 || (!leader && ended.rank >= t->call->size)) {
+	    ended_decode(frame->payload, &ended) < 0 || (!leader && !is_sound(t, &ended))) {
 		return -EPROTO;
 	}
 	if (leader) {

@@ -33,6 +33,9 @@
 
 #define RESTARTS_UNLIMITED UINT32_MAX
 
+/** The longest pause before a start. */
+#define PAUSE_MAX_MS 60000
+
 struct together {
 	/** TERM to one member ends all. */
 	bool relays;
@@ -52,7 +55,7 @@ struct together {
 	/** --max-restarts: how often all may start again; RESTARTS_UNLIMITED. 0: never. */
 	uint32_t max_restarts;
 	/** The number of this start, and when there may be no other, on clock_now_ms()'s clock. */
-	uint32_t round;
+	uint32_t start;
 	uint64_t limit_at;
 	/** How many starts failed one after the other, which the pause follows from. */
 	uint32_t in_a_row;

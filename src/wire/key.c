@@ -40,7 +40,7 @@ void key_hmac(const struct key *key, struct str a, struct str b, unsigned char o
 
 void key_of_job(struct str secret, const char *job, struct key *out) {
 	// sizeof() counts the NUL, which separates the version from the job.
-	static const char version[] = "distinit roll call 3";
+	static const char version[] = "distinit roll call 4";
 	unsigned char bytes[SHA256_BYTES];
 	key_make(secret.len ? secret : STR("distinit without a secret"), out);
 	key_hmac(out, (struct str){version, sizeof(version)}, str_of(job), bytes);

@@ -5,7 +5,7 @@
  * The keys of a roll call, and SHA-256. Only key.c uses BearSSL.
  *
  *     K0    = the secret, or a constant
- *     K     = HMAC(K0, "distinit roll call 3\0" || job)
+ *     K     = HMAC(K0, "distinit roll call 4\0" || job)
  *     proof = HMAC(K, "meet" || greeting || M)          M is the member's nonce
  *     Km    = HMAC(K, "member" || greeting || M)        seals what the member sends
  *     Kd    = HMAC(K, "desk" || greeting || M)          seals what the coordinator sends

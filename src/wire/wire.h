@@ -31,7 +31,7 @@ static inline unsigned char *put_u64(unsigned char *at, uint64_t number) {
 }
 
 static inline unsigned char *put_bytes(unsigned char *at, const void *bytes, size_t n) {
-	// No bytes may have no place.
+	// @bytes may be NULL if @n is 0.
 	return n ? mempcpy(at, bytes, n) : at;
 }
 

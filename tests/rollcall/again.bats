@@ -94,7 +94,7 @@ fresh() {
 	member 1 --max-restarts=4 -- echo started
 	member 2 -- echo started
 	ended 125 0 1 2
-	grep -F 'max_restarts=3 on 2 nodes, 4 on h1 (rank 1)' 0.err
+	grep -F -e '--max-restarts=3 on 2 nodes, 4 on h1 (rank 1)' 0.err
 	run ! grep started 0.out 1.out 2.out
 }
 

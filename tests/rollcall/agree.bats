@@ -223,7 +223,7 @@ machine() {
 	OPTIONS=(--root="$PWD/whole" --agree=devices)
 	member 0 -- echo started
 	member 1 -- echo started
-	OPTIONS=(--root="$PWD/poor")
+	OPTIONS=(--root="$PWD/poor" --agree=devices)
 	member 2 -- echo started
 	ended 125 0 1 2
 	[[ $(<0.err) == 'distinit: error: roll call: the nodes do not agree: gpus=8 on 2 nodes, 7 on h2; nothing was started' ]]
@@ -287,4 +287,54 @@ machine() {
 	member 0 -- echo '{rank}'
 	ended 125 0
 	[[ $(<0.err) == 'distinit: error: {rank} is not known here: '* ]]
+}
+
+@test "roll call: an option is compared, or each node may have its own: alike.txt has all of them" {
+	local list=$BATS_TEST_DIRNAME/alike.txt option how value
+	"$DISTINIT" --help=all | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u >options
+	grep -oE -e '^--[a-z-]+' "$list" | sort >listed
+	diff options listed
+	HOSTS=h0,h1
+	while read -r option how value; do
+		[[ $option == --* && $how == compared ]] || continue
+		# Given on the master only, then on the other only.
+		for rank in 0 1; do
+			OPTIONS=("$option=$value")
+			[[ $option != --max-restarts ]] || OPTIONS+=(--together)
+			member "$rank" -- echo started
+			OPTIONS=()
+			[[ $option != --max-restarts ]] || OPTIONS=(--together)
+			member $((1 - rank)) -- echo started
+			ended 125 0 1
+			grep -F "the nodes do not agree on the cluster: $option=" 0.err
+			[[ ! -s 0.out && ! -s 1.out ]]
+		done
+	done <"$list"
+}
+
+@test "roll call: TERM at the master while it looks up what a node calls it: a new call is worth it, and nobody says that they differ" {
+	cat >caller.py <<-'END'
+		import roll, struct
+		line = roll.call("127.0.0.99", 29500, roll.job_key(b"manual:room"))
+		line.send(roll.HELLO, roll.hello(1, 2, 7, 1, 60000, range(1, 6), b"h1", b"h1"))
+		while True:
+		    kind, payload = line.receive()
+		    if kind == roll.TELL:
+		        line.send(roll.FACTS, roll.facts(payload[0], *[(b"master", b"elsewhere")] * (payload[0] == 0)))
+		    if kind == roll.NO:
+		        print(payload[0], payload[3:].decode(), flush=True)
+		        break
+	END
+	HOSTS=h0,h1
+	name_server
+	member 0 -- echo started
+	listening
+	PYTHONPATH="$BATS_TEST_DIRNAME" in_room python3 caller.py >caller.out 3>&- &
+	local caller=$!
+	until [[ -e asked ]]; do sleep 0.02; done
+	kill "${PIDS[0]}"
+	soon 1000 ended 143 0
+	wait "$caller"
+	# 4: the coordinator was ended by a signal.
+	[[ $(<caller.out) == '4 '* && $(<0.err) != *'agree'* ]]
 }

@@ -51,9 +51,8 @@
 #define PER_ADDRESS 8000
 
 /** A flood. No segment ends within a frame (12 bytes of it are the time): who reads it finds no pause. */
-#define FLOOD_FRAME   32
-#define FLOOD_BYTES   ((size_t)FLOOD_FRAME << 18)
-#define FLOOD_AGAIN   ((size_t)FLOOD_FRAME << 10)
+#define FLOOD_FRAMES  ((size_t)1 << 18)
+#define FLOOD_AGAIN   ((size_t)1 << 10)
 #define FLOOD_SEGMENT (1024 + 12)
 
 enum act {
@@ -100,7 +99,7 @@ static struct options {
 	uint32_t n, size, first;
 	uint16_t port;
 	const char *job, *secret, *host, *node, *from;
-	uint64_t digests[HELLO_DIGESTS];
+	uint64_t digests[N_FACT_GROUPS];
 	int64_t clock;
 	uint64_t wait, stay, fail;
 	bool hold, again;
@@ -319,6 +318,7 @@ static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_
 		go_port = go.port;
 		c->floods = options.act == STAY_FLOOD;
 		if (!stays() || n_go > options.n) {
+			line_send(&c->line, FRAME_HEARD, "", 0);
 			hang_up(c, false);
 		}
 	} else if (frame.type == FRAME_END && ended_decode(frame.payload, &end) == 0) {
@@ -417,18 +417,19 @@ static void call(struct caller *c, uint32_t i, int epoll, bool again) {
 
 /** Seal all frames before: to send them takes less time then than to read them. */
 static void make_frames(struct caller *c) {
-	const struct bye bye = {.why = BYE_SIGNAL, .text = STR("1234567890")};
 	const struct died died = {.text = STR("12345")};
-	c->n_frames = n_flooded++ < options.n ? FLOOD_BYTES : FLOOD_AGAIN;
-	unsigned char payload[HELLO_MAX], *at = malloc(c->n_frames);
-	size_t n = options.act == FLOOD ? bye_encode(&bye, payload) : died_encode(&died, payload);
-	const unsigned char head[] = {FLOOD_FRAME, 0, options.act == FLOOD ? FRAME_BYE : FRAME_DIED,
+	unsigned char payload[HELLO_MAX];
+	const size_t n = options.act == FLOOD ? bye_encode(BYE_SIGNAL, payload) : died_encode(&died, payload);
+	const size_t length = FRAME_MIN + n;
+	c->n_frames = length * (n_flooded++ < options.n ? FLOOD_FRAMES : FLOOD_AGAIN);
+	unsigned char *at = malloc(c->n_frames);
+	const unsigned char head[] = {(unsigned char)length, 0, options.act == FLOOD ? FRAME_BYE : FRAME_DIED,
 				      ROLL_VERSION};
-	if (!at || FRAME_MIN + n != FLOOD_FRAME) {
+	if (!at) {
 		die("a flood");
 	}
 	c->frames = at;
-	for (; at < c->frames + c->n_frames; at += FLOOD_FRAME) {
+	for (; at < c->frames + c->n_frames; at += length) {
 		memcpy(at, head, FRAME_HEAD);
 		memcpy(at + FRAME_HEAD, payload, n);
 		const struct sealed what = {at, FRAME_HEAD, at + FRAME_HEAD, n};

@@ -103,7 +103,7 @@ teardown() {
 	WAIT=2s
 	member 1 --master-port=29500 -- true
 	ended 124 1
-	[[ $(<1.err) == *'its distinit speaks versions 4 to 5 of the roll call, and this one 3 only'* ]]
+	[[ $(<1.err) == *'its distinit speaks versions 5 to 6 of the roll call, and this one 4 only'* ]]
 }
 
 @test "roll call: a coordinator that lies about frames is left, and called again" {
@@ -112,7 +112,7 @@ teardown() {
 		s = roll.listen(29500)
 		key = roll.job_key(b"manual:room")
 		open("bound", "w").close()
-		for frame in (b"\x1f\0\x12\3" + bytes(27), b"\xff\xff", b"\0\0", b"\x14\0\x13\3" + bytes(16), None):
+		for frame in (b"\x1f\0\x12\4" + bytes(27), b"\xff\xff", b"\0\0", b"\x14\0\x13\4" + bytes(16), None):
 		    line, hello = roll.desk(s, key, 29500)
 		    # The last one is sealed, and starts all at a port that nobody agreed on.
 		    line.connection.sendall(frame or line.seal(roll.GO, b"\1\2" + bytes(9)))

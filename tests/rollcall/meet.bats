@@ -349,11 +349,34 @@ for e in all:
 	[[ $(<1.err) == *'error: h0 says: two nodes say that they are rank 1: '* ]]
 }
 
-@test "roll call: more members than open files are refused at once" {
+@test "roll call: a node that cannot start keeps all from starting, also where nothing else differs" {
+	HOSTS=h0,h1 WAIT=8s
+	local rank
+	mkdir other
+	for rank in 1 0 1 0 1 0; do
+		OPTIONS=(--clear="$PWD/other/*")
+		member "$rank" -- echo started
+		OPTIONS=()
+		member $((1 - rank)) -- echo started
+		ended 125 0 1
+		[[ $(<$((1 - rank)).err) == *'cannot start: --clear='*"$PWD/other"*'; nothing was started' ]]
+		[[ ! -s 0.out && ! -s 1.out ]]
+	done
+}
+
+@test "roll call: more members than open files: all are told at once" {
 	HOSTS='h[0-299]'
 	ulimit -Sn 64
 	ulimit -Hn 64
 	member 0 -- true
+	listening
+	member 1 -- true
+	member 299 -- true
+	soon 5000 ended 125 1 299
+	[[ $(<1.err) == 'distinit: error: h0 says: 300 nodes need 332 open files, but the hard limit leaves '[0-9]*' of 64; raise it '* ]]
+	[[ $(<299.err) == "$(<1.err)" ]]
+	# It would wait for the others. What it has told these is its result, whatever ends it.
+	kill "${PIDS[0]}"
 	ended 125 0
 	[[ $(<0.err) == 'distinit: error: roll call: 300 nodes need 332 open files, but the hard limit leaves '[0-9]*' of 64; raise it '* ]]
 }
@@ -364,9 +387,11 @@ for e in all:
 	ulimit -Hn 64
 	# In a shell of its own: bats has some of them.
 	(
-		for fd in {20..59}; do eval "exec $fd</dev/null"; done
+		for fd in {20..50}; do eval "exec $fd</dev/null"; done
 		member 0 -- true
-		ended 125 0
+		member 1 -- true
+		member 2 -- true
+		soon 5000 ended 125 0 1 2
 	)
 	[[ $(<0.err) == 'distinit: error: roll call: 3 nodes need 35 open files, but the hard limit leaves '[0-9]*' of 64; raise it '* ]]
 }

@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 
-PROOF, HELLO, FACTS, WAIT, TELL, GO, NO = 20, 1, 2, 16, 17, 18, 19
+PROOF, HELLO, FACTS, WAIT, TELL, GO, NO, END = 20, 1, 2, 16, 17, 18, 19, 21
 
 
 def mac(key, *parts):
@@ -19,7 +19,7 @@ def mac(key, *parts):
 
 
 def job_key(job, secret=b""):
-    return mac(secret or b"distinit without a secret", b"distinit roll call 3\0", job)
+    return mac(secret or b"distinit without a secret", b"distinit roll call 4\0", job)
 
 
 # --- RFC 8439
@@ -68,7 +68,7 @@ def tag(key, nonce, head, sealed):
 
 # --- the connection
 
-def greeting(nonce=None, seconds=600, lowest=3, highest=3):
+def greeting(nonce=None, seconds=600, lowest=4, highest=4):
     return b"DISTROLL" + struct.pack("<BBHI", lowest, highest, 0, seconds) + (nonce or os.urandom(16))
 
 
@@ -86,7 +86,7 @@ class Line:
         self.sent = self.received = 0
         self.connection = connection
 
-    def seal(self, kind, payload, version=3):
+    def seal(self, kind, payload, version=4):
         head = struct.pack("<HBB", 20 + len(payload), kind, version)
         nonce = struct.pack("<I8x", self.sent)
         self.sent += 1
@@ -118,13 +118,13 @@ def exactly(connection, n):
     return data
 
 
-def hello(rank, size, incarnation, clock, left, digests, host, node, started=0):
-    texts = b"".join(struct.pack("B", len(text)) + text for text in (host, node))
-    return struct.pack("<IIIQQI6Q", rank, size, started, incarnation, clock, left, *digests) + texts
+def hello(rank, size, incarnation, clock, left, digests, host, node, starts=0, able=0, why_not=b""):
+    texts = b"".join(struct.pack("B", len(text)) + text for text in (why_not, host, node))
+    return struct.pack("<IIIQQI5QB", rank, size, starts, incarnation, clock, left, *digests, able) + texts
 
 
-def go(port, flags=0, started=0, took=0):
-    return struct.pack("<HBII", port, flags, started, took)
+def go(port, flags=0, start=0, took=0):
+    return struct.pack("<HBII", port, flags, start, took)
 
 
 def listen(port, address=""):
@@ -149,11 +149,27 @@ def desk(listener, key, port, seconds=600):
     return line, payload
 
 
+def call(address, port, key):
+    """Come to the coordinator as a member. Returns the line once both have proved themselves."""
+    connection = socket.create_connection((address, port))
+    begin, nonce = exactly(connection, 32), os.urandom(16)
+    connection.sendall(meet(key, begin, nonce))
+    line = Line(key, b"member", begin, nonce, connection)
+    assert line.receive()[0] == PROOF
+    return line
+
+
+def facts(group, *pairs):
+    """The payload of FACTS: names and values, sorted by name."""
+    texts = b"".join(struct.pack("<B", len(name)) + name + struct.pack("<H", len(value)) + value for name, value in pairs)
+    return struct.pack("<BH", group, len(pairs)) + texts
+
+
 def vector():
     key = job_key(b"slurm:4711.0", b"correct horse")
     begin, nonce = greeting(bytes(range(16))), bytes(range(16, 32))
     member, coordinator = (Line(key, side, begin, nonce) for side in (b"member", b"desk"))
-    said = hello(1, 2, 0x1122334455667788, 1795316400000, 600000, range(1, 7), b"n2", b"n2", 7)
+    said = hello(1, 2, 0x1122334455667788, 1795316400000, 600000, range(1, 6), b"n2", b"n2", 7)
     for what in (key, begin, meet(key, begin, nonce), member.keys[0], coordinator.keys[0],
                  coordinator.seal(PROOF, struct.pack("<H", 29500)), member.seal(HELLO, said), coordinator.seal(GO, go(29500, 1, 7, 1234))):
         print(what.hex())

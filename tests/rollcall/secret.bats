@@ -250,7 +250,7 @@ same_key() {
 		while True:
 		    c = s.accept()[0]
 		    c.settimeout(10)
-		    c.sendall(b"DISTROLL\3\3\0\0\x58\2\0\0" + bytes(range(16)))
+		    c.sendall(roll.greeting(bytes(range(16))))
 		    said = b""
 		    try:
 		        while more := c.recv(10000):
@@ -350,4 +350,47 @@ ends_in() {
 	VARIABLES=(DISTINIT_SECRET="$SECRET")
 	liar 29501 "$SECRET"
 	ends_in 4800 29501
+}
+
+@test "secret: a master that lies takes neither the deadline of a restart nor the limit of starts" {
+	cat >liar.py <<-'END'
+		import roll, socket, struct, sys
+		port, how = int(sys.argv[1]), sys.argv[2]
+		s = roll.listen(port)
+		open(f"bound-{port}", "w").close()
+		key = roll.job_key(b"manual:room", sys.argv[3].encode())
+		starts = 0
+		while True:
+		    line, hello = roll.desk(s, key, port)
+		    print(struct.unpack("<I", hello[8:12])[0], flush=True)
+		    start = {"pause": starts, "back": 0, "above": 7}[how]
+		    line.send(roll.GO, roll.go(port, 1, start))
+		    starts += 1
+		    # Rank 0 has failed with status 1, and all start again.
+		    pause = 0xffffffff if how == "pause" else 0
+		    end = struct.pack("<BBIB", 0, 1, 0, 2) + b"h0" + b"\1x" + struct.pack("<BI", 1, pause) + b"\0"
+		    try:
+		        line.send(roll.END, end)
+		    except OSError:
+		        pass
+		    if how == "pause":
+		        s.close()
+		        break
+	END
+	local how port=29500
+	WAIT=1s
+	VARIABLES=(DISTINIT_SECRET="$SECRET")
+	OPTIONS=(--together --max-restarts=2 --grace=300ms --leftovers-grace=300ms)
+	for how in pause back above; do
+		port=$((port + 1))
+		PYTHONPATH="$BATS_TEST_DIRNAME" in_room python3 liar.py "$port" "$how" "$SECRET" >"$how.out" 3>&- &
+		until [[ -e bound-$port ]]; do sleep 0.02; done
+		# Its own time, the grace of all, and what a master with the secret may add.
+		soon 15000 eval 'member 1 --master-port="$port" -- sh -c "echo started; exec sleep 100"; ended 124 1'
+		case $how in
+		pause) [[ $(wc -l <1.out) -eq 1 ]] ;;
+		back) [[ $(wc -l <1.out) -eq 1 && $(<back.out) == 0$'\n'1* && $(sort -u back.out | wc -l) -eq 2 ]] ;;
+		above) [[ ! -s 1.out ]] ;;
+		esac
+	done
 }

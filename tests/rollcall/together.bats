@@ -563,8 +563,8 @@ time.sleep(100)' "$TAKER"
 }
 
 @test "together: a program that ends with 0 has not failed, whatever --map-exit=early:.. and told:.. make of it" {
-	member 0 --map-exit=early:70 -- true
 	OPTIONS=(--together=failures --root="$PWD/root")
+	member 0 --map-exit=early:70 -- true
 	works 1 "trap 'exit 0' TERM;" --map-exit=told:143
 	works 2
 	running 1 2
@@ -733,7 +733,7 @@ time.sleep(100)' "$TAKER"
 	works 1
 	works 2 '' --together
 	ended 125 0 1 2
-	grep 'roll call: the nodes do not agree on the cluster: together.* on 2 nodes, .*h1' 0.err
+	grep 'roll call: the nodes do not agree on the cluster: --together=yes on 2 nodes, no on, .*h1' 0.err
 }
 
 @test "together: the report says who was first, and the termination log" {

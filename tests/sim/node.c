@@ -236,7 +236,7 @@ static int supervise(struct node *node, struct together *t, uint64_t limit_at) {
 	r->limit_at = limit_at;
 	sigfillset(&all);
 	r->signals = signalfd(-1, &all, SFD_NONBLOCK);
-	trace("its program starts: %u", t->round);
+	trace("its program starts: %u", t->start);
 	observe(observer, EVENT_STARTED, r->process->pid, 0);
 	faults_at_phase(node, PHASE_STARTS);
 	for (;;) {
@@ -284,11 +284,11 @@ static void take_result(struct node *node, int r, const struct roll_end *end) {
 	node->result = end->result;
 	node->signal = end->signal;
 	node->port = end->port;
-	node->end_start = end->round;
+	node->end_start = end->start;
 	node->ended_at = time_now;
 	snprintf(node->error, sizeof(node->error), "%s", end->error.text);
 	trace("returns %d, result %d, signal %d, port %u, start %u: %s", r, end->result, end->signal,
-	      end->port, end->round, end->error.text);
+	      end->port, end->start, end->error.text);
 }
 
 /** Call once more, to say that this node ends. */
@@ -299,8 +299,8 @@ static void call_to_quit(struct node *node, const struct together *t, struct rol
 	*call = plan_call(node, call->arena);
 	call->timeout_ms = left > ROLL_LATE_MS ? left : ROLL_LATE_MS;
 	call->late_at = at + call->timeout_ms;
-	call->round = t->round;
-	call->told = true;
+	call->starts = t->start;
+	call->asked_to_end = true;
 	call->unable = why;
 	call->n_left = t->n_left;
 	trace("calls once more, to say that it ends: %s", why);
@@ -321,7 +321,7 @@ static bool call_again(struct node *node, struct together *t, struct roll_call *
 	if (!job.max_restarts) {
 		return false;
 	}
-	t->round++;
+	t->start++;
 	t->late_at = t->first_at + 2 * job.grace_ms + ROLL_LATE_MS;
 	t->hold_ms = t->pause_ms;
 	if (t->quits && job.n > 1) {
@@ -333,7 +333,7 @@ static bool call_again(struct node *node, struct together *t, struct roll_call *
 	const uint64_t at = clock_now_ms(), late_ms = clock_left(at, t->late_at),
 		       limit_ms = clock_left(at, t->limit_at);
 	*call = plan_call(node, call->arena);
-	call->round = t->round;
+	call->starts = t->start;
 	call->late_at = t->late_at;
 	call->pause_ms = t->hold_ms;
 	call->timeout_ms = clock_after(call->timeout_ms, late_ms + t->hold_ms);
@@ -347,7 +347,7 @@ static int call_roll(const struct roll_call *call, struct roll_end *end) {
 		return roll_call(call, end);
 	}
 	*end = (struct roll_end){.port = call->port,
-				 .round = call->round,
+				 .start = call->starts,
 				 .held = -1,
 				 .lines = arena_alloc(call->arena, sizeof(*end->lines))};
 	*end->lines = (struct kept_line){.line.fd = -1};
@@ -404,10 +404,10 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 		node->status = 0;
 		return false;
 	}
-	t->round = end->round;
-	node->start = end->round;
+	t->start = end->start;
+	node->start = end->start;
 	node->programs[node->n_programs++] =
-		(struct program){.start = end->round, .from = time_now, .to = NEVER, .raw = -1};
+		(struct program){.start = end->start, .from = time_now, .to = NEVER, .raw = -1};
 	if (together_begin(t, call, end, &err) < 0) {
 		trace("together_begin: %s", err.text);
 		node->status = 125;

@@ -88,9 +88,11 @@ static void send_hello(struct line *line, const struct fault *f) {
 	struct hello hello = {
 		.rank = f->code % 2 ? (uint32_t)f->node : job.n - 1 + f->kind % 3,
 		.size = f->kind % 5 == 4 ? job.n - 1 : job.n,
-		.round = f->kind % 7 == 6,
+		.starts = f->kind % 7 == 6,
 		.incarnation = 4711 + f->kind,
 		.left_ms = f->kind % 2 ? 10 : UINT32_MAX,
+		.able = f->code % 4 == 3 ? ABLE_NOT : ABLE,
+		.why_not = f->code % 4 == 3 ? STR("a lie") : STR(""),
 		.host = STR("liar"),
 		.node = STR("liar"),
 	};
@@ -100,7 +102,7 @@ static void send_hello(struct line *line, const struct fault *f) {
 /** Lies of a member that has said HELLO. */
 static void lie_as_member(const struct fault *f, struct line *line) {
 	unsigned char payload[HELLO_MAX];
-	const struct bye bye = {.why = (uint8_t)(1 + f->code % 3), .text = STR("a lie")};
+	const enum bye_why bye = (enum bye_why)(1 + f->code % 3);
 	const struct ended ended = {.why = (uint8_t)f->code,
 				    .status = 1,
 				    .rank = 9,
@@ -114,8 +116,8 @@ static void lie_as_member(const struct fault *f, struct line *line) {
 	case 0:
 		break;
 	case 1:
-		line_send(line, FRAME_BYE, payload, bye_encode(&bye, payload));
-		line_send(line, FRAME_BYE, payload, bye_encode(&bye, payload));
+		line_send(line, FRAME_BYE, payload, bye_encode(bye, payload));
+		line_send(line, FRAME_BYE, payload, bye_encode(bye, payload));
 		break;
 	case 2:
 		for (int i = 0; i < 40; i++) {
@@ -181,7 +183,7 @@ void liar_main(struct process *process) {
 static void lie_as_master(const struct fault *f, struct line *line) {
 	unsigned char payload[HELLO_MAX];
 	const struct wait_news news = {.present = 1, .size = job.n, .left_ms = UINT32_MAX, .since_ms = 5};
-	const struct go go = {.port = (uint16_t)(f->code & 1 ? JOB_PORT : 80), .flags = GO_STAY, .round = 7};
+	const struct go go = {.port = (uint16_t)(f->code & 1 ? JOB_PORT : 80), .flags = GO_STAY, .start = 7};
 	const struct no no = {.kind = (enum no_kind)(1 + f->kind % 9), .text = STR("a lie")};
 	unsigned char group = (unsigned char)(f->kind % 7);
 	switch (f->kind % 5) {
@@ -246,7 +248,7 @@ void taken_main(struct process *process) {
 		if (f->kind % 8 == 2) {
 			send(fd, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 47, MSG_NOSIGNAL);
 		} else if (f->kind % 8 == 3) {
-			send(fd, "DISTROLL\3\3\0\0\1\0\0\0abcdefghijklmnop", 32, MSG_NOSIGNAL);
+			send(fd, "DISTROLL\4\4\0\0\1\0\0\0abcdefghijklmnop", 32, MSG_NOSIGNAL);
 			process_sleep(300 * MS);
 		} else if (f->kind % 8 >= 4) {
 			greet(f, fd);

@@ -157,6 +157,7 @@ int __wrap_accept4(int fd, struct sockaddr *at, socklen_t *len, int flags) {
 	listener->backlog = file->next;
 	file->next = NULL;
 	file->nonblocking = flags & SOCK_NONBLOCK;
+	file->kept_alive = listener->kept_alive;
 	if (at) {
 		*len = address_write(at, true, file->connection->host[0], file->connection->port[0]);
 	}
@@ -219,11 +220,11 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 
 const char *frame_name(uint8_t type) {
 	static const char *const names[256] = {
-		[FRAME_HELLO] = "HELLO", [FRAME_FACTS] = "FACTS", [FRAME_BYE] = "BYE",
-		[FRAME_ENDED] = "ENDED", [FRAME_DIED] = "DIED",	  [FRAME_WAIT] = "WAIT",
-		[FRAME_TELL] = "TELL",	 [FRAME_GO] = "GO",	  [FRAME_NO] = "NO",
-		[FRAME_PROOF] = "PROOF", [FRAME_END] = "END",	  [FRAME_GREETING] = "GREETING",
-		[FRAME_MEET] = "MEET",
+		[FRAME_HELLO] = "HELLO",       [FRAME_FACTS] = "FACTS", [FRAME_BYE] = "BYE",
+		[FRAME_ENDED] = "ENDED",       [FRAME_DIED] = "DIED",	[FRAME_WAIT] = "WAIT",
+		[FRAME_TELL] = "TELL",	       [FRAME_GO] = "GO",	[FRAME_NO] = "NO",
+		[FRAME_PROOF] = "PROOF",       [FRAME_END] = "END",	[FRAME_HEARD] = "HEARD",
+		[FRAME_GREETING] = "GREETING", [FRAME_MEET] = "MEET",
 	};
 	return names[type] ? names[type] : "bytes";
 }

@@ -191,7 +191,7 @@ static void test_world(void) {
 	check_text(world_facts(NULL, NULL, 0), "", "no cluster");
 	check_text(world_facts(&c, "n1.example.org", 29500),
 		   "hosts=N1.example.org,n2,10.0.0.3|manager=slurm|master=n1|nodes=3|port=29500|scope=node|"
-		   "tasks_per_node=?|together=no",
+		   "tasks_per_node=?",
 		   "the master by its short name");
 	c.place.tasks_per_node = tasks;
 	c.scope = SCOPE_TASK;
@@ -199,12 +199,12 @@ static void test_world(void) {
 	check_text(
 		world_facts(&c, "localhost", 1),
 		"hosts=N1.example.org,n2,10.0.0.3|manager=slurm|master=?|nodes=3|port=1|scope=task|tasks=20|"
-		"tasks_per_node=8 x 2,4|together=no",
+		"tasks_per_node=8 x 2,4",
 		"in scope task; the loopback is no name");
 	c = cluster_of("", SCOPE_NODE);
 	c.source = NULL;
 	check_text(world_facts(&c, "127.0.0.1", 0),
-		   "hosts=?|manager=?|master=?|nodes=?|port=?|scope=node|tasks_per_node=?|together=no",
+		   "hosts=?|manager=?|master=?|nodes=?|port=?|scope=node|tasks_per_node=?",
 		   "nothing is told");
 	struct buf many = BUF(&arena);
 	for (int i = 0; i < 100; i++) {

@@ -11,16 +11,16 @@
 
 // As tests/rollcall/roll.py makes them, which is another implementation. secret.bats compares them.
 // clang-format off
-static const char job_hex[] = "0e6dc3de5ef6dc5f725d6afc345be40b125644a77ab7b61537dcd5dbc05d4052";
-static const char greeting_hex[] = "44495354524f4c4c0303000058020000000102030405060708090a0b0c0d0e0f";
-static const char meet_hex[] = "101112131415161718191a1b1c1d1e1f10e3441501594e09dbe56c320761f0a9";
-static const char member_key_hex[] = "cc80a00f25062aa5cf53ae718def139f56572a023eba11e02912f4f3e60b9cb9";
-static const char desk_key_hex[] = "b38703aad5b6e8e3eae7c4772579d74d5cd4dc51f7eb5023f7c60ca64a3e0737";
-static const char proof_hex[] = "16001403a48b193d7029a15e43755e8b21ae3b8edf71";
+static const char job_hex[] = "67d4efda99c03849b3490456e93894189eda95e2ab501ff0f6d9cd4770b771b4";
+static const char greeting_hex[] = "44495354524f4c4c0404000058020000000102030405060708090a0b0c0d0e0f";
+static const char meet_hex[] = "101112131415161718191a1b1c1d1e1f5e7c043ffccd99005b0bffd9dee72fdd";
+static const char member_key_hex[] = "499ad4448d5e01203bf9185f68de8c0807d257c7fe65c7c855aa6fdd5734bea9";
+static const char desk_key_hex[] = "99f9223975c12eda42f711f2032561224618f90cc162595fa3ee9abe8c679f8b";
+static const char proof_hex[] = "160014041a5921dd1f167aa55d08b5332bd189e01bd1";
 static const char hello_hex[] =
-	"6a00010398752ec1eac9be3838d678545984aa569d00f0762d316577cc4fcbfd757ae046890dd9f273c40571871ec8a8cb06d4b9484d77221209ec974a000eb10887e9b8b69ef7634cdf98d43e64594e19275d2806a858581e17cffef785797ee10df2393cf8611a9f72";
+	"64000104c6fac56bfed5e0c2ca73ee3ae9b3142219b3a58260dcea89b2273ba4683c65e8dc7c9d74abea57275ed891b7858cac476babd2084211b114b3cac4cf34423bb6662e6bef3913b0b738d81ccab0aa4dc78c6d9060a409ddd49698cca24b182a67";
 static const char go_hex[] =
-	"1f00120388a20767a20cc77c4e824bb59c77d27fce82704facba798e4c7e17";
+	"1f001204221661382b92f1a91158e1fe32434f9f99089610a8577f2f9b279c";
 // clang-format on
 
 static size_t bytes_of(const char *hex, unsigned char *out) {
@@ -51,10 +51,10 @@ static const struct hello hello = {
 	.rank = 1,
 	.size = 2,
 	.incarnation = 0x1122334455667788,
-	.round = 7,
+	.starts = 7,
 	.clock_ms = 1795316400000,
 	.left_ms = 600000,
-	.digest = {1, 2, 3, 4, 5, 6},
+	.digest = {1, 2, 3, 4, 5},
 	.host = {"n2", 2},
 	.node = {"n2", 2},
 };
@@ -62,14 +62,14 @@ static const struct hello hello = {
 static struct pair begin(void) {
 	struct pair p;
 	struct key job;
-	struct greeting greeting = {.lowest = 3, .highest = 3, .seconds = 600};
+	struct greeting greeting = {.lowest = 4, .highest = 4, .seconds = 600};
 	unsigned char bytes[GREETING_BYTES], meet[MEET_BYTES], whole[SHA256_BYTES];
 	for (unsigned char i = 0; i < NONCE_BYTES; i++) {
 		greeting.nonce[i] = i;
 		meet[i] = (unsigned char)(0x10 + i);
 	}
 	key_make(STR("correct horse"), &job);
-	key_hmac(&job, (struct str){"distinit roll call 3", 21}, STR("slurm:4711.0"), whole);
+	key_hmac(&job, (struct str){"distinit roll call 4", 21}, STR("slurm:4711.0"), whole);
 	check_text(hex_of(whole, sizeof(whole)), job_hex, "the job's key");
 	key_of_job(STR("correct horse"), "slurm:4711.0", &job);
 	greeting_encode(&greeting, bytes);
@@ -115,14 +115,14 @@ static void check_vector(void) {
 	check(hello_decode(frame.payload, &back) == 0);
 	check(back.rank == 1 && back.size == 2 && back.incarnation == hello.incarnation &&
 	      back.digest[4] == 5);
-	check(back.clock_ms == hello.clock_ms && back.round == 7 && back.left_ms == 600000);
+	check(back.clock_ms == hello.clock_ms && back.starts == 7 && back.left_ms == 600000);
 	check(str_is(back.host, "n2") && str_is(back.node, "n2"));
-	const struct go go = {.port = 29500, .flags = GO_STAY, .round = 7, .took_ms = 1234};
+	const struct go go = {.port = 29500, .flags = GO_STAY, .start = 7, .took_ms = 1234};
 	n = send_as(&p.coordinator, p.fds[0], FRAME_GO, payload, go_encode(&go, payload), go_hex, got);
 	memcpy(again, got, n);
 	struct go told;
 	check(line_receive(&p.member, got, n, &frame) == 0 && frame.type == FRAME_GO);
-	check(go_decode(frame.payload, &told) == 0 && told.took_ms == 1234 && told.round == 7);
+	check(go_decode(frame.payload, &told) == 0 && told.took_ms == 1234 && told.start == 7);
 	// The same bytes again are a replay: the counter went on.
 	check(line_receive(&p.member, again, n, &frame) == -EBADMSG);
 	end(&p);
@@ -205,6 +205,24 @@ static void check_died(void) {
 	check(died_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
 }
 
+/** What no member is: a rank that its job does not have, or a state that is none. */
+static void check_hello(void) {
+	unsigned char payload[HELLO_MAX];
+	struct hello h = hello, back;
+	h.able = ABLE_ASKED_TO_END;
+	h.why_not = STR("SIGTERM");
+	size_t n = hello_encode(&h, payload);
+	check(hello_decode((struct str){(char *)payload, n}, &back) == 0 && back.able == ABLE_ASKED_TO_END &&
+	      str_is(back.why_not, "SIGTERM"));
+	h.able = ABLE_ASKED_TO_END + 1;
+	n = hello_encode(&h, payload);
+	check(hello_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
+	h = hello;
+	h.rank = h.size;
+	n = hello_encode(&h, payload);
+	check(hello_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
+}
+
 /** A frame with one bit flipped is refused, whichever it is. */
 static void check_flipped(void) {
 	struct pair p = begin();
@@ -233,6 +251,7 @@ static void check_cut(void) {
 	struct wait_news news = {.n = WAIT_NAMES}, told;
 	struct go go;
 	struct no no = {.kind = NO_DEADLINE, .text = STR("why")}, not ;
+	enum bye_why bye;
 	size_t n = hello_encode(&hello, payload);
 	payload[n] = 0;
 	unsigned wrong = 0;
@@ -260,7 +279,14 @@ static void check_cut(void) {
 	for (size_t i = 0; i <= n + 1; i++) {
 		wrong += (no_decode((struct str){(char *)payload, i}, &not ) == 0) != (i == n);
 	}
+	n = bye_encode(BYE_DEADLINE, payload);
+	payload[n] = 0;
+	for (size_t i = 0; i <= n + 1; i++) {
+		wrong += (bye_decode((struct str){(char *)payload, i}, &bye) == 0) != (i == n);
+	}
 	checkf(wrong == 0, "%u cut payloads", wrong);
+	payload[0] = BYE_DEADLINE + 1;
+	check(bye_decode((struct str){(char *)payload, 1}, &bye) == -EPROTO);
 	check(go_decode((struct str){(char *)payload, go_encode(&(struct go){0}, payload)}, &go) == -EPROTO);
 }
 
@@ -270,7 +296,7 @@ static void check_longest(void) {
 	memset(name, 'a', sizeof(name));
 	unsigned char payload[HELLO_MAX];
 	struct hello h = hello, back;
-	h.host = h.node = (struct str){name, sizeof(name)};
+	h.host = h.node = h.why_not = (struct str){name, sizeof(name)};
 	size_t n = hello_encode(&h, payload);
 	check(n + FRAME_MIN <= HELLO_MAX && hello_decode((struct str){(char *)payload, n}, &back) == 0);
 	check(back.host.len == 255);
@@ -318,6 +344,7 @@ int main(void) {
 	check_take();
 	check_ended();
 	check_died();
+	check_hello();
 	check_flipped();
 	check_cut();
 	check_longest();

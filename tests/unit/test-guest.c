@@ -16,6 +16,10 @@
 
 static struct arena arena;
 
+/** What the next HELLO says. */
+static enum able unable;
+static uint32_t n_starts;
+
 static void be_silent(void *context, enum roll_level level, const char *text) {
 	(void)context, (void)level, (void)text;
 }
@@ -83,6 +87,9 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 	unsigned char payload[HELLO_MAX];
 	const struct hello hello = {.rank = rank,
 				    .size = SIZE,
+				    .starts = n_starts,
+				    .able = (uint8_t)unable,
+				    .why_not = unable ? STR("no legs") : STR(""),
 				    .incarnation = incarnation,
 				    .clock_ms = clock_wall_ms(),
 				    .left_ms = 1000,
@@ -396,21 +403,95 @@ static void test_turns(const struct roll_call *call) {
 	check(guest->state == GUEST_PRESENT && epoll_wait(co->guests.epoll, &event, 1, 0) == 0);
 }
 
-/** A member says BYE once: who says it again is no member. */
-static void test_byes(const struct roll_call *call) {
+/** A member that says BYE does not wait for GO: it is not here any more, also while its connection is open. */
+static void test_bye(const struct roll_call *call) {
 	struct roll_end end = {0};
 	struct coordinator *co = open_coordinator(call, &end);
-	const struct bye bye = {.why = BYE_SIGNAL, .text = STR("")};
-	unsigned char payload[HELLO_MAX];
+	for (unsigned why = BYE_SIGNAL; why <= BYE_DEADLINE; why++) {
+		unsigned char payload[HELLO_MAX];
+		struct line member;
+		struct guest *guest = arrive(co, &member);
+		say_hello(co, guest, &member, 1, 100 + why);
+		check(co->guests.present == 2);
+		check(line_send(&member, FRAME_BYE, payload, bye_encode((enum bye_why)why, payload)) == 0);
+		coordinator_read(co, guest, false);
+		check(co->guests.present == 1 && guest->state == GUEST_FREE);
+		close(member.fd);
+	}
+}
+
+/** What a HELLO says of its member is known with it: nobody starts, and this and later members are told at once. */
+static void test_unable(const struct roll_call *call) {
+	static const enum roll_result results[] = {[ABLE_NOT] = ROLL_ERROR, [ABLE_ASKED_TO_END] = ROLL_TOLD};
+	for (enum able able = ABLE_NOT; able <= ABLE_ASKED_TO_END; able++) {
+		struct roll_end end = {0};
+		struct coordinator *co = open_coordinator(call, &end);
+		unsigned char frame[FRAME_MAX];
+		struct line members[2];
+		struct frame no;
+		for (unsigned i = 0; i < 2; i++) {
+			struct guest *guest = arrive(co, &members[i]);
+			unable = i == 0 ? able : ABLE;
+			say_hello(co, guest, &members[i], 1 + i, 100);
+			check(co->refuse_at && end.result == results[able]);
+			check(line_take(&members[i], frame, sizeof(frame), false, &no) == 0 &&
+			      no.type == FRAME_NO);
+			close(members[i].fd);
+		}
+		check_part(end.error.text, "n1 (rank 1) ", "who cannot start");
+		check_part(end.error.text, ": no legs; nothing was started", "and why");
+		unable = ABLE;
+	}
+}
+
+/** A rank that the job does not have, and more starts than its --max-restarts allows: nothing is kept of such a HELLO. */
+static void test_liars(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
 	struct line member;
 	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, SIZE, 100);
+	check(guest->state == GUEST_FREE && co->guests.present == 1);
+	guest = arrive(co, &member);
+	n_starts = 1;
 	say_hello(co, guest, &member, 1, 100);
-	for (unsigned i = 0; i < 2; i++) {
-		check(guest->state == GUEST_PRESENT);
-		check(line_send(&member, FRAME_BYE, payload, bye_encode(&bye, payload)) == 0);
-		coordinator_read(co, guest, false);
+	n_starts = 0;
+	check(guest->state == GUEST_FREE && co->guests.present == 1 && !co->guests.known.first);
+}
+
+/** Somebody says the coordinator's own rank: that is told, and nobody is counted. */
+static void test_own_rank(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 0, 100);
+	check(co->guests.duplicate[1] == guest && co->guests.present == 1 && !co->guests.seats[0].guest);
+	close(member.fd);
+	coordinator_read(co, guest, true);
+	check(guest->state == GUEST_FREE && co->guests.present == 1);
+}
+
+/** One process comes again and again in place of another: the loser is told, and that takes no memory. */
+static void test_replaced(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct roll_call again = *call;
+	again.max_restarts = 5;
+	struct coordinator *co = open_coordinator(&again, &end);
+	struct arena before = {0};
+	struct line old, member;
+	struct guest *guest = arrive(co, &old);
+	say_hello(co, guest, &old, 1, 100);
+	n_starts = 3;
+	for (unsigned i = 0; i < 1000; i++) {
+		guest = arrive(co, &member);
+		say_hello(co, guest, &member, 1, 200 + i);
+		check(guest->state == GUEST_FREE && co->guests.present == 2);
+		close(member.fd);
+		before = i == 0 ? *co->call->arena : before;
 	}
-	check(guest->state == GUEST_FREE);
+	n_starts = 0;
+	check(co->call->arena->next == before.next && co->call->arena->chunks == before.chunks);
 }
 
 int main(void) {
@@ -439,6 +520,10 @@ int main(void) {
 	test_apart(&call);
 	test_half_a_frame(&call);
 	test_turns(&call);
-	test_byes(&call);
+	test_bye(&call);
+	test_unable(&call);
+	test_liars(&call);
+	test_own_rank(&call);
+	test_replaced(&call);
 	return check_done();
 }

@@ -51,7 +51,7 @@ static void check_pauses(struct arena *arena) {
 	static const uint32_t pauses[] = {0,	 1000,	2000,  4000,  8000, 16000,
 					  32000, 60000, 60000, 60000, 60000};
 	struct together t = at_most(RESTARTS_UNLIMITED);
-	for (uint32_t i = 0; i < sizeof(pauses) / sizeof(*pauses); i++, t.round++) {
+	for (uint32_t i = 0; i < sizeof(pauses) / sizeof(*pauses); i++, t.start++) {
 		play(arena, &t, 599000, failed(3));
 		checkf(t.observer.again && t.pause_ms == pauses[i] && n_reports == 1,
 		       "the pause before restart %u: %u ms", i + 1, t.pause_ms);
@@ -64,9 +64,9 @@ static void check_pauses(struct arena *arena) {
 
 static void check_count(struct arena *arena) {
 	struct together t = at_most(2);
-	for (; t.round < 2; t.round++) {
+	for (; t.start < 2; t.start++) {
 		play(arena, &t, 600000, failed(3));
-		checkf(t.observer.again, "restart %u of 2", t.round + 1);
+		checkf(t.observer.again, "restart %u of 2", t.start + 1);
 	}
 	play(arena, &t, 600000, failed(3));
 	check(!t.observer.again && t.pause_ms == 0);
