@@ -21,6 +21,7 @@ At the end it says how long each suite ran, and which programs longest.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import sys
@@ -145,7 +146,7 @@ def file_of(run):
         return f"tests/unit/test-{name}.c"
     if "replay" in times.suites_of(run):
         return f"tests/fuzz/fuzz-{name}.c"
-    files = [word for word in run["command"] if "/tests/" in word and "/build" not in word]
+    files = [word for word in map(os.path.normpath, run["command"]) if "/tests/" in word]
     return "tests/" + files[-1].rpartition("/tests/")[2] if files else name
 
 

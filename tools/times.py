@@ -33,14 +33,21 @@ def times_of(run: dict) -> dict[str, int]:
             for line in (run.get("stdout") or "").splitlines() if (match := TIMED.match(line))}
 
 
+def stalled_ms() -> int:
+    """The milliseconds since boot in which some process of this machine waited for a processor or a disk."""
+    pressure = [pathlib.Path("/proc/pressure") / what for what in ("cpu", "io")]
+    return sum(int(path.read_text().split("total=")[1].split()[0]) for path in pressure if path.exists()) // 1000
+
+
 def alone(run: dict, test: str) -> int:
-    """How long this test takes by itself."""
+    """How long this test takes by itself: what other work of the machine takes meanwhile is not its own."""
     name = test.partition(": ")[2]
     # As run-bats has it: not all punctuation is the same in the file and in the name that bats compares.
     pattern = "^" + re.sub(r"[^A-Za-z0-9 ]", ".?", name) + "$"
+    before = stalled_ms()
     done = subprocess.run([*run["command"], "--filter", pattern], env={**os.environ, **run.get("env", {})}, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", check=False)
-    return times_of({**run, "stdout": done.stdout}).get(test, 1 << 30)
+    return max(0, times_of({**run, "stdout": done.stdout}).get(test, 1 << 30) - (stalled_ms() - before))
 
 
 def unknown_exceptions(runs: list[dict]) -> list[str]:

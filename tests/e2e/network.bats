@@ -362,9 +362,14 @@ efa() {
 }
 
 @test "network: a node whose own name is the loopback" {
+	# What is said of such a master is not this.
+	silently() {
+		check "$@"
+		stderr=${stderr#"distinit: warning: --hosts='localhost' leads each node to itself; name the host of rank 0 instead"}
+	}
 	check -- --hosts=localhost,b.invalid --node-rank=0 --master-port=0
 	[ "$status" -eq 125 ]
-	check MASTER_PORT=29876 -- --hosts=localhost,b.invalid --node-rank=0
+	silently MASTER_PORT=29876 -- --hosts=localhost,b.invalid --node-rank=0
 	[ "$status" -eq 1 ]
 	finds "finding: this node's name, 'localhost', is the loopback here: gloo, and engines that look their name up, tell the others an address that they cannot reach; add gloo to --frameworks, or mend /etc/hosts"
 	interface eth0
