@@ -146,8 +146,10 @@ children_of() {
 	distinit -- --map-exit=124:75 --time-limit=50ms -- sleep 5
 	[ "$status" -eq 75 ]
 	# A program that has started has its own.
+	distinit -- --map-exit=127:0 -- sh -c 'exit 127'
+	[ "$status" -eq 127 ]
 	distinit -- --map-exit=7:0 -- sh -c 'exit 7'
-	[ "$status" -eq 7 ]
+	refuses_with "--map-exit: 7:0 needs --init: without it, only distinit's own statuses (123 to 127) can be replaced"
 	distinit -- --map-exit=7 -- true
 	refuses_with "--map-exit: '7': two exit statuses are expected, FROM:TO, each 0 to 255, such as 143:0; FROM may also be early or told"
 }
