@@ -53,6 +53,8 @@ ROW(xgboostjob)
 SOURCE(xpk) // common words, but together nobody else's
 SOURCE_AGAIN(xpk, cpus)
 ROW(gpurecipes) // the same
+ROW(flyte) // the same
+ROW(axlearn)
 SOURCE(lws) // before tpu, which counts only its TPUs
 SOURCE(grove) // its leader and workers
 ROW(rbg)
@@ -83,6 +85,7 @@ SOURCE(slurm_allocation)
 ROW(brainpp)
 SOURCE_AGAIN(brainpp, rlaunch) // its second row
 // Names that any user or manager may set, also next to the variables of all above.
+ROW(mithril)
 ROW(plain)
 ROW(vessl) // its RANK is a node's, unless one of the above says otherwise
 // Not a whole cluster, but a master or an index.

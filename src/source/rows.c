@@ -334,6 +334,38 @@ const struct source source_gpurecipes = {
 };
 
 /*
+ * Clustered tasks of Flyte 2, each a JobSet. Its entry point, "clustered", starts torchrun. Before it, the
+ * second of two pods has
+ *
+ *     JOBSET_NAME=a1b2   POD_NAMESPACE=flyte   JOB_COMPLETION_INDEX=1   JOBSET_RESTART_ATTEMPT=0
+ *     NNODES=2           NPROC_PER_NODE=8      RDZV_BACKEND=static
+ *
+ * Reference: src/flyte/_bin/clustered.py of flyte-sdk (0bdeaed9, 2026).
+ */
+const struct source source_flyte = {
+	.name = "flyte",
+	.about = "Flyte 2, a clustered task",
+	.row = "with=JOBSET_NAME with=POD_NAMESPACE with=JOBSET_RESTART_ATTEMPT with=RDZV_BACKEND "
+	       "nnodes#=NNODES "
+	       "node-rank#=JOB_COMPLETION_INDEX nproc-per-node=NPROC_PER_NODE job=JOBSET_NAME "
+	       "hosts={JOBSET_NAME}-workers-0-{i}.{JOBSET_NAME}.{POD_NAMESPACE}.svc.cluster.local",
+};
+
+/*
+ * GPU jobs of AXLearn on GKE, each a JobSet. The second of two nodes has
+ *
+ *     DISTRIBUTED_COORDINATOR=exp-job-0-0.exp:8080   NUM_PROCESSES=2   PROCESS_ID=1
+ *
+ * Reference: axlearn/cloud/gcp/jobset_utils.py of AXLearn (04080060).
+ */
+const struct source source_axlearn = {
+	.name = "axlearn",
+	.about = "AXLearn's GPU jobs on GKE",
+	.row = "with=DISTRIBUTED_COORDINATOR:*-0-0 nnodes#=NUM_PROCESSES node-rank#=PROCESS_ID "
+	       "hosts={DISTRIBUTED_COORDINATOR#i} master-port?=DISTRIBUTED_COORDINATOR:*:*",
+};
+
+/*
  * PyTorch jobs of the Ascend operator (MindX, MindCluster). The second pod of two, with eight NPUs
  * in each:
  *
@@ -476,6 +508,23 @@ const struct source source_pjm = {
 	.about = "Fujitsu PJM jobs: the script, and mpirun or mpiexec in it",
 	.leaves = "PJM_NODE, PJM_MPI_PROC: what the job asked for",
 	.row = "job!=PJM_JOBID hostfile!=PJM_O_NODEINF batch",
+};
+
+/*
+ * Tasks of Mithril's Flow on several instances. The second of two:
+ *
+ *     NUM_NODES=2   NODE_RANK=1   HEAD_NODE_IP=10.0.0.4   GPU_COUNT=8   FLOW_TASK_NAME=train
+ *
+ * RANK, WORLD_SIZE and LOCAL_RANK may be there as well, and stay as they are.
+ *
+ * Reference: "Multi-node training" in Mithril's documentation (2026-11).
+ */
+const struct source source_mithril = {
+	.name = "mithril",
+	.about = "Mithril Flow task on several instances",
+	.row = "master-addr!=HEAD_NODE_IP node-rank#=NODE_RANK nnodes#=NUM_NODES nproc-per-node=GPU_COUNT "
+	       "job=FLOW_TASK_NAME",
+	.nodes_only = true,
 };
 
 /*

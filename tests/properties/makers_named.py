@@ -88,6 +88,8 @@ mastered("kthena", lambda master, n, i: {
     "WORKER_INDEX": str(i), "GROUP_SIZE": str(n), "ENTRY_ADDRESS": master})
 mastered("vessl", lambda master, n, i: {
     "MASTER_ADDR": master, "MASTER_PORT": "23456", "NUM_NODES": str(n), "NUM_TRAINERS": "8", "RANK": str(i)})
+mastered("mithril", lambda master, n, i: {
+    "HEAD_NODE_IP": master, "NUM_NODES": str(n), "NODE_RANK": str(i), "GPU_COUNT": "8"})
 for _count in "NNODES", "NUM_NODES", "NODE_COUNT":
     mastered("plain", lambda master, n, i, count=_count: {
         "MASTER_ADDR": master, "MASTER_PORT": "29400", "NODE_RANK": str(i), count: str(n), "WORLD_SIZE": str(8 * n)})

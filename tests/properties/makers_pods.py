@@ -91,6 +91,30 @@ def gpurecipes(random, n):
     return Cluster("gpurecipes", n, member, hosts=hosts, nnodes=n, master=hosts[0])
 
 
+@manager("flyte")
+def flyte(random, n):
+    job = pod_name(random)
+    hosts = [f"{job}-workers-0-{i}.{job}.flyte.svc.cluster.local" for i in range(n)]
+
+    def member(i):
+        return Member({"JOBSET_NAME": job, "POD_NAMESPACE": "flyte", "JOB_COMPLETION_INDEX": str(i), "NNODES": str(n),
+                       "JOBSET_RESTART_ATTEMPT": "0", "NPROC_PER_NODE": "8", "RDZV_BACKEND": "static"}, hosts[i], i)
+
+    return Cluster("flyte", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
+@manager("axlearn")
+def axlearn(random, n):
+    job = pod_name(random)
+    hosts = [f"{job}-job-0-{i}.{job}" for i in range(n)]
+
+    def member(i):
+        return Member({"DISTRIBUTED_COORDINATOR": f"{hosts[0]}:8080", "NUM_PROCESSES": str(n), "PROCESS_ID": str(i)},
+                      hosts[i], i)
+
+    return Cluster("axlearn", n, member, hosts=hosts, nnodes=n, master=hosts[0])
+
+
 def algorithms(n):
     return sorted(f"algo-{i + 1}" for i in range(n))
 
