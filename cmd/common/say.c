@@ -22,6 +22,9 @@ void say_line(struct speaker *speaker, enum log_level level, const char *text) {
 	}
 }
 
+/** What a line ends with that is too long for the terminal. */
+#define CUT "..."
+
 bool say_status(struct speaker *speaker, const char *text) {
 	if (!terminal_rewrites()) {
 		return false;
@@ -33,7 +36,12 @@ bool say_status(struct speaker *speaker, const char *text) {
 		// A full line would wrap, and its first half could not be rewritten.
 		size_t most = terminal_columns() - 1;
 		buf_puts(&line, CLEAR);
-		buf_put(&line, (struct str){plain.p, plain.len < most ? plain.len : most});
+		if (plain.len > most && most > strlen(CUT)) {
+			buf_put(&line, (struct str){plain.p, most - strlen(CUT)});
+			buf_puts(&line, CUT);
+		} else {
+			buf_put(&line, (struct str){plain.p, plain.len < most ? plain.len : most});
+		}
 		speaker->status = true;
 		write_all(2, buf_str(&line));
 	}

@@ -75,6 +75,16 @@ int settings_set(struct settings *settings, const struct option *option, const c
 	return 0;
 }
 
+/** What is another option's name, or another program's, and what to write where there is such an option. */
+static const struct {
+	const char *word;
+	const char *option;
+	const char *write;
+} habits[] = {
+	{"--json", "format", "format=json"},
+	{"--wait", "timeout", "timeout=DURATION"},
+};
+
 static int refuse_unknown(const struct settings *s, unsigned command, const char *word, struct err *err) {
 	struct nearest best = {.word = str_of(word[1] == '-' ? word + 2 : word + 1)};
 	best.word.len = str_find(best.word, '=');
@@ -83,10 +93,15 @@ static int refuse_unknown(const struct settings *s, unsigned command, const char
 			nearest_try(&best, o->name);
 		}
 	}
-	for (const struct option *o = s->table->options; strcmp(word, "--json") == 0 && !option_is_end(o);
-	     o++) {
-		if (o->name && (o->commands & command) && strcmp(o->name, "format") == 0) {
-			return err_set(err, EINVAL, "unknown option '--json'; write --format=json");
+	for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
+		for (const struct option *o = s->table->options;
+		     str_is((struct str){word, str_find(str_of(word), '=')}, habits[i].word) &&
+		     !option_is_end(o);
+		     o++) {
+			if (o->name && (o->commands & command) && strcmp(o->name, habits[i].option) == 0) {
+				return err_set(err, EINVAL, "unknown option %s; write --%s",
+					       quote_text(word).s, habits[i].write);
+			}
 		}
 	}
 	return err_set(err, EINVAL, "unknown option %s%s; see --help", quote_text(word).s,

@@ -77,7 +77,7 @@ struct option_table {
 	unsigned passed_on;
 	/** The same of what distinit itself tells the workload. */
 	unsigned told;
-	/** Accept '_' for '-' in the name of an option: --job_time_sec. */
+	/** Accept '_' for '-' in the name of an option, as torchrun does: --node_rank. */
 	bool underscores;
 	/**
 	 * Receives, in the order of the command line, the options that are not stored as plain
@@ -149,6 +149,10 @@ int settings_number(const struct settings *settings, unsigned id, uint64_t max, 
 
 /** Write the help of @command's options, from the table, under its heads. @ids: only these, a byte each, in brief; {0}: all. */
 void options_write_help(struct buf *out, const struct option_table *table, unsigned command, struct str ids);
+
+/** Write the options that @word names, with or without dashes. Returns whether there is one; *@nearest is the nearest, or NULL. */
+bool options_write_one(struct buf *out, const struct option_table *table, const char *word,
+		       const char **nearest);
 
 /** Read "1", "yes", "true", "on" and their opposites. Returns 1, 0, or -EINVAL. */
 int option_flag(struct str value);

@@ -4,6 +4,8 @@
 
 #include "common/settings.h"
 
+#include "base/nearest.h"
+
 /** The column in which help texts begin, and the last column. */
 #define HELP_COLUMN 26
 #define HELP_WIDTH  80
@@ -42,6 +44,23 @@ static const char *joint(const struct option_table *table, const struct option *
 	return o->id >= table->n_values ? " " : o->takes == TAKES_OPTIONAL ? "[=" : "=";
 }
 
+/** Write @o, with its whole help text or the @brief one. */
+static void put_option(struct buf *out, const struct option_table *table, const struct option *o,
+		       bool brief) {
+	char *head =
+		arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
+			     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, joint(table, o),
+			     o->argument ? o->argument : "", o->takes == TAKES_OPTIONAL ? "]" : "");
+	buf_puts(out, head);
+	size_t len = strlen(head);
+	if (len + 2 > HELP_COLUMN) {
+		buf_putc(out, '\n');
+		len = 0;
+	}
+	buf_putf(out, "%*s", (int)(HELP_COLUMN - len), "");
+	put_wrapped(out, (struct str){o->help, brief ? first_clause(o->help) : strlen(o->help)});
+}
+
 void options_write_help(struct buf *out, const struct option_table *table, unsigned command, struct str ids) {
 	const struct option *group = NULL;
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
@@ -54,17 +73,25 @@ void options_write_help(struct buf *out, const struct option_table *table, unsig
 			buf_putf(out, "\n%s:\n", group->help);
 			group = NULL;
 		}
-		char *head = arena_format(out->arena, "  %c%c%s --%s%s%s%s", o->letter ? '-' : ' ',
-					  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-					  joint(table, o), o->argument ? o->argument : "",
-					  o->takes == TAKES_OPTIONAL ? "]" : "");
-		buf_puts(out, head);
-		size_t len = strlen(head);
-		if (len + 2 > HELP_COLUMN) {
-			buf_putc(out, '\n');
-			len = 0;
-		}
-		buf_putf(out, "%*s", (int)(HELP_COLUMN - len), "");
-		put_wrapped(out, (struct str){o->help, ids.len ? first_clause(o->help) : strlen(o->help)});
+		put_option(out, table, o, ids.len);
 	}
+}
+
+bool options_write_one(struct buf *out, const struct option_table *table, const char *word,
+		       const char **nearest) {
+	struct str name = str_from(str_of(word), strspn(word, "-"));
+	struct nearest best = {.word = name};
+	bool found = false;
+	for (const struct option *o = table->options; !option_is_end(o); o++) {
+		if (!o->name || !o->help || o->takes == TAKES_HEAD) {
+			continue;
+		}
+		if (str_is(name, o->name)) {
+			put_option(out, table, o, false);
+			found = true;
+		}
+		nearest_try(&best, o->name);
+	}
+	*nearest = best.found;
+	return found;
 }

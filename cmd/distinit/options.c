@@ -209,7 +209,7 @@ static const struct option options[] = {
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",
 	 "this host's name (default: the kernel's)"},
 	{"help", 'h', OPT_HELP, TAKES_OPTIONAL, ANY, false, "WORD",
-	 "print this help; of distinit itself, WORD is all or a subcommand", "all @subcommands"},
+	 "print this help; of distinit itself, WORD is all, a subcommand or an option", "all @subcommands"},
 	{"version", 'V', OPT_VERSION, TAKES_FLAG, ANY, false, NULL, "print the version"},
 	{0},
 };
@@ -289,6 +289,7 @@ const struct option_table distinit_options = {
 	.keep = OPT_KEEP_CONFIG,
 	.passed_on = OPT_TRACK,
 	.told = OPT_RESTART_COUNT,
+	.underscores = true,
 	.take = take,
 	.refuses = refuses,
 };

@@ -207,6 +207,13 @@ static const char *what_was_meant(struct session *s) {
 			"it is a subcommand of distinit, not a program: docker run --entrypoint %s IMAGE %s",
 			quote_text(self ? self : "/distinit").s, words[0]);
 	}
+	if (word[0] == '-') {
+		return arena_format(
+			&s->arena,
+			"it looks like an option of distinit, which has to be before '--'; for an image "
+			"whose ENTRYPOINT ends with it: docker run --entrypoint %s IMAGE %s",
+			quote_text(self ? self : "/distinit").s, shown.s);
+	}
 	if (strchr(word, ' ')) {
 		return "it is one word: give each argument a word of its own";
 	}

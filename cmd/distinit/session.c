@@ -115,6 +115,11 @@ static int read_input(struct session *s, struct err *err) {
 	in->nnodes = session_setting(s, OPT_NNODES);
 	in->master_addr = session_setting(s, OPT_MASTER_ADDR);
 	in->master_port = session_setting(s, OPT_MASTER_PORT);
+	if (settings_on(&s->settings, OPT_ALL_NODES) && !in->node_rank.value &&
+	    (in->hosts.value || in->hostfile.value)) {
+		// It shows each node of the list: this machine, such as a login host, need not be one.
+		in->node_rank = (struct setting){"0", "--all-nodes", BY_COMMAND_LINE};
+	}
 	if (in->cluster.value && strcmp(in->cluster.value, "auto") == 0) {
 		in->cluster.value = NULL;
 	}

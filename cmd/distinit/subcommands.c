@@ -99,7 +99,7 @@ static int print_help(struct session *s, const struct subcommand *of) {
 	return say_result(&s->speaker, buf_str(&out));
 }
 
-/** @word: a subcommand, "all", or "". */
+/** @word: a subcommand, an option, "all", or "". */
 int print_help_on(struct session *s, const char *word) {
 	const struct subcommand *of = subcommand_find(word);
 	if (of) {
@@ -108,9 +108,16 @@ int print_help_on(struct session *s, const char *word) {
 	if (!*word || strcmp(word, "all") == 0) {
 		return help_of_entrypoint(s, *word);
 	}
+	struct buf out = BUF(&s->arena);
+	const char *nearest;
+	if (options_write_one(&out, &distinit_options, word, &nearest)) {
+		return say_result(&s->speaker, buf_str(&out));
+	}
 	struct err err;
-	err_set(&err, EINVAL, "help: %s is not a subcommand%s; see 'distinit help'", quote_text(word).s,
-		subcommand_hint(word).s);
+	const char *hint = subcommand_hint(word).s;
+	err_set(&err, EINVAL, "help: %s is neither a subcommand nor an option%s; see 'distinit help'",
+		quote_text(word).s,
+		nearest && !*hint ? arena_format(&s->arena, "; did you mean '--%s'?", nearest) : hint);
 	return session_fail(s, &err);
 }
 

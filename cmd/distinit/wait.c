@@ -153,8 +153,11 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	}
 	if (r == -ETIMEDOUT) {
 		err_set(&err, ETIMEDOUT,
-			"%s could not be reached within %s%s%s; is it running? %s=DURATION waits longer",
-			w->name, duration_text(w->wait.timeout_ms).s, before, failure, w->longer);
+			"%s could not be reached within %s%s%s; %s? %s=DURATION waits longer", w->name,
+			duration_text(w->wait.timeout_ms).s, before, failure,
+			end->failure.code == ENOENT ? "is the name right, and its service there"
+						    : "is it running",
+			w->longer);
 		return wait_fail(s, &err, EXIT_TIME_LIMIT);
 	}
 	err_set(&err, -r, "%s cannot be waited for: %s", w->name, failure);

@@ -100,6 +100,29 @@ static void be_called(struct distrun_session *s, const struct distrun_subcommand
 	}
 }
 
+/** Print the help of @word: a subcommand or an option; "" for that of @sub. */
+static int print_help_on(struct distrun_session *s, const struct distrun_subcommand *sub, const char *word) {
+	struct buf out = BUF(&s->arena);
+	struct err err;
+	const char *nearest;
+	for (const struct distrun_subcommand *of = &subcommands[1]; *word && of->name; of++) {
+		if (strcmp(of->name, word) == 0) {
+			be_called(s, of, false);
+			return print_help(s, of);
+		}
+	}
+	if (!*word) {
+		return print_help(s, sub);
+	}
+	if (options_write_one(&out, &distrun_options, word, &nearest)) {
+		return say_result(&s->speaker, buf_str(&out));
+	}
+	err_set(&err, EINVAL, "help: %s is neither a subcommand nor an option%s%s%s; see 'distrun --help'",
+		quote_text(word).s, nearest ? "; did you mean '--" : "", nearest ? nearest : "",
+		nearest ? "'?" : "");
+	return session_fail(s, &err);
+}
+
 int main(int argc, char **argv) {
 	static struct distrun_session s;
 	session_init(&s);
@@ -108,6 +131,10 @@ int main(int argc, char **argv) {
 	bool by_name = sub;
 	sub = sub ? sub : &subcommands[0];
 	char **options_at = argv + (argc > 0);
+	if (!by_name && argc > 1 && strcmp(argv[1], "help") == 0) {
+		be_called(&s, sub, false);
+		return print_help_on(&s, sub, argc > 2 ? argv[2] : "");
+	}
 	if (!by_name && argc > 1 && argv[1][0] != '-') {
 		for (sub++; sub->name && strcmp(sub->name, argv[1]) != 0; sub++) {
 		}
@@ -123,7 +150,7 @@ int main(int argc, char **argv) {
 		return session_refuse(&s, &err);
 	}
 	if (settings_on(&s.settings, OPT_HELP)) {
-		return print_help(&s, sub);
+		return print_help_on(&s, sub, s.settings.value[OPT_HELP]);
 	}
 	if (settings_on(&s.settings, OPT_VERSION)) {
 		return say_result(&s.speaker, STR("distrun " DISTINIT_VERSION "\n"));

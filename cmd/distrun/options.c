@@ -107,7 +107,8 @@ static const struct option options[] = {
 	 "error warn info debug"},
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"root", 0, OPT_ROOT, TAKES_TEXT, TALK, true, "DIR", "look for /proc under DIR instead of /"},
-	{"help", 'h', OPT_HELP, TAKES_FLAG, ANY | CMD_PROBE, false, NULL, "print this help"},
+	{"help", 'h', OPT_HELP, TAKES_OPTIONAL, ANY | CMD_PROBE, false, "WORD",
+	 "print this help; WORD is a subcommand or an option"},
 	{"version", 'V', OPT_VERSION, TAKES_FLAG, ANY, false, NULL, "print the version"},
 	{0},
 };

@@ -4,16 +4,16 @@
 
 #include <errno.h>
 
-int pattern_read(struct arena *arena, const char *label, struct str text, struct pattern *out,
-		 struct err *err) {
+int pattern_read(struct arena *arena, const char *label, struct str text, const char *example,
+		 struct pattern *out, struct err *err) {
 	const char *whole = arena_text(arena, text.p, text.len), *slash = strrchr(whole, '/');
 	size_t len = slash ? (size_t)(slash - whole) : 0;
 	if (!slash || whole[0] != '/' || !slash[1] || strpbrk(whole, "?[") || str_find(text, '*') < len) {
 		return err_set(
 			err, EINVAL,
 			"%s=%s: expected an absolute path, in whose last part '*' stands for any text, "
-			"such as /dev/shm/nccl-*; there is no other wildcard",
-			label, quote(text).s);
+			"such as %s; there is no other wildcard",
+			label, quote(text).s, example);
 	}
 	*out = (struct pattern){.text = whole,
 				.folder = len ? arena_text(arena, whole, len) : "/",

@@ -18,11 +18,11 @@ struct pattern {
 };
 
 /**
- * Split @text, which @label names in messages. Returns 0; -EINVAL: it is not absolute, has no name, or another
+ * Split @text, which @label names in messages, with @example. Returns 0; -EINVAL: it is not absolute, has no name, or another
  * wildcard than '*', or one in its folder.
  */
-int pattern_read(struct arena *arena, const char *label, struct str text, struct pattern *out,
-		 struct err *err);
+int pattern_read(struct arena *arena, const char *label, struct str text, const char *example,
+		 struct pattern *out, struct err *err);
 
 /** Whether it names the file @name of its folder. "." and ".." are none. */
 bool pattern_matches(const struct pattern *pattern, const char *name);

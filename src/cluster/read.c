@@ -102,7 +102,7 @@ int need_value(const struct input *in, const char *name, const char *beside, con
 	       struct err *err) {
 	const char *value = env_value(in->env, name);
 	if (!value) {
-		return err_set(err, EINVAL, "%s is set, but %s is not", beside, name);
+		return err_set(err, EINVAL, "%s is set, but %s is not" MANAGERS_BOTH, beside, name);
 	}
 	*out = value;
 	return 0;
@@ -153,8 +153,8 @@ int check_index(const char *name, uint32_t number, const struct placement *place
 
 int check_count(const char *name, uint32_t told, const struct placement *place, struct err *err) {
 	if (told != place->hosts.n) {
-		return err_set(err, EINVAL, "%s=%u, but %s lists %u", name, told, place->hosts_from,
-			       place->hosts.n);
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u" MANAGERS_COUNT, name, told,
+			       place->hosts_from, place->hosts.n);
 	}
 	return 0;
 }

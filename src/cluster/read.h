@@ -44,6 +44,12 @@ int need_value(const struct input *in, const char *name, const char *beside, con
 int need_u32(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 int need_nnodes(const struct input *in, const char *name, const char *beside, uint32_t *out, struct err *err);
 
+/** The way out where a manager's variable is there without another. */
+#define MANAGERS_BOTH "; the manager sets both: pass both to this process, or pass --hosts"
+
+/** The way out where two of a manager's variables contradict each other. */
+#define MANAGERS_COUNT "; both are the manager's: if one was set by hand, remove it; --hosts replaces both"
+
 /** Check that @number (@name) is below @limit (@limit_name). UNKNOWN passes. Returns 0; -EINVAL. */
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err);
 

@@ -28,6 +28,12 @@ const char *input_hostname(struct input *in) {
 	return in->hostname;
 }
 
+/** How the user gives this node's number: as the hosts were given, by an option or a variable. */
+static const char *number_this(const struct input *in) {
+	const struct setting *list = in->hosts.value ? &in->hosts : &in->hostfile;
+	return list->value && !setting_by_option(list) ? "set DISTINIT_NODE_RANK=N" : "pass --node-rank=N";
+}
+
 int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, struct err *err) {
 	uint32_t place = hosts_find_loosely(hosts, str_of(input_hostname(in))), found[2];
 	if (place < hosts->n) {
@@ -36,10 +42,9 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 	}
 	uint32_t n = in->own_addresses(hosts, found);
 	if (n == 2) {
-		return err_set(err, EINVAL,
-			       "both %s and %s are addresses of this machine; pass --node-rank=N (0 to %u)",
+		return err_set(err, EINVAL, "both %s and %s are addresses of this machine; %s (0 to %u)",
 			       quote(hosts_at(hosts, found[0])).s, quote(hosts_at(hosts, found[1])).s,
-			       hosts->n - 1);
+			       number_this(in), hosts->n - 1);
 	}
 	if (n == 1) {
 		*index = found[0];
@@ -73,10 +78,9 @@ int self_told(struct input *in, const char *list, struct placement *out, struct 
 		if (r < 0) {
 			return r;
 		}
-		return err_set(err, EINVAL,
-			       "%s=%s: this machine, %s, is not in the list; pass --node-rank=N (0 to %u)",
+		return err_set(err, EINVAL, "%s=%s: this machine, %s, is not in the list; %s (0 to %u)",
 			       out->hosts_from, quote_text(list).s, quote_text(input_hostname(in)).s,
-			       out->hosts.n - 1);
+			       number_this(in), out->hosts.n - 1);
 	}
 	return r < 0 ? r : 0;
 }

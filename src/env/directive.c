@@ -250,12 +250,21 @@ static struct str without(struct arena *arena, struct str list, struct str eleme
 	return buf_str(&buf);
 }
 
+/** Warn of @d, with the file and line that has it. */
+static void note(const struct directive *d, struct notes *notes, const char *why) {
+	if (d->by && d->by->line) {
+		notes_add(notes, "%s:%u: %s %s: %s", d->by->by, d->by->line, verbs[d->verb].word,
+			  quote(d->name).s, why);
+	} else {
+		notes_add(notes, "%s %s: %s", verbs[d->verb].word, quote(d->name).s, why);
+	}
+}
+
 static int apply_element(const struct directive *d, struct env *env, size_t *effort, struct notes *notes,
 			 struct err *err) {
 	struct str old = str_of(env_find(env, d->name));
 	if (d->value.len == 0) {
-		notes_add(notes, "%s %s: the value is empty, so nothing changes", verbs[d->verb].word,
-			  quote(d->name).s);
+		note(d, notes, "the value is empty, so nothing changes");
 		return 0;
 	}
 	int r = spend(effort, old.len + d->value.len, d, err);
@@ -305,7 +314,7 @@ static int apply_one(const struct directive *d, struct env *env, size_t *effort,
 	case VERB_PASS:
 		if (env_pass(env, d->name) == 0 && d->name.p[d->name.len - 1] != '*' &&
 		    !env_find(env, d->name)) {
-			notes_add(notes, "pass %s: there is no such variable", quote(d->name).s);
+			note(d, notes, "there is no such variable");
 		}
 		return 0;
 	case VERB_PREPEND:

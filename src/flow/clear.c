@@ -147,7 +147,7 @@ int clear_files(const char *label, const char *list, struct notes *notes, uint32
 	// All are looked at before anything is removed.
 	for (int removes = 0; removes <= 1; removes++) {
 		for (struct str rest = str_of(list); str_cut(&rest, ',', &word);) {
-			int r = pattern_read(notes->arena, label, word, &pattern, err);
+			int r = pattern_read(notes->arena, label, word, "/dev/shm/nccl-*", &pattern, err);
 			int folder = r < 0 ? r : open_folder(label, &pattern, err);
 			if (folder < 0 && folder != -ENOENT) {
 				return folder;

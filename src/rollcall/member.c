@@ -57,6 +57,8 @@ struct member {
 	} heard;
 	/** The first port answered, but not as a roll call. */
 	bool foreign;
+	/** It has a roll call of another job, or with another secret. */
+	bool another_job;
 	/** Our incarnation, and a seed. */
 	uint64_t random[2];
 	/** When to show the news. */
@@ -449,6 +451,7 @@ static int try_ports(struct member *m, struct addresses *addresses, uint32_t rou
 		there |= here;
 		if (i == 0) {
 			m->foreign = m->heard == HEARD_NO_ROLL_CALL;
+			m->another_job = m->heard == HEARD_ANOTHER_JOB;
 			// If another has the job's only port, the coordinator says so at one of these.
 			most = m->others[0] ? ROLL_PORTS : n;
 		}
@@ -521,6 +524,13 @@ static int give_up(struct member *m) {
 			       "roll call: %s answers, but not as a roll call, for %s: the job has started "
 			       "without this node, or %s was started without --for=all",
 			       master, time.s, call->master);
+	}
+	if (m->another_job) {
+		return err_set(
+			&m->end->error, ETIMEDOUT,
+			"roll call: the one on %s is of another job, or uses another secret, for %s; compare "
+			"DISTINIT_SECRET and DISTINIT_JOB on both nodes",
+			master, time.s);
 	}
 	if (m->heard == HEARD_NO_RESULT) {
 		return err_set(&m->end->error, ETIMEDOUT,

@@ -120,8 +120,9 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	if (out->hosts.n != size) {
-		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u%s", size, quote_text(list).s,
-			       out->hosts.n, strchr(list, ' ') ? ": hosts are joined by ','" : "");
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS "=%s lists %u%s" MANAGERS_COUNT, size,
+			       quote_text(list).s, out->hosts.n,
+			       strchr(list, ' ') ? ": hosts are joined by ','" : "");
 	}
 	if (empty) {
 		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",

@@ -32,7 +32,8 @@ static int gridengine_read(struct input *in, struct placement *out, struct err *
 		return r;
 	}
 	if (!slave && nhosts != UNKNOWN && nhosts != out->hosts.n) {
-		return err_set(err, EINVAL, "NHOSTS=%u, but " FILE " lists %u hosts", nhosts, out->hosts.n);
+		return err_set(err, EINVAL, "NHOSTS=%u, but " FILE " lists %u hosts" MANAGERS_COUNT, nhosts,
+			       out->hosts.n);
 	}
 	batch_place(in, out, env_get(in->env, "JOB_ID"), env_get(in->env, "SGE_TASK_ID"));
 	return 0;

@@ -36,7 +36,7 @@ static int refuse_unset(const struct row_reading *r, enum row_field field, const
 			struct err *err) {
 	const char *name = row_field_names[field];
 	if (!r->told) {
-		return err_set(err, EINVAL, "%s is set, but %s is not", r->beside,
+		return err_set(err, EINVAL, "%s is set, but %s is not" MANAGERS_BOTH, r->beside,
 			       secret_text(r->in->arena, found));
 	}
 	return err_set(err, EINVAL,

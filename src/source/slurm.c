@@ -85,7 +85,8 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 	uint32_t nnodes = out->hosts.n;
 	r = r < 0 ? r : read_u32(in, "SLURM_STEP_NUM_NODES", &nnodes, err);
 	if (r == 0 && nnodes != out->hosts.n) {
-		return err_set(err, EINVAL, "SLURM_STEP_NUM_NODES=%u, but SLURM_STEP_NODELIST=%s lists %u",
+		return err_set(err, EINVAL,
+			       "SLURM_STEP_NUM_NODES=%u, but SLURM_STEP_NODELIST=%s lists %u" MANAGERS_COUNT,
 			       nnodes, quote_text(env_get(env, out->hosts_from)).s, out->hosts.n);
 	}
 	const char *counts = env_value(env, "SLURM_STEP_TASKS_PER_NODE");

@@ -89,7 +89,7 @@ static int tpu_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	merge_containers(in, out);
 	if (slices == 1 && env_value(in->env, SLICE) && !env_value(in->env, SLICES)) {
-		return err_set(err, EINVAL, SLICE " is set, but " SLICES " is not");
+		return err_set(err, EINVAL, SLICE " is set, but " SLICES " is not" MANAGERS_BOTH);
 	}
 	return slices > 1 ? read_slices(in, out, slices, err) : 0;
 }

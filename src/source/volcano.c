@@ -127,7 +127,7 @@ static int count_hosts(struct input *in, struct task_hosts *task, struct err *er
 	const char *name = variable_of(in, task, "_NUM");
 	int r = read_u32(in, name, &told, err);
 	if (r == 0 && told != task->n) {
-		return err_set(err, EINVAL, "%s=%u, but %s lists %u", name, told,
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u" MANAGERS_COUNT, name, told,
 			       variable_of(in, task, "_HOSTS"), task->n);
 	}
 	return r;

@@ -22,7 +22,8 @@ int progress_read(struct arena *arena, const char *label, const char *value, str
 			       "%s=%s: expected FILE:DURATION, with more than 0 such as /ckpt/log:30m", label,
 			       quote_text(value).s);
 	}
-	return pattern_read(arena, label, (struct str){value, (size_t)(colon - value)}, &out->files, err);
+	return pattern_read(arena, label, (struct str){value, (size_t)(colon - value)}, "/ckpt/log*:30m",
+			    &out->files, err);
 }
 
 /** The newest time of the files, in ns; 0: there are none. */

@@ -698,3 +698,11 @@ bounded() {
 	distinit -- --app=trainer --env-file=sections -- printenv X
 	succeeds_with 1
 }
+
+@test "a directive without effect is named with its file and line" {
+	file A=1 'pass FOO' 'append A='
+	distinit -- --env-file=file -- true
+	warns_with "file:2: pass 'FOO': there is no such variable" "file:3: append 'A': the value is empty, so nothing changes"
+	distinit -- --pass FOO -- true
+	warns_with "pass 'FOO': there is no such variable"
+}

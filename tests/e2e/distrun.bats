@@ -462,3 +462,14 @@ used() {
 	[ "$status" -eq 0 ]
 	[[ $stderr != *memory* ]]
 }
+
+@test "distrun: help of a subcommand and of an option" {
+	invoke "$DISTRUN" help
+	[[ $status -eq 0 && $output == 'usage: distrun SUBCOMMAND'* ]]
+	invoke "$DISTRUN" help where
+	[[ $status -eq 0 && $output == 'usage: distrun where'* ]]
+	invoke "$DISTRUN" --help=total-nodes
+	[[ $status -eq 0 && $output == *'--total-nodes=N'* && $output != *'--tasks-per-node'* ]]
+	invoke "$DISTRUN" help total-node
+	[[ $status -eq 125 && $stderr == "distrun: error: help: 'total-node' is neither a subcommand nor an option; did you mean '--total-nodes'?; see 'distrun --help'" ]]
+}

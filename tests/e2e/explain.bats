@@ -633,3 +633,10 @@ all            JAX_NUM_PROCESSES=3
 	invoke "${terminal[@]}" DISTINIT_COLOR=never "$DISTINIT" explain 3>&-
 	[[ $status -eq 0 && $output == *manager* && $output != *$'\e'* ]]
 }
+
+@test "explain: --all-nodes of a list needs no place of this machine in it" {
+	distinit -- explain --all-nodes --hosts=n1,n2 --hostname=login
+	[[ $status -eq 0 && -z $stderr && $output == *'PET_NODE_RANK=1'* ]]
+	distinit -- explain --hosts=n1,n2 --hostname=login
+	refuses_with "--hosts='n1,n2': this machine, 'login', is not in the list; pass --node-rank=N (0 to 1)"
+}

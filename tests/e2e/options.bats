@@ -602,3 +602,44 @@ many() {
 	distinit DISTINIT_MASTER_SERVICE_HOST=10.0.0.7 DISTINIT_MASTER_PORT=7 -- env --hosts=a,b --node-rank=0 --frameworks=torch
 	succeeds_with "MASTER_ADDR='a'"$'\n'"MASTER_PORT='7'"
 }
+
+@test "an option's name may have '_' for '-', as torchrun's" {
+	distinit -- --hosts=n1,n2 --node_rank=1 --master_port=1234 -- sh -c 'echo $PET_NODE_RANK $MASTER_PORT'
+	succeeds_with '1 1234'
+	distinit -- --max_restarts=x -- true
+	fails_like 125 "--max-restarts=*"
+}
+
+@test "an option behind '--' is taken for a program, and the message says where it belongs" {
+	distinit PATH=/nowhere -- -- --help
+	fails_like 127 "'--help' was not found in PATH='/nowhere'; it looks like an option of distinit, which has to be before '--'; for an image whose ENTRYPOINT ends with it: docker run --entrypoint '*' IMAGE '--help'"
+	distinit PATH=/nowhere -- -- --init
+	fails_like 127 "'--init' was not found *: docker run --entrypoint '*' IMAGE '--init'"
+}
+
+@test "help of an option" {
+	distinit -- --help=grace
+	[[ $status -eq 0 && $output == *'--grace=DURATION'*'kill the command'* && $output != *--leftovers* ]]
+	distinit -- help grace
+	[[ $status -eq 0 && $output == *--grace=DURATION* ]]
+	distinit -- help wait
+	[[ $status -eq 0 && $output == 'usage: distinit wait'* ]]
+	distinit -- help nnode
+	refuses_with "help: 'nnode' is neither a subcommand nor an option; did you mean '--nnodes'?; see 'distinit help'"
+	distinit -- wait --wait=1s
+	refuses_with "unknown option '--wait=1s'; write --timeout=DURATION"
+	distinit -- explain --json=1
+	refuses_with "unknown option '--json=1'; write --format=json"
+}
+
+@test "a wrong --progress names an example of its own" {
+	distinit -- --progress=x:5m -- true
+	refuses_with "--progress='x': expected an absolute path, in whose last part '*' stands for any text, such as /ckpt/log*:30m; there is no other wildcard"
+}
+
+@test "hosts by a variable: the way out is a variable, too" {
+	distinit DISTINIT_HOSTS=n1,n2 -- --hostname=n9 -- true
+	refuses_with "DISTINIT_HOSTS='n1,n2': this machine, 'n9', is not in the list; set DISTINIT_NODE_RANK=N (0 to 1)"
+	distinit -- --hosts=n1,n2 --hostname=n9 -- true
+	refuses_with "--hosts='n1,n2': this machine, 'n9', is not in the list; pass --node-rank=N (0 to 1)"
+}

@@ -47,7 +47,7 @@ teardown() {
 	ended 124 0
 	said 0 'distinit: warning: roll call: 127.0.0.* calls with another secret, or for another job'
 	ended 124 1
-	[[ $(<1.err) == *'it speaks the roll call, but of another job or with another secret'* ]]
+	[[ $(<1.err) == *' is of another job, or uses another secret, for '*'; compare DISTINIT_SECRET and DISTINIT_JOB on both nodes' ]]
 	# It came more than once, and that was said once.
 	[[ $(grep -c 'calls with another secret' 0.err) -eq 1 ]]
 	VARIABLES=(DISTINIT_SECRET="$SECRET")

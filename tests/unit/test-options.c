@@ -166,8 +166,8 @@ static void check_directives(void) {
 
 static void check_errors(void) {
 	check_wrong(CMD_RUN, "--hots=a", "unknown option '--hots=a'; did you mean '--hosts'?; see --help");
-	check_wrong(CMD_RUN, "--master_port=1",
-		    "unknown option '--master_port=1'; did you mean '--master-port'?; see --help");
+	check_wrong(CMD_RUN, "--master_prt=1",
+		    "unknown option '--master_prt=1'; did you mean '--master-port'?; see --help");
 	check_wrong(CMD_RUN, "--frobnicate", "unknown option '--frobnicate'; see --help");
 	check_wrong(CMD_RUN, "-z", "unknown option '-z'; see --help");
 	check_wrong(CMD_RUN, "-hosts", "unknown option '-hosts'; did you mean '--hosts'?; see --help");

@@ -197,15 +197,21 @@ static void check_read(const char *variables, const char *text, const char *want
 static void check_reading(void) {
 	check_read("H=a,b R=1", "hosts=H node-rank=R", "a,b -1 1  0 -1 -");
 	check_read("H=a;b N=2 R=0 J=7", "hosts[;]=H nnodes=N node-rank=R job=J", "a,b -1 0  0 -1 7");
-	check_read("H=a,b N=3 R=0", "hosts=H nnodes=N node-rank=R", "N=3, but H lists 2");
+	check_read("H=a,b N=3 R=0", "hosts=H nnodes=N node-rank=R",
+		   "N=3, but H lists 2; both are the manager's: if one was set by hand, remove it; --hosts "
+		   "replaces both");
 	check_read("H=a:8,b:8 R=0", "hosts=H node-rank=R slots", "a,b -1 0  0 8 -");
 	check_read("H=me-0,me-1", "hosts=H", "me-0,me-1 -1 1  0 -1 -");
 	check_read("N=2 R=1 M=m", "nnodes=N node-rank=R master-addr=M", " 2 1 m 0 -1 -");
 	check_read("N=2 R=1 M=m:70", "nnodes=N node-rank=R master-addr=M", " 2 1 m 70 -1 -");
 	check_read("N=0", "nnodes=N", "N=0: a number of nodes from 1 to 1048576 is expected");
 	check_read("N=two", "nnodes=N", "N='two' is not a whole number");
-	check_read("N=2", "nnodes=N node-rank=R", "N is set, but R is not");
-	check_read("H=a", "hosts=H nnodes=N", "BY is set, but N is not");
+	check_read(
+		"N=2", "nnodes=N node-rank=R",
+		"N is set, but R is not; the manager sets both: pass both to this process, or pass --hosts");
+	check_read(
+		"H=a", "hosts=H nnodes=N",
+		"BY is set, but N is not; the manager sets both: pass both to this process, or pass --hosts");
 	check_read("N=2", "nnodes=N node-rank?=R", " 2 -1  0 -1 -");
 	check_read("N=8", "nnodes?=N:1", " -1 -1  0 -1 -");
 	check_read("N=1", "nnodes?=N:1", " 1 -1  0 -1 -");
@@ -213,7 +219,9 @@ static void check_reading(void) {
 	check_read("N=3 R=2", "nnodes=N node-rank=R+1", "R=2 counts from the second node, but N=3");
 	check_read("W=16 L=8", "nnodes=W/L", " 2 -1  0 -1 -");
 	check_read("W=15 L=8", "nnodes=W/L", "W=15 is not a multiple of L=8");
-	check_read("W=15", "nnodes=W/L", "BY is set, but L is not");
+	check_read(
+		"W=15", "nnodes=W/L",
+		"BY is set, but L is not; the manager sets both: pass both to this process, or pass --hosts");
 	check_read("N=2 P=9", "nnodes=N master-port=P", " 2 -1  9 -1 -");
 	check_read("N=2 P=9,10", "nnodes=N master-port=P", " 2 -1  9 -1 -");
 	check_read("N=2 P=h:9", "nnodes=N master-port=P", " 2 -1  9 -1 -");
@@ -223,10 +231,14 @@ static void check_reading(void) {
 	check_read("N=2 R=1 J=j", "hosts={J}-{i} nnodes=N node-rank=R", "j-0,j-1 -1 1  0 -1 -");
 	check_read("N=2 R=2 J=j", "hosts={J}-{i} nnodes=N node-rank=R", "R=2 is not below N=2");
 	check_read("R=1 J=j", "hosts={J}-{i} node-rank=R", " -1 1 j-0 0 -1 -");
-	check_read("N=2 R=1", "hosts={J}-{i} nnodes=N node-rank=R", "N is set, but J is not");
+	check_read(
+		"N=2 R=1", "hosts={J}-{i} nnodes=N node-rank=R",
+		"N is set, but J is not; the manager sets both: pass both to this process, or pass --hosts");
 	check_read("N=2 R=1", "hosts?={J}-{i} nnodes=N node-rank=R", " 2 1  0 -1 -");
 	check_read("M=m H=a,b N=3 R=2", "hosts={M},{H} nnodes=N node-rank=R", "m,a,b -1 2  0 -1 -");
-	check_read("M=m H=a N=3", "hosts={M},{H} nnodes=N", "N=3, but M with H lists 2");
+	check_read("M=m H=a N=3", "hosts={M},{H} nnodes=N",
+		   "N=3, but M with H lists 2; both are the manager's: if one was set by hand, remove it; "
+		   "--hosts replaces both");
 	check_read("H=a,b M=a R=0", "hosts=H master-addr=M node-rank=R", "a,b -1 0  0 -1 -");
 	check_read("H=a,b M=b R=0", "hosts=H master-addr=M node-rank=R",
 		   "M='b', but the first of H is 'a'; pass --hosts");
