@@ -37,18 +37,21 @@ bool session_calls_roll(const struct session *s) {
 	       (run && settings_on(&s->settings, OPT_TOGETHER));
 }
 
-/** The secret is for the roll call alone: hidden from the program, and from readers of /proc. */
-static void hide_secret(struct session *s) {
-	static const char name[] = "DISTINIT_SECRET=", carried[] = "DISTINIT_CARRIED=";
+/**
+ * The secret is for the roll call alone: hidden from the program, and from readers of /proc. @given: where it stands; where it
+ * was carried, that is in our memory.
+ */
+static void hide_secret(struct session *s, const char *given) {
+	static const char name[] = "DISTINIT_SECRET=";
 	const char **value = &s->settings.value[OPT_SECRET];
 	*value = *value && session_calls_roll(s) ? arena_text(&s->arena, *value, strlen(*value)) : NULL;
 	for (char **entry = environ; *entry; entry++) {
-		if (strncmp(*entry, name, sizeof(name) - 1) == 0 ||
-		    strncmp(*entry, carried, sizeof(carried) - 1) == 0) {
+		if (strncmp(*entry, name, sizeof(name) - 1) == 0 || carried_is(*entry)) {
 			char *secret = strchr(*entry, '=') + 1;
 			explicit_bzero(secret, strlen(secret));
 		}
 	}
+	explicit_bzero((char *)(uintptr_t)given, strlen(given));
 	env_unset(&s->env, (struct str){name, sizeof(name) - 2}, NULL);
 }
 
@@ -74,11 +77,11 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	}
 	r = r < 0 ? r : settings_choose(&s->settings, OPT_OPTIONS_FROM, err);
 	s->settings.only = s->engine ? CMD_ENGINE : 0;
-	bool secret = !s->engine && env_get(&s->env, "DISTINIT_SECRET");
+	const char *secret = s->engine ? NULL : env_get(&s->env, "DISTINIT_SECRET");
 	r = r < 0 ? r : settings_read_variables(&s->settings, &s->env, &s->notes, err);
 	r = r < 0 ? r : lower_capabilities(s, err);
 	if (secret) {
-		hide_secret(s);
+		hide_secret(s, secret);
 	}
 	r = r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 	s->speaker.log = settings_on(&s->settings, OPT_QUIET) ? LOG_ERROR : s->speaker.log;

@@ -18,6 +18,16 @@ static void remove_names(struct env *env) {
 	}
 }
 
+bool carried_is(const char *entry) {
+	const struct str name = {entry, str_find(str_of(entry), '=')};
+	for (size_t i = 0; i < N_NAMES; i++) {
+		if (str_is(name, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /**
  * Write @text so that nothing in it means anything to a shell: Apptainer evaluates values as if they
  * were in double quotes, or, with --no-eval, puts them in single quotes.
@@ -68,6 +78,8 @@ static unsigned digit(char c) {
 /** Undo put_safe(), in the arena. Returns NULL if it is not its work. */
 static char *read_safe(struct arena *arena, struct str text) {
 	struct buf out = BUF(arena);
+	// It may be a secret: if it moved, a copy would stay behind.
+	buf_reserve(&out, text.len + 1);
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.p[i];
 		if (c == '%') {
@@ -94,14 +106,18 @@ int carried_unpack(struct env *env, struct err *err) {
 			names[0]);
 	}
 	struct str rest = str_of(text), part;
-	while (str_cut(&rest, '&', &part)) {
-		const char *entry = read_safe(env->arena, part);
+	// An empty text carries nothing: it is no part.
+	while (*text && str_cut(&rest, '&', &part)) {
+		char *entry = read_safe(env->arena, part);
 		struct str name = {entry, entry ? str_find(str_of(entry), '=') : 0};
 		if (!entry || !entry[name.len]) {
 			return err_set(err, EINVAL, "%s was changed on its way", names[0]);
 		}
 		if (!env_find(env, name)) {
 			env_set_text(env, entry, (uint32_t)name.len, NULL);
+		} else {
+			// It may be a secret, and nobody erases this copy later.
+			explicit_bzero(entry, strlen(entry));
 		}
 	}
 	remove_names(env);

@@ -9,6 +9,9 @@
 #include "base/err.h"
 #include "env/env.h"
 
+/** Whether @entry, "NAME=VALUE", is that variable, or a copy that a runtime has made of it. */
+bool carried_is(const char *entry);
+
 /** Outside: set that variable, by names that runtimes pass on. Returns 0; -E2BIG if it is too large. */
 int carried_pack(struct env *env, struct err *err);
 

@@ -2,6 +2,8 @@
 
 #include "srun/budget.h"
 
+#include "access/access.h"
+#include "access/place.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -36,7 +38,7 @@ struct book {
 
 static int fail(const struct budget *b, const char *what, int code, struct err *err) {
 	return err_set(err, code, "the budget file %s cannot be %s: %s", quote_text(b->path).s, what,
-		       strerror(code));
+		       access_why(code));
 }
 
 /** Parse the text; an empty file is a new budget. The fifth line on is 0.2.0's. Returns 0; -EINVAL. */
@@ -70,13 +72,24 @@ static int lock(const struct budget *b, int fd, struct err *err) {
 	return info.st_nlink ? 0 : -EAGAIN;
 }
 
+/** Open or make the file, but not behind another user's link. Returns the descriptor or a negative errno. */
+static int open_file(const char *path, int flags) {
+	struct place place;
+	int r = place_find(path, true, &place);
+	if (r == 0) {
+		r = place_open(&place, flags, 0666);
+		place_close(&place);
+	}
+	return r;
+}
+
 /** Open and lock the file, or create it (@flags: O_CREAT), within @wait_ms. Returns it; a negative errno. */
 static int open_locked(const struct budget *b, int flags, uint64_t wait_ms, struct err *err) {
 	uint64_t until = clock_now_ms() + wait_ms;
 	for (;;) {
-		int fd = open(b->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+		int fd = open_file(b->path, O_RDWR | flags);
 		if (fd < 0) {
-			return fail(b, "opened", errno, err);
+			return fail(b, "opened", -fd, err);
 		}
 		int r = lock(b, fd, err);
 		if (r == 0) {

@@ -455,6 +455,42 @@ laid() {
 	[[ $status -eq 0 && $output == '1 3 none' && -z $stderr ]]
 }
 
+@test "runtime: nothing to carry is no error" {
+	invoke env -i PATH=/usr/bin:/bin "$DISTINIT" carry "$DISTINIT" --carried --cluster=none -- echo ran
+	[[ $status -eq 0 && $output == ran && -z $stderr ]]
+}
+
+@test "runtime: a secret that was carried stays neither in the environment of distinit inside nor in its memory" {
+	requires python3
+	local secret=a-secret-0123456789abcdef how
+	# A runtime may pass the variable itself, too.
+	for how in 'env -u DISTINIT_SECRET' env; do
+		# It waits for the other node. It says so once it has its key.
+		# shellcheck disable=SC2086 # words
+		env -i PATH=/usr/bin:/bin DISTINIT_SECRET="$secret" "$DISTINIT" carry $how "$DISTINIT" --carried --hosts=127.0.0.1,127.0.0.2 \
+			--node-rank=0 --master-port="$((20000 + RANDOM % 10000))" --wait=60s --for=all --log=info -- true 2>"$BATS_TEST_TMPDIR/said" 3>&- &
+		local pid=$!
+		until grep -q "roll call" "$BATS_TEST_TMPDIR/said"; do
+			kill -0 "$pid"
+			sleep 0.05
+		done
+		invoke python3 - "$pid" "$secret" <<-'END'
+			import sys
+			pid, secret = sys.argv[1], sys.argv[2].encode()
+			environ = open(f"/proc/{pid}/environ", "rb").read()
+			assert b"APPTAINERENV_DISTINIT_CARRIED=" in environ and secret not in environ, "environ"
+			memory = open(f"/proc/{pid}/mem", "rb", 0)
+			for line in open(f"/proc/{pid}/maps"):
+			    first, last = (int(x, 16) for x in line.split()[0].split("-"))
+			    if line.split()[1].startswith("rw"):
+			        memory.seek(first)
+			        assert secret not in memory.read(last - first), line
+		END
+		kill "$pid"
+		[ "$status" -eq 0 ]
+	done
+}
+
 @test "runtime: auto selects an installed runtime that supports the image" {
 	mkdir -p "$BATS_TEST_TMPDIR/dir/mnt/0"
 	rm "$BIN/singularity"

@@ -363,6 +363,22 @@ used() {
 	sed -n 's/^used //p' "$1"
 }
 
+@test "limits: a budget is not made behind another user's link in a folder that others can write" {
+	[[ $EUID -eq 0 ]] || skip 'no other user is to be had'
+	mkdir -m 700 private
+	mkdir -m 777 shared
+	chmod 777 shared
+	ln -s "$PWD/private/made" shared/budget
+	chown -h 4321 shared/budget
+	distrun -- surrogate --job-time-sec=9s --job-time-budget=shared/budget -- true
+	[[ $status -eq 125 && $stderr == *"the budget file '$PWD/shared/budget' cannot be opened: a symlink on the way belongs to somebody else"* ]]
+	[[ -z $(ls private) ]]
+	# A link of our own is followed.
+	chown -h 0 shared/budget
+	distrun -- surrogate --job-time-sec=9s --job-time-budget=shared/budget -- true
+	[[ $status -eq 0 && -s private/made ]]
+}
+
 @test "limits: a budget adds up over runs, and is refused when it is used up" {
 	distrun -- surrogate --job-time-sec=1s --job-time-budget=budget -- sleep 0.6
 	[[ $status -eq 0 && -z $stderr ]]

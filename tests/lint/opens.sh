@@ -36,8 +36,7 @@ allowed() {
 		src/together/workers.c /proc
 		src/flow/leftover.c /proc
 		src/report/termination.c /proc
-		src/srun/budget.c distrun's, which is a tool of the user who calls it
-		src/srun/mounts.c distrun's
+		src/srun/mounts.c distrun's, which is a tool of the user who calls it
 		src/srun/runtime.c distrun's
 		src/srun/where.c distrun's
 		src/srun/site.c distrun's
