@@ -12,7 +12,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-readonly SUBCOMMANDS=(env explain wait check install bundle hosts managers frameworks help version)
+readonly SUBCOMMANDS=(env explain wait check install bundle hosts managers frameworks completion help version)
 
 # long_options WORD...: print the long options of its --help, as --name or, with an argument,
 # --name=ARG.
