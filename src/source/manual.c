@@ -38,8 +38,7 @@ const struct source source_manual = {
 	.about = "a cluster that you describe (--hosts; or --nnodes, --node-rank and --master-addr)",
 	.known_by =
 		"--hosts or DISTINIT_HOSTS; or --nnodes, --node-rank and --master-addr, or their variables",
-	.reads = READS("DISTINIT_HOSTS", "DISTINIT_NODE_RANK", "DISTINIT_NNODES", "DISTINIT_MASTER_ADDR",
-		       "MASTER_ADDR"),
+	.reads = READS("DISTINIT_HOSTS", "DISTINIT_NODE_RANK", "DISTINIT_NNODES", "DISTINIT_MASTER_ADDR"),
 	.lacks = "the names of the nodes: pass --hosts if you need TF_CONFIG",
 	.detect = manual_detect,
 	.read = manual_read,

@@ -564,7 +564,7 @@ const struct source source_plain = {
 const struct source source_determined = {
 	.name = "determined",
 	.about = "Determined trial, under its launch layer",
-	.lacks = "the number of nodes and this node's rank: pass --hosts and --node-rank, or --nnodes",
+	.lacks = "the number of nodes and this node's rank: pass --nnodes and --node-rank, or --hosts",
 	.row = "master-addr!=DET_CHIEF_IP job=DET_TRIAL_ID",
 };
 
