@@ -236,7 +236,7 @@ waits_typed() {
 	[[ $output == *$'\r\e[Kdistinit: \e[1;31merror\e[m: SIGINT ended the wait for 127.0.0.1:1 '* ]]
 	[[ $output != *'still waiting'* ]]
 	# It does not wrap, and with --log=error it is not there.
-	waits_typed TERM=xterm columns=25 see="${shown:0:27}" type=^C ends=130
+	waits_typed TERM=xterm columns=25 see="${shown:0:25}..." type=^C ends=130
 	[[ $output != *"${shown:0:29}"* ]]
 	waits_typed TERM=xterm DISTINIT_LOG=error DISTINIT_WAIT=3s ends=124
 	[[ $output != *'waiting for'* && $output == *'could not be reached within 3s'* ]]
