@@ -163,6 +163,7 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	const struct setting root = session_setting(s, OPT_ROOT);
 	plan->termination_log = termination_path(&s->arena, &root);
 	plan->access = &s->flow.access;
+	plan->has_secret = session_calls_roll(s) && (value[OPT_SECRET] || value[OPT_SECRET_FILE]);
 	plan->kill_group = settings_on(&s->settings, OPT_KILL_GROUP);
 	plan->log = s->speaker.log;
 	plan->colour = terminal_colours(2);

@@ -75,6 +75,7 @@ static int refuse_word(struct session *s, char **argv) {
 
 int main(int argc, char **argv) {
 	static struct session s;
+	file_reserve_streams();
 	session_init(&s, memory, sizeof(memory));
 
 	const struct disguise *as = disguise_of(argv[0]);

@@ -202,6 +202,7 @@ void together_join(struct session *s, struct init_plan *plan) {
 	static struct observer holder = OBSERVER_NONE;
 	if (plan->restarts) {
 		put_count(s);
+		plan->mark = "DISTINIT_RESTART_COUNT";
 	}
 	if (s->together && s->together->lines) {
 		s->together->next = plan->observer;

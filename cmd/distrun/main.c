@@ -125,6 +125,7 @@ static int print_help_on(struct distrun_session *s, const struct distrun_subcomm
 
 int main(int argc, char **argv) {
 	static struct distrun_session s;
+	file_reserve_streams();
 	session_init(&s);
 
 	const struct distrun_subcommand *sub = argc > 0 ? by_program(argv[0]) : NULL;

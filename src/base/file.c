@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *file_under_root(struct arena *arena, const char *root, const char *path) {
@@ -75,6 +77,32 @@ int file_read_path(struct arena *arena, const char *path, size_t max, struct str
 	return r;
 }
 
+ssize_t file_read_small(const char *path, char *text, size_t size) {
+	struct stat info;
+	size_t len = 0;
+	ssize_t n = 1;
+	text[0] = '\0';
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) {
+		return -errno;
+	}
+	int r = fstat(fd, &info) < 0 ? -errno : S_ISREG(info.st_mode) ? 0 : -EINVAL;
+	// One read() may return only a part, also of the kernel's files.
+	while (r == 0 && n > 0 && len < size) {
+		n = read(fd, text + len, size - len);
+		r = n < 0 && errno != EINTR ? -errno : 0;
+		len += n > 0 ? (size_t)n : 0;
+		n = n < 0 ? 1 : n;
+	}
+	close(fd);
+	if (len == size) {
+		len--;
+		r = -EFBIG;
+	}
+	text[len] = '\0';
+	return r < 0 ? r : (ssize_t)len;
+}
+
 int file_read(struct arena *arena, const char *what, const char *path, size_t max, struct str *out,
 	      struct err *err) {
 	int r = file_read_path(arena, path, max, out);
@@ -96,6 +124,25 @@ int write_all(int fd, struct str text) {
 		text = str_from(text, n > 0 ? (size_t)n : 0);
 	}
 	return 0;
+}
+
+void file_reserve_streams(void) {
+	struct pollfd streams[] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
+	poll(streams, 3, 0);
+	for (int fd = 0; fd <= 2; fd++) {
+		// The lowest free number is that of the first that is closed.
+		if (streams[fd].revents & POLLNVAL && open("/", O_PATH | O_CLOEXEC) != fd) {
+			return; // no descriptor can be opened, so none of ours gets this number
+		}
+	}
+}
+
+void file_leave_stream(int fd) {
+	const int placeholder = open("/", O_PATH | O_CLOEXEC);
+	if (dup3(placeholder, fd, O_CLOEXEC) < 0) {
+		close(fd);
+	}
+	close(placeholder);
 }
 
 const char *self_path(struct arena *arena) {

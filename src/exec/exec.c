@@ -4,9 +4,9 @@
 
 #include "access/access.h"
 #include "base/buf.h"
+#include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,28 +15,19 @@
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /** Enough of a file to tell what it is. */
-struct head {
-	char text[128];
-	/** How much there is; -1: it cannot be read. A 0 follows. */
-	ssize_t len;
-};
+#define HEAD_BYTES 128
 
-static struct head read_head(const char *file) {
-	struct head head;
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-	head.len = fd < 0 ? -1 : read(fd, head.text, sizeof(head.text) - 1);
-	head.text[head.len < 0 ? 0 : head.len] = '\0';
-	if (fd >= 0) {
-		close(fd);
-	}
-	return head;
+/** Read the beginning of @file, and a NUL. Returns how much there is; -1: it cannot be read. */
+static ssize_t read_head(const char *file, char head[HEAD_BYTES]) {
+	const ssize_t n = file_read_small(file, head, HEAD_BYTES);
+	return n == -EFBIG ? HEAD_BYTES - 1 : n < 0 ? -1 : n;
 }
 
 /** Whether @file looks like text by its first bytes. A program for another machine does not. */
 static bool is_script(const char *file) {
-	struct head head = read_head(file);
-	return head.len >= 0 && strlen(head.text) == (size_t)head.len &&
-	       strncmp(head.text, "\177ELF", 4) != 0;
+	char head[HEAD_BYTES];
+	const ssize_t len = read_head(file, head);
+	return len >= 0 && strlen(head) == (size_t)len && strncmp(head, "\177ELF", 4) != 0;
 }
 
 /** Run @file, which has no "#!", with /bin/sh. Returns only on failure, with errno set. */
@@ -76,10 +67,19 @@ static const char *largest(char *const list[], size_t *total) {
 
 /** What @file's "#!" line begins with, which execve() did not find. */
 static void name_interpreter(const char *file, struct err *err) {
-	struct head head = read_head(file);
-	const char *at = head.text + 2 + strspn(head.text + 2, " \t");
+	char head[HEAD_BYTES];
+	if (read_head(file, head) < 0) {
+		err_set(err, ENOENT,
+			"%s cannot be started: the file exists, but the interpreter that it names does not; "
+			"which one "
+			"that is, is not known, as the file cannot be read",
+			quote_text(file).s);
+		return;
+	}
+	const bool line = strncmp(head, "#!", 2) == 0;
+	const char *at = line ? head + 2 + strspn(head + 2, " \t") : "";
 	struct str name = {at, strcspn(at, " \t\n")};
-	bool line = strncmp(head.text, "#!", 2) == 0, windows = line && memchr(name.p, '\r', name.len);
+	bool windows = memchr(name.p, '\r', name.len);
 	err_set(err, ENOENT, "%s cannot be started: the file exists, but its interpreter%s%s does not%s",
 		quote_text(file).s, line ? " " : ", the dynamic loader,", line ? quote(name).s : "",
 		windows ? ": the file has the line ends of Windows" : "");

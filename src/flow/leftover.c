@@ -3,9 +3,9 @@
 #include "flow/leftover.h"
 
 #include "base/file.h"
+#include "base/proc.h"
 #include "cluster/hostlist.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /** Enough for what a process begins with: the kernel allows 6 MiB for words and variables. */
@@ -18,10 +18,9 @@ static bool read_proc(struct arena *arena, pid_t pid, const char *file, struct s
 }
 
 /** The parent of @pid, or 0. */
-static pid_t parent_of(struct arena *arena, pid_t pid) {
-	struct str stat;
-	const char *name_end = read_proc(arena, pid, "stat", &stat) ? strrchr(stat.p, ')') : NULL;
-	return name_end && strlen(name_end) > 4 ? (pid_t)strtoul(name_end + 4, NULL, 10) : 0; // ") S 1"
+static pid_t parent_of(pid_t pid) {
+	struct proc_stat stat;
+	return proc_stat_read(pid, &stat) ? stat.parent : 0;
 }
 
 /** Whether @name has the same value, or none, here and in @environ, the text of /proc/PID/environ. */
@@ -43,7 +42,7 @@ static bool agrees(const struct input *in, struct str environ, const char *name)
 static bool set_above(const struct input *in, const char *by, const struct launcher *l) {
 	const char *names[LAUNCHER_READS];
 	launcher_reads(l, names);
-	for (pid_t pid = getppid(); pid > 0; pid = parent_of(in->arena, pid)) {
+	for (pid_t pid = getppid(); pid > 0; pid = parent_of(pid)) {
 		struct str environ;
 		if (!read_proc(in->arena, pid, "environ", &environ) || !agrees(in, environ, by)) {
 			return false;

@@ -92,6 +92,8 @@ struct init_plan {
 	const char *program;
 	/** Do not become a subreaper if we are not PID 1. */
 	bool no_subreaper;
+	/** A secret was given to this process, which its memory may still hold. */
+	bool has_secret;
 	/** Gets events, and handles other things while the workload runs; NULL: none. */
 	struct observer *observer;
 	/**
@@ -100,6 +102,8 @@ struct init_plan {
 	 * termination log.
 	 */
 	bool restarts;
+	/** A variable that each start of the workload has, and that nothing else has; NULL: none. */
+	const char *mark;
 	/** This is not the first start: the time limit counts from @first_at, on clock_now_ms()'s clock. */
 	bool is_restart;
 	uint64_t first_at;

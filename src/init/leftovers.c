@@ -11,16 +11,22 @@
  * If the workload starts again, only what it started itself and what became ours ends, as PID 1, too.
  * All of it has to be gone then.
  *
- * A process may fork while we signal it, and a grandchild becomes ours only when its parent has
- * ended. So we look again, first often and then less often, until no process remains.
+ * Who is asked to end has time to end its own children, with processes that it starts for that. So only our children are
+ * asked; a grandchild becomes ours when its parent has ended. All descendants are killed at once. A process may fork
+ * meanwhile. So we look again, first often and then less often, until a look finds none. (As PID 1, at the end of all, the
+ * kernel finds all: kill(-1).)
  */
 
+#include "base/file.h"
+#include "base/num.h"
+#include "base/proc.h"
 #include "base/signals.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -45,8 +51,11 @@
 #define GONE_MS 60000
 #endif
 
-/** Called for each child. */
-typedef void each_child(struct supervisor *in, pid_t pid);
+/** More numbers of processes than there are: the kernel's PID_MAX_LIMIT. */
+#define PIDS_MAX (4 << 20)
+
+/** Called for each process that was found. */
+typedef void each_left(struct supervisor *in, pid_t pid);
 
 static bool has_children(void) {
 	siginfo_t info;
@@ -65,110 +74,233 @@ static bool has_own_proc(const struct supervisor *in) {
 	return n > 0 && strtoul(self, NULL, 10) == (unsigned long)in->self;
 }
 
-/** Whether @pid, a number read from /proc, is a running child of ours. */
-static bool is_child(const struct supervisor *in, pid_t pid) {
+/** Whether @pid is a running child of ours. Then nobody else gets its number before we reap it. */
+static bool is_child(pid_t pid) {
 	siginfo_t info = {0};
-	for (uint32_t i = 0; i < in->n_others && starts_again(in); i++) {
-		if (in->others[i] == pid) {
-			return false;
-		}
-	}
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
 }
 
-/** Call @each for all children. Returns false if the system does not list them. */
-static bool for_each_child(struct supervisor *in, each_child *each) {
-	char part[512];
-	pid_t pid = 0;
-	ssize_t n;
-	int fd = has_own_proc(in) ? open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0) {
+/** Map the memory of the family. Returns whether that was possible. */
+static bool map_family(struct family *f) {
+	char text[32];
+	uint64_t limit = PIDS_MAX;
+	if (f->seen) {
+		return true;
+	}
+	const ssize_t n = file_read_small("/proc/sys/kernel/pid_max", text, sizeof(text));
+	num_read(str_trim((struct str){text, n > 0 ? (size_t)n - 1 : 0}), PIDS_MAX, &limit);
+	// What is not used takes no memory: a page has some 340 processes.
+	char *memory = mmap(NULL, limit * (sizeof(*f->seen) + sizeof(*f->found)), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED) {
 		return false;
 	}
-	while ((n = read(fd, part, sizeof(part))) > 0) {
-		for (ssize_t i = 0; i < n; i++) {
-			if (part[i] >= '0' && part[i] <= '9') {
-				pid = pid * 10 + (part[i] - '0');
-				continue;
-			}
-			if (pid > 0 && is_child(in, pid)) {
-				each(in, pid);
-			}
-			pid = 0;
-		}
+	f->limit = (pid_t)limit;
+	f->seen = (void *)memory;
+	f->found = (void *)(f->seen + limit);
+	return true;
+}
+
+/** What is known of @pid, whose start is @start; it may be new. NULL: nothing can be. */
+static struct seen *see(struct family *f, pid_t pid, uint64_t start) {
+	struct seen *seen = f->seen && pid < f->limit ? &f->seen[pid] : NULL;
+	if (seen && (!seen->is_known || seen->start != (uint32_t)start)) {
+		*seen = (struct seen){.start = (uint32_t)start, .is_known = true, .is_new = true};
 	}
-	close(fd);
-	return n == 0;
+	return seen;
 }
 
-static void count_one(struct supervisor *in, pid_t pid) {
-	(void)pid;
-	in->n_left++;
+/** Whether @pid still is the process that was found. */
+static bool is_same(const struct family *f, pid_t pid) {
+	struct proc_stat stat;
+	return proc_stat_read(pid, &stat) && f->seen[pid].start == (uint32_t)stat.start;
 }
 
-/** Whether the workload has left a child behind. */
+/**
+ * Whether @pid, a child of PID 1, came from outside, as what a shell of "docker exec" leaves behind does when it ends: then
+ * its parent was never one of ours. What cannot be told apart (a daemon of the workload with an emptied environment) is
+ * taken for one from outside.
+ */
+static bool is_from_outside(const struct supervisor *in, const struct proc_stat *stat) {
+	struct proc_stat leader;
+	if (in->self != 1 || !stat->state) {
+		return false;
+	}
+	if (stat->group == 0) {
+		return true; // a group outside of our namespace; the workload and all that it starts are in some inside
+	}
+	if (stat->session == getsid(0)) {
+		return false;
+	}
+	if (stat->session != stat->pid && proc_stat_read(stat->session, &leader)) {
+		while (leader.parent > 1 && proc_stat_read(leader.parent, &leader)) {
+		}
+		return leader.parent == 0;
+	}
+	return in->plan.mark && proc_began_with(stat->pid, in->plan.mark) == 0;
+}
+
+/** The same of a child of ours. */
+static struct seen *see_child(struct supervisor *in, const struct proc_stat *stat) {
+	struct seen *seen = see(&in->family, stat->pid, stat->start);
+	if (seen && seen->is_new) {
+		seen->is_new = false;
+		seen->is_outside = in->child == 0 || (starts_again(in) && is_from_outside(in, stat));
+	}
+	return seen;
+}
+
+/** A child of family.parent, of which nothing else is known than its number @pid. */
+static void take_child(void *arg, pid_t pid) {
+	struct supervisor *in = arg;
+	struct family *f = &in->family;
+	struct proc_stat stat = {.pid = pid};
+	const bool is_ours = f->parent == in->self, is_known = proc_stat_read(pid, &stat);
+	// Meanwhile it may have ended, and another have its number. Of another user's, /proc may tell nothing.
+	if (is_ours ? !is_child(pid) : !is_known || stat.parent != f->parent) {
+		return;
+	}
+	struct seen *seen = is_ours ? see_child(in, &stat) : see(f, pid, stat.start);
+	if (seen && seen->look != f->look && !(seen->is_outside && starts_again(in)) && f->n < f->limit) {
+		seen->look = f->look;
+		f->found[f->n++] = pid;
+	}
+}
+
+/** Find our children that are leftovers, or with @all also their descendants. Returns false if nothing lists them. */
+static bool look(struct supervisor *in, bool all) {
+	struct family *f = &in->family;
+	f->n = 0;
+	f->look++;
+	f->parent = in->self;
+	if (!has_own_proc(in) || !map_family(f) || !proc_children(PROC_OWN, take_child, in)) {
+		return false;
+	}
+	for (pid_t i = 0; all && i < f->n; i++) {
+		const pid_t before = f->n;
+		f->parent = f->found[i];
+		proc_children(f->parent, take_child, in);
+		// If it has ended, these may be the children of another with its number.
+		f->n = f->n == before || is_same(f, f->parent) ? f->n : before;
+	}
+	return true;
+}
+
+/** Call @each for what look() finds. Returns false if that cannot be found. */
+static bool for_each_left(struct supervisor *in, bool all, each_left *each) {
+	if (!look(in, all)) {
+		return false;
+	}
+	for (pid_t i = 0; i < in->family.n; i++) {
+		each(in, in->family.found[i]);
+	}
+	return true;
+}
+
+/** Count @pid, a child of ours, unless it came from outside. */
+static void count_child(void *arg, pid_t pid) {
+	struct supervisor *in = arg;
+	struct proc_stat stat = {.pid = pid};
+	if (is_child(pid)) {
+		proc_stat_read(pid, &stat);
+		const struct seen *seen = see_child(in, &stat);
+		in->n_left += !(seen && seen->is_outside);
+	}
+}
+
+/** Whether the workload has left a process behind. Each has an ancestor, or is one, that is our child. */
 static bool has_leftovers(struct supervisor *in) {
 	in->n_left = 0;
-	return has_children() &&
-	       (!starts_again(in) || !in->n_others || !for_each_child(in, count_one) || in->n_left);
+	return has_children() && (!starts_again(in) || !has_own_proc(in) || !map_family(&in->family) ||
+				  !proc_children(PROC_OWN, count_child, in) || in->n_left);
 }
 
 static bool anybody_left(struct supervisor *in) {
 	return has_leftovers(in) || (in->self == 1 && !starts_again(in) && send_signal(-1, 0) != -ESRCH);
 }
 
-static void note_other(struct supervisor *in, pid_t pid) {
-	if (in->n_others < OTHERS_MAX) {
-		in->others[in->n_others++] = pid;
+int leftovers_prepare(struct supervisor *in, struct err *err) {
+	if (!has_children()) {
+		return 0;
+	}
+	if (!map_family(&in->family)) {
+		return err_set(err, ENOMEM,
+			       "%s cannot be restarted later: no memory for the list of processes", in->name);
+	}
+	look(in, false);
+	return 0;
+}
+
+void leftovers_done(struct supervisor *in) {
+	struct family *f = &in->family;
+	if (f->seen) {
+		munmap(f->seen, (size_t)f->limit * (sizeof(*f->seen) + sizeof(*f->found)));
+		*f = (struct family){.n = 0};
 	}
 }
 
-void leftovers_prepare(struct supervisor *in) {
-	if (has_children()) {
-		for_each_child(in, note_other);
+void leftovers_reaped(struct supervisor *in) {
+	if (in->phase > PHASE_MOMENT) {
+		in->pause = PAUSE_FIRST;
+		in->look_at = clock_earlier(in->look_at, clock_now_ms() + PAUSE_FIRST + in->look_ms);
 	}
 }
 
 /** Name one of those that cannot be killed. */
 static void name_one(struct supervisor *in, pid_t pid) {
 	size_t len = strlen(in->stuck), room = sizeof(in->stuck) - len;
-	char path[32], name[17] = "?";
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	snprintf(in->stuck + len, room, "%s%d (%.*s)", len ? ", " : "", (int)pid, n > 1 ? (int)n - 1 : 1,
-		 name);
+	struct proc_stat stat;
+	snprintf(in->stuck + len, room, "%s%d (%s)", len ? ", " : "", (int)pid,
+		 proc_stat_read(pid, &stat) ? stat.name : "?");
 }
 
-static bool was_asked(const struct supervisor *in, pid_t pid) {
-	for (uint32_t i = 0; i < in->n_asked && i < ASKED_MAX; i++) {
-		if (in->asked[i] == pid) {
-			return true;
-		}
+/** Send @signal to @pid, if it still is the process that was found. */
+static void send_to(const struct supervisor *in, pid_t pid, int signal) {
+	if (is_child(pid)) {
+		send_signal(pid, signal);
+		return;
 	}
-	return false;
+	// Before Linux 5.3 there are none: then it gets the signal when it has become our child.
+	const int fd = (int)syscall(SYS_pidfd_open, pid, 0U);
+	if (fd >= 0) {
+		if (is_same(&in->family, pid)) {
+			syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0U);
+		}
+		close(fd);
+	}
 }
 
 static void ask_to_end(struct supervisor *in, pid_t pid) {
-	if (!was_asked(in, pid)) {
-		in->asked[in->n_asked++ % ASKED_MAX] = pid;
-		send_signal(pid, SIGTERM);
-		send_signal(pid, SIGCONT);
+	struct seen *seen = &in->family.seen[pid];
+	if (!seen->was_asked) {
+		seen->was_asked = true;
+		send_to(in, pid, SIGTERM);
+		send_to(in, pid, SIGCONT);
 	}
 }
 
 static void kill_one(struct supervisor *in, pid_t pid) {
-	(void)in;
-	send_signal(pid, SIGKILL);
+	send_to(in, pid, SIGKILL);
 }
 
 /** Ask remaining processes to end, or kill them. Returns false if they cannot be found. */
 static bool reach(struct supervisor *in) {
+	struct family *f = &in->family;
 	if (in->self != 1 || starts_again(in)) {
-		return for_each_child(in, in->phase == PHASE_KILLED ? kill_one : ask_to_end);
+		const bool kill = in->phase == PHASE_KILLED;
+		const uint64_t begun = clock_now_ms();
+		const bool found =
+			kill ? for_each_left(in, true, kill_one) : for_each_left(in, false, ask_to_end);
+		in->look_ms = clock_now_ms() - begun;
+		// While they get fewer, the kernel is still ending them.
+		if (found && kill && f->n < f->fewest) {
+			f->fewest = f->n;
+			in->began_at = clock_now_ms();
+		}
+		return found;
 	}
-	if (in->n_asked++ == 0) {
+	if (!in->all_asked) {
+		in->all_asked = true;
 		send_signal(-1, SIGTERM);
 		send_signal(-1, SIGCONT);
 	}
@@ -180,19 +312,19 @@ static bool reach(struct supervisor *in) {
  * file. An O_PATH descriptor replaces stderr: say() can open stderr again through it.
  */
 static void leave_streams(void) {
-	close(0);
+	file_leave_stream(0);
 	for (int fd = 1; fd <= 2; fd++) {
 		struct stat info;
 		if (fstat(fd, &info) < 0 || !(S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))) {
 			continue;
 		}
-		int name = fd == 2 ? open("/proc/self/fd/2", O_PATH | O_CLOEXEC) : -1;
-		name = name < 0 ? open("/", O_PATH | O_CLOEXEC) : name;
-		// Rather without a stream than with a reader that waits for its end.
-		if (dup2(name, fd) < 0) {
-			close(fd);
+		const int name = fd == 2 ? open("/proc/self/fd/2", O_PATH | O_CLOEXEC) : -1;
+		if (name < 0 || dup3(name, fd, O_CLOEXEC) < 0) {
+			file_leave_stream(fd);
 		}
-		close(name);
+		if (name >= 0) {
+			close(name);
+		}
 	}
 }
 
@@ -256,11 +388,11 @@ static bool reach_or_say(struct supervisor *in) {
 	if (reach(in)) {
 		return true;
 	}
-	say(in, LOG_WARN,
-	    "%s left processes behind, which cannot be found without /proc of this PID namespace: "
-	    "they are left running",
-	    in->name);
-	snprintf(in->stuck, sizeof(in->stuck), "there is no /proc of this PID namespace");
+	const bool no_memory = has_own_proc(in) && !in->family.seen;
+	say(in, LOG_WARN, "%s left processes behind, which cannot be found without %s: they are left running",
+	    in->name, no_memory ? "memory for their list" : "/proc of this PID namespace");
+	snprintf(in->stuck, sizeof(in->stuck), "%s",
+		 no_memory ? "there is no memory for their list" : "there is no /proc of this PID namespace");
 	return false;
 }
 
@@ -275,6 +407,7 @@ static bool begin_asked(struct supervisor *in, uint64_t now) {
 
 static bool begin_killed(struct supervisor *in, uint64_t now) {
 	begin_phase(in, PHASE_KILLED, now);
+	in->family.fewest = PIDS_MAX;
 	if (in->self == 1 && !starts_again(in)) {
 		// When we exit, the kernel kills the rest.
 		if (has_children()) {
@@ -293,7 +426,7 @@ static bool begin_killed(struct supervisor *in, uint64_t now) {
 static bool next_phase(struct supervisor *in, uint64_t now) {
 	if (in->phase == PHASE_KILLED) {
 		if (starts_again(in)) {
-			for_each_child(in, name_one);
+			for_each_left(in, true, name_one);
 			return false;
 		}
 		say(in, LOG_WARN, "processes that %s left behind cannot be killed: they are left running",
@@ -323,7 +456,7 @@ bool leftovers_step(struct supervisor *in) {
 	if (now < in->look_at) {
 		return false;
 	}
-	in->look_at = now + in->pause;
+	in->look_at = now + in->pause + in->look_ms;
 	in->pause = in->pause < PAUSE_MOST ? in->pause * 2 : PAUSE_MOST;
 	return in->phase > PHASE_MOMENT && !reach_or_say(in);
 }

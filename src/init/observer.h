@@ -81,6 +81,8 @@ struct observer {
 	 * highest of these stay open: they are ours. Inherited descriptors are not close-on-exec.
 	 */
 	int kept;
+	/** It has connections which the workload, and others of the same user, must not take. */
+	bool connected;
 	/** When EVENT_WAKE comes even if nothing has happened, on clock_now_ms()'s clock, or CLOCK_NEVER. */
 	uint64_t due_at;
 	/**

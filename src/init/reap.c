@@ -10,6 +10,7 @@
 static void take_status(struct supervisor *in, pid_t pid, int status) {
 	// Once the workload has been reaped, another process may get its PID.
 	if (pid != in->child || in->ended) {
+		leftovers_reaped(in);
 		observe(in->plan.observer, EVENT_REAPED, pid, status);
 		return;
 	}

@@ -152,14 +152,16 @@ static void become_subreaper(const struct supervisor *in) {
 }
 
 /**
- * Close the way into this process for others of the same user, the workload among them: its sockets
- * by pidfd_getfd(), its memory by ptrace(). The child has our memory until execve(), which makes it
- * accessible again.
+ * If there is something to protect, make this process undumpable, so that processes of the same user, the workload among
+ * them, can neither take its sockets (pidfd_getfd()) nor read its memory (ptrace()). Otherwise it stays as it is: scripts
+ * write to /proc/1/fd/1, which is closed even to root in a container then. The child has our memory until execve(), which
+ * makes it accessible again.
  */
 static void shut_out_others(const struct supervisor *in) {
-	if (prctl(PR_SET_DUMPABLE, 0UL) < 0 && observer_polls(in->plan.observer)) {
+	if ((in->plan.observer->connected || in->plan.has_secret) && prctl(PR_SET_DUMPABLE, 0UL) < 0) {
 		say(in, LOG_WARN,
-		    "processes of the same user can take the sockets to the other nodes: "
+		    "processes of the same user can take the sockets to the other nodes, and read the "
+		    "secret: "
 		    "PR_SET_DUMPABLE fails: %s",
 		    strerror(errno));
 	}
@@ -178,7 +180,7 @@ static void become_parent(struct supervisor *in) {
 /** A start begins: nothing of another one is left in @in. */
 static void begin_start(struct supervisor *in) {
 	const size_t first = offsetof(struct supervisor, child);
-	memset((char *)in + first, 0, offsetof(struct supervisor, asked) - first);
+	memset((char *)in + first, 0, sizeof(*in) - first);
 	in->limit_at = in->kill_at = in->look_at = in->told.at = CLOCK_NEVER;
 	in->plan.observer->end = NULL;
 	in->terminal = terminal_look(&in->plan);
@@ -200,8 +202,8 @@ static int run_start(struct supervisor *in, struct arena *arena, struct err *err
 	begin_start(in);
 	in->kept = in->plan.restarts ? &kept : NULL;
 	why_begin(in, arena);
-	if (in->plan.restarts) {
-		leftovers_prepare(in);
+	if (in->plan.restarts && leftovers_prepare(in, err) < 0) {
+		return EXIT_OURS;
 	}
 	if (in->plan.is_restart) {
 		drop_signals();
@@ -231,7 +233,7 @@ static int run_start(struct supervisor *in, struct arena *arena, struct err *err
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err) {
 	// First of all: signals that arrive from here on stay pending until they can be forwarded.
 	struct supervisor in;
-	memset(&in, 0, offsetof(struct supervisor, asked));
+	memset(&in, 0, sizeof(in));
 	in.plan = *plan;
 	int r = init_hold_signals(&in.plan, err);
 	if (r < 0) {
@@ -245,6 +247,7 @@ int init_run(struct arena *arena, const struct init_plan *plan, struct err *err)
 	in.signal_fd = -1;
 	become_parent(&in);
 	int status = run_start(&in, arena, err);
+	leftovers_done(&in);
 	if (in.signal_fd >= 0) {
 		close(in.signal_fd);
 	}

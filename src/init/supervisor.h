@@ -11,11 +11,29 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/** How many processes that were asked to end are remembered, so that none is asked twice. */
-#define ASKED_MAX 1024
+/** What is known of a process, by its number. */
+struct seen {
+	/** Its start, the low half: another process that has the number later has another start. */
+	uint32_t start;
+	/** The last look that found it. */
+	uint32_t look;
+	bool is_known, is_new, is_outside, was_asked;
+};
 
-/** How many children from before the start are known, such as the shell's process that reads our output. */
-#define OTHERS_MAX 16
+/** The processes that a look has found, and what is known of all that were found. */
+struct family {
+	/** By number, below `limit`, in a mapping of which only what is used takes memory; NULL: not mapped. */
+	struct seen *seen;
+	pid_t limit;
+	/** What the last look has found, of at most `limit`: parents before their children. */
+	pid_t *found;
+	pid_t n;
+	uint32_t look;
+	/** The process whose children are listed. */
+	pid_t parent;
+	/** How many the look found that found the fewest. */
+	pid_t fewest;
+};
 
 /** Lines for the termination log. */
 struct kept_words {
@@ -115,24 +133,22 @@ struct supervisor {
 	uint64_t grace_ms;
 	/** The signal that ends the wait for leftovers; 0: none came. */
 	int hurry;
-	/** Milliseconds until the next look. */
+	/** Milliseconds until the next look, beside as many as the last one took. */
 	uint64_t pause;
+	uint64_t look_ms;
 	/** The time limit was reached. */
 	bool limited;
 	/** A signal could not be forwarded. This is reported once. */
 	bool refused;
 	/** Our streams and places are left: there is no other start. */
 	bool left;
-	/** Our children that were there before the start. They are nobody's leftovers. */
-	uint32_t n_others;
-	pid_t others[OTHERS_MAX];
-	/** While leftovers are counted. */
+	/** How many children of ours the last count found that the workload may have left behind. */
 	uint32_t n_left;
 	/** Those that cannot be killed, "77 (python3)"; empty: all are gone. */
 	char stuck[100];
-	uint32_t n_asked;
-	/** Last, so that most of it is never touched. */
-	pid_t asked[ASKED_MAX];
+	/** As PID 1: all were asked to end. */
+	bool all_asked;
+	struct family family;
 };
 
 /** The status to exit with, once the workload has ended, before it is mapped. */
@@ -259,8 +275,17 @@ void ending_step(struct supervisor *in);
 
 // leftovers.c
 
-/** Before a start: note whose children are not those of the workload. */
-void leftovers_prepare(struct supervisor *in);
+/**
+ * Before a start after which the workload may start again: note our children, such as the shell's process that reads our
+ * output. They and their children are nobody's leftovers. Returns 0; -ENOMEM.
+ */
+int leftovers_prepare(struct supervisor *in, struct err *err);
+
+/** After a start: give the memory back. */
+void leftovers_done(struct supervisor *in);
+
+/** A child that is not the workload was reaped: its children may be ours now. */
+void leftovers_reaped(struct supervisor *in);
 
 /**
  * Handle the workload's leftovers. Returns whether none remain, or nothing more can be done about

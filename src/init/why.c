@@ -8,17 +8,17 @@
  */
 
 #include "access/view.h"
+#include "base/file.h"
 #include "base/num.h"
 #include "base/signals.h"
 #include "init/supervisor.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/** Longer than /proc/self/cgroup and the files of a cgroup are. */
-#define TEXT_MAX 2048
+/** More than /proc/self/cgroup has, a line for each of some 15 hierarchies, and the files of a cgroup. */
+#define TEXT_MAX 8192
 
 /** Signals that ask a program to end, or announce that it will have to. */
 #define ENDING \
@@ -31,26 +31,33 @@
 /** Signals that mean what the program makes of them. Real-time ones begin at 34, as programs see it. */
 #define ITS_OWN (signal_bit(SIGUSR1) | signal_bit(SIGUSR2) | ALL_SIGNALS << 33)
 
-/** The rest of the line after @key in the file @path, in @text; empty: there is none. */
-static struct str read_after(const char *path, const char *key, char text[TEXT_MAX]) {
-	int fd = open(path, O_RDONLY);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_MAX - 1);
-	if (fd >= 0) {
-		close(fd);
+/** A file that cannot be read, and why; NULL: none. */
+struct unread {
+	const char *path;
+	int error;
+};
+
+/**
+ * The rest of the line after @key in the file @path, in @text; empty: there is none. A file that exists and cannot be
+ * read is noted in @unread.
+ */
+static struct str read_after(const char *path, const char *key, char text[TEXT_MAX], struct unread *unread) {
+	const ssize_t n = file_read_small(path, text, TEXT_MAX);
+	if (n < 0 && n != -ENOENT && n != -ENOTDIR) {
+		*unread = (struct unread){path, (int)-n};
 	}
-	text[n > 0 ? n : 0] = '\0';
-	const char *at = strstr(text, key);
+	const char *at = n < 0 ? NULL : strstr(text, key);
 	struct str rest = str_of(at ? at + strlen(key) : ""), line;
 	str_cut(&rest, '\n', &line);
 	return line;
 }
 
 /** How many processes of its cgroup the kernel has killed for memory, says this file; OOM_UNKNOWN. */
-static uint32_t read_kills(const char *path) {
+static uint32_t read_kills(const char *path, struct unread *unread) {
 	char text[TEXT_MAX];
 	uint32_t kills = OOM_UNKNOWN;
 	// It is not the first line.
-	num_read_u32(read_after(path, "\noom_kill ", text), &kills);
+	num_read_u32(read_after(path, "\noom_kill ", text, unread), &kills);
 	return kills;
 }
 
@@ -58,17 +65,24 @@ void why_begin(struct supervisor *in, struct arena *arena) {
 	char text[TEXT_MAX];
 	const char *root = in->plan.view ? view_root(in->plan.view) : "";
 	const char *file = arena_format(arena, "%s/proc/self/cgroup", root);
+	struct unread unread = {NULL, 0};
 	// A hierarchy of its own for memory is cgroup v1.
-	struct str path = read_after(file, ":memory:", text);
+	struct str path = read_after(file, ":memory:", text, &unread);
 	bool v1 = path.len > 0;
-	path = v1 ? path : read_after(file, "0::", text);
+	path = v1 ? path : read_after(file, "0::", text, &unread);
 	in->kills = OOM_UNKNOWN;
 	// In a container, its own cgroup may be mounted as the top, while the path is the host's.
 	for (int tries = 0; in->kills == OOM_UNKNOWN && tries < 2; tries++) {
 		in->kills_file =
 			arena_format(arena, "%s/sys/fs/cgroup%s%.*s/memory.%s", root, v1 ? "/memory" : "",
 				     tries ? 0 : (int)path.len, path.p, v1 ? "oom_control" : "events");
-		in->kills = read_kills(in->kills_file);
+		in->kills = read_kills(in->kills_file, &unread);
+	}
+	if (in->kills == OOM_UNKNOWN && unread.path) {
+		say(in, LOG_INFO,
+		    "processes killed for lack of memory will not be reported: %s cannot be read: %s",
+		    unread.path,
+		    unread.error == EINVAL ? "it is not a regular file" : strerror(unread.error));
 	}
 	in->started_at = clock_now_ms();
 }
@@ -129,7 +143,8 @@ static void put_status(struct workload_end *end, int status) {
 }
 
 uint32_t why_oom_kills(const struct supervisor *in) {
-	uint32_t kills = in->kills == OOM_UNKNOWN ? OOM_UNKNOWN : read_kills(in->kills_file);
+	struct unread unread = {NULL, 0};
+	uint32_t kills = in->kills == OOM_UNKNOWN ? OOM_UNKNOWN : read_kills(in->kills_file, &unread);
 	return kills == OOM_UNKNOWN ? OOM_UNKNOWN : kills - in->kills;
 }
 

@@ -3,9 +3,11 @@
 #include "measure/usage.h"
 
 #include "base/entries.h"
+#include "base/file.h"
 #include "base/num.h"
+#include "base/proc.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 struct small {
 	char text[4096];
 	size_t len;
+	bool cut;
 };
 
 /** The longest path here. */
@@ -37,55 +40,15 @@ __attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, 
 	va_start(args, format);
 	int len = vsnprintf(path, sizeof(path), format, args);
 	va_end(args);
-	int fd = len < PATH_BYTES ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0) {
-		return false;
-	}
-	// One read() may return only a part of the file.
-	ssize_t n;
-	out->len = 0;
-	while (out->len < sizeof(out->text) &&
-	       (n = read(fd, out->text + out->len, sizeof(out->text) - out->len)) > 0) {
-		out->len += (size_t)n;
-	}
-	close(fd);
+	const ssize_t n =
+		len < PATH_BYTES ? file_read_small(path, out->text, sizeof(out->text)) : -ENAMETOOLONG;
+	out->cut = n == -EFBIG;
+	out->len = out->cut ? sizeof(out->text) - 1 : n > 0 ? (size_t)n : 0;
 	return out->len > 0;
 }
 
 static struct str text_of(const struct small *small) {
 	return (struct str){small->text, small->len};
-}
-
-bool usage_read_stat(struct str text, struct proc_stat *out) {
-	uint64_t number;
-	if (num_read((struct str){text.p, str_find(text, ' ')}, INT32_MAX, &number) < 0) {
-		return false;
-	}
-	struct proc_stat stat = {.pid = (pid_t)number};
-	size_t close = text.len;
-	while (close > 0 && text.p[close - 1] != ')') {
-		close--;
-	}
-	// Fields from the third on, which is the state: proc(5).
-	struct str rest = str_trim(str_from(text, close)), field;
-	if (close == 0 || rest.len == 0) {
-		return false;
-	}
-	for (int i = 3; i <= 17; i++) {
-		if (!str_cut(&rest, ' ', &field) || field.len == 0) {
-			return false;
-		}
-		bool counts = i == 4 || i >= 14;
-		if (counts && num_read(field, UINT64_MAX >> 3, &number) < 0) {
-			return false;
-		}
-		stat.state = i == 3 ? field.p[0] : stat.state;
-		stat.parent = i == 4 ? (pid_t)number : stat.parent;
-		stat.ticks += i >= 14 ? number : 0;
-		stat.reaped_ticks += i >= 16 ? number : 0;
-	}
-	*out = stat;
-	return true;
 }
 
 bool usage_read_field(struct str text, const char *name, uint64_t *out) {
@@ -138,14 +101,14 @@ static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
 	struct small file;
 	struct proc_stat stat;
 	if (read_small(&file, "%s/%d/task/%d/stat", tree->proc, pid, thread) &&
-	    usage_read_stat(text_of(&file), &stat)) {
+	    proc_stat_parse(text_of(&file), &stat)) {
 		tree->waits |= stat.state == 'D';
 	}
 	if (!read_small(&file, "%s/%d/task/%d/children", tree->proc, pid, thread)) {
 		return;
 	}
 	// A truncated file may end in the middle of a number: remove that.
-	if (file.len == sizeof(file.text)) {
+	if (file.cut) {
 		while (file.len && file.text[file.len - 1] != ' ') {
 			file.len--;
 		}
@@ -171,7 +134,7 @@ static void add_if_child(struct tree *tree, pid_t unused, pid_t pid) {
 	(void)unused;
 	struct small file;
 	struct proc_stat stat;
-	if (!read_small(&file, "%s/%d/stat", tree->proc, pid) || !usage_read_stat(text_of(&file), &stat)) {
+	if (!read_small(&file, "%s/%d/stat", tree->proc, pid) || !proc_stat_parse(text_of(&file), &stat)) {
 		return;
 	}
 	for (size_t i = 0; i < tree->n; i++) {
@@ -234,7 +197,7 @@ void usage_look(const struct usage_source *source, bool memory, struct usage *ou
 		uint64_t bytes;
 		bool counts = i > 0 || source->with_root;
 		if (!read_small(&file, "%s/%d/stat", source->proc, tree.pids[i]) ||
-		    !usage_read_stat(text_of(&file), &stat)) {
+		    !proc_stat_parse(text_of(&file), &stat)) {
 			continue;
 		}
 		out->processes += counts;

@@ -14,20 +14,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** The fields that are read from /proc/PID/stat. */
-struct proc_stat {
-	pid_t pid;
-	pid_t parent;
-	char state;
-	/** User and system time, including that of reaped children, in clock ticks. */
-	uint64_t ticks;
-	/** That of reaped children alone. */
-	uint64_t reaped_ticks;
-};
-
-/** Parse such a file; process names may hold blanks and parentheses. Returns false if that fails. */
-bool usage_read_stat(struct str text, struct proc_stat *out);
-
 /** Read the number after @name ("Pss:"), at the beginning of a line. Returns false if there is none. */
 bool usage_read_field(struct str text, const char *name, uint64_t *out);
 

@@ -3,25 +3,15 @@
 #include "report/termination.h"
 
 #include "base/file.h"
+#include "base/proc.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Read the start of /proc/@pid/@file into @text, which ends with a NUL. */
-static void read_proc(int pid, const char *file, char *text, size_t size) {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
-	text[n > 0 ? n : 0] = '\0';
-	if (fd >= 0) {
-		close(fd);
-	}
-}
+/** More than /proc/PID/cgroup has. */
+#define CGROUP_BYTES 8192
 
 /**
  * Whether our words are not the container's last: another distinit above us has started the program (not with
@@ -30,27 +20,27 @@ static void read_proc(int pid, const char *file, char *text, size_t size) {
  * each of them; PID 1 is in another control group there.
  */
 static bool is_apart(bool outside) {
-	char stat[1024], first[sizeof(stat)];
-	for (int pid = getpid(); pid != 0;) {
-		read_proc(pid, "stat", stat, sizeof(stat));
-		const char *end = strrchr(stat, ')');
-		if (pid != getpid() && strstr(stat, "(distinit)")) {
-			return !outside;
-		}
-		if (pid == 1 || !end || strlen(end) < 5) {
+	char ours[CGROUP_BYTES], first[CGROUP_BYTES];
+	struct proc_stat stat;
+	for (pid_t pid = getpid(); pid != 0; pid = stat.parent) {
+		if (!proc_stat_read(pid, &stat)) {
 			return false;
 		}
-		pid = (int)strtoul(end + 4, NULL, 10); // ") S 1"
+		if (pid != getpid() && strcmp(stat.name, "distinit") == 0) {
+			return !outside;
+		}
+		if (pid == 1) {
+			return false;
+		}
 	}
-	read_proc(getpid(), "cgroup", stat, sizeof(stat));
-	read_proc(1, "cgroup", first, sizeof(first));
-	return strcmp(stat, first) == 0;
+	const ssize_t n = file_read_small("/proc/self/cgroup", ours, sizeof(ours));
+	return n >= 0 && file_read_small("/proc/1/cgroup", first, sizeof(first)) == n &&
+	       strcmp(ours, first) == 0;
 }
 
 bool joins_another(void) {
-	char first[1024];
-	read_proc(1, "stat", first, sizeof(first));
-	return strstr(first, "(distinit)") && is_apart(true);
+	struct proc_stat first;
+	return proc_stat_read(1, &first) && strcmp(first.name, "distinit") == 0 && is_apart(true);
 }
 
 const char *termination_path(struct arena *arena, const struct setting *root) {

@@ -389,6 +389,7 @@ int surrogate_run(struct arena *arena, const struct surrogate_plan *plan, struct
 	status = begin_budget(plan, true, err);
 	if (status == 0) {
 		s.observer.event = on_event;
+		s.observer.connected = true; // the pipes to srun
 		set_waits(&s);
 		struct init_plan init = plan->init;
 		init.observer = &s.observer;

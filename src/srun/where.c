@@ -17,9 +17,10 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/proc.h"
 #include "srun/tool.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <unistd.h>
 
 /** Ordinary step ids are below the special ones. */
@@ -46,12 +47,8 @@ static bool is_number(struct str text) {
 
 /** The beginning of a file of /proc, in the @size bytes @at; empty if it cannot be read. */
 static struct str read_start(const char *path, char *at, size_t size) {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, at, size);
-	if (fd >= 0) {
-		close(fd);
-	}
-	return (struct str){at, n > 0 ? (size_t)n : 0};
+	const ssize_t n = file_read_small(path, at, size);
+	return (struct str){at, n == -EFBIG ? size - 1 : n > 0 ? (size_t)n : 0};
 }
 
 /** Read "slurmstepd: [12.batch]", or "[12.0+1]" of a heterogeneous step. */
@@ -71,32 +68,17 @@ static bool read_title(struct str title, struct found_step *out) {
 	return is_number(out->job) && out->step.len > 0;
 }
 
-/** The parent's pid in "12 (some (name)) S 11 ..."; 0 if there is none. */
-static uint64_t parent_in(struct str stat) {
-	size_t close = stat.len;
-	while (close > 0 && stat.p[close - 1] != ')') {
-		close--;
-	}
-	struct str rest = str_from(stat, close), word;
-	uint64_t parent = 0;
-	for (int i = 0; i < 3 && str_cut(&rest, ' ', &word); i++) {
-		if (i == 2 && num_read(word, INT32_MAX, &parent) < 0) {
-			parent = 0;
-		}
-	}
-	return parent;
-}
-
 /** Our nearest slurmstepd's pid, with its step in *@out (strings in the arena); 0: there is none. */
 static uint64_t find_stepd(struct arena *arena, const char *root, struct found_step *out) {
 	char text[512];
 	const char *of = "self";
 	for (int i = 0; i < ANCESTORS_MAX; i++) {
 		const char *path = file_under_root(arena, root, arena_format(arena, "/proc/%s/stat", of));
-		uint64_t pid = parent_in(read_start(path, text, sizeof(text)));
-		if (pid == 0) {
+		struct proc_stat stat;
+		if (!proc_stat_parse(read_start(path, text, sizeof(text)), &stat) || stat.parent == 0) {
 			return 0;
 		}
+		const uint64_t pid = (uint64_t)stat.parent;
 		of = arena_format(arena, "%lu", (unsigned long)pid);
 		path = file_under_root(arena, root, arena_format(arena, "/proc/%s/cmdline", of));
 		struct found_step found;

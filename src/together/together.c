@@ -761,6 +761,7 @@ static int watch_line(struct together *t, uint32_t i) {
 		return 0;
 	}
 	stream_keep(fd);
+	observer->connected = true;
 	observer->kept = fd > observer->kept ? fd : observer->kept;
 	return line_watch(fd, observer->fds[0].fd, EPOLL_CTL_ADD, (epoll_data_t){.u64 = i});
 }

@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/entries.h"
+#include "base/file.h"
 #include "base/num.h"
+#include "base/proc.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -35,63 +35,6 @@ struct end_info {
 #define END_INFO     _IOWR(0xff, 11, struct end_info)
 #define END_INFO_BIT ((uint64_t)1 << 3)
 
-/** What /proc/PID/stat says. */
-struct stat_of {
-	char name[16];
-	char state;
-	pid_t parent;
-	uint64_t start;
-	/** 1: we may not see more of it. */
-	uint64_t start_code;
-	uint64_t exit_code;
-};
-
-/** Read the file @path into @text, which ends with a NUL. Returns its length, or -1. */
-static ssize_t read_text(const char *path, char *text, size_t size) {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t n = fd < 0 ? -1 : 1;
-	// A part of a line would say something else.
-	while (n > 0 && len < size - 1) {
-		n = read(fd, text + len, size - 1 - len);
-		len += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-	text[len] = '\0';
-	return n < 0 ? -1 : (ssize_t)len;
-}
-
-static bool read_stat(pid_t pid, struct stat_of *out) {
-	char path[40], text[1024];
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (read_text(path, text, sizeof(text)) <= 0) {
-		return false;
-	}
-	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	if (!open || !close || close < open) {
-		return false;
-	}
-	snprintf(out->name, sizeof(out->name), "%.*s", (int)(close - open - 1), open + 1);
-	struct str rest = str_of(close + 1), word;
-	uint64_t fields[53] = {0};
-	str_cut(&rest, ' ', &word);
-	for (unsigned i = 3; i <= 52 && str_cut(&rest, ' ', &word); i++) {
-		if (i == 3) {
-			out->state = word.len ? word.p[0] : '\0';
-		} else {
-			num_read(word, UINT64_MAX, &fields[i]);
-		}
-	}
-	out->parent = (pid_t)fields[4];
-	out->start = fields[22];
-	out->start_code = fields[26];
-	// The last field of the line ends with it.
-	out->exit_code = strtoull(strrchr(text, ' ') ? strrchr(text, ' ') + 1 : "0", NULL, 10);
-	return true;
-}
-
 static bool is_shell(const char *name) {
 	static const char *const shells[] = {"sh", "bash", "dash", "ash", "busybox", "zsh"};
 	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
@@ -108,64 +51,40 @@ struct pids {
 	pid_t at[WORKERS_MAX];
 };
 
-static void add_pid(struct pids *out, uint64_t pid) {
-	if (pid && out->n < WORKERS_MAX) {
-		out->at[out->n++] = (pid_t)pid;
+/** Add @pid to the list @arg. */
+static void add_pid(void *arg, pid_t pid) {
+	struct pids *out = arg;
+	if (out->n < WORKERS_MAX) {
+		out->at[out->n++] = pid;
 	}
-}
-
-/** Add the children of @parent that its thread @task started. Returns whether the kernel tells them. */
-static bool add_children_of_task(pid_t parent, const char *task, struct pids *out) {
-	char path[80], text[4096];
-	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)parent, task);
-	if (read_text(path, text, sizeof(text)) < 0) {
-		return false;
-	}
-	struct str rest = str_of(text), word;
-	while (str_cut(&rest, ' ', &word)) {
-		uint64_t pid = 0;
-		num_read(word, INT32_MAX, &pid);
-		add_pid(out, pid);
-	}
-	return true;
 }
 
 /** Without CONFIG_PROC_CHILDREN: look at all processes. */
 static void add_by_parent(pid_t parent, struct pids *out) {
 	struct entries all;
-	struct stat_of stat;
+	struct proc_stat stat;
 	entries_open(&all, "/proc");
 	for (const char *name; (name = entries_next(&all));) {
 		uint64_t pid = 0;
-		if (num_read(str_of(name), INT32_MAX, &pid) == 0 && read_stat((pid_t)pid, &stat) &&
+		if (num_read(str_of(name), INT32_MAX, &pid) == 0 && proc_stat_read((pid_t)pid, &stat) &&
 		    stat.parent == parent) {
-			add_pid(out, pid);
+			add_pid(out, (pid_t)pid);
 		}
 	}
 }
 
 static void add_children(pid_t parent, struct pids *out) {
-	char path[40];
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
-	struct entries tasks;
-	bool told = false;
-	entries_open(&tasks, path);
-	for (const char *name; (name = entries_next(&tasks));) {
-		if (name[0] != '.') {
-			told |= add_children_of_task(parent, name, out);
-		}
-	}
-	if (!told) {
+	if (!proc_children(parent, add_pid, out)) {
 		add_by_parent(parent, out);
 	}
 }
 
 /** The processes to watch. */
 static void find_workers(pid_t program, struct pids *out) {
-	struct stat_of stat;
+	struct proc_stat stat;
 	struct pids wrapped = {0};
 	out->n = 0;
-	if (!read_stat(program, &stat) || !is_shell(stat.name)) {
+	if (!proc_stat_read(program, &stat) || !is_shell(stat.name)) {
 		add_children(program, out);
 		return;
 	}
@@ -203,8 +122,8 @@ static bool is_known(const struct workers *w, pid_t pid, uint64_t start) {
  * whether it is new, and runs.
  */
 static bool watch_worker(struct workers *w, pid_t pid) {
-	struct stat_of stat;
-	if (!read_stat(pid, &stat) || is_known(w, pid, stat.start)) {
+	struct proc_stat stat;
+	if (!proc_stat_read(pid, &stat) || is_known(w, pid, stat.start)) {
 		return false;
 	}
 	struct worker *worker = find_room(w);
@@ -275,10 +194,10 @@ void workers_ready(struct workers *w, uint32_t i, uint64_t now) {
 
 /** Read the status of one that has ended: from the zombie, or from what the kernel keeps of it. */
 static bool read_end(const struct worker *one, int *status) {
-	struct stat_of stat;
+	struct proc_stat stat;
 	struct end_info info = {.mask = END_INFO_BIT};
 	// Where we may not see it, it reads 0.
-	if (read_stat(one->pid, &stat) && stat.start == one->start && stat.state == 'Z' &&
+	if (proc_stat_read(one->pid, &stat) && stat.start == one->start && stat.state == 'Z' &&
 	    (one->visible || stat.exit_code)) {
 		*status = (int)stat.exit_code;
 		return true;
@@ -316,10 +235,10 @@ bool workers_next(struct workers *w, struct worker_end *out) {
 
 /** Whether the process descends from us. */
 static bool is_ours(pid_t parent) {
-	struct stat_of stat;
+	struct proc_stat stat;
 	const pid_t self = getpid();
 	for (int depth = 0; parent != self && parent > 1 && depth < 64; depth++) {
-		parent = read_stat(parent, &stat) ? stat.parent : 0;
+		parent = proc_stat_read(parent, &stat) ? stat.parent : 0;
 	}
 	return parent == self;
 }
@@ -328,11 +247,11 @@ void workers_put_states(struct buf *out) {
 	unsigned blocked = 0, running = 0, sleeping = 0;
 	char path[40], where[64] = "";
 	struct entries all;
-	struct stat_of stat;
+	struct proc_stat stat;
 	entries_open(&all, "/proc");
 	for (const char *name; (name = entries_next(&all));) {
 		uint64_t pid = 0;
-		if (num_read(str_of(name), INT32_MAX, &pid) < 0 || !read_stat((pid_t)pid, &stat) ||
+		if (num_read(str_of(name), INT32_MAX, &pid) < 0 || !proc_stat_read((pid_t)pid, &stat) ||
 		    !is_ours(stat.parent)) {
 			continue;
 		}
@@ -340,7 +259,7 @@ void workers_put_states(struct buf *out) {
 		running += stat.state == 'R';
 		sleeping += !strchr("DRZX", stat.state);
 		snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
-		if (stat.state == 'D' && !where[0] && read_text(path, where, sizeof(where)) < 0) {
+		if (stat.state == 'D' && !where[0] && file_read_small(path, where, sizeof(where)) < 0) {
 			where[0] = '\0';
 		}
 	}

@@ -428,3 +428,25 @@ time.sleep(0.3)'
 	kill -TERM "$pid"
 	finish
 }
+
+@test "ended: the counter is found behind the lines of 13 controllers" {
+	mkdir -p root/proc/self root/sys/fs/cgroup/memory/job
+	local i long
+	printf -v long '%0180d' 7
+	for i in 13 12 11 10 9 8 7 6 5 4 3; do echo "$i:controller$i:/$long"; done >root/proc/self/cgroup
+	printf '2:memory:/job\n1:last:/%s\n0::/\n' "$long" >>root/proc/self/cgroup
+	printf 'under_oom 0\noom_kill 3\n' >root/sys/fs/cgroup/memory/job/memory.oom_control
+	distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'sed -i "s/oom_kill 3/oom_kill 4/" root/sys/fs/cgroup/memory/job/memory.oom_control; exit 1'
+	ends_saying 1 'exit status 1; processes that the kernel killed for lack of memory: 1'
+}
+@test "ended: a FIFO in place of a file of the kernel holds nobody up" {
+	mkdir -p root/proc/self root/sys/fs/cgroup
+	mkfifo root/proc/self/cgroup
+	invoke timeout 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'exit 1'
+	ends_saying 1 'exit status 1'
+	rm root/proc/self/cgroup
+	echo 0::/ >root/proc/self/cgroup
+	printf 'oom 0\noom_kill 3\n' >root/sys/fs/cgroup/memory.events
+	invoke timeout 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'rm root/sys/fs/cgroup/memory.events; mkfifo root/sys/fs/cgroup/memory.events; exit 1'
+	ends_saying 1 'exit status 1'
+}

@@ -239,13 +239,42 @@ print(int(signal.sigwait({signal.SIGUSR1})))' >out 2>err) &
 		pid=$!
 		STARTED+=("$pid")
 		until_true test -e ready
-		# It reads files of /proc, and closes them, until it waits.
-		until_true eval '[ "$(readlink /proc/$pid/cwd)" = / ]'
-		until_true test ! -e "/proc/$pid/fd/0"
+		# Its number is reserved.
+		until_true eval '[ "$(readlink /proc/$pid/fd/0)" = / ]'
 		rm ready
 		kill -TERM "$pid"
 		ends_with 143
 	done
+}
+
+@test "init: with descriptors closed at the start, no message gets into a file or socket of its own" {
+	# stdin and stderr closed, a leftover to end, and a report: all that opens something.
+	local closed
+	for closed in '<&-' '2>&-' '<&- 2>&-' '<&- >&- 2>&-'; do
+		rm -f ready told report
+		invoke bash -c "exec \"\$@\" $closed" - "$DISTINIT" --init --log=debug --report="$PWD/report" --leftovers=end --leftovers-grace=60s -- \
+			bash -c '(trap "echo told >told; exit" TERM; touch ready; while :; do sleep 0.02; done) & while ! [ -e ready ]; do sleep 0.02; done; exit 4'
+		[ "$status" -eq 4 ]
+		[ "$(<told)" = told ]
+		run ! grep -q '^distinit' report
+		python3 -c 'import json; [json.loads(line) for line in open("report")]'
+	done
+}
+
+# A wait on an epoll set that was closed as stdin would let it spin.
+@test "init: with stdin closed it waits for leftovers without using the processor" {
+	bash -c 'exec "$@" <&-' - "$DISTINIT" --log=info --max-restarts=1 --leftovers=end --leftovers-grace=60s -- \
+		bash -c '(trap "" TERM; touch ready; until [ -e go ]; do sleep 0.1; done) & until [ -e ready ]; do sleep 0.02; done' >out 2>err 3>&- &
+	pid=$!
+	STARTED+=("$pid")
+	local before after
+	until_true grep -q 'they are asked to end' err
+	before=$(cut -d' ' -f14-15 "/proc/$pid/stat")
+	sleep 0.5
+	after=$(cut -d' ' -f14-15 "/proc/$pid/stat")
+	touch go
+	ends_with 0
+	((${after/ /+} - (${before/ /+}) < 20))
 }
 
 @test "init: without /proc" {
@@ -464,13 +493,47 @@ print("taken", [n for n in range(64) if libc.syscall(438, parent, n, 0) >= 0], "
 	# Any parent but distinit gives them away; or pidfd_getfd() is not there, and this shows nothing.
 	invoke as_nobody "$OPEN_FOLDER/sh" -c 'python3 -c "$0"; exit' "$TAKES"
 	[[ $output == "taken [0, 1, 2"*'] dumpable 1' ]] || skip 'pidfd_getfd() takes no descriptors here'
+	# Without anything to protect it is as open as tini.
 	invoke as_nobody "$OPEN_FOLDER/distinit" --init -- python3 -c "$TAKES"
+	[[ $status -eq 0 && $output == "taken [0, 1, 2"*'] dumpable 1' ]]
+	local -a given=(env DISTINIT_SECRET=0123456789abcdefgh) all=(--wait --for=all --hosts=127.0.0.1 --node-rank=0)
+	invoke as_nobody "${given[@]}" "$OPEN_FOLDER/distinit" --init "${all[@]}" -- python3 -c "$TAKES"
 	succeeds_with 'taken [] dumpable 1'
 	# As root without cap_sys_ptrace, too, as in containers.
 	if [[ $EUID -eq 0 ]]; then
-		invoke setpriv --bounding-set=-sys_ptrace "$OPEN_FOLDER/distinit" --init -- python3 -c "$TAKES"
+		invoke setpriv --bounding-set=-sys_ptrace "${given[@]}" "$OPEN_FOLDER/distinit" --init "${all[@]}" -- python3 -c "$TAKES"
 		succeeds_with 'taken [] dumpable 1'
 	fi
+	remove_open_folder
+}
+
+# As a container's root, who has no cap_sys_ptrace.
+@test "init: a script may write to /proc/1/fd/1, plain, as another user, and on a terminal" {
+	requires setpriv python3
+	requires_pidns
+	requires_root
+	local code='echo hi >/proc/1/fd/1; echo there >/proc/1/fd/2'
+	local -a bare=(setpriv --bounding-set=-sys_ptrace --) first=(unshare --pid --fork --mount-proc setpriv --bounding-set=-sys_ptrace)
+	invoke "${first[@]}" -- "$DISTINIT" --init -- sh -c "$code"
+	[[ $status -eq 0 && $output == hi && $stderr == there ]]
+	# Cron's jobs: not a child of the shell, and after its parent's end.
+	invoke "${first[@]}" -- "$DISTINIT" --init -- sh -c 'setsid -w sh -c "$0"' "$code"
+	[[ $status -eq 0 && $output == hi && $stderr == there ]]
+	open_folder
+	cp "$DISTINIT" "$OPEN_FOLDER/distinit"
+	# Engines give the streams to the container's user.
+	touch "$OPEN_FOLDER/said"
+	chmod 666 "$OPEN_FOLDER/said"
+	"${first[@]}" --reuid=65534 --regid=65534 --clear-groups -- "$OPEN_FOLDER/distinit" --init -- sh -c "${code//>/>>}" >>"$OPEN_FOLDER/said" 2>&1
+	[ "$(<"$OPEN_FOLDER/said")" = $'hi\nthere' ]
+	invoke "$BATS_TEST_DIRNAME/../programs/terminal" see=hi see=there ends=0 -- \
+		"${first[@]}" -- "$DISTINIT" --init -- sh -c "$code" 3>&-
+	[ "$status" -eq 0 ]
+	# With a secret it is closed, and the page says so. So it is to who gives up root by our option.
+	invoke env DISTINIT_SECRET=0123456789abcdefgh "${first[@]}" -- "$DISTINIT" --init --wait --for=all --hosts=127.0.0.1 --node-rank=0 -- sh -c "$code"
+	[[ $status -ne 0 && -z $output && $stderr == *'Permission denied'* ]]
+	invoke "${first[@]}" -- "$OPEN_FOLDER/distinit" --init --user=65534:65534 -- sh -c "$code"
+	[[ $status -ne 0 && -z $output && $stderr == *'Permission denied'* ]]
 	remove_open_folder
 }
 
@@ -544,6 +607,74 @@ exit 1'
 	rm ready left
 	as_pid1 --init --leftovers=end --leftovers-grace=200ms -- sh -c "$code"
 	[[ $status -eq 4 && $stderr == *'they are killed' ]]
+}
+
+# chain DEPTH: a leftover that starts the next one, and so on; each is in the file chain.
+readonly CHAIN='
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN if sys.argv[2] == "ignore" else signal.SIG_DFL)
+if os.fork():
+    while len(open("chain").readlines()) < int(sys.argv[1]) if os.path.exists("chain") else True:
+        time.sleep(0.01)
+    sys.exit(4)
+for i in range(int(sys.argv[1])):
+    file = os.open("chain", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(file, b"%d\n" % os.getpid())
+    os.close(file)
+    if i + 1 < int(sys.argv[1]) and os.fork():
+        break
+time.sleep(1000)'
+
+@test "init: leftovers that are a chain end, all of them, at any depth" {
+	requires python3
+	local depth how pid
+	for how in ignore end; do
+		for depth in 5 300; do
+			rm -f chain
+			distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=100ms -- python3 -c "$CHAIN" "$depth" "$how"
+			[[ $status -eq 4 && $stderr != *'cannot be killed'* ]]
+			while read -r pid; do
+				gone "$pid"
+			done <chain
+			[ "$(wc -l <chain)" -eq "$depth" ]
+		done
+	done
+	# Before a restart, too.
+	rm -f chain
+	distinit PATH="$PATH" -- --max-restarts=1 --leftovers-grace=100ms -- sh -c '[ "$DISTINIT_RESTART_COUNT" = 0 ] || exit 9; exec "$@"' - python3 -c "$CHAIN" 100 ignore
+	[ "$status" -eq 9 ]
+	while read -r pid; do
+		gone "$pid"
+	done <chain
+}
+
+@test "init: each of 1,100 leftovers is asked to end once" {
+	requires python3
+	# They count their TERMs until the file go is there.
+	cat >many <<-'END'
+		import os, signal, sys, time
+		N = 1100
+		ready, at = os.pipe()
+		for i in range(N):
+		    if os.fork() == 0:
+		        got = 0
+		        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+		        os.write(at, b"x")
+		        while True:
+		            if signal.sigtimedwait({signal.SIGTERM}, 0.5) is not None:
+		                got += 1
+		            elif got:
+		                break
+		        file = os.open("counts", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+		        os.write(file, b"%d\n" % got)
+		        os._exit(0)
+		n = 0
+		while n < N:
+		    n += len(os.read(ready, N))
+	END
+	distinit PATH="$PATH" -- --init --leftovers=end --leftovers-grace=60s -- python3 many
+	[ "$status" -eq 0 ]
+	[ "$(sort counts | uniq -c | tr -s ' ')" = ' 1100 1' ]
 }
 
 @test "init: a leftover that forks endlessly while it is being ended" {

@@ -206,6 +206,42 @@ setup() {
 	grep 'left behind have not ended in 0.1s: they are killed' err
 }
 
+@test "restarts: as PID 1, who came from outside stays: what a shell left behind, and more than 16 from before the start" {
+	requires nsenter setsid
+	unshare --pid --fork --mount-proc true 2>unshare.err || skip "no PID namespace here: $(<unshare.err)"
+	cat >program <<-'END'
+		echo "start $DISTINIT_RESTART_COUNT"
+		if [ "$DISTINIT_RESTART_COUNT" = 1 ]; then
+			exec 2>/dev/null
+			kill -0 $(cat own) && echo "one of its own is still there"
+			kill -0 $(cat outside) || echo "one from outside is gone"
+			kill -0 $(cat before) || echo "one from before is gone"
+			exit 7
+		fi
+		setsid sh -c 'sleep 1001 & echo $! >>own; exit' &
+		(sleep 1002 & echo $! >>own)
+		until [ -e go ]; do sleep 0.02; done
+		exit 3
+	END
+	cat >first <<-'END'
+		for i in $(seq 20); do sleep 1003 >/dev/null 2>&1 & echo $! >>before; done
+		exec "$@"
+	END
+	unshare --pid --fork --mount-proc sh first "$DISTINIT" --max-restarts=1 --leftovers-grace=100ms -- sh program 2>err 3>&- >out &
+	local outer=$! got=0
+	until [[ -s own ]] && (($(wc -l <own) == 2)); do sleep 0.02; done
+	local inner
+	inner=$(pgrep -P "$outer" distinit)
+	# As engines run them: in a session of their own, or in that of who called.
+	env -i PATH="$PATH" nsenter --pid --mount --wd="$PWD" --target "$inner" setsid -w sh -c 'sleep 1004 >/dev/null 2>&1 3>&- & echo $! >>outside; exit' 3>&-
+	env -i PATH="$PATH" nsenter --pid --mount --wd="$PWD" --target "$inner" sh -c 'sleep 1005 >/dev/null 2>&1 3>&- & echo $! >>outside; exit' 3>&-
+	[[ $(wc -l <outside) -eq 2 ]]
+	touch go
+	wait "$outer" || got=$?
+	cat err out
+	[[ $got -eq 7 && $(<out) == $'start 0\nstart 1' ]]
+}
+
 # The one with shorter times waits for 1 s, in place of a minute. The process has changed its user, so only root could end it.
 @test "restarts: what cannot be killed is named, and nothing starts again" {
 	requires setpriv

@@ -5,6 +5,7 @@
  * measurement, 'o': a pipeline's output, 's': the site's file, 'k': the kernel's files of a process.
  */
 
+#include "base/proc.h"
 #include "measure/analysis.h"
 #include "measure/usage.h"
 #include "process/process.h"
@@ -104,7 +105,7 @@ static void check_kernel(struct str text) {
 	uint64_t number;
 	process_read_status(text, &process);
 	HOLDS(process.seccomp >= 0 && process.seccomp <= 2);
-	if (usage_read_stat(text, &stat)) {
+	if (proc_stat_parse(text, &stat)) {
 		HOLDS(stat.pid >= 0);
 	}
 	(void)usage_read_field(text, "Pss:", &number);

@@ -16,6 +16,7 @@ allowed() {
 		src/access/place.c the room itself
 		src/access/view.c the room itself
 		src/access/write.c the room itself
+		src/base/proc.c /proc
 		src/base/entries.c entries_open(), for those below
 		src/base/file.c file_read() and file_read_path(), for those below
 		src/base/file.h their contract

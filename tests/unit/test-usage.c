@@ -2,6 +2,7 @@
 
 /** Tests against a /proc of files that the test creates, and against the real one. */
 
+#include "base/proc.h"
 #include "measure/usage.h"
 
 #include "check.h"
@@ -66,7 +67,7 @@ static void make_children(int pid, const char *children) {
 
 static void check_stat(const char *text, bool want, int pid, int parent, char state, uint64_t ticks) {
 	struct proc_stat s = {.pid = -7};
-	bool held = usage_read_stat(str_of(text), &s);
+	bool held = proc_stat_parse(str_of(text), &s);
 	checkf(held == want &&
 		       (held ? s.pid == pid && s.parent == parent && s.state == state && s.ticks == ticks
 			     : s.pid == -7),
