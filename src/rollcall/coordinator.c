@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -351,6 +352,18 @@ void coordinator_read(struct coordinator *co, struct guest *guest, bool over) {
 	}
 }
 
+/** In builds for tests: what others sent before the decision has not made our arena grow. */
+static void check_arena(const struct coordinator *co, const struct arena *before) {
+#if defined(__SANITIZE_ADDRESS__) || defined(CHECK_ARENA)
+	const struct arena *arena = co->call->arena;
+	if (!co->decided && (arena->next != before->next || arena->chunks != before->chunks)) {
+		abort();
+	}
+#else
+	(void)co, (void)before;
+#endif
+}
+
 /** Wait for what comes, at most until @until, and handle it. Returns how many events there were; -EINTR. */
 static int handle_events(struct coordinator *co, uint64_t until) {
 	struct epoll_event events[EVENTS_MAX];
@@ -360,6 +373,7 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 		n = epoll_wait(co->guests.epoll, events, EVENTS_MAX, 0);
 	}
 	bool others_come = false;
+	const struct arena before = *co->call->arena;
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == co) {
 			// After the rest: they may get the place of one that is still to be read.
@@ -376,6 +390,7 @@ static int handle_events(struct coordinator *co, uint64_t until) {
 		uint64_t seconds = (clock_left(co->guests.now, co->deadline) + 999) / 1000;
 		guests_accept(&co->guests, co->listener, (uint32_t)clock_earlier(seconds, UINT32_MAX));
 	}
+	check_arena(co, &before);
 	return r < 0 ? r : n;
 }
 
@@ -769,8 +784,9 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	end->n_strangers = guests->n_strangers;
 	end->signal = co->watch.signal;
 	end->waited_ms = clock_now_ms() - guests->started;
-	// What was decided is in the result.
+	// The result points to it.
 	arena_adopt(call->arena, &co->agree.scratch);
+	arena_adopt(call->arena, &co->guests.pool);
 	if (r == -EINTR) {
 		end->result = ROLL_SIGNAL;
 	}

@@ -81,7 +81,7 @@ static void join_list(struct guests *g, struct guest *guest, enum guest_state st
 	guest->since = g->now;
 	list_add(list_of(g, state), guest);
 	if (state == GUEST_UNPROVED) {
-		guest->sender = unproved_join(&g->senders, g->call->arena, &guest->peer);
+		guest->sender = unproved_join(&g->senders, &g->pool, &guest->peer);
 		g->n_unproved++;
 	} else {
 		g->n_members++;
@@ -215,7 +215,7 @@ static struct guest *new_guest(struct guests *g) {
 	// Those that say one rank are told by name soon, also if they have gone meanwhile.
 	struct guest *guest = g->duplicate[0] ? NULL : g->free;
 	if (!guest) {
-		guest = arena_alloc(g->call->arena, sizeof(*guest));
+		guest = arena_alloc(&g->pool, sizeof(*guest));
 		*guest = (struct guest){.rooms = {NULL, NULL}};
 		return guest;
 	}
@@ -266,7 +266,7 @@ void guests_accept(struct guests *g, int listener, uint32_t seconds) {
 /** Members come again and again: whoever gets this struct next uses its room, too. */
 static struct str keep_text(struct guests *g, char **room, struct str text) {
 	if (!*room) {
-		*room = arena_alloc(g->call->arena, TEXT_MAX);
+		*room = arena_alloc(&g->pool, TEXT_MAX);
 	}
 	text.p = memcpy(*room, text.p, text.len);
 	return text;
@@ -521,6 +521,7 @@ void guests_report_deaf(struct guests *g) {
 void guests_begin(struct guests *g) {
 	g->greeting = (struct greeting){.lowest = ROLL_VERSION, .highest = ROLL_VERSION};
 	g->deaf = BUF(g->call->arena);
+	arena_init(&g->pool, NULL, 0, g->call->arena->full);
 	g->seats = arena_array(g->call->arena, g->call->size, sizeof(*g->seats));
 	memset(g->seats, 0, g->call->size * sizeof(*g->seats));
 	g->present = 1;

@@ -92,6 +92,8 @@ struct looked {
 
 struct guests {
 	const struct roll_call *call;
+	/** The memory of guests: it grows with the most that are here at one time, whatever they send. */
+	struct arena pool;
 	int epoll;
 	uint16_t port;
 	/** When the calling began, and the time of what is handled now. */

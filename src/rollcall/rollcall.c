@@ -102,8 +102,11 @@ void roll_put_absent(struct buf *out, const struct wait_news *news) {
 }
 
 void roll_say(const struct roll_call *call, enum roll_level level, const char *format, ...) {
+	// Strangers can make us say much.
+	const struct arena before = *call->arena;
 	va_list args;
 	va_start(args, format);
 	call->say(call->context, level, arena_vformat(call->arena, format, args));
 	va_end(args);
+	arena_rewind(call->arena, &before);
 }

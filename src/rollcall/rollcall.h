@@ -87,7 +87,7 @@ struct roll_call {
 	bool wait_only;
 	/** Keep the connections after the start; all members have to ask for it. */
 	bool stay;
-	/** Called with each sentence except the last error. */
+	/** Called with each sentence except the last error, which it may not keep. */
 	void (*say)(void *context, enum roll_level level, const char *text);
 	void *context;
 	/** Whether ROLL_INFO is shown. */

@@ -150,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	play(co, data, size < 4096 ? size : 4096);
 	close(co->guests.epoll);
 	arena_done(&co->agree.scratch);
+	arena_done(&co->guests.pool);
 	arena_done(&arena);
 	return 0;
 }

@@ -421,7 +421,8 @@ static void make_frames(struct caller *c) {
 	unsigned char payload[HELLO_MAX];
 	const size_t n = options.act == FLOOD ? bye_encode(BYE_SIGNAL, payload) : died_encode(&died, payload);
 	const size_t length = FRAME_MIN + n;
-	c->n_frames = length * (n_flooded++ < options.n ? FLOOD_FRAMES : FLOOD_AGAIN);
+	// After BYE no more is read of a connection.
+	c->n_frames = length * (n_flooded++ < options.n && options.act != FLOOD ? FLOOD_FRAMES : FLOOD_AGAIN);
 	unsigned char *at = malloc(c->n_frames);
 	const unsigned char head[] = {(unsigned char)length, 0, options.act == FLOOD ? FRAME_BYE : FRAME_DIED,
 				      ROLL_VERSION};

@@ -96,7 +96,7 @@ teardown() {
 		s.bind(("0.0.0.0", 29500))
 		s.listen()
 		while True:
-		    s.accept()[0].sendall(b"DISTROLL\4\5" + bytes(22))
+		    s.accept()[0].sendall(b"DISTROLL\5\6" + bytes(22))
 	END
 	server version.py
 	listening

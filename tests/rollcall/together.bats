@@ -733,7 +733,7 @@ time.sleep(100)' "$TAKER"
 	works 1
 	works 2 '' --together
 	ended 125 0 1 2
-	grep 'roll call: the nodes do not agree on the cluster: --together=yes on 2 nodes, no on, .*h1' 0.err
+	grep 'roll call: the nodes do not agree on the cluster: --together=yes on 2 nodes, no on h1' 0.err
 }
 
 @test "together: the report says who was first, and the termination log" {
