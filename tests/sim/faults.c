@@ -4,6 +4,7 @@
 
 #include "job.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +34,9 @@ bool has_fault(enum what what) {
 }
 
 /** Kinds of calls that do not fail for long: a loop that waits for such a one would turn, and may. */
-static bool is_once_only(enum call call) {
-	return call == CALL_POLL || call == CALL_EPOLL_WAIT || call == CALL_RECEIVE || call == CALL_SEND;
+static bool is_once_only(enum call call, int code) {
+	return code == ECONNABORTED || call == CALL_POLL || call == CALL_EPOLL_WAIT || call == CALL_RECEIVE ||
+	       call == CALL_SEND;
 }
 
 void fault_plan(unsigned i) {
@@ -175,9 +177,11 @@ static void fire(struct fault *f) {
 	case WHAT_FAILS: {
 		const enum call call = (enum call)(1 + f->kind % (N_CALLS - 1));
 		node->system_call_failed = true;
-		harm(time_now + f->lasts);
-		process_fail(process, call, call_errno(call, f->code),
-			     f->code > 1 || is_once_only(call) ? 0 : time_now + f->lasts);
+		// It may come later.
+		harm(NEVER);
+		const int code = call_errno(call, f->code);
+		const bool once = f->code > 1 || is_once_only(call, code);
+		process_fail(process, call, code, once ? 0 : time_now + f->lasts);
 		break;
 	}
 	default:

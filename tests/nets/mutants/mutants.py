@@ -5,8 +5,9 @@ Changes one operator, bound, constant or branch of src/ or cmd/ at random, build
 changed line (cover.py), until one fails. A change that no test notices is a survivor: a test is missing, the code does not
 matter, or the change means the same (equivalent.txt, with the reason).
 
-    mutants.py [--count=N] [--seed=S] [--seconds=S] [--jobs=N] [--only=PREFIX,...] [--again]
+    mutants.py [--count=N] [--seed=S] [--seconds=S] [--jobs=N] [--only=PREFIX,...] [--again] [--by=sim]
 
+--by=sim: by simulation alone, of the roll call and --together unless --only says otherwise; nothing is kept.
 --seconds: for the tests of one mutant. --again: try those again that survived. Results are kept in build-mutants/results, so
 that a run that was stopped goes on: a mutant is tried again when its file has changed. Works on copies of the tree, as root
 (see room.py).
@@ -24,6 +25,7 @@ from pathlib import Path
 from queue import Queue
 from threading import Lock
 
+from by_sim import ONLY, Simulator
 from cover import coverage
 from sites import Mutant, mutants_of
 from tree import WORK, Tree
@@ -175,11 +177,40 @@ def options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--by", choices=["tests", "sim"], default="tests")
     return parser.parse_args()
+
+
+def by_simulation(asked: argparse.Namespace) -> int:
+    simulators: Queue[Simulator] = Queue()
+    for number in range(asked.jobs):
+        simulator = Simulator(number)
+        simulators.put(simulator)
+    if why := simulator.why_killed(asked.seconds):
+        sys.exit(f"mutants: without a change: {why}")
+    counts: Counter[str] = Counter()
+
+    def take(work: tuple[int, tuple[str, Mutant]]) -> None:
+        number, (_, mutant) = work
+        mine = simulators.get()
+        try:
+            result = mine.judge(mutant, asked.seconds)
+        finally:
+            simulators.put(mine)
+        counts[result.split()[0].rstrip(":")] += 1
+        show(number, result, mutant)
+
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        for _ in pool.map(take, enumerate(choose(simulator.tree, asked.count, asked.seed, asked.only or ONLY), 1)):
+            pass
+    print(f"mutants: {counts['killed']} killed by simulation, of {counts['killed'] + counts['survived']}; {counts['does']} did not build")
+    return 0
 
 
 def main() -> int:
     asked = options()
+    if asked.by == "sim":
+        return by_simulation(asked)
     if os.geteuid() != 0:
         sys.exit("mutants: only root can make the namespaces that a mutant needs around it")
     benches: Queue[Bench] = Queue()
