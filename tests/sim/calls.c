@@ -273,7 +273,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
 	if (id == CLOCK_MONOTONIC) {
 		us += current->clock_ahead * MS;
 	} else if (id == CLOCK_REALTIME) {
-		us += 1700000000 * S;
+		us += 1700000000 * S + (uint64_t)(current->wall_ahead * (int64_t)MS);
 	}
 	*out = (struct timespec){(time_t)(us / S), (long)(us % S * 1000)};
 	return 0;

@@ -17,8 +17,8 @@ const char *const when_names[N_WHEN] = {"time", "call", "sends", "sent", "arrive
 const char *const phase_names[N_PHASES] = {"calls", "starts", "ended", "leftovers", "quits"};
 
 static const uint64_t frames[] = {FRAME_GO,   FRAME_HELLO, FRAME_PROOF, FRAME_GREETING, FRAME_MEET,
-				  FRAME_WAIT, FRAME_TELL,  FRAME_FACTS, FRAME_NO,	FRAME_BYE,
-				  FRAME_END,  FRAME_ENDED, FRAME_DIED};
+				  FRAME_WAIT, FRAME_TELL,  FRAME_FACTS, FRAME_NO,	FRAME_HEARD,
+				  FRAME_BYE,  FRAME_END,   FRAME_ENDED, FRAME_DIED};
 
 static struct node *node_of(const struct fault *f) {
 	return &job.nodes[f->node];
@@ -246,6 +246,14 @@ static struct node *node_at(int host) {
 
 static void at_send(struct process *process, int to, uint8_t type) {
 	(void)to;
+	if (type == FRAME_GO && process == job.nodes[0].process) {
+		job.last_go_at = time_now;
+		if (!job.go_at && process->calls != job.look_calls + 1 && !has_fault(WHAT_FAILS) &&
+		    promise_is_on("look-before-go")) {
+			broken("look-before-go", "h0 makes %u system calls between its last look and GO",
+			       process->calls - job.look_calls - 1);
+		}
+	}
 	if (type == FRAME_GO && !job.go_at) {
 		job.go_at = time_now;
 		job.looked_at = job.last_look;
@@ -282,6 +290,7 @@ static void at_end(int from, struct process *to) {
 static void at_poll(struct process *process) {
 	if (process == job.nodes[0].process && !job.go_at) {
 		job.last_look = time_now;
+		job.look_calls = process->calls;
 	}
 }
 

@@ -102,6 +102,9 @@ struct program {
 	bool asked;
 	/** It was given up, as it was killed after its grace. */
 	bool killed;
+	/** When one of its processes failed that distinit had seen; NEVER: none. */
+	uint64_t died_at;
+	bool unclear;
 	/** What its node knows of who was first. */
 	bool knows;
 	uint64_t knows_at;
@@ -132,7 +135,9 @@ struct node {
 	uint64_t returned_at, called_at;
 	uint64_t call_timeout_ms;
 	char error[NO_TEXT_MAX + 100];
-	bool warned_deaf;
+	bool warned_deaf, warned_clock;
+	/** The last difference that it printed. */
+	char difference[200];
 	/** When the coordinator's kernel had its HELLO, its BYE, and the end of its connection. */
 	uint64_t hello_at, bye_at, left_at;
 	struct program programs[STARTS_MAX];
@@ -157,6 +162,9 @@ struct job {
 	unsigned n_faults;
 	/** The first GO: when it was sent, and when the coordinator looked last before that. */
 	uint64_t go_at, looked_at, last_look;
+	/** The last GO, and the master's system calls when it looked last. */
+	uint64_t last_go_at;
+	uint32_t look_calls;
 	/** Until when crashes, resets and cuts may be the reason for what is seen. */
 	uint64_t harm_until;
 };

@@ -69,8 +69,9 @@ struct process {
 	/** Signals: bit N-1. */
 	uint64_t pending, mask;
 	int killed_by;
-	/** Its clock is so much ahead, in ms. */
+	/** Its clocks are so much ahead, in ms: the monotonic one, and that for people. */
 	uint64_t clock_ahead;
+	int64_t wall_ahead;
 	/** System calls so far, and at the beginning of this second. */
 	uint32_t calls, calls_before;
 	uint64_t second;

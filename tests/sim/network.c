@@ -275,6 +275,7 @@ static void try_syn(void *a, uint64_t b) {
 		socket->connection = c;
 		socket->side = 1;
 		socket->port = listener->port;
+		socket->kept_alive = listener->kept_alive;
 		c->end[1] = socket;
 		struct file **link = &listener->backlog;
 		while (*link) {

@@ -50,6 +50,7 @@ static unsigned index_of(const struct node *node) {
 /** A process that the program started. */
 struct helper {
 	struct program_process *process;
+	struct program *program;
 	int status;
 };
 
@@ -60,7 +61,15 @@ static void helper_reaped(void *a) {
 
 static void helper_ends(void *a) {
 	struct helper *helper = a;
+	struct program *program = helper->program;
+	const bool lived = helper->process->from + 1500 * MS < time_now;
+	const bool failed = program->raw < 0 && helper->status && helper->status != SIGTERM;
 	program_end(helper->process, helper->status);
+	// A shorter life may not be seen.
+	program->unclear |= failed && !lived;
+	if (failed && lived && time_now < program->died_at) {
+		program->died_at = time_now;
+	}
 	at_time(time_now + 40 * MS, helper_reaped, helper);
 }
 
@@ -83,7 +92,7 @@ static void start_workers(struct running *r, unsigned who, unsigned nth) {
 		const uint64_t lives =
 			CHOOSE(worker_lives, who, which, NEVER, 300 * MS, 2 * S, 2 * S, 12 * S);
 		*helper =
-			(struct helper){program_start(node->process, parent, "python3"),
+			(struct helper){program_start(node->process, parent, "python3"), r->program,
 					wait_status((int)CHOOSE(worker_status, who, which, 1, 137, 0, 143))};
 		if (lives != NEVER) {
 			at_time(time_now + lives + choose(C_worker_lives, who, which | 0x8000, 100 * MS),
@@ -252,6 +261,10 @@ static int supervise(struct node *node, struct together *t, uint64_t limit_at) {
 		}
 		observe(observer, EVENT_WAKE, 0, 0);
 		if (observer->words) {
+			if (!job.max_restarts && strstr(observer->words, "starting again") &&
+			    promise_is_on("no-restart-unasked")) {
+				broken("no-restart-unasked", "%s says: %s", node->name, observer->words);
+			}
 			trace("%s: %s", observer->last_words ? "error" : "warning", observer->words);
 		}
 		observer->words = NULL;
@@ -386,6 +399,17 @@ static void exit_now(struct node *node) {
 	process_exit();
 }
 
+/** All start, and a signal has come since. Without --init it ends this node. */
+static void take_late_signal(struct node *node, int number) {
+	if (job.holds_signals) {
+		// It waits for supervise().
+		process_signal(node->process, number);
+		return;
+	}
+	node->status = 128 + number;
+	exit_now(node);
+}
+
 /** One start. Returns whether there is another one. */
 static bool run_start(struct node *node, struct together *t, struct roll_call *call, struct roll_end *end) {
 	struct err err;
@@ -393,9 +417,12 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 	node->called_at = time_now;
 	node->call_timeout_ms = call->timeout_ms;
 	take_result(node, call_roll(call, end), end);
+	if (end->result == ROLL_STARTED && end->signal) {
+		take_late_signal(node, end->signal);
+	}
 	if (end->result != ROLL_STARTED) {
 		node->status = roll_status(end);
-		if (end->signal && call->late_at && t && t->relays && node->n_programs) {
+		if (end->result == ROLL_SIGNAL && call->late_at && t && t->relays && node->n_programs) {
 			call_to_quit(node, t, call, "SIGTERM");
 		}
 		return false;
@@ -406,8 +433,8 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 	}
 	t->start = end->start;
 	node->start = end->start;
-	node->programs[node->n_programs++] =
-		(struct program){.start = end->start, .from = time_now, .to = NEVER, .raw = -1};
+	node->programs[node->n_programs++] = (struct program){
+		.start = end->start, .died_at = NEVER, .from = time_now, .to = NEVER, .raw = -1};
 	if (together_begin(t, call, end, &err) < 0) {
 		trace("together_begin: %s", err.text);
 		node->status = 125;
@@ -470,4 +497,8 @@ void node_start(struct node *node, uint64_t at) {
 	node->begins = at;
 	node->process = process_start(at, node->host, node->name, node_main, node);
 	node->process->clock_ahead = 5000 + 1000 * (unsigned)node->process->id;
+	// 10 s are subtracted: a choice is not negative.
+	node->process->wall_ahead =
+		(int64_t)CHOOSE(wall_ahead, index_of(node), 0, 10000, 10000, 10000, 17000, 1000, 14000) -
+		10000;
 }

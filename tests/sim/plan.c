@@ -114,6 +114,10 @@ static void say(void *context, enum roll_level level, const char *text) {
 		trace("%s: %s", levels[level], text);
 	}
 	node->warned_deaf |= strstr(text, "may not have heard") != NULL;
+	node->warned_clock |= strstr(text, "'s clock is ") != NULL;
+	if (strstr(text, "=same on ")) {
+		snprintf(node->difference, sizeof(node->difference), "%s", text);
+	}
 }
 
 struct roll_call plan_call(struct node *node, struct arena *arena) {

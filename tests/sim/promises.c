@@ -89,14 +89,15 @@ static uint64_t longest_way(void) {
 	       (weather.interrupt ? weather.interrupt_most : 0);
 }
 
-/** Whether all that do not start gave up while GO was on its way, or the news of that was. */
+/** Whether all that do not start gave up while GO was on its way, or the news of that was; the master may be stopped just then. */
 static bool is_at_the_deadline(void) {
 	const uint64_t way = 2 * longest_way() + 50 * MS;
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		if (stays_and_does_not_start(node) &&
-		    !(node->result == ROLL_ABSENT && node->returned_at + way >= job.go_at &&
-		      node->returned_at <= job.go_at + way + node->process->stopped)) {
+		const bool gave_up = node->result == ROLL_ABSENT &&
+				     node->returned_at + way >= job.looked_at &&
+				     node->returned_at <= job.last_go_at + way + node->process->stopped;
+		if (stays_and_does_not_start(node) && !gave_up) {
 			return false;
 		}
 	}
@@ -158,16 +159,35 @@ static uint64_t master_stopped(void) {
 /** A machine that is gone or cut off for so long is not taken for one that is here. */
 #define NOTICED (35 * S)
 
-static void check_lost(unsigned n_started) {
+/** Whether @node is apart from the master from long before @at on. */
+static bool is_lost_at(const struct node *node, uint64_t at) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
-		const struct node *node = &job.nodes[f->node];
 		const bool apart =
-			f->what == WHAT_GONE || (f->what == WHAT_CUT && f->fired_at + f->lasts > job.go_at);
-		const bool long_ago = f->fired && f->fired_at + NOTICED + master_stopped() < job.go_at;
-		PROMISE("lost-is-not-here",
-			!apart || !long_ago || f->node == 0 || !n_started || has_fault(WHAT_TWIN),
+			f->what == WHAT_GONE || (f->what == WHAT_CUT && f->fired_at + f->lasts > at);
+		if (&job.nodes[f->node] == node && apart && f->fired &&
+		    f->fired_at + NOTICED + master_stopped() < at) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void check_lost(unsigned n_started) {
+	const struct node *master = &job.nodes[0];
+	unsigned n_lost = 0, n_said = 0;
+	const bool again = has_fault(WHAT_TWIN) || has_fault(WHAT_REPLACED) || has_fault(WHAT_BACK) ||
+			   has_fault(WHAT_FAILS);
+	for (unsigned i = 1; i < job.n; i++) {
+		const struct node *node = &job.nodes[i];
+		PROMISE("lost-is-not-here", again || !job.go_at || !n_started || !is_lost_at(node, job.go_at),
 			"%s was lost long before GO, and %s start", node->name, names_of(started));
+		n_lost += !node->process || node->process->calls == 0 || is_lost_at(node, master->ended_at);
+	}
+	if (!again && master->returned && master->result == ROLL_ABSENT &&
+	    sscanf(master->error, "roll call: %u of", &n_said) == 1) {
+		PROMISE("lost-is-not-here", n_said >= n_lost, "%u nodes are lost, and h0 says: %s", n_lost,
+			master->error);
 	}
 }
 
@@ -285,6 +305,31 @@ static void check_in_time(void) {
 	}
 }
 
+/** Clocks, and whose facts differ. */
+static void check_warnings(void) {
+	const struct node *master = &job.nodes[0], *odd = NULL;
+	bool far = false, near = true;
+	unsigned n_odd = 0;
+	for (unsigned i = 1; i < job.n; i++) {
+		const struct node *node = &job.nodes[i];
+		const int64_t ms =
+			node->process ? node->process->wall_ahead - master->process->wall_ahead : 0;
+		far |= ms > 5500 || ms < -5500;
+		near &= ms < 4500 && ms > -4500;
+		n_odd += node->facts != master->facts;
+		odd = node->facts != master->facts ? node : odd;
+	}
+	PROMISE("clock-named", master->warned_clock || !far, "a clock is wrong, and h0 does not say so");
+	PROMISE("clock-named", !master->warned_clock || !near, "h0 says that a clock is wrong, and none is");
+	// Those of one group only.
+	if (job.n >= 3 && n_odd == 1 && !master->facts && odd->facts < 6) {
+		char on[20];
+		snprintf(on, sizeof(on), "other on %s", odd->name);
+		PROMISE("odd-one-named", strstr(master->difference, on), "%s differs, and h0 says: %s",
+			odd->name, master->difference);
+	}
+}
+
 static void check_roll_call(void) {
 	unsigned n_started = 0;
 	for (int i = 0; i < job.n_nodes; i++) {
@@ -298,6 +343,9 @@ static void check_roll_call(void) {
 	check_all_or_none();
 	check_truth();
 	check_reasons();
+	if (n_started == job.n && is_benign() && longest_way() <= 20 * MS && !has_fault(WHAT_LIAR)) {
+		check_warnings();
+	}
 }
 
 // With --together.
@@ -408,8 +456,94 @@ static void check_peace(void) {
 	}
 }
 
+/** What a start of a job without a fault has come to. */
+struct course {
+	/** The first program that failed, and the first process that failed before; NEVER: none. */
+	uint64_t failed_at, died_at, well_at;
+	uint32_t failed, died;
+	const struct program *of_failed;
+	bool asked, all_know;
+};
+
+static struct course course_of(unsigned k) {
+	struct course c = {NEVER, NEVER, NEVER, 0, 0, NULL, false, true};
+	for (unsigned i = 0; i < job.n; i++) {
+		const struct program *p =
+			k < (unsigned)job.nodes[i].n_programs ? &job.nodes[i].programs[k] : NULL;
+		if (!p || p->raw < 0) {
+			c.all_know = false;
+			continue;
+		}
+		c.all_know &= p->knows && !p->unclear;
+		const bool fails = p->raw > 0 || job.always, by_itself = !p->knows || p->to < p->knows_at;
+		if (by_itself && fails && p->to < c.failed_at) {
+			c.failed_at = p->to;
+			c.failed = i;
+			c.of_failed = p;
+		}
+		if (by_itself && !fails && p->to < c.well_at) {
+			c.well_at = p->to;
+		}
+		if (p->died_at < c.died_at) {
+			c.died_at = p->died_at;
+			c.died = i;
+		}
+	}
+	return c;
+}
+
+/** Whether the course is so clear that it says who was first. */
+static bool is_clear(const struct course *c) {
+	const uint64_t gap =
+		c->died_at > c->failed_at ? c->died_at - c->failed_at : c->failed_at - c->died_at;
+	const uint64_t first = c->died_at < c->failed_at ? c->died_at : c->failed_at;
+	return c->all_know && gap > 1 * S && c->well_at > first + 1 * S &&
+	       (c->failed_at != NEVER || job.by_workers);
+}
+
+/** Who was first, whether all start again, and after which pause: in jobs without a fault. */
+static void check_course(void) {
+	if (job.n_faults || job.n < 2 || job.progress_ms || job.limit_ms != CLOCK_NEVER ||
+	    longest_way() > 20 * MS) {
+		return;
+	}
+	for (unsigned k = 0; k + 1 < STARTS_MAX && k < (unsigned)job.nodes[0].n_programs; k++) {
+		const struct course c = course_of(k);
+		if (!is_clear(&c)) {
+			return;
+		}
+		const bool by_death = c.died_at < c.failed_at;
+		const struct program *p = &job.nodes[0].programs[k];
+		const uint32_t first = by_death ? c.died : c.failed;
+		PROMISE("first-named", p->first == first, "rank %u was first in start %u, and h0 says %u",
+			first, k, p->first);
+		if (by_death) {
+			return;
+		}
+		const bool mistake = c.of_failed->raw >= 125 && c.of_failed->raw <= 127,
+			   again = job.max_restarts && !mistake && k < job.max_restarts;
+		PROMISE("again-as-said", (p->again == AGAIN_YES) == again,
+			"start %u ends with %d, and again is %u", k, c.of_failed->raw, p->again);
+		if (!again) {
+			return;
+		}
+		const uint64_t pause = k ? (uint64_t)500 * MS << k : 0;
+		for (unsigned i = 0; i < job.n; i++) {
+			const struct node *node = &job.nodes[i];
+			PROMISE("comes-back", (unsigned)node->n_programs > k + 1, "%s does not start %u: %s",
+				node->name, k + 1, node->error);
+			PROMISE("pause-grows",
+				(unsigned)node->n_programs <= k + 1 ||
+					node->programs[k + 1].from >= node->programs[k].knows_at + pause,
+				"%s starts %u after %.3f s", node->name, k + 1,
+				(double)(node->programs[k + 1].from - node->programs[k].knows_at) / S);
+		}
+	}
+}
+
 static void check_together(void) {
 	check_peace();
+	check_course();
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *a = &job.nodes[i];
 		const bool dead = !a->process || a->killed || a->process->state == PROCESS_DEAD;
