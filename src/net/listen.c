@@ -29,8 +29,9 @@ static int listen_at(const struct address *address) {
 	}
 	bool both = address->any.sa_family == AF_INET6;
 	set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	// Connections inherit it: frames are small, and each is complete.
+	// Connections inherit these, from the first on: frames are small, and each is complete; and another machine may go.
 	set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	stream_keep(fd);
 	if ((both && set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0) < 0) ||
 	    bind(fd, &address->any, address->len) < 0 || listen(fd, BACKLOG) < 0) {
 		int code = errno;

@@ -8,7 +8,8 @@
 
 /**
  * Listen on TCP port @port of all addresses, IPv6 and IPv4. Programs that set SO_REUSEADDR may bind
- * the port as soon as the listener is closed, even if connections are left.
+ * the port as soon as the listener is closed, even if connections are left. Those are kept as by
+ * stream_keep(), as they inherit it: one that came before the option was set would not be.
  * Returns the descriptor; -EADDRINUSE if another process has the port; another negative errno.
  */
 int listen_open(uint16_t port);

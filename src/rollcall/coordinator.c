@@ -243,8 +243,6 @@ static int open_port(struct coordinator *co) {
 /** Let those who come wake us. Returns 1; a negative errno with the error. */
 static int watch_listener(struct coordinator *co) {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = co};
-	// Each connection inherits this: a member whose machine is gone is not counted as here for long.
-	stream_keep(co->listener);
 	return epoll_ctl(co->guests.epoll, EPOLL_CTL_ADD, co->listener, &event) < 0
 		       ? err_set(&co->end->error, errno, "roll call: cannot watch connections: %s",
 				 strerror(errno))

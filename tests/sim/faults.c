@@ -39,7 +39,10 @@ static bool is_once_only(enum call call, int code) {
 	       call == CALL_SEND;
 }
 
-void fault_plan(unsigned i) {
+/** In @on: the node that it happens to. */
+#define SAME_NODE 99
+
+static void fault_plan(unsigned i) {
 	struct fault *f = &job.faults[i];
 	uint64_t allowed[N_WHAT], n = 0;
 	for (uint64_t what = 0; what < N_WHAT; what++) {
@@ -73,11 +76,53 @@ void fault_plan(unsigned i) {
 				     : choose_of(C_frame, i, 0, frames, sizeof(frames) / sizeof(frames[0])));
 	f->nth = 1 + (uint32_t)(f->when == WHEN_CALL ? choose(C_nth, i, 1, job.together ? 300 : 140)
 						     : CHOOSE(nth, i, 0, 0, 0, 1, 2, 3));
+	f->on = (int)CHOOSE(on, i, 0, SAME_NODE, SAME_NODE, SAME_NODE, 0);
+	f->on = f->on == SAME_NODE || f->on >= (int)job.n ? f->node : f->on;
 	f->kind = (uint32_t)choose(C_kind, i, 0, 16);
 	f->code = (uint32_t)choose(C_code, i, 0, 4);
 	const uint64_t lasts = CHOOSE(lasts, i, 1, 1 * S, 100 * MS, 5 * S, 10 * MS, 25 * S, 3 * S, 60 * S);
 	f->lasts = lasts - choose(C_lasts, i, 0, lasts);
 	f->twice = CHOOSE(twice, i, 0, 0, 0, 0, 0, 0, 1 * MS, 100 * MS, 3 * S);
+}
+
+/** Some jobs are about what seldom comes together by chance. */
+static void aim(uint64_t what) {
+	struct fault *f = job.faults;
+	if (what == 1 && !job.together && job.n > 2) {
+		// A machine goes, and another one is waited for until the deadline.
+		job.timeout_ms = 60000;
+		f[0].what = f[0].kind % 2 ? WHAT_GONE : WHAT_CUT;
+		f[0].when = WHEN_TIME;
+		f[0].at = BEGIN + job.spread + 1 * S + f[0].at % (15 * S);
+		f[0].lasts = 70 * S;
+		f[0].node = (int)job.n - 1;
+		f[1].what = f[1].kind % 4 ? WHAT_LATE : WHAT_NEVER;
+		f[1].kind |= 8;
+		f[1].node = 1;
+	} else if (what == 2) {
+		// A member is asked to end at about the time of GO.
+		f[0].what = f[0].kind % 4 ? WHAT_TERM : WHAT_INT;
+		f[0].node = (int)(1 + f[0].kind % (job.n > 1 ? job.n - 1 : 1));
+		f[0].node = f[0].node < (int)job.n ? f[0].node : 0;
+		f[0].on = 0;
+		f[0].when = WHEN_ARRIVES;
+		f[0].frame = FRAME_HELLO;
+		f[0].nth = job.n > 1 ? job.n - 1 : 1;
+		f[0].at %= 2 * (weather.latency + weather.jitter) + 1 * MS;
+		f[0].twice = 0;
+		job.n_faults = 1;
+	}
+}
+
+void faults_plan(void) {
+	const uint64_t aimed = CHOOSE(aim, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2);
+	if (aimed && job.n_faults < 2) {
+		job.n_faults = 2;
+	}
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		fault_plan(i);
+	}
+	aim(aimed);
 }
 
 static void harm(uint64_t until) {
@@ -211,8 +256,8 @@ static void come_to(struct fault *f) {
 static void count(const struct process *process, enum when when, uint8_t frame) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		struct fault *f = &job.faults[i];
-		if (f->when == when && f->frame == frame && !f->planned && node_of(f)->process == process &&
-		    ++f->seen == f->nth) {
+		if (f->when == when && f->frame == frame && !f->planned &&
+		    job.nodes[f->on].process == process && ++f->seen == f->nth) {
 			come_to(f);
 		}
 	}

@@ -79,6 +79,8 @@ extern const char *const phase_names[N_PHASES];
 struct fault {
 	enum what what;
 	int node;
+	/** The node whose calls, frames and phases are counted: usually the same. */
+	int on;
 	enum when when;
 	/** A frame's type, or a phase. */
 	uint8_t frame;
@@ -205,7 +207,7 @@ struct node *node_add(uint32_t rank, int host, const char *name);
 void node_start(struct node *node, uint64_t at);
 
 // faults.c
-void fault_plan(unsigned i);
+void faults_plan(void);
 void faults_begin(void);
 void faults_at_phase(struct node *node, enum phase phase);
 bool has_fault(enum what what);

@@ -221,9 +221,7 @@ void plan_job(void) {
 	}
 	job.n_faults = (unsigned)choose(C_faults, 0, 0, rules.most + 1);
 	job.n_faults = job.n_faults > FAULTS_MAX ? FAULTS_MAX : job.n_faults;
-	for (unsigned i = 0; i < job.n_faults; i++) {
-		fault_plan(i);
-	}
+	faults_plan();
 }
 
 void job_show(void) {
@@ -245,7 +243,8 @@ void job_show(void) {
 	}
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
-		printf("  %s %s: ", what_names[f->what], job.nodes[f->node].name);
+		printf("  %s %s: %s%s", what_names[f->what], job.nodes[f->node].name,
+		       f->on == f->node ? "" : job.nodes[f->on].name, f->on == f->node ? "" : " ");
 		if (f->when == WHEN_TIME) {
 			printf("at %.3f ms", (double)(f->at - BEGIN) / 1000);
 		} else {

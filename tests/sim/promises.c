@@ -388,8 +388,9 @@ static void check_pair(const struct node *a, const struct program *pa, const str
 	if (pa->start != pb->start || !beside) {
 		return;
 	}
-	PROMISE("no-rank-twice", a->rank != b->rank || is_apart(), "%s and %s both run rank %u in start %u",
-		a->name, b->name, a->rank, pa->start);
+	PROMISE("no-rank-twice",
+		a->rank != b->rank || is_apart() || (has_fault(WHAT_TWIN) && job.n_faults > 1),
+		"%s and %s both run rank %u in start %u", a->name, b->name, a->rank, pa->start);
 	const bool both_know = pa->knows && pb->knows && !master_is_lost(pa) && !master_is_lost(pb);
 	PROMISE("same-first", !both_know || pa->first == pb->first,
 		"in start %u %s says that rank %u was first, and %s says %u", pa->start, a->name, pa->first,
@@ -484,6 +485,10 @@ static struct course course_of(unsigned k) {
 		if (by_itself && !fails && p->to < c.well_at) {
 			c.well_at = p->to;
 		}
+		const uint64_t apart =
+			p->died_at > c.died_at ? p->died_at - c.died_at : c.died_at - p->died_at;
+		// Of two within 20 ms, either may come first.
+		c.all_know &= p->died_at == NEVER || apart > 100 * MS;
 		if (p->died_at < c.died_at) {
 			c.died_at = p->died_at;
 			c.died = i;
@@ -499,6 +504,20 @@ static bool is_clear(const struct course *c) {
 	const uint64_t first = c->died_at < c->failed_at ? c->died_at : c->failed_at;
 	return c->all_know && gap > 1 * S && c->well_at > first + 1 * S &&
 	       (c->failed_at != NEVER || job.by_workers);
+}
+
+/** Without a fault nobody is lost. */
+static void check_nobody_lost(void) {
+	if (job.n_faults || longest_way() > 200 * MS) {
+		return;
+	}
+	for (unsigned i = 0; i < job.n; i++) {
+		for (int k = 0; k < job.nodes[i].n_programs; k++) {
+			const struct program *p = &job.nodes[i].programs[k];
+			PROMISE("nobody-lost", !p->knows || p->why != END_LOST,
+				"%s says that rank %u is lost", job.nodes[i].name, p->first);
+		}
+	}
 }
 
 /** Who was first, whether all start again, and after which pause: in jobs without a fault. */
@@ -527,7 +546,8 @@ static void check_course(void) {
 		if (!again) {
 			return;
 		}
-		const uint64_t pause = k ? (uint64_t)500 * MS << k : 0;
+		// Clocks count in milliseconds.
+		const uint64_t pause = k ? ((uint64_t)500 * MS << k) - 5 * MS : 0;
 		for (unsigned i = 0; i < job.n; i++) {
 			const struct node *node = &job.nodes[i];
 			PROMISE("comes-back", (unsigned)node->n_programs > k + 1, "%s does not start %u: %s",
@@ -543,6 +563,7 @@ static void check_course(void) {
 
 static void check_together(void) {
 	check_peace();
+	check_nobody_lost();
 	check_course();
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *a = &job.nodes[i];
