@@ -293,8 +293,8 @@ static void at_send(struct process *process, int to, uint8_t type) {
 	(void)to;
 	if (type == FRAME_GO && process == job.nodes[0].process) {
 		job.last_go_at = time_now;
-		if (!job.go_at && process->calls != job.look_calls + 1 && !has_fault(WHAT_FAILS) &&
-		    promise_is_on("look-before-go")) {
+		if (!job.go_at && process->calls != job.look_calls + 1 && !weather.interrupt &&
+		    weather.call == 1 && !has_fault(WHAT_FAILS) && promise_is_on("look-before-go")) {
 			broken("look-before-go", "h0 makes %u system calls between its last look and GO",
 			       process->calls - job.look_calls - 1);
 		}
@@ -320,6 +320,7 @@ static void at_arrival(int from, struct process *to, uint8_t type) {
 		}
 		if (type == FRAME_HELLO) {
 			node->hello_at = time_now;
+			node->left_at = 0;
 		}
 	}
 	count(to, WHEN_ARRIVES, type);

@@ -210,8 +210,13 @@ static void check_start(unsigned n_started) {
 		"%s cannot start, and %s start", unable, names_of(started));
 	PROMISE("asked-nobody-starts", !(asked && n_started),
 		"%s has said that it ends before GO was sent, and %s start", asked->name, names_of(started));
-	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until), "%s start without a GO",
-		names_of(started));
+	bool signalled = false;
+	for (int i = 0; i < job.n_nodes; i++) {
+		signalled |= job.nodes[i].signalled;
+	}
+	// All may go between the last look and GO, which is sent to nobody then.
+	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until && !signalled),
+		"%s start without a GO", names_of(started));
 	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
 		PROMISE("same-start",
@@ -330,6 +335,34 @@ static void check_warnings(void) {
 	}
 }
 
+/** Nothing is wrong but what nodes say of themselves, and who comes when. */
+static bool is_quiet(void) {
+	bool quiet = longest_way() <= 20 * MS && weather.window > 2000;
+	for (unsigned i = 0; i < job.n_faults; i++) {
+		const enum what what = job.faults[i].what;
+		quiet &= what == WHAT_UNABLE || what == WHAT_ASKED || what == WHAT_DIFFERS ||
+			 what == WHAT_LATE || what == WHAT_NEVER || what == WHAT_STRANGER;
+	}
+	return quiet;
+}
+
+/** A member that is here hears why nothing starts. */
+static void check_refusal(void) {
+	const struct node *master = &job.nodes[0];
+	if (!is_quiet() || !master->returned || master->result == ROLL_STARTED) {
+		return;
+	}
+	for (unsigned i = 1; i < job.n; i++) {
+		const struct node *node = &job.nodes[i];
+		// Its own time may be over before that of the master.
+		const bool here = node->hello_at && node->hello_at + 20 * MS < master->ended_at &&
+				  master->ended_at <= node->begins + (plan_timeout(node) + 500) * MS;
+		PROMISE("all-hear-why",
+			!here || (node->returned && strncmp(node->error, "h0 says: ", 9) == 0),
+			"%s is here, and ends with: %s; h0: %s", node->name, node->error, master->error);
+	}
+}
+
 static void check_roll_call(void) {
 	unsigned n_started = 0;
 	for (int i = 0; i < job.n_nodes; i++) {
@@ -343,6 +376,7 @@ static void check_roll_call(void) {
 	check_all_or_none();
 	check_truth();
 	check_reasons();
+	check_refusal();
 	if (n_started == job.n && is_benign() && longest_way() <= 20 * MS && !has_fault(WHAT_LIAR)) {
 		check_warnings();
 	}
@@ -477,6 +511,9 @@ static struct course course_of(unsigned k) {
 		}
 		c.all_know &= p->knows && !p->unclear;
 		const bool fails = p->raw > 0 || job.always, by_itself = !p->knows || p->to < p->knows_at;
+		const uint64_t beside = p->to > c.failed_at ? p->to - c.failed_at : c.failed_at - p->to;
+		// Of two at about the same time, either may come first.
+		c.all_know &= !(by_itself && fails && c.failed_at != NEVER && beside < 1 * S);
 		if (by_itself && fails && p->to < c.failed_at) {
 			c.failed_at = p->to;
 			c.failed = i;
@@ -516,6 +553,55 @@ static void check_nobody_lost(void) {
 			const struct program *p = &job.nodes[i].programs[k];
 			PROMISE("nobody-lost", !p->knows || p->why != END_LOST,
 				"%s says that rank %u is lost", job.nodes[i].name, p->first);
+		}
+	}
+}
+
+/** Whether somebody's program ended in start @k before @at. */
+static bool has_ended(unsigned k, uint64_t at) {
+	for (unsigned i = 0; i < job.n; i++) {
+		const struct node *node = &job.nodes[i];
+		if (k >= (unsigned)node->n_programs || node->programs[k].to <= at ||
+		    node->programs[k].from >= at) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** All know of what happened at @at in start @k, soon. */
+static void check_all_know(const char *name, unsigned k, uint64_t at) {
+	for (unsigned i = 0; i < job.n && promise_is_on(name); i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->signalled) {
+			// It may have ended before it hears that it was first.
+			continue;
+		}
+		const struct program *p = &node->programs[k];
+		if (!p->knows || p->knows_at > at + 3 * S) {
+			broken(name, "%s does not know %.3f s after %.3f s what ends all in start %u",
+			       node->name, 3.0, (double)(at - BEGIN) / S, k);
+		}
+	}
+}
+
+/** TERM to one ends all; so does a worker that fails. */
+static void check_what_ends_all(void) {
+	if (longest_way() > 20 * MS || job.n < 2 || job.progress_ms || job.limit_ms != CLOCK_NEVER) {
+		return;
+	}
+	const struct node *asked =
+		job.n_faults == 1 && job.faults[0].what == WHAT_TERM ? &job.nodes[job.faults[0].node] : NULL;
+	if (asked && asked->signalled && job.relays && asked->n_programs) {
+		const unsigned k = (unsigned)asked->n_programs - 1;
+		if (!has_ended(k, asked->signalled_at)) {
+			check_all_know("term-ends-all", k, asked->signalled_at);
+		}
+	}
+	if (!job.n_faults && job.by_workers) {
+		const struct course c = course_of(0);
+		if (c.died_at != NEVER && !has_ended(0, c.died_at)) {
+			check_all_know("worker-ends-all", 0, c.died_at);
 		}
 	}
 }
@@ -564,6 +650,7 @@ static void check_course(void) {
 static void check_together(void) {
 	check_peace();
 	check_nobody_lost();
+	check_what_ends_all();
 	check_course();
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *a = &job.nodes[i];
