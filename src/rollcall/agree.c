@@ -5,6 +5,7 @@
 #include "base/duration.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 
 /** A clock that is wrong by more than this is worth a warning. */
@@ -186,12 +187,17 @@ static void look_up_master(struct agree *a) {
 }
 
 void agree_read(struct agree *a) {
-	if (a->state == LOOKING_UP && a->n_answers < a->master->n_values &&
-	    lookups_read(&a->child, &a->answers[a->n_answers]) > 0) {
-		a->n_answers++;
-	} else {
-		lookups_end(&a->child);
-	}
+	struct pollfd more = {.events = POLLIN};
+	// All that have come: the time may be over, and they count.
+	do {
+		if (a->state == LOOKING_UP && a->n_answers < a->master->n_values &&
+		    lookups_read(&a->child, &a->answers[a->n_answers]) > 0) {
+			a->n_answers++;
+		} else {
+			lookups_end(&a->child);
+		}
+		more.fd = a->child.fd;
+	} while (more.fd >= 0 && poll(&more, 1, 0) > 0);
 }
 
 bool agree_go_on(struct agree *a) {
