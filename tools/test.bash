@@ -3,7 +3,7 @@
 #
 # ./dev test: runs "meson test", and adds up the results, on this machine or in another release of Debian.
 
-readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev bats python3 python3-jsonschema python3-yaml mandoc man-db procps util-linux strace iproute2"
+readonly PKGS_TEST="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev bats python3 python3-jsonschema python3-yaml mandoc man-db procps util-linux strace iproute2 zsh fish"
 readonly PKGS_CONTAINERS="podman runc netavark aardvark-dns iptables nftables catatonit tini dumb-init busybox-static iproute2 docker.io runsc charliecloud-runtime podman-compose python3-yaml openssl"
 readonly PKGS_ENGINES="slurmctld slurmd slurmdbd slurm-client mariadb-server munge openmpi-bin mpich gridengine-master gridengine-exec gridengine-client python3-torch python3-xgboost python3-distributed $PKGS_CONTAINERS"
 # Some releases do not have these, or have them in another package.

@@ -434,6 +434,7 @@ for i in range(200):
 			echo $! >left
 			while :; do sleep 0.02; done'
 		until_true test -e ready
+		until_true test -s left
 		kill -USR1 "$pid"
 		if [[ -n $option ]]; then
 			until_true test -s child
