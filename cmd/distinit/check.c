@@ -36,9 +36,10 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 		return wait_die(end.signal);
 	}
 	const char *gloo = env_value(&s->env, "GLOO_SOCKET_IFNAME");
-	const char *shown = quote(name).s, *text = NULL;
+	const struct quoted shown = quote(name);
+	const char *text = NULL;
 	if (r < 0) {
-		text = arena_format(&s->arena, "this node's name, %s, does not resolve here: %s", shown,
+		text = arena_format(&s->arena, "this node's name, %s, does not resolve here: %s", shown.s,
 				    end.failure.text);
 	} else if (end.loopback && wait.host[strspn(wait.host, "0123456789.:")]) {
 		text = arena_format(
@@ -46,7 +47,7 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 			"this node's name, %s, is the loopback here: gloo, and engines that look their "
 			"name up, tell the others an address that they cannot reach; "
 			"add gloo to --frameworks, or mend /etc/hosts",
-			shown);
+			shown.s);
 	}
 	if (text) {
 		findings_add(out, &(struct finding){.about = "name",

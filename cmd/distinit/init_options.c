@@ -63,9 +63,10 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 	if (r < 0 || !value) {
 		return r;
 	}
+	// As for timeout(1), 0 is no limit: it takes back one that the image's variable sets.
 	if (plan->time_limit_ms == 0) {
-		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
-			       session_label(s, OPT_TIME_LIMIT), quote_text(value).s);
+		plan->time_limit_ms = CLOCK_NEVER;
+		return 0;
 	}
 	return check_init(s, OPT_TIME_LIMIT, err);
 }

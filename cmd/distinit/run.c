@@ -29,10 +29,11 @@ static int refuse_command_line(struct session *s) {
 			"of this name: distinit [OPTION]... -- %s",
 			words[0], words[0], words[0]);
 	} else {
-		const char *word = quote_text(secret_word(&s->arena, words - 1, 1)).s;
+		const struct quoted word = quote_text(secret_word(&s->arena, words - 1, 1));
 		const struct option *bare = s->settings.bare;
-		const char * or = bare ? arena_format(&s->arena, ", or '=': --%s=%s", bare->name, word) : "";
-		err_set(&err, EINVAL, "'--' is missing before the command %s%s", word, or);
+		const char * or = bare ? arena_format(&s->arena, ", or '=': --%s=%s", bare->name, word.s)
+				       : "";
+		err_set(&err, EINVAL, "'--' is missing before the command %s%s", word.s, or);
 	}
 	log_termination(s, &err);
 	return session_fail(s, &err);

@@ -114,10 +114,10 @@ int print_help_on(struct session *s, const char *word) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
 	struct err err;
-	const char *hint = subcommand_hint(word).s;
+	const struct hint hint = subcommand_hint(word);
 	err_set(&err, EINVAL, "help: %s is neither a subcommand nor an option%s; see 'distinit help'",
 		quote_text(word).s,
-		nearest && !*hint ? arena_format(&s->arena, "; did you mean '--%s'?", nearest) : hint);
+		nearest && !hint.s[0] ? arena_format(&s->arena, "; did you mean '--%s'?", nearest) : hint.s);
 	return session_fail(s, &err);
 }
 

@@ -111,9 +111,9 @@ static int replace(const struct place *place, struct str text, mode_t mode) {
 	int fd = make_beside(place, &new);
 	int r = fd < 0 ? fd : write_all(fd, text);
 	r = r == 0 && fchmod(fd, mode) < 0 ? -errno : r;
-	r = r == 0 && fsync(fd) < 0 ? -errno : r;
+	r = r < 0 ? r : file_flush(fd);
 	if (fd >= 0) {
-		close(fd); // fsync() has reported what could go wrong
+		close(fd); // file_flush() has reported what could go wrong
 	}
 	r = r == 0 && renameat(place->folder, new.name, place->folder, place->name) < 0 ? -errno : r;
 	if (r < 0 && fd >= 0) {

@@ -21,45 +21,75 @@ static const struct unit units[] = {
 };
 #define N_UNITS (sizeof(units) / sizeof(units[0]))
 
-/** The number of leading characters of @text that are digits, or that are not, as @digits says. */
-static size_t run_of(struct str text, bool digits) {
+/** The number of leading characters of @text that are digits. */
+static size_t digits_of(struct str text) {
 	size_t n = 0;
-	while (n < text.len && (text.p[n] >= '0' && text.p[n] <= '9') == digits) {
+	while (n < text.len && text.p[n] >= '0' && text.p[n] <= '9') {
 		n++;
 	}
 	return n;
 }
 
-int duration_read(struct str text, uint64_t *out) {
-	uint64_t sum = 0, number;
-	if (run_of(text, true) == text.len) {
-		int r = num_read(text, DURATION_MAX_MS / 1000, &number);
-		if (r == 0) {
-			*out = number * 1000;
-		}
-		return r;
+/** Cut the digits at the start of @text off. */
+static struct str cut_digits(struct str *text) {
+	struct str digits = {text->p, digits_of(*text)};
+	*text = str_from(*text, digits.len);
+	return digits;
+}
+
+/** Cut the name of a unit off. */
+static struct str cut_name(struct str *text) {
+	size_t n = 0;
+	while (n < text->len && text->p[n] != '.' && digits_of(str_from(*text, n)) == 0) {
+		n++;
 	}
-	bool above = false;
-	for (size_t next = 0; text.len; next++) {
-		size_t digits = run_of(text, true);
-		int r = num_read((struct str){text.p, digits}, DURATION_MAX_MS, &number);
-		if (r == -EINVAL) {
-			return r;
+	struct str name = {text->p, n};
+	*text = str_from(*text, n);
+	return name;
+}
+
+/** @fraction of @unit_ms, rounded up: what is more than 0 never becomes 0, which is often "no limit". */
+static uint64_t part_of(struct str fraction, uint64_t unit_ms) {
+	uint64_t ms = 0;
+	bool rest = false;
+	for (size_t i = fraction.len; i-- > 0;) {
+		ms += (uint64_t)(fraction.p[i] - '0') * unit_ms;
+		rest = rest || ms % 10;
+		ms /= 10;
+	}
+	return ms + rest;
+}
+
+int duration_read(struct str text, uint64_t *out) {
+	uint64_t sum = 0;
+	bool above = false, first = true;
+	size_t next = 0;
+	do {
+		uint64_t number = 0;
+		struct str whole = cut_digits(&text), fraction = {"", 0};
+		bool point = text.len && text.p[0] == '.';
+		if (point) {
+			text = str_from(text, 1);
+			fraction = cut_digits(&text);
 		}
-		text = str_from(text, digits);
-		struct str name = {text.p, run_of(text, false)};
-		text = str_from(text, name.len);
+		int r = whole.len ? num_read(whole, DURATION_MAX_MS, &number) : 0;
+		struct str name = cut_name(&text);
+		name = first && !name.len && !text.len ? STR("s") : name;
 		while (next < N_UNITS && !str_eq(units[next].name, name)) {
 			next++;
 		}
-		if (next == N_UNITS) {
+		if ((point ? !fraction.len || text.len : !whole.len) || next == N_UNITS) {
 			return -EINVAL;
 		}
 		// Read a value that is too long to its end: if it is malformed, -EINVAL takes
 		// precedence.
 		above = above || r < 0 || __builtin_mul_overflow(number, units[next].ms, &number) ||
-			__builtin_add_overflow(sum, number, &sum) || sum > DURATION_MAX_MS;
-	}
+			__builtin_add_overflow(sum, number, &sum) ||
+			__builtin_add_overflow(sum, part_of(fraction, units[next].ms), &sum) ||
+			sum > DURATION_MAX_MS;
+		first = false;
+		next++;
+	} while (text.len);
 	if (above) {
 		return -ERANGE;
 	}

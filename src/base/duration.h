@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** Durations as people write them: "90" and "90s", "500ms", "5m", "1h30m", "2d"; and as messages have them. */
+/** Durations as people write them: "90", "1.5s", ".1", "500ms", "5m", "1h30m", "2d"; and as messages have them. */
 
 #include "base/num.h"
 
@@ -11,12 +11,13 @@
 #define DURATION_MAX_MS ((uint64_t)3650 * 24 * 60 * 60 * 1000)
 
 /** What a duration looks like, for messages. */
-#define DURATION_FORM "a duration such as 90, 90s, 500ms, 5m or 1h30m"
+#define DURATION_FORM "a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
 
 /**
- * Read @text into *@out, in milliseconds: whole numbers, each with its unit (d, h, m, s, ms).
- * Larger units come first, and each unit appears at most once. A number without a unit is in
- * seconds.
+ * Read @text into *@out, in milliseconds: numbers, each with its unit (d, h, m, s, ms). Larger units
+ * come first, and each unit appears at most once. A single number without a unit is in seconds.
+ * The last number may have a fraction: a point and at least one digit. It is rounded up to a whole
+ * millisecond, so *@out is 0 only if all digits are 0.
  *
  * Returns 0; -EINVAL for anything else; -ERANGE above DURATION_MAX_MS. On failure *@out is
  * untouched.

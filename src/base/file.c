@@ -126,6 +126,10 @@ int write_all(int fd, struct str text) {
 	return 0;
 }
 
+int file_flush(int fd) {
+	return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
+}
+
 void file_reserve_streams(void) {
 	struct pollfd streams[] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
 	poll(streams, 3, 0);

@@ -52,3 +52,9 @@ const char *self_path(struct arena *arena);
 
 /** Write all of @text to @fd. Returns 0 or a negative errno. */
 int write_all(int fd, struct str text);
+
+/**
+ * Flush the file @fd: a full disk may say so only then. Returns 0, also where the file system has no fsync(); or a negative
+ * errno.
+ */
+int file_flush(int fd);

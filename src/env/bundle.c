@@ -177,8 +177,7 @@ static int put_variables(const struct bundle_request *request, const struct env 
 		struct str name = env_entry_name(entry);
 		// An entry without '=' is not a variable. If a name appears twice, its first entry
 		// counts.
-		if (entry->state != ENV_LIVE || entry->text[name.len] != '=' || name.len == 0 ||
-		    !is_tracked(request, name) || !env_entry_first(env, entry)) {
+		if (name.len == 0 || !is_tracked(request, name) || !env_entry_counts(env, entry)) {
 			continue;
 		}
 		if (!request->force && is_own(request, name)) {

@@ -49,8 +49,7 @@ int carried_pack(struct env *env, struct err *err) {
 	remove_names(env);
 	for (uint32_t i = 0; i < env->n; i++) {
 		const struct env_entry *entry = &env->entries[i];
-		if (entry->state == ENV_LIVE && bundle_of_worker(env_entry_name(entry)) &&
-		    env_entry_first(env, entry)) {
+		if (bundle_of_worker(env_entry_name(entry)) && env_entry_counts(env, entry)) {
 			buf_puts(&out, out.len ? "&" : "");
 			put_safe(&out, entry->text);
 		}

@@ -78,9 +78,14 @@ static struct env_entry *walk_next(const struct env *env, struct name_walk *walk
 	return NULL;
 }
 
-const char *env_find(const struct env *env, struct str name) {
+/** The entry that the workload finds as @name, or NULL. */
+static const struct env_entry *live_of(const struct env *env, struct str name) {
 	struct name_walk walk = {first_of(env, name), 0};
-	const struct env_entry *entry = walk.next ? walk_next(env, &walk, ENV_LIVE) : NULL;
+	return walk.next ? walk_next(env, &walk, ENV_LIVE) : NULL;
+}
+
+const char *env_find(const struct env *env, struct str name) {
+	const struct env_entry *entry = live_of(env, name);
 	return entry ? env_entry_value(entry) : NULL;
 }
 
@@ -199,6 +204,10 @@ bool env_entry_changed(const struct env *env, const struct env_entry *entry) {
 
 bool env_entry_first(const struct env *env, const struct env_entry *entry) {
 	return first_of(env, env_entry_name(entry)) == (uint32_t)(entry - env->entries) + 1;
+}
+
+bool env_entry_counts(const struct env *env, const struct env_entry *entry) {
+	return live_of(env, env_entry_name(entry)) == entry;
 }
 
 char **env_vector(const struct env *env) {

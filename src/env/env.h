@@ -110,8 +110,11 @@ static inline const char *env_entry_value(const struct env_entry *entry) {
 /** Whether the workload gets @entry, an entry of @env, with another text than the inherited one. */
 bool env_entry_changed(const struct env *env, const struct env_entry *entry);
 
-/** Whether @entry is the first of its name, in any state. */
+/** Whether @entry is the first of its name, in any state: also one that was removed, and then set again. */
 bool env_entry_first(const struct env *env, const struct env_entry *entry);
+
+/** Whether @entry is a variable that the workload gets, and the one that it finds by this name. */
+bool env_entry_counts(const struct env *env, const struct env_entry *entry);
 
 /** The finished environment for execve(), in the arena, with NULL at its end. */
 char **env_vector(const struct env *env);

@@ -278,9 +278,9 @@ static int put_master_ip(struct search *s) {
 		r = lookup(&watch, wait.host, 1, &found);
 		watch_done(&watch);
 	}
-	const char *host = quote_text(wait.host).s;
+	const struct quoted host = quote_text(wait.host);
 	if (r < 0 || !found.n || end.loopback) {
-		return err_set(s->err, EINVAL, "{master-ip}: %s %s%s", host,
+		return err_set(s->err, EINVAL, "{master-ip}: %s %s%s", host.s,
 			       end.loopback ? "is the loopback here, which other nodes cannot reach"
 					    : "does not resolve: ",
 			       end.loopback ? "" : end.failure.text);
@@ -291,12 +291,12 @@ static int put_master_ip(struct search *s) {
 	}
 	if (i == found.n) {
 		return err_set(s->err, EINVAL,
-			       "{master-ip}: %s is no address of this node, which is the master", host);
+			       "{master-ip}: %s is no address of this node, which is the master", host.s);
 	}
 	char text[ADDRESS_TEXT];
 	address_text(&found.at[i], text);
 	buf_puts(&s->out, text);
-	s->why = arena_format(s->out.arena, "the address of %s", host);
+	s->why = arena_format(s->out.arena, "the address of %s", host.s);
 	return 0;
 }
 

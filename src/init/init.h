@@ -45,6 +45,7 @@ enum leftovers {
 	LEFTOVERS_AUTO,
 	/** They see end of file on what they read from us, are asked to end, and are killed. */
 	LEFTOVERS_END,
+	/** As PID 1 they have a moment to see end of file on what they read from us; then the kernel kills them. */
 	LEFTOVERS_LEAVE,
 };
 

@@ -40,6 +40,9 @@
  */
 #define MOMENT_MS 100
 
+/** The same for the readers if leftovers are left: as PID 1, we take them along when we exit. */
+#define LAST_MOMENT_MS 10
+
 /**
  * How long a killed process may take to disappear, in milliseconds. It may be in the middle of a
  * write to a disk that does not respond.
@@ -436,8 +439,29 @@ static bool next_phase(struct supervisor *in, uint64_t now) {
 	return in->phase == PHASE_MOMENT && !in->hurry ? begin_asked(in, now) : begin_killed(in, now);
 }
 
+/**
+ * Leftovers are left, and the kernel kills them when PID 1 exits. A child may be the reader of our output, such as tee, so
+ * children get a moment to see its end. Returns whether that is over.
+ */
+static bool last_moment(struct supervisor *in) {
+	const uint64_t now = clock_now_ms();
+	if (in->self != 1 || !has_children()) {
+		return true;
+	}
+	if (in->phase < PHASE_MOMENT) {
+		begin(in, now);
+		leave(in);
+		in->kill_at = now + LAST_MOMENT_MS;
+		in->look_at = CLOCK_NEVER; // the end of a child wakes us
+	}
+	return in->hurry || now >= in->kill_at;
+}
+
 bool leftovers_step(struct supervisor *in) {
-	if (in->plan.leftovers == LEFTOVERS_LEAVE || !anybody_left(in)) {
+	if (in->plan.leftovers == LEFTOVERS_LEAVE) {
+		return last_moment(in);
+	}
+	if (!anybody_left(in)) {
 		return true;
 	}
 	uint64_t now = clock_now_ms();

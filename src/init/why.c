@@ -166,6 +166,7 @@ void why_ended(struct supervisor *in) {
 	end->raw = raw_status(in);
 	end->early = end->raw == 0 && !in->told_by;
 	put_status(end, in->status);
+	const size_t status_only = strlen(end->text);
 	end->limited = in->limited;
 	// A terminal's Ctrl-C goes to its foreground, past us.
 	end->told = in->told_by || (in->told.signal == SIGHUP && end->killed_by == SIGHUP) ||
@@ -176,9 +177,14 @@ void why_ended(struct supervisor *in) {
 	bool plain = !put_kills(end, in) && end->status == 0 && in->told.as != SIGTERM;
 	// The observer says why, in words of its own.
 	plain = plain || in->plan.observer->status;
-	in->last_words = in->plan.explains && !plain;
-	say(in, in->last_words ? LOG_WARN : LOG_INFO, "%s ended after %s: %s", in->name,
-	    duration_text(end->ran_ms).s, end->text);
+	const bool warns = in->plan.explains && !plain;
+	// Who runs containers knows the status. In place of a sentence that says no more, the end of the program's own
+	// output may be shown (FallbackToLogsOnError), such as its traceback.
+	const bool says_more =
+		strlen(end->text) > status_only || end->killed_by || end->status != end->exit_status;
+	in->last_words = warns && says_more;
+	say(in, warns ? LOG_WARN : LOG_INFO, "%s ended after %s: %s", in->name, duration_text(end->ran_ms).s,
+	    end->text);
 	in->explained = in->last_words;
 	in->last_words = false;
 	tell_ended(in);

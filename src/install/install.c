@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/auxv.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -85,11 +85,13 @@ static int open_folder(struct install *in) {
 
 /** Set the name of the new file. @random: with 8 random digits, so that no other run has the same. */
 static void name_new(struct install *in, bool random) {
-	const uint32_t *number = (const uint32_t *)getauxval(AT_RANDOM);
+	uint32_t number;
 	int n = snprintf(in->new, sizeof(in->new), ".%s.new", in->name);
 	if (random) {
-		snprintf(in->new + n, sizeof(in->new) - (size_t)n, ".%08x",
-			 number ? *number : (uint32_t)getpid());
+		if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number)) {
+			number = (uint32_t)getpid();
+		}
+		snprintf(in->new + n, sizeof(in->new) - (size_t)n, ".%08x", number);
 	}
 }
 
@@ -127,12 +129,11 @@ static bool is_installed(const struct install *in) {
 	return same;
 }
 
-/** Fill the new file @fd and flush it: a full disk may say so only then. Returns 0 or a negative errno. */
+/** Fill the new file @fd and flush it. Returns 0 or a negative errno. */
 static int write_new(const struct install *in, int fd) {
 	int r = write_all(fd, in->self);
 	r = r == 0 && fchmod(fd, INSTALL_MODE) < 0 ? -errno : r;
-	// Some file systems do not support fsync().
-	return r == 0 && fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -errno : r;
+	return r < 0 ? r : file_flush(fd);
 }
 
 /** Create the new file in place of a killed run's. Returns the descriptor or a negative errno. */

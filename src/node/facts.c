@@ -24,16 +24,24 @@ const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA
 /** The most bytes of a name, or of a value: FACT_VALUE_MAX, or a host's name. */
 #define TEXT_MAX 255
 
+/** No group has more facts of its own, beside variables and options. */
+#define OWN_MAX 11
+
 /** A group that is being read. */
 struct facts_reading {
 	const struct facts_from *from;
 	struct arena *arena;
 	struct machine machine;
 	struct fact_list list;
+	/** How many it can have. */
+	size_t room;
 };
 
 /** Add a fact; NULL: it is not known. The list has room for it. Names are added in their order. */
 static void add(struct facts_reading *r, const char *name, const char *value) {
+	if (r->list.n == r->room) {
+		abort(); // OWN_MAX is too small
+	}
 	r->list.at[r->list.n++] = (struct fact){name, value ? value : FACT_UNKNOWN};
 }
 
@@ -176,8 +184,8 @@ static bool is_compared(const struct facts_from *from, const struct env_entry *e
 	bool found_here =
 		entry->by && from->interface && strcmp(value + (*value == '='), from->interface) == 0;
 	found_here = found_here || (entry->by && strcmp(entry->by->by, "rdma") == 0);
-	return asked && !found_here && entry->state == ENV_LIVE && entry->text[name.len] == '=' &&
-	       name.len <= TEXT_MAX && env_entry_first(from->env, entry) && !bundle_is_own(name);
+	return asked && !found_here && name.len <= TEXT_MAX && env_entry_counts(from->env, entry) &&
+	       !bundle_is_own(name);
 }
 
 /** What stands for the secret @value. */
@@ -332,8 +340,8 @@ void facts_read(const struct facts_from *from, struct facts *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		struct facts_reading r = {
 			.from = from, .arena = from->arena, .machine = {from->arena, from->view}};
-		// No group has more of its own than 11.
-		r.list.at = arena_array(r.arena, from->env->n + 11 + from->n_options, sizeof(*r.list.at));
+		r.room = from->env->n + OWN_MAX + from->n_options;
+		r.list.at = arena_array(r.arena, r.room, sizeof(*r.list.at));
 		readers[group](&r);
 		out->list[group] = r.list;
 		out->payload[group] = encode(&r, (enum fact_group)group, &r.list);

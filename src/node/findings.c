@@ -27,9 +27,15 @@ static const struct {
 };
 
 void findings_add(struct findings *out, const struct finding *finding) {
-	if (out->n < FINDINGS_MAX) {
-		out->at[out->n++] = *finding;
+	if (out->n == out->cap) {
+		struct finding *at = arena_array(out->arena, 2 * out->cap + 16, sizeof(*at));
+		if (out->n) {
+			memcpy(at, out->at, out->n * sizeof(*at));
+		}
+		out->at = at;
+		out->cap = 2 * out->cap + 16;
 	}
+	out->at[out->n++] = *finding;
 }
 
 /** What the facts are held against. */

@@ -8,9 +8,6 @@
 
 #include "node/facts.h"
 
-/** More than there are checks. */
-#define FINDINGS_MAX 32
-
 struct finding {
 	/** What it is about: a fact's name, or "name", "port", "interface", "hca", "plugin". */
 	const char *about;
@@ -23,11 +20,11 @@ struct finding {
 
 struct findings {
 	struct arena *arena;
-	struct finding at[FINDINGS_MAX];
-	uint32_t n;
+	struct finding *at;
+	uint32_t n, cap;
 };
 
-/** Add one. Beyond FINDINGS_MAX nothing is added. */
+/** Add one. */
 void findings_add(struct findings *out, const struct finding *finding);
 
 /** Whether this process, or one that it starts, will listen on the master's port. */

@@ -32,7 +32,8 @@ static const char *groups_from(const struct wishes *w) {
 /** Report that cap_setuid or cap_setgid is missing. */
 static int refuse_ids(struct planning *p, unsigned cap, const char *from, const char *what, struct err *err) {
 	uint32_t uid = p->now->uid[ID_EFFECTIVE];
-	const char *name = cap_name(cap).s + 4;
+	const struct cap_name text = cap_name(cap);
+	const char *name = text.s + 4;
 	if (uid != 0) {
 		return err_set(err, EPERM,
 			       "%s: this process already runs as uid %u, and without cap_%s it cannot change "

@@ -2,6 +2,7 @@
 
 #include "srun/relay.h"
 
+#include "base/clock.h"
 #include "base/num.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include <unistd.h>
 
 /** Only this much of a line is examined: srun's lines are short, with long lists abbreviated. */
-#define LINE_MAX 1024
+#define REPORT_MAX 1024
 
-/** Timeout for the end of the stream, in seconds: another process may have inherited stderr. */
-#define END_S 2
+/** Timeout for the end of the stream: another process may have inherited stderr. */
+#define END_MS 2000
 
 /** Memory, and not a descriptor: init closes those that it does not know. */
 struct relay_shared {
@@ -73,7 +74,7 @@ int relay_report(struct str line) {
 
 /** A partial line. */
 struct partial_line {
-	char line[LINE_MAX];
+	char line[REPORT_MAX];
 	size_t len;
 	struct relay_shared *shared;
 };
@@ -187,9 +188,12 @@ int relay_end(struct relay *relay, int status) {
 	if (!shared) {
 		return status;
 	}
-	const struct timespec limit = {.tv_sec = END_S};
+	const uint64_t until = clock_now_ms() + END_MS;
 	close(2);
-	if (!atomic_load(&shared->done)) {
+	// A signal, or nothing at all, may end a wait.
+	for (uint64_t now = until - END_MS; now < until && !atomic_load(&shared->done);
+	     now = clock_now_ms()) {
+		const struct timespec limit = clock_timespec(until - now);
 		syscall(SYS_futex, &shared->done, FUTEX_WAIT, 0, &limit, NULL, 0);
 	}
 	int first = atomic_load(&shared->first);

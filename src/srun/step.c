@@ -28,12 +28,15 @@ static const char script[] = "for s in HUP INT QUIT USR1 USR2 ALRM TERM; do trap
 			     "	t=\n"
 			     "done\n";
 
-/** Write @count random letters and digits to @at, uniformly distributed. */
-static void put_random(char *at, size_t count) {
+/** Write @count random letters and digits to @at, uniformly distributed. Returns 0 or a negative errno. */
+static int put_random(char *at, size_t count) {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	unsigned char some[64];
 	for (size_t i = 0; i < count;) {
 		ssize_t n = getrandom(some, sizeof(some), 0);
+		if (n < 0 && errno != EINTR) {
+			return -errno;
+		}
 		for (ssize_t k = 0; k < n && i < count; k++) {
 			// 252 is the last multiple of 36 that a byte can hold.
 			if (some[k] < 252) {
@@ -41,6 +44,7 @@ static void put_random(char *at, size_t count) {
 			}
 		}
 	}
+	return 0;
 }
 
 static bool is_name(struct str name) {
@@ -59,7 +63,13 @@ int step_name(char out[STEP_NAME_MAX], const char *name, uint32_t csx, struct er
 	char random[] = "wsjob-0123456789012345678901";
 	struct str base = str_of(name);
 	if (!name) {
-		put_random(random + 6, 22);
+		int r = put_random(random + 6, 22);
+		if (r < 0) {
+			return err_set(err, -r,
+				       "the step gets no name, as there are no random numbers: getrandom() "
+				       "fails: %s",
+				       strerror(-r));
+		}
 		base = str_of(random);
 	} else if (!is_name(base) || base.len > 64) {
 		return err_set(

@@ -17,6 +17,9 @@
 /** The limit for a tool's output. */
 #define OUTPUT_MAX ((size_t)1 << 20)
 
+/** How often it is looked whether a tool whose streams have ended has ended, too. */
+#define END_PAUSE_MS 5
+
 /** Whether the variable @name changes what Slurm's tools do. */
 static bool steers(struct str name) {
 	static const char *const kept[] = {"SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_JOB_NODELIST",
@@ -179,6 +182,17 @@ static int read_streams(struct tool *tool, uint64_t until, struct buf *out, stru
 	return 0;
 }
 
+/** Wait for the end of @tool, whose streams have ended. Returns 0; -ETIMEDOUT. */
+static int await_end(const struct tool *tool, uint64_t until, int *status) {
+	while (waitpid(tool->pid, status, WNOHANG) == 0) {
+		if (clock_now_ms() >= until) {
+			return -ETIMEDOUT;
+		}
+		nanosleep(&(struct timespec){.tv_nsec = END_PAUSE_MS * 1000000}, NULL);
+	}
+	return 0;
+}
+
 int tool_output(struct arena *arena, char *const argv[], char *const envp[], uint64_t timeout_ms,
 		struct str *text, struct err *err) {
 	struct tool tool;
@@ -188,14 +202,15 @@ int tool_output(struct arena *arena, char *const argv[], char *const envp[], uin
 	}
 	close_end(&tool.in);
 	struct buf out = BUF(arena), errors = BUF(arena);
-	r = read_streams(&tool, clock_now_ms() + timeout_ms, &out, &errors);
+	const uint64_t until = clock_now_ms() + timeout_ms;
+	r = read_streams(&tool, until, &out, &errors);
+	r = r < 0 ? r : await_end(&tool, until, &status);
 	if (r < 0) {
 		tool_end(&tool);
 		return r == -ETIMEDOUT ? err_set(err, ETIMEDOUT, "%s did not answer within %s", argv[0],
 						 duration_text(timeout_ms).s)
 				       : err_set(err, EFBIG, "%s printed more than a megabyte", argv[0]);
 	}
-	waitpid(tool.pid, &status, 0);
 	if (status != 0) {
 		struct str line = tool_last_line(buf_str(&errors));
 		return err_set(err, EIO, "%s failed: %s", argv[0],

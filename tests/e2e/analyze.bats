@@ -158,7 +158,7 @@ refuses() {
 	analyze -- --unit=line x
 	refuses 125 "--unit='line': expected one of lines, bytes, samples; did you mean 'lines'?"
 	analyze -- --seconds=ten x
-	refuses 125 "--seconds='ten' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	refuses 125 "--seconds='ten' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
 	analyze -- --seconds=99ms x
 	refuses 125 "--seconds='99ms' is too short; the minimum is 0.1s"
 	analyze -- --report=yaml x

@@ -333,29 +333,46 @@ sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
 	distinit -- --init --root="$PWD/root" -- /bin/true
 	distinit -- --init --root="$PWD/root" -v --cluster=none -- /bin/true
 	[ ! -s root/dev/termination-log ]
-	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'exit 7'
+	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'kill -USR1 $$'
 	[[ -n $stderr && $(<root/dev/termination-log) == "$stderr" ]]
-	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'echo mine >root/dev/termination-log; exit 7'
+	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'echo mine >root/dev/termination-log; kill -USR1 $$'
 	[ "$(<root/dev/termination-log)" = mine ]
 	: >root/dev/termination-log
-	distinit -- --init --log=error --root="$PWD/root" -- /bin/sh -c 'exit 8'
-	[[ -z $stderr && $(<root/dev/termination-log) == 'distinit: warning: /bin/sh ended after '*'s: exit status 8' ]]
+	distinit -- --init --log=error --root="$PWD/root" -- /bin/sh -c 'kill -USR2 $$'
+	[[ -z $stderr && $(<root/dev/termination-log) == 'distinit: warning: /bin/sh ended after '*'s: killed by SIGUSR2' ]]
 	: >root/dev/termination-log
 	distinit PATH="$PATH" -- --time-limit=100ms --root="$PWD/root" -- sleep 60
 	[[ $(<root/dev/termination-log) == 'distinit: warning: sleep ended after '*'its time limit' ]]
+}
+
+# Then the engine may show the end of the program's own output (FallbackToLogsOnError).
+@test "ended: a sentence that says no more than the status does not go to the termination log" {
+	mkdir -p root/dev
+	: >root/dev/termination-log
+	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'echo traceback >&2; exit 7'
+	[[ $status -eq 7 && $stderr == *'ended after '*'s: exit status 7' && ! -s root/dev/termination-log ]]
+	# With another status it says the program's.
+	distinit -- --init --map-exit=7:9 --root="$PWD/root" -- /bin/sh -c 'exit 7'
+	[[ $status -eq 9 && $(<root/dev/termination-log) == *'s: exit status 7' ]]
+	: >root/dev/termination-log
+	distinit -- --init --map-exit=early:70 --root="$PWD/root" -- /bin/true
+	[[ $status -eq 70 && $(<root/dev/termination-log) == *', though nobody told it to end' ]]
+	: >root/dev/termination-log
+	distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.01; done'
+	[[ $status -eq 3 && $(<root/dev/termination-log) == *'s: exit status 3, '*' after SIGTERM from pid '* ]]
 }
 
 @test "ended: the termination log is not written through a symlink, and only by whom it belongs to" {
 	mkdir -p root/dev
 	: >target
 	ln -s ../../target root/dev/termination-log
-	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'exit 7'
+	distinit -- --init --root="$PWD/root" -- /bin/sh -c 'kill -USR1 $$'
 	[ ! -s target ]
 	[ "$EUID" -eq 0 ] || skip 'only root can change users'
 	rm root/dev/termination-log
 	: >root/dev/termination-log
 	chmod 600 root/dev/termination-log
-	distinit -- --init --user=4321:4321 --root="$PWD/root" -- /bin/sh -c 'exit 7' || true
+	distinit -- --init --user=4321:4321 --root="$PWD/root" -- /bin/sh -c 'kill -USR1 $$' || true
 	[ ! -s root/dev/termination-log ]
 }
 

@@ -1117,10 +1117,33 @@ print([e == own for e in entries if e != b"PATH=/usr/bin:/bin" and e])'
 	done
 	distinit DISTINIT_GRACE=soon -- --init -- /bin/true
 	fails_like 125 "DISTINIT_GRACE='soon' is not a duration*"
-	distinit -- --time-limit=0 -- /bin/true
-	refuses_with "--time-limit='0': more than 0 is expected"
 	distinit -- --init=0 --time-limit=5s -- /bin/true
 	refuses_with "--time-limit needs --init, and contradicts --init=0"
+}
+
+@test "init: durations have fractions, and a time limit of 0 is none" {
+	local value
+	for value in .1 0.1s 0.05 100.5ms; do
+		distinit PATH="$PATH" -- "--time-limit=$value" -- sleep 60
+		[[ $status -eq 124 && $stderr == *'has reached the time limit of 0.'* ]]
+	done
+	for value in 1.5s 10.34 0.5h 1h30.5m; do
+		distinit -- "--time-limit=$value" "--grace=$value" "--leftovers-grace=$value" -- /bin/sh -c 'exit 3'
+		[ "$status" -eq 3 ]
+	done
+	# As without the option: it takes back what an image's variable says, and --init is not implied.
+	for value in 0 0s 0.0 .0ms; do
+		distinit DISTINIT_TIME_LIMIT=0.01s PATH="$PATH" -- "--time-limit=$value" -- sh -c 'sleep 0.1; exit 4'
+		[[ $status -eq 4 && -z $stderr ]]
+		distinit DISTINIT_TIME_LIMIT="$value" PATH="$PATH" -- --init --log=error -- sh -c 'sleep 0.1; exit 4'
+		[[ $status -eq 4 && -z $stderr ]]
+	done
+	distinit -- --init=0 --time-limit=0 -- /bin/sh -c 'exit 5'
+	[ "$status" -eq 5 ]
+	for value in 1. . 1.s 1.5h30m 1e3 -.5 1,5; do
+		distinit -- "--time-limit=$value" -- /bin/true
+		refuses_with "--time-limit='$value' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
+	done
 }
 
 @test "init: its options without --init are refused, and their variables are ignored" {

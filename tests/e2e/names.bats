@@ -65,6 +65,11 @@ pid1() {
 	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc "./$1" "${@:2}"
 }
 
+# pid1_after CODE INIT ARG...: invoke INIT as PID 1, from a bash that ran CODE.
+pid1_after() {
+	invoke env -i PATH="$PATH" unshare --pid --fork --mount-proc bash -c "$1"'; exec "$@"' bash "${@:2}"
+}
+
 # --- the name -------------------------------------------------------------------------------------
 
 @test "names: the last part of the path counts, as a symlink or a copy" {
@@ -214,6 +219,57 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	ends_with 0
 	STARTED+=("$(<out)")
 	runs "$(<out)"
+}
+
+# bash starts tee, and becomes the init: tee is a child of PID 1.
+@test "names: as PID 1, the reader of the output has a moment to write its end" {
+	requires_pidns
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	local name i reader='while read -r line; do :; done; for ((i = 0; i < 300; i++)); do :; done; echo "$i" >read'
+	for name in "${INITS[@]}"; do
+		# A busy machine may give the reader nothing of a moment; but not each time.
+		rm -f read
+		for ((i = 0; i < 20; i++)); do
+			pid1_after "exec > >($reader)" "./$name" true
+			[ "$status" -eq 0 ]
+			[ ! -s read ] || break
+		done
+		echo "$name: $i were lost"
+		[ -s read ]
+		# The output is closed first. Then the one that never ends is waited for, for some ms: no more, and no less.
+		invoke strace -f -o trace -e trace=dup3,rt_sigtimedwait,exit_group unshare --pid --fork --mount-proc \
+			bash -c 'exec > >(exec sleep 1000); exec "$@"' bash "./$name" true
+		cat trace
+		[ "$status" -eq 0 ]
+		grep -A9 -E 'dup3\([0-9]+, 1, O_CLOEXEC\) += 1' trace |
+			grep -E 'rt_sigtimedwait\(.*\{tv_sec=0, tv_nsec=([1-9]|10)000000\}, 8\) += -1 EAGAIN'
+	done
+}
+
+@test "names: a script may write to /proc/1/fd/1 under every name" {
+	requires setpriv
+	requires_pidns
+	requires_root
+	local name code='echo hi >/proc/1/fd/1; echo there >/proc/1/fd/2'
+	local -a first=(unshare --pid --fork --mount-proc setpriv --bounding-set=-sys_ptrace)
+	open_folder
+	for name in "${INITS[@]}"; do
+		invoke "${first[@]}" -- "./$name" -- sh -c "$code"
+		[[ $status -eq 0 && $output == hi && $stderr == there ]]
+		# Not a child of the shell, as what docker exec starts.
+		invoke "${first[@]}" -- "./$name" -- sh -c 'setsid -w sh -c "$0"' "$code"
+		[[ $status -eq 0 && $output == hi && $stderr == there ]]
+		cp "$DISTINIT" "$OPEN_FOLDER/$name"
+		# Engines give the streams to the container's user.
+		: >"$OPEN_FOLDER/said"
+		chmod 666 "$OPEN_FOLDER/said"
+		"${first[@]}" --reuid=65534 --regid=65534 --clear-groups -- "$OPEN_FOLDER/$name" -- sh -c "${code//>/>>}" >>"$OPEN_FOLDER/said" 2>&1
+		[ "$(<"$OPEN_FOLDER/said")" = $'hi\nthere' ]
+		invoke "$BATS_TEST_DIRNAME/../programs/terminal" see=hi see=there ends=0 -- "${first[@]}" -- "./$name" -- sh -c "$code" 3>&-
+		[ "$status" -eq 0 ]
+	done
+	remove_open_folder
 }
 
 @test "names: every init reaps orphans" {

@@ -200,6 +200,6 @@ readonly SHELL_WORDS=(env PS1='$ ' HISTFILE= bash --norc --noprofile -i)
 @test "terminal: the termination log has no colour" {
 	mkdir -p root/dev
 	: >root/dev/termination-log
-	typed ends=3 -- env -i TERM=xterm "$DISTINIT" --root="$PWD/root" --init -- sh -c 'exit 3'
+	typed ends=138 -- env -i TERM=xterm "$DISTINIT" --root="$PWD/root" --init -- sh -c 'kill -USR1 $$'
 	[[ $(<root/dev/termination-log) == 'distinit: warning: sh ended after '* ]]
 }

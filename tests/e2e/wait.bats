@@ -398,14 +398,14 @@ waits_typed() {
 	local value
 	for value in -1 1x 5mm; do
 		distinit -- "--wait=$value" -- echo ran
-		refuses_with "--wait='$value' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+		refuses_with "--wait='$value' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
 	done
 	distinit DISTINIT_WAIT=1x -- -- echo ran
-	refuses_with "DISTINIT_WAIT='1x' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	refuses_with "DISTINIT_WAIT='1x' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
 	distinit -- --wait=99999999999h -- echo ran
 	refuses_with "--wait='99999999999h' is longer than ten years (3650d)"
 	distinit -- wait --timeout=-1
-	refuses_with "--timeout='-1' is not a duration such as 90, 90s, 500ms, 5m or 1h30m"
+	refuses_with "--timeout='-1' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m"
 	distinit -- wait --timeout=0
 	refuses_with "--timeout='0': more than 0 is expected"
 	distinit -- --wait=0s -- echo ran

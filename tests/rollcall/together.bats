@@ -814,7 +814,7 @@ time.sleep(100)' "$TAKER"
 		--together --for=tcp|--together contradicts --for='tcp'
 		--together --init=0|--together needs --init, and contradicts --init=0
 		--linger=3s|--linger needs --together
-		--together --linger=x|--linger='x' is not a duration such as 90, 90s, 500ms, 5m or 1h30m
+		--together --linger=x|--linger='x' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m
 	END
 	distinit DISTINIT_TOGETHER=1 -- --hosts=h0 --node-rank=0 -- sh -c 'exit 3'
 	[[ $status -eq 3 && $stderr == *' ended after '* ]]

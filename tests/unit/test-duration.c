@@ -43,6 +43,22 @@ int main(void) {
 	check_read("007s", 0, 7000);
 	check_read("3650d", 0, DURATION_MAX_MS);
 
+	check_read("1.5s", 0, 1500);
+	check_read("1.5", 0, 1500);
+	check_read(".1", 0, 100);
+	check_read("10.34", 0, 10340);
+	check_read("0.0", 0, 0);
+	check_read("1.5h", 0, 5400000);
+	check_read(".5d", 0, 43200000);
+	check_read("1h.5m", 0, 3630000);
+	check_read("1h30.25s", 0, 3630250);
+	check_read("1.5ms", 0, 2);
+	check_read("0.0000000000000000000000000000001", 0, 1); // more than 0
+	check_read("0.99999999999999999999999999999999", 0, 1000);
+	check_read("3650.0d", 0, DURATION_MAX_MS);
+
+	check_read("3650.000000001d", -ERANGE, 0);
+	check_read("3650d.1ms", -ERANGE, 0);
 	check_read("3650d1ms", -ERANGE, 0);
 	check_read("99999999999h", -ERANGE, 0);
 	check_read("315360001", -ERANGE, 0);
@@ -55,7 +71,17 @@ int main(void) {
 	check_read("+1", -EINVAL, 0);
 	check_read("1x", -EINVAL, 0);
 	check_read("s", -EINVAL, 0);
-	check_read("1.5s", -EINVAL, 0);
+	check_read("1.", -EINVAL, 0);
+	check_read(".", -EINVAL, 0);
+	check_read(".s", -EINVAL, 0);
+	check_read("1.s", -EINVAL, 0);
+	check_read("1..5", -EINVAL, 0);
+	check_read("1.5.5", -EINVAL, 0);
+	check_read("1,5", -EINVAL, 0);
+	check_read("1e3", -EINVAL, 0);
+	check_read("-.5", -EINVAL, 0);
+	check_read("1.5h30m", -EINVAL, 0); // only the last one has a fraction
+	check_read("1h1.5", -EINVAL, 0);
 	check_read("1 s", -EINVAL, 0);
 	check_read(" 1s", -EINVAL, 0);
 	check_read("1s ", -EINVAL, 0);

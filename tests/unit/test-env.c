@@ -76,6 +76,23 @@ static void check_changed(const char *start, const char *steps, const char *want
 	check_text(buf_text(&got), want, "changed in %s by %s", start, steps);
 }
 
+/** The entries of the environment that count, after @steps. Each name that the workload gets is there once. */
+static void check_counts(const char *start, const char *steps, const char *want) {
+	struct env env;
+	struct buf got = BUF(&arena);
+	fixture_env(&env, &arena, start, '|');
+	for (char **list = fixture_split(&arena, steps, '|'); *list; list++) {
+		step(&env, *list);
+	}
+	for (uint32_t i = 0; i < env.n; i++) {
+		if (env_entry_counts(&env, &env.entries[i])) {
+			buf_puts(&got, got.len ? "|" : "");
+			buf_puts(&got, env.entries[i].text);
+		}
+	}
+	check_text(buf_text(&got), want, "what counts of %s after %s", start, steps);
+}
+
 /**
  * An unchanged entry is the very text that was inherited, wherever it is and whatever it contains.
  */
@@ -264,6 +281,11 @@ int main(void) {
 	check_changed("A=1", "A=2|!|+A", " A");
 	check_changed("", "A=1|-A", "");
 
+	check_counts("A=1|B=2|A=3", "C=4", "A=1|B=2|C=4");
+	check_counts("NCCL_DEBUG=INFO|PATH=/bin", "!|+PATH|NCCL_DEBUG=WARN", "PATH=/bin|NCCL_DEBUG=WARN");
+	check_counts("A=1|B=2", "-A|A=3", "B=2|A=3");
+	check_counts("A=1|A=2", "-A", "");
+	check_counts("A|B=1", "C=2", "B=1|C=2"); // no variable
 	check_untouched();
 	check_growth(10);
 	check_growth(24);

@@ -54,6 +54,9 @@ static void test_output(void) {
 		"echo >&2 'squeue: error: first'; echo >&2 'squeue: error: no such job'; echo >&2; exit 1",
 		60000, -EIO, "sh failed: 'no such job'");
 	check_output("sleep 100", 50, -ETIMEDOUT, "sh did not answer within 0.05s");
+	// Its streams have ended, and it has not.
+	check_output("exec >&- 2>&-; exec sleep 100", 50, -ETIMEDOUT, "sh did not answer within 0.05s");
+	check_output("exec >&- 2>&-; exec sleep 0.05", 60000, 0, "");
 	check_output("head -c 1048576 /dev/zero | tr '\\0' x >/dev/null; echo much", 60000, 0, "much\n");
 	check_output("head -c 1048577 /dev/zero", 60000, -EFBIG, "sh printed more than a megabyte");
 	check_output("head -c 1048577 /dev/zero >&2", 60000, -EFBIG, "sh printed more than a megabyte");
