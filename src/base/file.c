@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *file_under_root(struct arena *arena, const char *root, const char *path) {
@@ -147,6 +149,20 @@ void file_leave_stream(int fd) {
 		close(fd);
 	}
 	close(placeholder);
+}
+
+/** How many descriptors are closed one by one if Linux is older than 5.9 (no close_range()). */
+#define DESCRIPTORS_MOST 65536
+
+void file_close_range(unsigned from, unsigned last) {
+	if (syscall(SYS_close_range, from, last, 0U) == 0) {
+		return;
+	}
+	struct rlimit limit = {.rlim_cur = DESCRIPTORS_MOST};
+	prlimit(0, RLIMIT_NOFILE, NULL, &limit);
+	for (unsigned fd = from; fd <= last && fd < DESCRIPTORS_MOST && fd < limit.rlim_cur; fd++) {
+		close((int)fd);
+	}
 }
 
 const char *self_path(struct arena *arena) {

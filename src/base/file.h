@@ -47,6 +47,9 @@ void file_reserve_streams(void);
 /** Close the stream @fd, but keep its number reserved. */
 void file_leave_stream(int fd);
 
+/** Close the descriptors from @from to @last. Before Linux 5.9, those above 65,535 stay open. */
+void file_close_range(unsigned from, unsigned last);
+
 /** This program's path, from /proc/self/exe; NULL: it cannot be read. */
 const char *self_path(struct arena *arena);
 

@@ -6,26 +6,11 @@
  * wait for us.
  */
 
+#include "base/file.h"
 #include "init/supervisor.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-/** How many descriptors are closed one by one if Linux is older than 5.9 (no close_range()). */
-#define DESCRIPTORS_MOST 65536
-
-/** Close the descriptors from @from to @last. */
-static void close_descriptors(unsigned from, unsigned last) {
-	if (syscall(SYS_close_range, from, last, 0U) == 0) {
-		return;
-	}
-	struct rlimit limit = {.rlim_cur = DESCRIPTORS_MOST};
-	prlimit(0, RLIMIT_NOFILE, NULL, &limit);
-	for (unsigned fd = from; fd <= last && fd < DESCRIPTORS_MOST && fd < limit.rlim_cur; fd++) {
-		close((int)fd);
-	}
-}
 
 /** The lowest descriptor, @from or above, that stays open for @observer; ~0U: none. */
 static unsigned kept_from(const struct observer *observer, unsigned from) {
@@ -44,11 +29,11 @@ static void close_others(const struct observer *observer) {
 	unsigned from = 3, kept;
 	while ((kept = kept_from(observer, from)) != ~0U) {
 		if (kept > from) {
-			close_descriptors(from, kept - 1);
+			file_close_range(from, kept - 1);
 		}
 		from = kept + 1;
 	}
-	close_descriptors(from, ~0U);
+	file_close_range(from, ~0U);
 }
 
 int leave_folder(void) {

@@ -4,11 +4,9 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
-#include "base/entries.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 
 /** How often it is looked at the files in the time allowed, and how often at most, in ms. */
 #define LOOKS	    10
@@ -17,6 +15,8 @@
 int progress_read(struct arena *arena, const char *label, const char *value, struct progress *out,
 		  struct err *err) {
 	const char *colon = strrchr(value, ':');
+	out->label = label;
+	out->value = value;
 	if (!colon || duration_read(str_of(colon + 1), &out->allowed_ms) < 0 || !out->allowed_ms) {
 		return err_set(err, EINVAL,
 			       "%s=%s: expected FILE:DURATION, with more than 0 such as /ckpt/log:30m", label,
@@ -26,63 +26,118 @@ int progress_read(struct arena *arena, const char *label, const char *value, str
 			    &out->files, err);
 }
 
-/** The newest time of the files, in ns; 0: there are none. */
-static uint64_t find_newest(const struct pattern *files) {
-	char path[4096];
-	struct stat info;
-	uint64_t newest = 0;
-	struct entries all = {.fd = -1};
-	const bool wild = str_find(files->name, '*') < files->name.len;
-	if (wild) {
-		entries_open(&all, files->folder);
-	}
-	for (const char *name = wild ? entries_next(&all) : files->name.p; name;
-	     name = wild ? entries_next(&all) : NULL) {
-		if (!pattern_matches(files, name)) {
-			continue;
-		}
-		snprintf(path, sizeof(path), "%s/%s", files->folder, name);
-		if (stat(path, &info) == 0) {
-			uint64_t at =
-				(uint64_t)info.st_mtim.tv_sec * 1000000000 + (uint64_t)info.st_mtim.tv_nsec;
-			newest = at > newest ? at : newest;
-		}
-	}
-	return newest;
+/** How long there is between two looks. */
+static uint64_t interval(const struct progress *p) {
+	return p->allowed_ms / LOOKS > LOOK_MIN_MS ? p->allowed_ms / LOOKS : LOOK_MIN_MS;
 }
 
-/** Choose when to look next: at the end of the time allowed at the latest. */
-static void set_next(struct progress *p) {
-	const uint64_t every = p->allowed_ms / LOOKS, allowed = p->allowed_ms * (p->written ? 1 : 2);
-	const uint64_t next = clock_earlier(p->looked_at + every, clock_after(p->written_at, allowed));
-	p->look_at = next > p->looked_at + LOOK_MIN_MS ? next : p->looked_at + LOOK_MIN_MS;
+/** When the time allowed is over. */
+static uint64_t end_of(const struct progress *p) {
+	return clock_after(p->written_at, p->allowed_ms * (p->written ? 1 : 2));
+}
+
+/** When a look that was not answered counts as one that saw no progress. */
+static uint64_t patience(const struct progress *p) {
+	const uint64_t end = end_of(p);
+	return clock_after(p->asked_at > end ? p->asked_at : end, interval(p));
+}
+
+/** Choose when there is something to do, without an answer. */
+static void set_next(struct progress *p, uint64_t now) {
+	if (p->asked_at == CLOCK_NEVER) {
+		const uint64_t next = clock_earlier(p->began_at + p->allowed_ms / LOOKS, end_of(p));
+		p->look_at = next > p->began_at + LOOK_MIN_MS ? next : p->began_at + LOOK_MIN_MS;
+	} else {
+		// Nobody tells when a child that was given up ends.
+		p->look_at = clock_earlier(patience(p), p->look.fd >= 0 ? CLOCK_NEVER : now + interval(p));
+	}
+}
+
+/** Begin a look, if that is possible. */
+static void begin_look(struct progress *p, uint64_t now) {
+	const int r = look_begin(&p->look, &p->files);
+	if (r == 0 || p->asked_at == CLOCK_NEVER) {
+		p->began_at = now;
+		p->asked_at = r == 0 || r == -EBUSY ? now : CLOCK_NEVER;
+	}
+	if (r < 0 && r != -EBUSY && !p->warned) {
+		p->warned = true;
+		err_set(&p->warning, -r, "%s=%s: the files cannot be looked at: %s; trying again", p->label,
+			quote_text(p->value).s, strerror(-r));
+	}
 }
 
 void progress_begin(struct progress *p) {
+	p->look_at = p->asked_at = CLOCK_NEVER;
 	if (!p->files.text) {
-		p->look_at = CLOCK_NEVER;
 		return;
 	}
-	p->looked_at = p->written_at = clock_now_ms();
-	p->written = false;
-	p->newest = find_newest(&p->files);
-	set_next(p);
+	const uint64_t now = clock_now_ms();
+	p->looked_at = p->written_at = now;
+	p->written = p->answered = p->warned = false;
+	begin_look(p, now);
+	set_next(p, now);
 }
 
-bool progress_look(struct progress *p) {
-	const uint64_t now = clock_now_ms(), newest = find_newest(&p->files);
-	if (newest != p->newest) {
-		// Between two looks, by the time of the file.
-		const uint64_t wall = clock_wall_ms(), ago = clock_left(newest / 1000000, wall);
+/** The first look of a start shows what was there before. */
+static void take_first(struct progress *p, const struct look_answer *answer) {
+	p->answered = true;
+	if (answer->error == ENOENT || answer->error == ENOTDIR) {
+		err_set(&p->warning, answer->error,
+			"%s=%s: there is no folder %s; without it, and a file that is written there, the "
+			"command is ended in %s",
+			p->label, quote_text(p->value).s, quote_text(p->files.folder).s,
+			duration_text(p->allowed_ms * 2).s);
+	} else if (answer->error) {
+		err_set(&p->warning, answer->error, "%s=%s: the folder %s cannot be looked at: %s", p->label,
+			quote_text(p->value).s, quote_text(p->files.folder).s, strerror(answer->error));
+	}
+}
+
+/** Take the answer of the look that began at `began_at`. Returns whether the time is over. */
+static bool take_answer(struct progress *p, const struct look_answer *answer, uint64_t now) {
+	if (!p->answered) {
+		take_first(p, answer);
+	} else if (answer->n_changed) {
+		// Between two looks, by the time of the file, if it has one that counts.
+		const uint64_t ago =
+			answer->newest ? clock_left(answer->newest / 1000000, clock_wall_ms()) : 0;
 		p->written_at = ago < now - p->looked_at ? now - ago : p->looked_at;
-		p->newest = newest;
 		p->written = true;
 	}
-	p->looked_at = now;
-	set_next(p);
-	bool over = now >= clock_after(p->written_at, p->allowed_ms * (p->written ? 1 : 2));
-	p->look_at = over ? CLOCK_NEVER : p->look_at;
-	return over;
+	p->looked_at = p->began_at;
+	return p->began_at >= end_of(p);
+}
+
+bool progress_step(struct progress *p) {
+	const uint64_t now = clock_now_ms();
+	struct look_answer answer;
+	bool is_over = false;
+	if (p->look_at == CLOCK_NEVER) {
+		return false;
+	}
+	const int r = p->look.fd >= 0 ? look_read(&p->look, &answer) : -EAGAIN;
+	if (r >= 0) {
+		// A child that was killed tells nothing: the next look does.
+		p->asked_at = CLOCK_NEVER;
+		is_over = r > 0 && take_answer(p, &answer, now);
+		set_next(p, now);
+	}
+	if (!is_over && p->look.fd < 0 && now >= p->look_at) {
+		begin_look(p, now);
+	}
+	is_over |= p->asked_at != CLOCK_NEVER && now >= patience(p);
+	if (is_over) {
+		progress_end(p);
+	} else {
+		set_next(p, now);
+	}
+	return is_over;
+}
+
+void progress_end(struct progress *p) {
+	look_end(&p->look);
+	p->look_at = CLOCK_NEVER;
 }
 
 uint64_t progress_age(const struct progress *p) {
@@ -90,9 +145,12 @@ uint64_t progress_age(const struct progress *p) {
 }
 
 void progress_put(const struct progress *p, struct buf *out) {
-	const uint64_t age = progress_age(p);
+	const uint64_t now = clock_now_ms(), age = progress_age(p);
 	buf_putf(out, "no progress for %s (", duration_text(clock_earlier(age, p->allowed_ms)).s);
 	buf_put_plain(out, str_of(p->files.text));
+	if (p->asked_at != CLOCK_NEVER && now >= clock_after(p->asked_at, interval(p))) {
+		buf_putf(out, " does not answer, for %s now;", duration_text(now - p->asked_at).s);
+	}
 	buf_putf(out, p->written ? " last written %s ago)" : " not written since the start %s ago)",
 		 duration_text(age).s);
 }

@@ -134,7 +134,7 @@ static void know(struct together *t, const struct ended *first) {
 	t->first = sentence(t, first);
 	t->first_at = clock_now_ms();
 	t->leave_at = t->settle_at = CLOCK_NEVER;
-	t->progress.look_at = CLOCK_NEVER;
+	progress_end(&t->progress);
 	workers_end(&t->workers);
 	t->observer.again = first->again == AGAIN_YES && t->max_restarts && !t->told && !t->well;
 	t->pause_ms = first->pause_ms;
@@ -401,7 +401,7 @@ static void tell_progress(struct together *t) {
 	struct buf text = BUF(t->call->arena);
 	if (watched) {
 		progress_put(&t->progress, &text);
-		workers_put_states(&text);
+		workers_put_states(t->progress.look.pid, &text);
 	}
 	struct died died = {.stale = 1, .status = EXIT_TIME_LIMIT, .text = buf_str(&text)};
 	died.ago_ms = watched ? (uint32_t)clock_earlier(progress_age(&t->progress), UINT32_MAX) : 0;
@@ -601,6 +601,7 @@ static void set_waits(struct together *t) {
 	if (observer->busy && t->leave_at == CLOCK_NEVER) {
 		t->leave_at = clock_after(clock_now_ms(), patience(t));
 	}
+	observer->fds[1].fd = t->progress.look.fd;
 	observer->due_at = clock_earlier(clock_earlier(t->leave_at, t->settle_at),
 					 clock_earlier(t->workers.scan_at, t->progress.look_at));
 }
@@ -612,7 +613,7 @@ static void handle_end(struct together *t) {
 	struct buf text = BUF(t->call->arena);
 	watch_workers(t);
 	workers_end(&t->workers);
-	t->progress.look_at = CLOCK_NEVER;
+	progress_end(&t->progress);
 	// TERM that we or the manager sent is no failure.
 	bool by_term = t->told && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
 	bool fails = t->always && end->early;
@@ -649,8 +650,13 @@ static void wake(struct together *t) {
 	if (!t->observer.end) {
 		watch_workers(t);
 	}
-	if (clock_now_ms() >= t->progress.look_at && progress_look(&t->progress)) {
+	if (progress_step(&t->progress)) {
 		tell_progress(t);
+	}
+	if (t->progress.warning.text[0] && !t->observer.words) {
+		t->observer.words = arena_format(t->call->arena, "%s", t->progress.warning.text);
+		t->observer.last_words = false;
+		t->progress.warning.text[0] = '\0';
 	}
 	uint64_t now = clock_now_ms();
 	// Who leaves tells the others first what it knows.
@@ -776,7 +782,8 @@ int together_begin(struct together *t, const struct roll_call *call, const struc
 	t->open = t->n - first;
 	t->observer = (struct observer)OBSERVER_NONE;
 	t->observer.event = on_event;
-	t->observer.fds[0].events = POLLIN;
+	t->observer.fds[0].events = t->observer.fds[1].events = POLLIN;
+	t->progress.look.fd = -1;
 	t->settle_at = t->leave_at = t->workers.scan_at = t->progress.look_at = CLOCK_NEVER;
 	raise_limit(t);
 	int r = epoll_create1(EPOLL_CLOEXEC);

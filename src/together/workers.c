@@ -243,7 +243,7 @@ static bool is_ours(pid_t parent) {
 	return parent == self;
 }
 
-void workers_put_states(struct buf *out) {
+void workers_put_states(pid_t own, struct buf *out) {
 	unsigned blocked = 0, running = 0, sleeping = 0;
 	char path[40], where[64] = "";
 	struct entries all;
@@ -251,8 +251,8 @@ void workers_put_states(struct buf *out) {
 	entries_open(&all, "/proc");
 	for (const char *name; (name = entries_next(&all));) {
 		uint64_t pid = 0;
-		if (num_read(str_of(name), INT32_MAX, &pid) < 0 || !proc_stat_read((pid_t)pid, &stat) ||
-		    !is_ours(stat.parent)) {
+		if (num_read(str_of(name), INT32_MAX, &pid) < 0 || (pid_t)pid == own ||
+		    !proc_stat_read((pid_t)pid, &stat) || !is_ours(stat.parent)) {
 			continue;
 		}
 		blocked += stat.state == 'D';

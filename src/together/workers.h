@@ -73,5 +73,8 @@ void workers_ready(struct workers *w, uint32_t i, uint64_t now);
 /** Take the next whose end is known. Returns whether there is one. */
 bool workers_next(struct workers *w, struct worker_end *out);
 
-/** Append what all processes do that descend from us: "; its processes: 3 in D (nfs_wait), 8 running, 2 sleeping". */
-void workers_put_states(struct buf *out);
+/**
+ * Append what all processes do that descend from us, except @own, a child that is not the program's: "; its processes: 3 in D
+ * (nfs_wait), 8 running, 2 sleeping".
+ */
+void workers_put_states(pid_t own, struct buf *out);

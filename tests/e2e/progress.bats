@@ -64,6 +64,66 @@ took() {
 	[[ $status -eq 143 ]]
 }
 
+# slow_stat SECONDS COMMAND...: invoke it; each look at the log takes so long. When the command has ended, nobody waits for the look.
+slow_stat() {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	local seconds=$1 pid
+	shift
+	touch log
+	rm -f ended
+	strace -f -q -o /dev/null -P "$log" -e trace=stat,newfstatat,statx -e "inject=stat,newfstatat,statx:delay_enter=${seconds}000000" \
+		bash -c '"$@"; echo "$?" >ended' bash "$@" 2>err 3>&- &
+	pid=$!
+	until_true test -s ended || true
+	kill -KILL "$pid" || true
+	wait "$pid" 2>/dev/null || true
+	status=$(<ended)
+	stderr=$(<err)
+	printf 'status: %s\nstderr: %s\n' "$status" "$stderr"
+}
+
+@test "progress: a file system that does not answer holds nobody: TERM and the grace apply" {
+	slow_stat 600 "$DISTINIT" --init --grace=300ms --progress="$log:60s" -- sh -c 'sleep 0.5; trap "" TERM; kill -TERM "$PPID"; while :; do sleep 0.1; done'
+	[[ $status -eq 137 ]]
+	[[ $stderr == *'did not end within the grace period of 0.3s: it is killed'* ]]
+}
+
+@test "progress: who does not answer in time has made no progress, and that is said" {
+	slow_stat 600 "$DISTINIT" --init --progress="$log:1s" -- sleep 1000
+	[[ $status -eq 124 ]]
+	[[ $stderr == *"no progress for 1s ($log does not answer, for "*"s now; not written since the start "*"s ago); its processes: 0 running, 1 sleeping; ending"* ]]
+}
+
+@test "progress: a look that is late counts when it comes, and there is one at a time" {
+	slow_stat 1 "$DISTINIT" --init --progress="$log:2s" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.5; echo x >>log; done; exit 7'
+	[[ $status -eq 7 && $stderr != *progress* ]]
+}
+
+@test "progress: a file dated 2100 or before 1970 hides no write, and is none itself" {
+	touch -d 2100-01-01 log.future
+	touch -d 1960-01-01 log.past
+	invoke "$DISTINIT" --init --progress="$PWD/log*:1s" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo x >log.own; done; exit 7'
+	[[ $status -eq 7 && $stderr != *progress* ]]
+	invoke "$DISTINIT" --init --progress="$PWD/log*:1s" -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do sleep 0.5; touch -d "210$i-01-01" log.future; touch -d "196$i-01-01" log.past; done; exit 7'
+	[[ $status -eq 124 && $stderr == *'not written since the start'* ]]
+}
+
+@test "progress: a file that is a little in the future hides no write" {
+	touch -d '+100 seconds' log.ahead
+	invoke "$DISTINIT" --init --progress="$PWD/log*:1s" -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.4; echo x >log.own; done; exit 7'
+	[[ $status -eq 7 && $stderr != *progress* ]]
+}
+
+@test "progress: a folder that is not there gives a warning at the start" {
+	invoke "$DISTINIT" --init --progress="$PWD/nosuch/log:30m" -- sleep 0.5
+	[[ $status -eq 0 && $stderr == *"warning: --progress='$PWD/nosuch/log:30m': there is no folder '$PWD/nosuch';"*' the command is ended in 3600s' ]]
+	DISTINIT_PROGRESS="$PWD/nosuch/log*:30m" invoke "$DISTINIT" --init -- sleep 0.5
+	[[ $status -eq 0 && $stderr == *"warning: DISTINIT_PROGRESS="*"there is no folder"* ]]
+	invoke "$DISTINIT" --init --progress="$log:30m" -- sleep 0.5
+	[[ $status -eq 0 && -z $stderr ]]
+}
+
 @test "progress: bad words, and what it needs" {
 	local word
 	for word in log:1s "$log" "$log:" "$log:0" "$log:x" '/tmp/*/x:1s' ':1s' ''; do

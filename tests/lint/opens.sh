@@ -33,7 +33,7 @@ allowed() {
 		src/init/say.c our stderr
 		src/init/why.c the files of cgroups, below the root of a view
 		src/net/listen.c /proc/net
-		src/together/progress.c the files of --progress, beside the program, whose rights are ours by then
+		src/together/look.c the files of --progress, beside the program, whose rights are ours by then
 		src/together/workers.c /proc
 		src/flow/leftover.c /proc
 		src/report/termination.c /proc

@@ -4,7 +4,10 @@
 
 #include "inside.h"
 
+#include "together/look.h"
+
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -162,19 +165,23 @@ int programs_pidfd(int pid) {
 	return file_open(file);
 }
 
-REAL(int, stat, const char *, struct stat *);
-int __wrap_stat(const char *path, struct stat *out) {
-	if (!current) {
-		return __real_stat(path, out);
-	}
+/** What a child of look.c would see: the answer is there at once. */
+int __wrap_look_begin(struct look *look, const struct pattern *pattern) {
+	(void)pattern;
+	const uint64_t at = written_at[current->host], seen = (uint64_t)(uintptr_t)look->marks;
+	struct look_answer answer = {.n_changed = at != seen,
+				     .newest = at ? (at / S + 1700000000) * 1000000000 + at % S * 1000 : 0};
 	enter(CALL_NONE);
-	const uint64_t at = written_at[current->host];
-	if (!at) {
-		errno = ENOENT;
-		return -1;
+	struct file *pipe = file_new(FILE_PIPE);
+	const int fd = file_open(pipe);
+	if (fd < 0) {
+		return -EMFILE;
 	}
-	memset(out, 0, sizeof(*out));
-	out->st_mtim = (struct timespec){(time_t)(at / S) + 1700000000, (long)(at % S * 1000)};
+	look->fd = fd;
+	look->pid = 0;
+	look->marks = (void *)(uintptr_t)at;
+	file_put(pipe, &answer, sizeof(answer));
+	file_notify(pipe);
 	return 0;
 }
 
@@ -194,7 +201,6 @@ int __wrap_fstat(int fd, struct stat *out) {
 }
 
 int __wrap_fstat64(int fd, struct stat *out) __attribute__((alias("__wrap_fstat")));
-int __wrap_stat64(const char *path, struct stat *out) __attribute__((alias("__wrap_stat")));
 
 int __wrap_getpid(void) {
 	return NODE_PID + current->id;
