@@ -30,7 +30,7 @@ static int read_name(struct distrun_session *s, char out[STEP_NAME_MAX], struct 
 		return r;
 	}
 	r = step_name(out, name, (uint32_t)csx, err);
-	if (r < 0) {
+	if (r < 0 && name) {
 		struct err cause = *err;
 		err_set(err, EINVAL, "%s=%s", settings_label(&s->settings, OPT_NAME), cause.text);
 	}

@@ -333,6 +333,16 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 
 # --- limits ---------------------------------------------------------------------------------------
 
+@test "surrogate: without random numbers there is no name for the step, which is said" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	invoke env -i PATH="$PATH" timeout --kill-after=1 20 strace -o /dev/null -e inject=getrandom:error=ENOSYS "$DISTRUN" surrogate -- true
+	[[ $status -eq 125 && $stderr == 'distrun: error: the step gets no name, as there are no random numbers: getrandom() fails: Function not implemented' ]]
+	# A name that is given needs none.
+	invoke env -i PATH="$PATH" timeout --kill-after=1 20 strace -o /dev/null -e inject=getrandom:error=ENOSYS "$DISTRUN" surrogate --name=x -- sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+}
+
 @test "limits: a command that exceeds the limit is ended, with status 124" {
 	distrun -- surrogate --job-time-sec=500ms -- sleep 1000
 	[[ $status -eq 124 ]]

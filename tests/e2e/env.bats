@@ -144,6 +144,19 @@ null() {
 	cmp file short
 }
 
+@test "--output: also to a file system that has no fsync()" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	local errno
+	for errno in EINVAL EROFS; do
+		invoke env -i A=1 strace -o /dev/null -e "inject=fsync:error=$errno" "$DISTINIT" env --set B=2 --output=file
+		[[ $status -eq 0 && $(<file) == "B='2'" ]]
+		rm file
+	done
+	invoke env -i A=1 strace -o /dev/null -e inject=fsync:error=ENOSPC "$DISTINIT" env --set B=2 --output=file
+	[[ $status -eq 125 && $stderr == *'cannot be written: No space left on device'* && ! -e file ]]
+}
+
 @test "--output: replaces a file, and leaves nothing else behind" {
 	echo old >file
 	distinit A=1 -- env --set A=2 --output=file

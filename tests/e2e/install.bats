@@ -150,6 +150,22 @@ injecting() {
 	[ "$(grep -cE 'execve|fork|clone' trace)" -eq 1 ]
 }
 
+@test "install: where there are no locks, the file's name is of random bytes that nothing else uses" {
+	local bytes
+	injecting flock:error=ENOLCK -- install dir
+	[ "$status" -eq 0 ]
+	is_whole dir
+	cat trace
+	bytes=$(sed -nE 's/.*getrandom\("((\\x[0-9a-f]{2}){4})", 4, GRND_NONBLOCK\) += 4/\1/p' trace)
+	bytes=${bytes//\\x/}
+	[ "${#bytes}" -eq 8 ]
+	grep -F ".distinit.new.${bytes:6:2}${bytes:4:2}${bytes:2:2}${bytes:0:2}" trace
+	rm -rf dir/*
+	injecting flock:error=ENOLCK getrandom:error=EAGAIN -- install dir
+	[ "$status" -eq 0 ]
+	is_whole dir
+}
+
 @test "install: without /proc, an error says what to do" {
 	in_mounts 'mount -t tmpfs none dir; cd dir; mkdir tools; cp "$DISTINIT" program; chroot . /program install /tools'
 	refuses_with 'this program cannot read itself from /proc/self/exe: No such file or directory; mount /proc, or copy the file when the image is built'
