@@ -317,8 +317,8 @@ ctypes.CDLL(None).execve(sys.argv[1].encode(), (c * 2)(b"", None), (c * 1)(None)
 	mkdir -p root/dev
 	for name in "${INITS[@]}"; do
 		: >root/dev/termination-log
-		as "$name" TINI_VERBOSITY=0 DISTINIT_WHY=1 DISTINIT_ROOT="$PWD/root" -- sh -c 'exit 3'
-		[[ $status -eq 3 && $stderr == 'distinit: warning: sh ended after '*'s: exit status 3' && $(<root/dev/termination-log) == "$stderr" ]]
+		as "$name" TINI_VERBOSITY=0 DISTINIT_WHY=1 DISTINIT_ROOT="$PWD/root" -- sh -c 'kill -USR1 $$'
+		[[ $status -eq 138 && $stderr == 'distinit: warning: sh ended after '*'s: killed by SIGUSR1' && $(<root/dev/termination-log) == "$stderr" ]]
 		as "$name" TINI_VERBOSITY=0 -- sh -c 'exit 3'
 		[[ $status -eq 3 && -z $stderr ]]
 	done

@@ -206,7 +206,7 @@ SCENARIOS = [
              dies=True),
     Scenario("init-dies", ["--init", "--pdeathsig=KILL", "--", "sh", "-c", "echo started; exec sleep 1"], kills=True, dies=True),
     Scenario("init-terminal", ["--init", "--", "sh", "-c", "echo started; sleep 0.1; exit 7"], terminal=True),
-    Scenario("init-words", ["--init", "--root=.", "--", "sh", "-c", "echo started; exit 7"], files={"dev/termination-log": ""}, kills=True),
+    Scenario("init-words", ["--init", "--root=.", "--map-exit=9:7", "--", "sh", "-c", "echo started; exit 9"], files={"dev/termination-log": ""}, kills=True),
     Scenario("init-wait", ["--init", "--wait=3s", "--", "sh", "-c", TRAP], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,),
              signals=ENDINGS, ends=(9,)),
     Scenario("init-leftovers", ["--init", "--leftovers=end", "--", "sh", "-c", "(sleep 100 &) ; echo started; exit 7"], kills=True),
