@@ -249,9 +249,10 @@ static int supervise(struct node *node, struct together *t, uint64_t limit_at) {
 	observe(observer, EVENT_STARTED, r->process->pid, 0);
 	faults_at_phase(node, PHASE_STARTS);
 	for (;;) {
-		struct pollfd fds[] = {{.fd = r->signals, .events = POLLIN}, observer->fds[0]};
+		struct pollfd fds[] = {
+			{.fd = r->signals, .events = POLLIN}, observer->fds[0], observer->fds[1]};
 		struct signalfd_siginfo info;
-		poll(fds, 2, clock_poll(clock_now_ms(), next_step(r)));
+		poll(fds, 3, clock_poll(clock_now_ms(), next_step(r)));
 		if (read(r->signals, &info, sizeof(info)) == sizeof(info)) {
 			take_signal(r, (int)info.ssi_signo);
 		}
