@@ -163,6 +163,10 @@ const struct launcher launcher_prrte = {
  */
 static bool pals_detect(const struct input *in) {
 	struct str rank = str_of(env_value(in->env, "FLUX_TASK_RANK"));
+	uint32_t number;
+	if (rank.len && num_read_u32(rank, &number) < 0) {
+		return false; // Flux's error: with what is left PALS would give each task the rank of its broker
+	}
 	bool plugin = !env_value(in->env, "PALS_LOCAL_RANKID") &&
 		      str_eq(rank, str_of(env_value(in->env, "PALS_RANKID")));
 	bool brokers =

@@ -154,7 +154,7 @@ const struct source source_indexedjob = {
 	.about = "Kubernetes Indexed Job, also in a JobSet",
 	.reads = READS(INDEX, "/etc/hosts"),
 	.leaves = "MASTER_ADDR, RANK and the like: here, only users set them",
-	.lacks = "the number of pods: pass --nnodes; without 'subdomain:' in the pod template, their names: "
+	.lacks = "the number of pods: pass --nnodes; without 'subdomain' in the pod template, their names: "
 		 "set it, or "
 		 "pass --hosts or --master-addr",
 	.row = "with#=" INDEX,

@@ -248,7 +248,7 @@ assert Told("run", Options("", "", "all", "", False), other, False, (0, 0, 0)).d
 	for patch in tests/nets/undone/*.patch; do
 		patch --dry-run -p1 --silent --force <"$patch"
 		words=$(sed -n 's/^net: //p' "$patch")
-		[[ $words =~ ^(faults|privileges|rights|fuzz|test)\  && $(sed -n 1p "$patch") != net:* ]]
+		[[ $words =~ ^(faults|privileges|rights|fuzz|sim|test)\  && $(sed -n 1p "$patch") != net:* ]]
 	done
 }
 

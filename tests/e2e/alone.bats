@@ -119,7 +119,7 @@ silent() {
 
 @test "explain says what an Indexed Job without a subdomain lacks, with and without the number of pods" {
 	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 -- explain
-	[[ $output == *"pass --nnodes; without 'subdomain:' in the pod template"* ]]
+	[[ $output == *"pass --nnodes; without 'subdomain' in the pod template"* ]]
 	distinit JOB_COMPLETION_INDEX=1 DISTINIT_HOSTNAME=a-1 DISTINIT_NNODES=2 -- explain
 	[[ $output == *$'\nlacks          the pods\' names: set \'subdomain:\' in the pod template'* && $output != *'pass --nnodes'* ]]
 }

@@ -128,7 +128,7 @@ says_error() {
 # proc PID PARENT TITLE: a process, as /proc shows it under root/.
 proc() {
 	mkdir -p "root/proc/$1"
-	echo "$1 (na me)) S $2 1 1 0 -1" >"root/proc/$1/stat"
+	echo "${1/self/40} (na me)) S $2 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 4711" >"root/proc/$1/stat"
 	printf '%s\0' "$3" >"root/proc/$1/cmdline"
 }
 

@@ -486,6 +486,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 parent = os.pidfd_open(os.getppid())
 print("taken", [n for n in range(64) if libc.syscall(438, parent, n, 0) >= 0], "dumpable", libc.prctl(3, 0, 0, 0, 0))'
 
+# SECURITY.md: The workload takes no connection or secret out of distinit.
 @test "init: the command cannot take the descriptors of distinit, and can still be debugged itself" {
 	requires python3 setpriv
 	open_folder

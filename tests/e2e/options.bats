@@ -110,7 +110,7 @@ long_options() {
 	distinit -- --help=env
 	succeeds_with "$env"
 	distinit -- --help=evn
-	refuses_with "help: 'evn' is not a subcommand; did you mean 'env'?; see 'distinit help'"
+	refuses_with "help: 'evn' is neither a subcommand nor an option; did you mean 'env'?; see 'distinit help'"
 }
 
 @test "no argument at all: a usage of a few lines" {
@@ -172,7 +172,7 @@ long_options() {
 	distinit -- version
 	succeeds_with "$version"
 	distinit -- help explian
-	refuses_with "help: 'explian' is not a subcommand; did you mean 'explain'?; see 'distinit help'"
+	refuses_with "help: 'explian' is neither a subcommand nor an option; did you mean 'explain'?; see 'distinit help'"
 	distinit -- help env explain
 	refuses_with "help takes one subcommand: distinit help 'env'"
 }

@@ -47,7 +47,7 @@ keeps_the_secret() {
 	cd "$BATS_TEST_DIRNAME" || return
 	local refused tested
 	refused=$(sed -n '/^## What it refuses/,/^## What it does not/s/^- \*\*\(.*\)\*\*.*/\1/p' ../../SECURITY.md | sort)
-	tested=$(sed -n 's/^# SECURITY.md: \(.*\)$/\1/p' security.bats privileges.bats wait.bats | sort)
+	tested=$(sed -n 's/^# SECURITY.md: \(.*\)$/\1/p' security.bats privileges.bats wait.bats init.bats | sort)
 	[[ -n $refused ]]
 	diff <(echo "$refused") <(echo "$tested")
 	[[ $(wc -w <../../SECURITY.md) -lt 600 ]]

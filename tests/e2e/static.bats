@@ -109,14 +109,14 @@ requires_strace() {
 	[ "$(stat -c %s "$DISTRUN")" -le 1000000 ]
 }
 
-@test "an ordinary start makes two system calls, both of the C library" {
+@test "an ordinary start makes three system calls, two of them of the C library" {
 	requires_static
 	requires_strace
 	local hosts=main1,sub1,sub2,sub3,sub4,sub5,sub6,sub7
 	traced calls BACKENDAI_CLUSTER_SIZE=8 BACKENDAI_CLUSTER_HOSTS=$hosts BACKENDAI_CLUSTER_HOST=sub3 \
 		BACKENDAI_CLUSTER_LOCAL_RANK=3 PATH=/usr/bin:/bin HOME=/root LANG=C -- -- /bin/true
 	cat calls
-	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
+	[ "$(cat calls)" = $'arch_prctl\nset_tid_address\npoll' ]
 }
 
 @test "without a cluster there is one more, which looks for SageMaker's file" {
@@ -124,17 +124,17 @@ requires_strace() {
 	requires_strace
 	traced calls PATH=/usr/bin:/bin -- -- /bin/true
 	cat calls
-	[ "$(sed 's/newfstatat/stat/' calls)" = $'arch_prctl\nset_tid_address\nstat' ]
+	[ "$(sed 's/newfstatat/stat/' calls)" = $'arch_prctl\nset_tid_address\npoll\nstat' ]
 }
 
-@test "a step of Slurm is read without a system call too" {
+@test "a step of Slurm is read without another system call" {
 	requires_static
 	requires_strace
 	traced calls SLURM_JOB_ID=55 SLURM_STEP_ID=0 SLURM_STEP_NODELIST='n[1-3]' SLURM_STEP_NUM_NODES=3 \
 		SLURM_STEP_NUM_TASKS=6 'SLURM_STEP_TASKS_PER_NODE=2(x3)' SLURM_PROCID=4 SLURM_NODEID=2 SLURM_LOCALID=0 \
 		-- -- /bin/true
 	cat calls
-	[ "$(cat calls)" = $'arch_prctl\nset_tid_address' ]
+	[ "$(cat calls)" = $'arch_prctl\nset_tid_address\npoll' ]
 }
 
 @test "privileges make system calls only if they are requested" {

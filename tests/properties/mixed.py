@@ -16,6 +16,7 @@ There are exceptions, and each is what a real job looks like:
  - Where both set RANK, or INDEX, there is one value: the number may be the case's.
  - OPEN managers need only names that anybody sets. NODE_RANK of the one with MASTER_ADDR of the other is such a job,
    if no other manager recognises either of them.
+ - SAME_NUMBERS: both managers set the same names to the number of nodes and to this one's, so nothing tells whose they are.
  - COPIED: a launcher copies the pod's number to other pods, so there the pod's name counts, even if it does not go
    with the number.
 
@@ -47,6 +48,7 @@ MIXED = ("conflict", "override", "hostlist", "frameworks", "manual", "hostfile")
 # Managers that take the names that everybody sets.
 OPEN = ("plain", "vessl", "brainpp", "tione")
 FROM_MASTER = ("gpurecipes",)
+SAME_NUMBERS = ({"axlearn", "jaxjob"},)
 COPIED = "a host name that is not the pod's"
 CPU_SECONDS, TRIAL = 12, 20
 
@@ -170,6 +172,8 @@ class Checker:
             return True
         if own[0] and own[0] in (self.other, alone and alone[0]):
             return True  # one manager twice: there is no other
+        if {own[0], alone and alone[0]} in SAME_NUMBERS:
+            return True
         source, launcher, some = said
         if source in FROM_MASTER and self.told:
             some = ("None", *some[1:])
