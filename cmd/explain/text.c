@@ -206,27 +206,41 @@ static void put_variable(struct buf *out, const struct change *e) {
 	buf_putc(out, '\n');
 }
 
-/** Whether @name is the same on each of the @n nodes in @at. */
-static bool is_same(const struct env *at, uint32_t n, struct str name) {
-	const char *first = env_find(at, name), *value = first;
-	for (uint32_t i = 1; i < n && value; i++) {
-		value = env_find(&at[i], name);
-		value = first && value && strcmp(first, value) == 0 ? value : NULL;
+/** The nodes' environments, and of the names asked for so far whether all have the same value: each is compared once. */
+struct all_nodes {
+	const struct env *at;
+	uint32_t n;
+	/** By name: SAME or DIFFERS. */
+	struct table asked;
+};
+
+enum { NOT_ASKED, SAME, DIFFERS };
+
+/** Whether @name is the same on all nodes. */
+static bool is_same(struct all_nodes *all, struct str name) {
+	uint32_t *known = table_put(&all->asked, name);
+	if (*known == NOT_ASKED) {
+		const char *first = env_find(&all->at[0], name), *value = first;
+		for (uint32_t i = 1; i < all->n && value; i++) {
+			value = env_find(&all->at[i], name);
+			value = value && strcmp(first, value) == 0 ? value : NULL;
+		}
+		*known = value ? SAME : DIFFERS;
 	}
-	return value;
+	return *known == SAME;
 }
 
 /** Write what is derived on @node: with @same what all have, else what they do not. */
-static void put_node(struct session *s, struct buf *out, const struct env *at, uint32_t node, bool same) {
+static void put_node(struct session *s, struct buf *out, struct all_nodes *all, uint32_t node, bool same) {
 	const struct cluster *c = &s->flow.cluster;
 	struct str host = node < c->place.hosts.n ? hosts_at(&c->place.hosts, node) : STR("node");
 	const char *label = arena_format(&s->arena, "%u %.*s", node, (int)host.len, host.p);
 	struct change *e;
-	s->env = at[node];
+	s->env = all->at[node];
 	uint32_t n = flow_changes(&s->flow, settings_on(&s->settings, OPT_SHOW_SECRETS), &e);
 	for (; n--; e++) {
 		bool kept = strcmp(e->action, "kept") == 0; // of this node, and perhaps of no other
-		if (e->value && (kept || is_same(at, c->nnodes, str_of(e->name))) == same) {
+		if (e->value && (kept || is_same(all, str_of(e->name))) == same) {
 			labelled_put(out, kept ? "here" : same ? "all" : label, assignment(out->arena, e));
 		}
 	}
@@ -252,10 +266,12 @@ int explain_nodes(struct session *s, struct buf *out, struct err *err) {
 		}
 		at[i] = s->env;
 	}
+	struct all_nodes all = {.at = at, .n = c->nnodes};
+	table_init(&all.asked, &s->arena, s->env.n);
 	put_nodes(out, c);
-	put_node(s, out, at, 0, true);
+	put_node(s, out, &all, 0, true);
 	for (uint32_t i = 0; i < c->nnodes; i++) {
-		put_node(s, out, at, i, false);
+		put_node(s, out, &all, i, false);
 	}
 	return 0;
 }

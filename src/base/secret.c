@@ -52,8 +52,9 @@ static bool is_secret(struct str name) {
 		return false;
 	}
 	for (size_t i = 0; i < name.len; i++) {
+		char first = variable_char(name.p[i]);
 		for (const char *const *part = parts; *part; part++) {
-			if (is_at(name, i, *part)) {
+			if (**part == first && is_at(name, i, *part)) {
 				return true;
 			}
 		}
@@ -212,7 +213,7 @@ static bool find_shape(struct str text, size_t at, struct secret_span *out) {
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		const struct shape *shape = &shapes[i];
 		struct str rest = str_from(text, at);
-		if (!str_starts(rest, str_of(shape->start))) {
+		if (shape->start[0] != text.p[at] || !str_starts(rest, str_of(shape->start))) {
 			continue;
 		}
 		size_t start = strlen(shape->start), end = start;

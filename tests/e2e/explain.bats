@@ -634,6 +634,29 @@ all            JAX_NUM_PROCESSES=3
 	[[ $status -eq 0 && $output == *manager* && $output != *$'\e'* ]]
 }
 
+# cpu_ms N: the milliseconds of the processor that all nodes of N take; the least of three runs.
+cpu_ms() {
+	local hosts=n0 i TIMEFORMAT='%U %S' took least=
+	for ((i = 1; i < $1; i++)); do
+		hosts+=,n$i
+	done
+	for i in 1 2 3; do
+		took=$({ time "$DISTINIT" explain --all-nodes --hosts="$hosts" --node-rank=0 --frameworks=torch,torchrun >all; } 2>&1)
+		took=$(awk '{ printf "%d", ($1 + $2) * 1000 }' <<<"$took")
+		[ "$(wc -l <all)" -eq $((6 + $1)) ]
+		[[ -n $least && $least -le $took ]] || least=$took
+	done
+	echo "$least"
+}
+
+@test "explain --all-nodes: twice the nodes take twice the time, not its square" {
+	cd "$BATS_TEST_TMPDIR"
+	half=$(cpu_ms 1000)
+	whole=$(cpu_ms 2000)
+	echo "1,000 nodes: $half ms; 2,000 nodes: $whole ms"
+	((whole <= 4 * half + 50))
+}
+
 @test "explain: --all-nodes of a list needs no place of this machine in it" {
 	distinit -- explain --all-nodes --hosts=n1,n2 --hostname=login
 	[[ $status -eq 0 && -z $stderr && $output == *'PET_NODE_RANK=1'* ]]
