@@ -148,12 +148,16 @@ static bool has_others(const struct cluster *c) {
 	return !cluster_is_vague(c) || (c->place.node_rank != UNKNOWN && c->place.node_rank > 0);
 }
 
-/** Whether the variables tell torchrun of all nodes, whoever set them. */
+/**
+ * Whether the variables tell torchrun of all nodes, whoever set them. A range does not, even if the cluster's number is
+ * not known: without a rendezvous torchrun waits for its upper end.
+ */
 static bool is_told(const struct derivation *d) {
 	const char *nnodes = env_value(d->env, "PET_NNODES");
 	uint32_t min, max, n = d->cluster->nnodes;
-	return nnodes && read_range(nnodes, &min, &max) && (n == UNKNOWN ? max > 1 : max == n && min == n) &&
-	       env_value(d->env, "PET_NODE_RANK") && env_value(d->env, "PET_MASTER_ADDR");
+	return nnodes && read_range(nnodes, &min, &max) && min == max &&
+	       (n == UNKNOWN ? max > 1 : max == n) && env_value(d->env, "PET_NODE_RANK") &&
+	       env_value(d->env, "PET_MASTER_ADDR");
 }
 
 /** Why torchrun trains on this node alone, by its own options; or NULL. */
@@ -183,8 +187,10 @@ const char *torchrun_alone(const struct derivation *d, bool derives, bool asked)
 		return NULL;
 	}
 	if (cluster_is_vague(c)) {
-		return "only this node's number is known: pass --nnodes, and --nnodes=1 if each node trains "
-		       "alone";
+		const char *set = by_user(d).why;
+		return set ? set
+			   : "only this node's number is known: pass --nnodes, and --nnodes=1 if each node "
+			     "trains alone";
 	}
 	return derives ? left.why : asked ? "--frameworks leaves torchrun out: add it" : NULL;
 }

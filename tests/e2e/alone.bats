@@ -17,6 +17,7 @@ setup() {
 
 readonly SCRIPT=(SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-2]' 'SLURM_TASKS_PER_NODE=1(x2)' SLURM_NODEID=0 SLURM_PROCID=0)
 readonly TWO=(DISTINIT_HOSTS=a,b DISTINIT_NODE_RANK=1)
+readonly TRAINJOB=(PET_NODE_RANK=1 PET_MASTER_ADDR=j-node-0-0.j PET_MASTER_PORT=29500 JOB_COMPLETION_INDEX=1)
 readonly ALONE='distinit: warning: torchrun will not train with the other nodes: '
 
 # warned WHY VARIABLE... -- ARG...: the program starts, with one warning that says WHY (a pattern).
@@ -65,6 +66,9 @@ silent() {
 	warned "PET_NNODES='1' is set, but there are 2 nodes: unset it" "${TWO[@]}" PET_NNODES=1 -- -- torchrun t.py
 	warned "PET_NNODES='two' is neither N nor MIN:MAX" "${TWO[@]}" PET_NNODES=two -- -- torchrun t.py
 	warned "PET_NNODES='1:4' is elastic, which needs a rendezvous*" "${TWO[@]}" PET_NNODES=1:4 -- -- torchrun t.py
+	# Here the manager's number is what the range has hidden: with the static rendezvous torchrun waits for 4 nodes.
+	warned "PET_NNODES='1:4' is elastic, which needs a rendezvous*" "${TRAINJOB[@]}" PET_NNODES=1:4 -- -- torchrun t.py
+	silent "${TRAINJOB[@]}" PET_NNODES=2 -- -- torchrun t.py
 	warned "PET_STANDALONE='1' is set*" "${TWO[@]}" PET_STANDALONE=1 -- -- torchrun t.py
 	warned "PET_RDZV_BACKEND='c10d' is set, but*set PET_NNODES, too" "${TWO[@]}" PET_RDZV_BACKEND=c10d -- -- torchrun t.py
 	warned 'PET_RDZV_ID is set without PET_RDZV_BACKEND*' "${TWO[@]}" PET_RDZV_ID=7 -- -- torchrun t.py
@@ -86,6 +90,9 @@ silent() {
 	silent "${TWO[@]}" -- --frameworks=torch -- torchrun --nnodes=2 --node_rank=1 --master_addr=a t.py
 	silent "${TWO[@]}" -- --frameworks=none -- torchrun t.py
 	silent "${SESSION[@]}" -- --cluster=none -- torchrun t.py
+	# A directive is the user's word for this program; it comes after what is derived.
+	silent "${TWO[@]}" -- --unset='PET_*' -- torchrun t.py
+	silent "${TWO[@]}" -- --set PET_NNODES=1 -- torchrun t.py
 	silent -- -- torchrun --standalone t.py
 }
 

@@ -13,16 +13,19 @@ one of these has to be true:
  - elastic: a rendezvous of torchrun's own, with a number of nodes above 1;
  - said: a warning, or an error, that the same program without anything of a cluster does not get;
  - one: nothing says that there are several nodes: the whole case is a cluster of one, or none, or what is left names none;
- - asked: the user's own words say that nothing is to be derived (--frameworks=none, --cluster=none).
+ - asked: the user's own words say that nothing is to be derived (--frameworks=none, --cluster=none), or directives on the
+   command line change PET_*: these come last, so that what they leave is what the user wants for this program.
 
 All else is silent. "explain" of what is left out has to say why. The same ways without any cluster, as on a laptop, have to
 be silent; that is one test more.
 
-ALONE_SEED draws some of them, as many as take some seconds. ALL=1 tries all: minutes. ALONE_SHOW=1 prints where nothing says
+ALONE_SEED draws some of them, as many as take some seconds. ALL=1 tries all: minutes; ALONE_ONLY=PATTERN of those only the
+cases with such a name. ALONE_SHOW=1 prints where nothing says
 that there are several nodes.
 """
 
 import collections
+import fnmatch
 import json
 import os
 import pathlib
@@ -45,14 +48,15 @@ import run as vectors  # noqa: E402
 SECONDS = 6
 PRINTS = "#!/bin/sh\nprintf '%s\\n' \"PET_NNODES=$PET_NNODES\" \"PET_NODE_RANK=$PET_NODE_RANK\" \"PET_MASTER_ADDR=$PET_MASTER_ADDR\"\n"
 TORCHRUN = ["torchrun", "train.py"]
+READ = ("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR")
 
 
 class Way:
     """One way in which torchrun's variables are left out, or may be."""
 
-    def __init__(self, name, env=None, options=(), words=None, asked=False, elastic=False, told=False):
+    def __init__(self, name, env=None, options=(), words=None, asked=False, told=False):
         self.name, self.env, self.options, self.words = name, env or {}, list(options), words or TORCHRUN
-        self.asked, self.elastic, self.told = asked, elastic, told
+        self.asked, self.told = asked, told
 
 
 def with_options(*options):
@@ -73,7 +77,7 @@ WAYS = [
     Way("PET_STANDALONE=0", {"PET_STANDALONE": "0"}),
     Way("static", {"PET_RDZV_BACKEND": "static"}),
     Way("c10d without a number", {"PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": "a:1"}),
-    Way("c10d", {"PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": "a:1", "PET_NNODES": "1:4"}, elastic=True),
+    Way("c10d", {"PET_RDZV_BACKEND": "c10d", "PET_RDZV_ENDPOINT": "a:1", "PET_NNODES": "1:4"}),
     Way("endpoint alone", {"PET_RDZV_ENDPOINT": "a:1"}),
     Way("id alone", {"PET_RDZV_ID": "7"}),
     Way("conf alone", {"PET_RDZV_CONF": "timeout=9"}),
@@ -136,6 +140,18 @@ def is_told(printed, nnodes):
     return known and told["PET_NODE_RANK"].isdigit() and bool(told["PET_MASTER_ADDR"])
 
 
+def has_rendezvous(env):
+    """Whether the variables give torchrun a rendezvous of its own, with a number of nodes above 1."""
+    high = env.get("PET_NNODES", "").rpartition(":")[2]
+    return env.get("PET_RDZV_BACKEND", "static") != "static" and high.isdigit() and int(high) > 1
+
+
+def directs(options):
+    """Whether a directive among @options changes what torchrun reads of the nodes."""
+    named = re.findall(r"--(?:set|unset|add|append|prepend)[ =]([^ =]+)", " ".join(options))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in READ for pattern in named)
+
+
 class Net:
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
@@ -155,8 +171,10 @@ class Net:
             return "told", ""
         if way.told:
             return "told", "by options"
-        if env.get("PET_RDZV_BACKEND", "static") != "static" or way.elastic:
+        if has_rendezvous(env | way.env):
             return "elastic", ""
+        if directs(case.options):
+            return "asked", ""
         return "silent", done.stdout.decode().replace("\n", " ") + str(said["cluster"])[:300]
 
     def explains(self, case, way, env):
@@ -240,7 +258,8 @@ def main():
             program.chmod(0o755)
         net = Net(binary, programs)
         laptop = check_laptop(net)
-        cases = [*make_cases(seed), *read_cases(folder)]
+        only = re.compile(os.environ.get("ALONE_ONLY", "") if everything else "")
+        cases = [case for case in [*make_cases(seed), *read_cases(folder)] if only.search(case.name)]
         if not everything:
             rng.shuffle(cases)
         bad, began = [], sum(os.times()[:4])
