@@ -140,9 +140,10 @@ def is_told(printed, nnodes):
     return known and told["PET_NODE_RANK"].isdigit() and bool(told["PET_MASTER_ADDR"])
 
 
-def has_rendezvous(env):
-    """Whether the variables give torchrun a rendezvous of its own, with a number of nodes above 1."""
-    high = env.get("PET_NNODES", "").rpartition(":")[2]
+def has_rendezvous(env, words):
+    """Whether the variables give torchrun a rendezvous of its own, with a number of nodes above 1 in them or in its @words."""
+    told = re.search(r"--nnodes[ =](\S+)", " ".join(words))
+    high = (told[1] if told else env.get("PET_NNODES", "")).rpartition(":")[2]
     return env.get("PET_RDZV_BACKEND", "static") != "static" and high.isdigit() and int(high) > 1
 
 
@@ -171,7 +172,7 @@ class Net:
             return "told", ""
         if way.told:
             return "told", "by options"
-        if has_rendezvous(env | way.env):
+        if has_rendezvous(env | way.env, way.words):
             return "elastic", ""
         if directs(case.options):
             return "asked", ""

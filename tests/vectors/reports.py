@@ -13,7 +13,7 @@ import tempfile
 import run
 
 VECTOR = pathlib.Path(__file__).resolve().parents[2] / "tools" / "vector"
-FILES = ("backendai", "lws", "sagemaker", "pytorchjob", "mpijob", "plain")
+FILES = ("backendai", "lws", "sagemaker", "pytorchjob", "mpijob", "plain", "slurm")
 
 
 def check(binary, case):
