@@ -215,23 +215,23 @@ told() {
 		[[ $status -ne 0 && ! -s dev/termination-log ]]
 	}
 	local away=('--hosts=n1.invalid,n2' --node-rank=1 --master-port=1 --timeout=200ms)
-	pod 'touch ready; until [ -e end ]; do sleep 0.05; done; exit 7'
+	pod 'touch ready; until [ -e end ]; do sleep 0.05; done; kill -KILL $$'
 	from_outside wait "${away[@]}"
 	from_outside wait --hosts='a['
 	from_outside env --hosts='a['
 	from_outside check --hosts='a['
 	from_outside --no-such-option -- true
 	from_outside -- no-such-program
-	from_outside --init -- false
+	from_outside --init -- sh -c 'kill -KILL $$'
 	touch end
 	status=0
 	wait "$outer" || status=$?
-	[[ $status -eq 7 && $(<dev/termination-log) == 'distinit: warning: sh ended after '*'exit status 7' ]]
+	[[ $status -eq 137 && $(<dev/termination-log) == 'distinit: warning: sh ended after '*'SIGKILL'* ]]
 	# Beside the program, too.
 	: >dev/termination-log
-	pod '"$1" wait --hosts=n1.invalid,n2 --node-rank=1 --master-port=1 --timeout=200ms; touch ready; exit 8'
+	pod '"$1" wait --hosts=n1.invalid,n2 --node-rank=1 --master-port=1 --timeout=200ms; touch ready; kill -KILL $$'
 	wait "$outer" || true
-	[[ $(<dev/termination-log) == 'distinit: warning: sh ended after '*'exit status 8' ]]
+	[[ $(<dev/termination-log) == 'distinit: warning: sh ended after '*'SIGKILL'* ]]
 	# A shell in the container that waits first tells what it waited for.
 	: >dev/termination-log
 	# shellcheck disable=SC2016
@@ -252,7 +252,7 @@ told() {
 	unshare --mount --pid --fork --mount-proc sh -c 'mount --bind dev /dev; mount --bind group /proc/1/cgroup; touch ready; exec sleep 60' 3>&- &
 	outer=$!
 	until [[ -e ready ]]; do sleep 0.02; done
-	invoke nsenter --target "$(pgrep -P "$outer")" --pid --mount --wd="$PWD" "$DISTINIT" --init -- sh -c 'exit 3'
+	invoke nsenter --target "$(pgrep -P "$outer")" --pid --mount --wd="$PWD" "$DISTINIT" --init -- sh -c 'kill -KILL $$'
 	kill "$(pgrep -P "$outer")"
-	[[ $status -eq 3 && $(<dev/termination-log) == "$stderr" && -n $stderr ]]
+	[[ $status -eq 137 && $(<dev/termination-log) == "$stderr" && -n $stderr ]]
 }
