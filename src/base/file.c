@@ -136,7 +136,8 @@ void file_reserve_streams(void) {
 	struct pollfd streams[] = {{.fd = 0}, {.fd = 1}, {.fd = 2}};
 	poll(streams, 3, 0);
 	for (int fd = 0; fd <= 2; fd++) {
-		// The lowest free number is that of the first that is closed.
+		// The lowest free number is that of the first that is closed. The placeholder stays open.
+		// cppcheck-suppress leakReturnValNotUsed
 		if (streams[fd].revents & POLLNVAL && open("/", O_PATH | O_CLOEXEC) != fd) {
 			return; // no descriptor can be opened, so none of ours gets this number
 		}

@@ -132,7 +132,7 @@ static void check_order(void) {
 			  .variable_lines = "set B=lines\nset C=lines\nset D=lines\nset E=lines",
 			  .option_files = paths,
 			  .n_option_files = 1,
-			  .app = "x"},
+			  .app = {.value = "x"}},
 		.set = "D=option",
 	});
 	check(out->r == 0);
