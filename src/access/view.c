@@ -40,12 +40,12 @@ const char *view_root(const struct view *view) {
 	return view->root ? view->root : "";
 }
 
-/** @path below the root; NULL if the view is closed: the kernel then answers with EFAULT. */
+/** @path below the root; "" if the view is closed: that names no file. */
 static const char *under(const struct view *view, const char *path) {
-	return view->closed ? NULL : file_under_root(view->access->arena, view->root, path);
+	return view->closed ? "" : file_under_root(view->access->arena, view->root, path);
 }
 
-/** Open the regular file @path, or NULL. Returns the descriptor or a negative errno. */
+/** Open the regular file @path. Returns the descriptor or a negative errno. */
 static int open_regular(const char *path) {
 	struct stat info;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -93,5 +93,5 @@ uint64_t view_capacity(const struct view *view, const char *path) {
 }
 
 int view_open_program(const struct view *view, const char *path) {
-	return open_regular(view->closed ? NULL : path);
+	return open_regular(view->closed ? "" : path);
 }

@@ -3,6 +3,8 @@
 #
 # tools/tally.py: what counts as a failure.
 
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
+
 setup() {
 	TALLY=$BATS_TEST_DIRNAME/../../tools/tally.py
 	cd "$BATS_TEST_TMPDIR" || return

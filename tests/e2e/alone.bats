@@ -3,10 +3,13 @@
 #
 # Several nodes, and this one would train alone: never without a word. tests/properties/alone.py has every manager.
 
+# shellcheck disable=SC2053 # hints are patterns
+# shellcheck disable=SC2054 # the commas belong to the values
+
 load helpers
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	mkdir bin
 	printf '#!/bin/sh\necho started\n' >bin/torchrun
 	chmod +x bin/torchrun

@@ -4,6 +4,7 @@
 # What 'distinit completion' prints, in real shells.
 
 # shellcheck disable=SC2016 # for other shells
+# shellcheck disable=SC2154 # distinit() of helpers.bash sets status, output and stderr
 
 load helpers
 

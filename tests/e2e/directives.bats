@@ -678,8 +678,8 @@ bounded() {
 }
 
 @test "a bundle carries a name that ends with '+'" {
-	env -i DISTINIT_TRACK='A+' 'A+=1' "$DISTINIT" bundle >bundle
-	distinit -- --env-file=bundle -- printenv 'A+'
+	env -i DISTINIT_TRACK='A+' 'A+=1' "$DISTINIT" bundle >written
+	distinit -- --env-file=written -- printenv 'A+'
 	succeeds_with 1
 }
 

@@ -4,7 +4,7 @@
 # distinit check: what variables say of the network, against the devices of this node.
 
 # shellcheck disable=SC2054 # the commas belong to the values
-# shellcheck disable=SC2154 # invoke sets status, output and stderr
+# shellcheck disable=SC2030,SC2031,SC2154 # invoke sets status, output and stderr, and a test is a subshell
 
 load helpers
 
