@@ -12,6 +12,9 @@ static const char *const names[] = {"DISTINIT_CARRIED", "APPTAINERENV_DISTINIT_C
 
 #define N_NAMES (sizeof(names) / sizeof(names[0]))
 
+/** The text where there is nothing to carry. An empty one would look like a variable that was emptied on its way. */
+#define NOTHING "-"
+
 static void remove_names(struct env *env) {
 	for (size_t i = 0; i < N_NAMES; i++) {
 		env_unset(env, str_of(names[i]), NULL);
@@ -54,6 +57,7 @@ int carried_pack(struct env *env, struct err *err) {
 			put_safe(&out, entry->text);
 		}
 	}
+	buf_puts(&out, out.len ? "" : NOTHING);
 	if (out.len + strlen(names[2]) + sizeof("=") > ENV_TEXT_MAX) {
 		return err_set(
 			err, E2BIG,
@@ -104,9 +108,8 @@ int carried_unpack(struct env *env, struct err *err) {
 			"was started without the host's environment; leave out the option that clears it",
 			names[0]);
 	}
-	struct str rest = str_of(text), part;
-	// An empty text carries nothing: it is no part.
-	while (*text && str_cut(&rest, '&', &part)) {
+	struct str rest = str_of(strcmp(text, NOTHING) == 0 ? NULL : text), part;
+	while (rest.p && str_cut(&rest, '&', &part)) {
 		char *entry = read_safe(env->arena, part);
 		struct str name = {entry, entry ? str_find(str_of(entry), '=') : 0};
 		if (!entry || !entry[name.len]) {

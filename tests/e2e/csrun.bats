@@ -458,6 +458,9 @@ laid() {
 @test "runtime: nothing to carry is no error" {
 	invoke env -i PATH=/usr/bin:/bin "$DISTINIT" carry "$DISTINIT" --carried --cluster=none -- echo ran
 	[[ $status -eq 0 && $output == ran && -z $stderr ]]
+	# A variable that something emptied on its way is.
+	invoke env -i PATH=/usr/bin:/bin DISTINIT_CARRIED= "$DISTINIT" --carried --cluster=none -- echo ran
+	[[ $status -eq 125 && -z $output && $stderr == *'DISTINIT_CARRIED was changed on its way'* ]]
 }
 
 @test "runtime: a secret that was carried stays neither in the environment of distinit inside nor in its memory" {
