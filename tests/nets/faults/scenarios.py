@@ -155,7 +155,7 @@ SCENARIOS = [
     Scenario("hosts", ["hosts", "n[1-4]"]),
     Scenario("env-fifo", ["env", "--output=fifo"], SESSION, fifo="fifo"),
     Scenario("env-device", ["env", "--output=stdout"], SESSION, links={"stdout": "/proc/self/fd/1"}),
-    Scenario("fill", ["--fill", "--hosts=h0,h1", "--node-rank=1", "--", "echo", "{node-addr}", "{master-ip}", "{nnodes*A}", "{B...}"],
+    Scenario("fill", ["--fill", "--hosts=h0,h1", "--node-rank=1", "--", "echo", "{node-addr}", "{nnodes*A}", "{B...}"],
              {"A": "8", "B": "b 'c d'"}, statuses=(124,)),
     Scenario("devices", ["check", "--root=."], {**SESSION, "NCCL_IB_HCA": "=mlx5_0", "NCCL_IB_GID_INDEX": "3", "NCCL_SOCKET_IFNAME": "eth0"}, facts=True, since=("open", 9), until=("signalfd4", 0),
              files=MACHINE),
