@@ -161,8 +161,7 @@ static int check_names(const struct hosts *hosts, const char *what, struct err *
 	return 0;
 }
 
-/** @name as DNS compares it: in lower case. A copy only if it has capitals. */
-static struct str fold(struct arena *arena, struct str name) {
+struct str host_name_fold(struct arena *arena, struct str name) {
 	size_t i = 0;
 	while (i < name.len && !isupper((unsigned char)name.p[i])) {
 		i++;
@@ -182,7 +181,7 @@ static int check_doubles(const struct hosts *hosts, struct arena *arena, const c
 	struct table seen;
 	table_init(&seen, arena, hosts->n);
 	for (uint32_t i = 0; i < hosts->n; i++) {
-		uint32_t *number = table_put(&seen, fold(arena, hosts_at(hosts, i)));
+		uint32_t *number = table_put(&seen, host_name_fold(arena, hosts_at(hosts, i)));
 		if (*number && str_eq(hosts_at(hosts, *number - 1), hosts_at(hosts, i))) {
 			return err_set(err, EINVAL, "%s lists the host %s twice, as number %u and %u", what,
 				       quote(hosts_at(hosts, i)).s, *number, i + 1);

@@ -62,6 +62,9 @@ bool address_is_itself(struct str bytes);
 /** Whether the bytes and the length of @name are those of a name or an address. */
 bool host_name_is_fine(struct str name);
 
+/** @name as DNS compares it: in lower case. A copy in the arena only if it has capitals. */
+struct str host_name_fold(struct arena *arena, struct str name);
+
 /** Report what is wrong with @name, which is not valid. @what names its source. Returns -EINVAL. */
 int host_name_refuse(struct str name, const char *what, struct err *err);
 

@@ -34,7 +34,8 @@ int node_list_add(struct node_list *nodes, struct str name, uint32_t slots, bool
 		table_init(&nodes->seen, nodes->arena, 32);
 	}
 	nodes->list = arena_more(nodes->arena, nodes->list, nodes->n, &nodes->cap, sizeof(*nodes->list));
-	const uint32_t *number = table_find(&nodes->seen, name);
+	const struct str folded = host_name_fold(nodes->arena, name);
+	const uint32_t *number = table_find(&nodes->seen, folded);
 	if (number) {
 		return add_again(nodes, &nodes->list[*number - 1], slots, whole, err);
 	}
@@ -45,7 +46,7 @@ int node_list_add(struct node_list *nodes, struct str name, uint32_t slots, bool
 		return host_name_refuse(name, where(nodes), err);
 	}
 	nodes->list[nodes->n++] = (struct node){.name = name, .slots = slots, .whole = whole};
-	*table_put(&nodes->seen, name) = nodes->n;
+	*table_put(&nodes->seen, folded) = nodes->n;
 	return 0;
 }
 
