@@ -8,42 +8,47 @@ readonly PKGS_BUILD="gcc libc6-dev linux-libc-dev musl-tools binutils meson ninj
 
 word_build() {
 	local arch='' to
+	local -a core=()
 	while (($#)); do
 		case $1 in
 		--arch=*) arch=${1#--arch=} ;;
-		*) die "build: unknown option '$1'" "./dev build [--arch=amd64|arm64]" ;;
+		--core) core=(distinit-core) ;;
+		*) die "build: unknown option '$1'" "./dev build [--core] [--arch=ARCH]" ;;
 		esac
 		shift
 	done
 	if [[ -n $arch && $arch != "$(dpkg --print-architecture)" ]]; then
-		build_cross "$arch"
+		build_cross "$arch" "${core[@]}"
 		to=build-$arch/distinit
 	else
-		build_native
+		build_native "${core[@]}"
 		return
 	fi
 	say "$to: $(stat -c %s "$to") bytes, static"
 }
 
+# build_native [PROGRAM]...: the static programs, and these beside them.
 build_native() {
 	need "$PKGS_BUILD"
-	build_static
+	build_static "$@"
 	local to
-	for to in build/distinit build/distrun; do
+	for to in build/distinit build/distrun "${@/#/build/}"; do
 		say "$to: $(stat -c %s "$to") bytes, static"
 	done
 }
 
+# build_static [PROGRAM]...
 build_static() {
-	local arch
+	local arch program
 	arch=$(dpkg --print-architecture)
 	fetch_sources
 	apply_packagefiles
 	link_kernel_headers "$DEPS/$arch/kernel-headers" /usr/include "/usr/include/$(gcc -print-multiarch)"
-	configure_musl build musl "$(uname -m)" "$arch"
-	compile build distinit distrun
-	check_static build/distinit
-	check_static build/distrun
+	configure_musl build musl "$arch"
+	compile build distinit distrun "$@"
+	for program in distinit distrun "$@"; do
+		check_static "build/$program"
+	done
 }
 
 # link_kernel_headers FOLDER INCLUDE ASM: link to only the three folders of kernel headers.
@@ -54,10 +59,14 @@ link_kernel_headers() {
 	ln -sfn "$3/asm" "$1/asm"
 }
 
-# configure_musl DIR NAME CPU ARCH: set up DIR with cross/NAME.ini and its constants.
+# configure_musl DIR NAME ARCH: set up DIR with cross/NAME.ini and its constants.
 configure_musl() {
-	local constants=$DEPS/$4/constants.ini
-	printf "[constants]\nroot = '%s'\ncpu = '%s'\narch = '%s'\n" "$ROOT" "$3" "$4" >"$constants.new"
+	local constants=$DEPS/$3/constants.ini line cpu qemu family endian flag
+	line=$(processor "$3") || return
+	read -r _ cpu qemu family endian flag <<<"$line"
+	printf "%s = '%s'\n" root "$ROOT" cpu "$cpu" arch "$3" qemu "$qemu" family "$family" endian "$endian" |
+		sed '1i [constants]' >"$constants.new"
+	echo "flags = [${flag:+\"$flag\"}]" | tr '"' "'" >>"$constants.new"
 	cmp -s "$constants.new" "$constants" || cp "$constants.new" "$constants"
 	rm "$constants.new"
 	configure "$1" --cross-file="$constants" --cross-file="cross/$2.ini" --wrap-mode=forcefallback -Dstatic=true -Db_lto=true

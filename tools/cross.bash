@@ -3,23 +3,59 @@
 #
 # Builds the static program for another processor, with Debian's cross compiler and musl.
 
-# build_cross ARCH: build build-ARCH/distinit.
+# How Debian, GNU and the kernel (as QEMU and RPM) name each processor, Meson its family, its order of bytes, and an option that
+# the compiler needs there.
+readonly PROCESSORS="
+amd64   x86_64      x86_64  x86_64  little
+arm64   aarch64     aarch64 aarch64 little
+ppc64el powerpc64le ppc64le ppc64   little -mlong-double-64
+riscv64 riscv64     riscv64 riscv64 little
+s390x   s390x       s390x   s390x   big"
+
+# processor ARCH: print its line of PROCESSORS.
+processor() {
+	grep "^$1 " <<<"$PROCESSORS" ||
+		die "build: no processor '$1'" "There are:$(awk 'NF { printf "%s %s", n++ ? "," : "", $1 }' <<<"$PROCESSORS")"
+}
+
+# has_processor ARCH: whether this release of Debian has what a build for it needs. Of riscv64, Debian 12 has no musl.
+has_processor() {
+	[[ $1 != riscv64 || $(. /etc/os-release && echo "${VERSION_ID:-sid}") != 12 ]]
+}
+
+# processors: print those that this release of Debian can build for.
+processors() {
+	local arch
+	while read -r arch _; do
+		[[ -z $arch ]] || ! has_processor "$arch" || echo "$arch"
+	done <<<"$PROCESSORS"
+}
+
+# kernel_cpu ARCH: print the kernel's word for it.
+kernel_cpu() {
+	local line cpu
+	line=$(processor "$1") || return
+	read -r _ _ cpu _ <<<"$line"
+	echo "$cpu"
+}
+
+# build_cross ARCH [PROGRAM]...: build build-ARCH/distinit, and these beside it.
 build_cross() {
-	local arch=$1 cpu
-	case $arch in
-	amd64) cpu=x86_64 ;;
-	arm64) cpu=aarch64 ;;
-	*) die "build: no processor '$arch'" "There are: amd64, arm64" ;;
-	esac
+	local arch=$1 cpu line program
+	shift
+	line=$(processor "$arch") || return
+	read -r _ cpu _ <<<"$line"
+	has_processor "$arch" || die "build: this Debian cannot build for $arch: it has no compiler or no musl for it" "A newer Debian can."
 	need "$PKGS_BUILD qemu-user-static gcc-${cpu//_/-}-linux-gnu linux-libc-dev-$arch-cross"
 	fetch_sources
 	apply_packagefiles
 	fetch_musl "$arch" "$cpu"
 	link_kernel_headers "$DEPS/$arch/kernel-headers" "/usr/$cpu-linux-gnu/include" "/usr/$cpu-linux-gnu/include"
-	configure_musl "build-$arch" musl-other "$cpu" "$arch"
-	compile "build-$arch" distinit distrun
-	check_static "build-$arch/distinit"
-	check_static "build-$arch/distrun"
+	configure_musl "build-$arch" musl-other "$arch"
+	compile "build-$arch" distinit distrun "$@"
+	for program in distinit distrun "$@"; do
+		check_static "build-$arch/$program"
+	done
 }
 
 # fetch_musl ARCH CPU: download and unpack musl-dev of another processor, without adding a foreign

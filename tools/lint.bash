@@ -3,7 +3,7 @@
 #
 # ./dev lint: one function for each check.
 
-readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy"
+readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy patch"
 
 # Runs git, even if another user owns the tree, as may be the case in a container.
 git_here() {
@@ -56,7 +56,7 @@ lint_cppcheck() {
 	local -a files
 	mapfile -t files < <(files_of 'src/*.c' 'cmd/*.c')
 	cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inconclusive --inline-suppr \
-		--library=posix,gnu --std=c11 --error-exitcode=1 -D_GNU_SOURCE -D__GNUC__ '-DDISTINIT_VERSION="0"' -I src -I cmd \
+		--library=posix,gnu --std=c11 --error-exitcode=1 -D_GNU_SOURCE -D__GNUC__ '-DDISTINIT_VERSION="0"' -I src/base -I src/system -I src/derive -I src/meet -I src/slurm -I cmd -I cmd/distinit -I cmd/distrun \
 		--suppress=missingIncludeSystem --suppress=unmatchedSuppression --suppress=checkersReport \
 		"${files[@]}"
 }
@@ -119,6 +119,11 @@ word_lint() {
 	git_here rev-parse --git-dir >/dev/null || die "lint asks Git which files are ours, and this is no clone"
 	check includes tests/lint/includes.sh
 	check opens tests/lint/opens.sh
+	check names tests/lint/names.sh
+	check loop tests/lint/loop.py
+	check promises tests/lint/promises.py
+	check undone tests/lint/undone.sh
+	check words tests/lint/words.py
 	check outside lint_outside
 	check format lint_format
 	check shell lint_shell

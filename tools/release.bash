@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# ./dev release: tarballs, packages, wheels and SBOMs for each processor, SHA256SUMS and its signature. The same commit gives the same files, in any
+# ./dev release: tarballs, packages, wheels and SBOMs for each processor, an OpenVEX document, SHA256SUMS and its signature. The same commit gives the same files, in any
 # folder, by any user, at any time, in any locale: all times are those of the commit.
 
-readonly RELEASE_ARCHES="amd64 arm64"
 readonly PKGS_RELEASE="git tar gzip xz-utils dpkg-dev rpm python3"
 # shellcheck disable=SC2034 # for the tests (tools/test.bash)
 readonly PKGS_PACKAGING="$PKGS_RELEASE cpio debhelper lintian rpmlint minisign diffoscope-minimal debootstrap faketime zsh fish python3-pip python3-venv python3-wheel twine"
@@ -29,13 +28,14 @@ word_release() {
 	need "$PKGS_BUILD $PKGS_RELEASE${key:+ minisign}"
 	mkdir -p "$out"
 	[[ -z $(ls -A "$out") ]] || die "release: $out is not empty" "Remove it, or say --out=FOLDER."
-	build_static
-	for arch in $RELEASE_ARCHES; do
-		[[ $arch == "$(dpkg --print-architecture)" ]] || build_cross "$arch"
+	build_static distinit-core
+	for arch in $(processors); do
+		[[ $arch == "$(dpkg --print-architecture)" ]] || build_cross "$arch" distinit-core
 	done
-	for arch in $RELEASE_ARCHES; do
+	for arch in $(processors); do
 		release_one "$arch" "$(release_build "$arch")" "$out"
 	done
+	release_vex >"$out/distinit-$(release_version).openvex.json"
 	(cd "$out" && sha256sum -- distinit* >SHA256SUMS)
 	[[ -z $key ]] || release_sign "$out" "$key"
 	say "$out: $(wc -l <"$out/SHA256SUMS") files, and SHA256SUMS, ${key:+signed}${key:-not signed (--key=FILE)}"
@@ -75,8 +75,7 @@ release_build() {
 # release_one ARCH BUILD OUT: the tarball, the packages and the SBOM of the programs in BUILD.
 release_one() {
 	local arch=$1 build=$2 out=$3 stage=$DEPS/release/$1 epoch tarball
-	epoch=${SOURCE_DATE_EPOCH:-$(git_here log -1 --format=%ct)} ||
-		die "release: the time of the commit is not known" "Set SOURCE_DATE_EPOCH, where there is no Git clone."
+	epoch=$(release_epoch) || return
 	tarball=$out/distinit-$(release_version)-linux-$arch.tar.gz
 	rm -rf "$stage"
 	mkdir -p "$stage"
@@ -88,6 +87,12 @@ release_one() {
 	release_rpm "$arch" "$build" "$stage" "$epoch" "$out"
 	release_wheel "$arch" "$build" "$stage" "$epoch" "$out"
 	release_sbom "$arch" "$epoch" "$tarball" >"${tarball%.tar.gz}.spdx.json"
+}
+
+# release_epoch: print the time that all files have.
+release_epoch() {
+	[[ -z ${SOURCE_DATE_EPOCH-} ]] || { echo "$SOURCE_DATE_EPOCH" && return; }
+	git_here log -1 --format=%ct || die "release: the time of the commit is not known" "Set SOURCE_DATE_EPOCH, where there is no Git clone."
 }
 
 release_version() {
@@ -107,7 +112,7 @@ release_maintainer() {
 release_tarball() {
 	local folder
 	folder=distinit-$(release_version)-linux-$1
-	install -D -m 755 -t "$3/$folder" "$2/distinit" "$2/distrun"
+	install -D -m 755 -t "$3/$folder" "$2/distinit" "$2/distinit-core" "$2/distrun"
 	install -D -m 644 -t "$3/$folder" LICENSE "$3/THIRD-PARTY-LICENSES" cmd/distinit/distinit.1 cmd/distrun/distrun.1
 	tools/ship-pages "$3/$folder" LICENSE=LICENSE cmd/distinit/distinit.1=distinit.1 cmd/distrun/distrun.1=distrun.1
 	install -D -m 644 -t "$3/$folder/completions" "$3"/completions/*
@@ -153,9 +158,19 @@ release_sbom() {
 		--musl-library="${musl[1]}" ${RELEASE_URL:+--url="$RELEASE_URL"}
 }
 
+# release_vex: what the known vulnerabilities of the libraries mean for these programs, as OpenVEX.
+release_vex() {
+	local arch
+	local -a musl
+	arch=$(dpkg --print-architecture)
+	mapfile -t musl < <(release_musl "$arch")
+	# shellcheck disable=SC2046 # words
+	tools/vex --version="$(release_version)" --epoch="$(release_epoch)" --musl-version="${musl[0]}" $(processors)
+}
+
 # release_wheel ARCH BUILD STAGE EPOCH OUT: distinit for pip.
 release_wheel() {
-	tools/wheel --arch="$1" --version="$(release_version)" --epoch="$4" ${RELEASE_URL:+--url="$RELEASE_URL"} \
+	tools/wheel --cpu="$(kernel_cpu "$1")" --version="$(release_version)" --epoch="$4" ${RELEASE_URL:+--url="$RELEASE_URL"} \
 		--program="$2/distinit" --completions="$3/completions" --licence=LICENSE --licence="$3/THIRD-PARTY-LICENSES" "$5"
 }
 

@@ -5,8 +5,8 @@
 
 # release_rpm ARCH BUILD STAGE EPOCH OUT
 release_rpm() {
-	local root=$PWD/$3/rpm cpu=x86_64 link
-	[[ $1 == amd64 ]] || cpu=aarch64
+	local root=$PWD/$3/rpm cpu link
+	cpu=$(kernel_cpu "$1")
 	release_files "$2" "$3" "$root/files"
 	install -D -m 644 -t "$root/files/usr/share/zsh/site-functions" "$3"/completions/_*
 	install -D -m 644 -t "$root/files/usr/share/licenses/distinit" LICENSE "$3/THIRD-PARTY-LICENSES"

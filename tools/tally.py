@@ -10,7 +10,7 @@ failure. A build without tests in its log has failed. --strict: skips in that su
 "this release"; in a program of several suites, if all of them are strict. The exit status is 1 if anything failed, or nothing passed.
 
 A single test may take 5 s, but for those in tests/slow.txt. One that took longer beside the others is named. With
---times it runs again, alone, and has failed if it then takes longer.
+--times one that took more than PATIENCE times 5 s (1, or 3 in CI) runs again, alone, and has failed if it takes so long then, too.
 
 A program that failed has run again, alone, up to twice (meson test --logbase=again-1, again-2): the last run counts. What
 passed only then is named as a defect, with its file: a test has to hold on a machine with other work. --failed: print only the
@@ -123,8 +123,8 @@ def read_log(log):
 def read_times(runs, tally, alone):
     for run, test, ms in times.slow(runs):
         print(f"slow: {test}: {ms / 1000:.1f} s, beside others")
-        if alone and (ms := times.alone(run, test)) > times.MOST_MS:
-            tally.failed.append((test, f"{ms / 1000:.1f} s, alone; one that has to take more than 5 s is in tests/slow.txt"))
+        if alone and ms > times.MOST_ALONE_MS and (ms := times.alone(run, test)) > times.MOST_ALONE_MS:
+            tally.failed.append((test, f"{ms / 1000:.1f} s, alone; one that has to take more than {times.MOST_ALONE_MS // 1000} s is in tests/slow.txt"))
     for test in times.unknown_exceptions(runs):
         tally.failed.append((test, "tests/slow.txt names it, and there is no such test"))
 

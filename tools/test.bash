@@ -81,6 +81,53 @@ known() {
 	done
 }
 
+# by_commit FROM N: in CI, print a number below N that the commit's hash chooses by its seven digits from FROM on. Elsewhere nothing.
+by_commit() {
+	local hash
+	[[ -n ${CI-} ]] && hash=$(git -c safe.directory="$PWD" rev-parse HEAD 2>/dev/null) || return 0
+	echo $((16#${hash:$1:7} % $2))
+}
+
+# other_processor: print the other processor whose program is tested: OTHER, or arm64. In CI it is one of all, by the commit's hash,
+# so that no run takes longer than for one.
+other_processor() {
+	local arch choice
+	local -a others=()
+	for arch in $(processors); do
+		[[ $arch == "$(dpkg --print-architecture)" ]] || others+=("$arch")
+	done
+	choice=$(by_commit 0 "${#others[@]}")
+	choice=${choice:+${others[choice]}}
+	echo "${OTHER:-${choice:-arm64}}"
+}
+
+# a_third DIR SELECTION...: print the programs that a commit's CI runs of those with engines: every third by name, from one on that the
+# commit's hash chooses. ENGINES_SHARE=0, 1 or 2 chooses; with "all", and outside of CI, it prints nothing, and all run.
+a_third() {
+	local share
+	share=${ENGINES_SHARE:-$(by_commit 7 3)}
+	[[ ${share:-all} != all ]] || return 0
+	meson test -C "$1" --list "${@:2}" 2>/dev/null | sed -n 's,.* / ,,p' | sort -u | awk -v share="$share" 'NR % 3 == share'
+}
+
+# compile_for_engines [NAME]...: what these programs with engines need beside the static build; without names: all. In subshells: if a
+# build fails, for example without a network, its tests are skipped.
+compile_for_engines() {
+	local names=" ${*:-docker emulated random} "
+	OTHER=$(other_processor)
+	export OTHER
+	if [[ $names == *' docker '* && $(dpkg --print-architecture) != arm64 ]]; then
+		(build_cross arm64) || say "no build for arm64"
+	fi
+	if [[ $names == *' emulated '* || $names == *' other '* ]]; then
+		(build_cross "$OTHER" && compile "build-$OTHER" meson-test-prereq) || say "no build for $OTHER"
+	fi
+	if [[ $names == *' random '* ]]; then
+		# shellcheck disable=SC2046 # a word each
+		(build_fuzz $(fuzz_targets)) || say "no build of the fuzz targets"
+	fi
+}
+
 word_test() {
 	local all='' native='' root='' suite
 	local -a suites=() strict=()
@@ -114,11 +161,10 @@ word_test() {
 	# shellcheck disable=SC2086 # words
 	need "$PKGS_TEST${all:+ $PKGS_ENGINES $(known $PKGS_ENGINES_IF_ANY) $packaging}"
 	build_static
-	# In a subshell: if the build fails, for example without a network, its tests are skipped.
-	[[ -z $more || $(dpkg --print-architecture) == arm64 ]] || (build_cross arm64 && compile build-arm64 meson-test-prereq) || say "no build for arm64"
-	# The same; fuzz/random.sh is skipped then.
-	# shellcheck disable=SC2046 # a word each
-	[[ -z $more ]] || (build_fuzz $(fuzz_targets)) || say "no build of the fuzz targets"
+	local -a third=()
+	[[ -z $all || -n ${IN_ROOT-} ]] || mapfile -t third < <(a_third build "${selection[@]}")
+	((${#third[@]} == 0)) || say "a third of the programs with engines, by the commit (ENGINES_SHARE=all: all): ${third[*]}"
+	[[ -z $more ]] || compile_for_engines "${third[@]}"
 	local -a builds=(build)
 	# Of some suites Meson compiles no more than they need.
 	((${#suites[@]})) || compile build meson-test-prereq
@@ -128,7 +174,7 @@ word_test() {
 		compile build-asan meson-test-prereq
 	fi
 	say "testing build/ (static)${all:+, with real engines}"
-	run_tests build "${selection[@]}"
+	run_tests build "${selection[@]}" "${third[@]}"
 	if [[ -z $native ]]; then
 		say "testing build-asan/ (AddressSanitizer, UndefinedBehaviorSanitizer)"
 		run_tests build-asan --suite=unit --suite=replay --suite=sim

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-/** Stands for the names of this machine's users, which the shell knows when somebody types. */
+/** Stands for the names of this machine's users: the shell lists them when it completes a word. */
 #define USERS "@users"
 
-/** Words of a list that stand alone, so they are offered only as its first word. */
+/** Words that cannot be joined with others, so that they are offered as the first word of a list only. */
 #define ALONE "all none"
 
 static bool is_shown(const struct option *o, unsigned command) {
@@ -18,7 +18,7 @@ static bool is_users(const struct option *o) {
 	return o->words && strcmp(o->words, USERS) == 0;
 }
 
-/** Whether several words may be joined by ','. */
+/** Whether the value of @o may be several words, joined by ','. */
 static bool is_list(const struct option *o) {
 	return o->words && (o->takes == TAKES_LIST || strcmp(o->argument, "LIST") == 0);
 }
@@ -28,7 +28,7 @@ static bool is_file(const struct option *o) {
 			       strstr(o->argument, "GLOB") || strstr(o->argument, "PATH"));
 }
 
-/** The words of @o, with a blank between; "": it has none. */
+/** List the words of @o, with blanks between them; "": none. */
 static const char *words_of(const struct completion *of, const struct option *o, struct arena *arena) {
 	struct buf words = BUF(arena);
 	struct str rest = str_of(o->words ? o->words : ""), word;
@@ -43,7 +43,7 @@ static const char *words_of(const struct completion *of, const struct option *o,
 	return buf_text(&words);
 }
 
-/** Append @text; each character that is in @special gets @before in front. */
+/** Append @text, with @before in front of each character that is in @special. */
 static void put_escaped(struct buf *out, const char *text, const char *special, const char *before) {
 	for (; *text; text++) {
 		if (strchr(special, *text)) {
@@ -59,7 +59,7 @@ static void put_names(struct buf *out, const struct completion *of) {
 	}
 }
 
-/** The options of @command, as words. */
+/** Append the options of @command, with blanks between them. */
 static void put_options(struct buf *out, const struct completion *of, unsigned command) {
 	const char *between = "";
 	for (const struct option *o = of->table->options; !option_is_end(o); o++) {
@@ -167,7 +167,7 @@ static void put_bash(struct buf *out, const struct completion *of) {
 		 name, name);
 }
 
-/** @text inside of '...', in a specification of _arguments. */
+/** Append @text, escaped for a place inside of '...' in a specification of _arguments. */
 static void put_zsh_text(struct buf *out, const char *text) {
 	for (; *text; text++) {
 		if (*text == '\'') {
@@ -178,13 +178,13 @@ static void put_zsh_text(struct buf *out, const char *text) {
 	}
 }
 
-/** What completes the argument of @o. */
+/** Append the action that completes the argument of @o. */
 static void put_zsh_action(struct buf *out, const struct completion *of, const struct option *o) {
 	struct str rest = str_of(words_of(of, o, out->arena)), word;
 	if (is_users(o)) {
 		buf_puts(out, ":user:_users");
 	} else if (is_list(o)) {
-		// Each word but those that stand alone excludes these, and they exclude all.
+		// "all" and "none" exclude all other words; each other word excludes these two.
 		buf_puts(out, ":value:_values -s , value");
 		while (rest.len && str_cut(&rest, ' ', &word)) {
 			bool alone = str_is(word, "all") || str_is(word, "none");

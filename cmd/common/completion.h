@@ -7,7 +7,7 @@
 
 /** A subcommand. */
 struct completed {
-	/** "" for none. */
+	/** The subcommand's name; "": the program without a subcommand. */
 	const char *name;
 	/** Its flag in the table of options. */
 	unsigned command;
@@ -16,12 +16,12 @@ struct completed {
 
 struct completion {
 	const struct option_table *table;
-	/** Those that --help shows. The first is "". */
+	/** The subcommands that --help shows. The name of the first is "". */
 	const struct completed *subs;
 	size_t n_subs;
-	/** The words that "@NAME" of an option's words stands for, with a blank between. */
+	/** Lists the words for "@NAME" in an option's words, with blanks between them. */
 	const char *(*words_of)(struct arena *arena, const char *name);
 };
 
-/** Append the completion for @shell (bash, zsh, fish). Returns 0; -EINVAL: there is no such shell. */
+/** Append the completion for @shell: bash, zsh or fish. Returns 0; -EINVAL for another shell. */
 int completion_put(struct buf *out, const struct completion *of, const char *shell, struct err *err);

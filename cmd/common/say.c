@@ -6,8 +6,16 @@
 #include "common/terminal.h"
 #include "exec/exec.h"
 
-/** Back to the first column, and clear the line. */
+/** Moves the cursor to the first column, and clears the line. */
 #define CLEAR "\r\033[K"
+
+static void put(const struct speaker *speaker, struct str line) {
+	if (speaker->at_once) {
+		write_at_once(2, line);
+	} else {
+		write_all(2, line);
+	}
+}
 
 void say_line(struct speaker *speaker, enum log_level level, const char *text) {
 	if (level <= speaker->log) {
@@ -18,11 +26,11 @@ void say_line(struct speaker *speaker, enum log_level level, const char *text) {
 		buf_putc(&line, '\n');
 		speaker->status = false;
 		// One write, so that lines of several processes do not mix.
-		write_all(2, buf_str(&line));
+		put(speaker, buf_str(&line));
 	}
 }
 
-/** What a line ends with that is too long for the terminal. */
+/** The end of a line that was cut because it is too long for the terminal. */
 #define CUT "..."
 
 bool say_status(struct speaker *speaker, const char *text) {
@@ -33,7 +41,7 @@ bool say_status(struct speaker *speaker, const char *text) {
 		struct buf plain = BUF(speaker->arena), line = BUF(speaker->arena);
 		buf_putf(&plain, "%s: ", speaker->program);
 		buf_put_plain(&plain, str_of(text));
-		// A full line would wrap, and its first half could not be rewritten.
+		// A full line would wrap, and its first part could not be rewritten.
 		size_t most = terminal_columns() - 1;
 		buf_puts(&line, CLEAR);
 		if (plain.len > most && most > strlen(CUT)) {
@@ -43,7 +51,7 @@ bool say_status(struct speaker *speaker, const char *text) {
 			buf_put(&line, (struct str){plain.p, plain.len < most ? plain.len : most});
 		}
 		speaker->status = true;
-		write_all(2, buf_str(&line));
+		put(speaker, buf_str(&line));
 	}
 	return true;
 }

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/** The name in lower case that the variable's name is made from. */
+/** The name, in lower case, from which the variable's name is made. */
 static const char *variable_name(const struct option_table *table, const struct option *option) {
 	return option->name ? option->name : table->unnamed;
 }
@@ -75,7 +75,10 @@ int settings_set(struct settings *settings, const struct option *option, const c
 	return 0;
 }
 
-/** What is another option's name, or another program's, and what to write where there is such an option. */
+/**
+ * Options that users know from other commands or programs; and if our command has `option`, what to write
+ * instead.
+ */
 static const struct {
 	const char *word;
 	const char *option;
@@ -122,7 +125,7 @@ static bool is_name(const struct option_table *table, struct str word, const cha
 	return true;
 }
 
-/** Find the option that @word names. *@value is its argument in the same word, or NULL. */
+/** Find the option that @word names. *@value: its argument in the same word; NULL: none. */
 static const struct option *find_option(const struct option_table *table, unsigned command, const char *word,
 					const char **value) {
 	struct str name = str_of(word + 2);
@@ -143,7 +146,10 @@ static const struct option *find_option(const struct option_table *table, unsign
 	return NULL;
 }
 
-/** Pass @o to the table's take(). *@argv points after its argument. */
+/**
+ * Pass @o to the table's take(). *@argv points after the argument @value; with TAKES_PAIR, move it past the
+ * second word.
+ */
 static int hand_over(const struct settings *out, const struct option *o, const char *value, char ***argv,
 		     void *context, struct err *err) {
 	if (o->takes == TAKES_FLAG && value) {
@@ -159,7 +165,7 @@ static int hand_over(const struct settings *out, const struct option *o, const c
 	return out->table->take(context, o, value ? value : "", next, err);
 }
 
-/** Store the option @o of @word, and @value, its argument there, or NULL; *@argv points after @word. */
+/** Store the option @o of @word. @value: its argument in the same word; NULL: none. *@argv points after @word. */
 static int take_option(struct settings *out, const struct option *o, const char *word, const char *value,
 		       char ***argv, void *context, struct err *err) {
 	bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
@@ -195,7 +201,7 @@ static int read_option(struct settings *out, unsigned command, char ***argv, voi
 	}
 	bool letters = word[1] != '-' && (o->takes == TAKES_FLAG || o->takes == TAKES_OPTIONAL) && value;
 	if (letters) {
-		// -vv: only the same letter may be repeated.
+		// Only the same letter may follow: -vv.
 		for (; *value == o->letter; value++) {
 			out->verbose += o->id == out->table->verbose;
 		}
@@ -229,7 +235,7 @@ int settings_read_words(struct settings *out, struct arena *arena, const struct 
 	return 0;
 }
 
-/** The option with the words of @id: the one that was given, unless it is another name or a variable. */
+/** Find an entry of @id that has words: the given option; if that is another name without words, any other. */
 static const struct option *option_of(const struct settings *settings, unsigned id) {
 	const struct option *o = settings->given[id];
 	o = o && o->words ? o : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** --help, from the table. */
+/** Writes --help from the table of options. */
 
 #include "common/settings.h"
 
@@ -10,7 +10,7 @@
 #define HELP_COLUMN 26
 #define HELP_WIDTH  80
 
-/** Write @text from HELP_COLUMN on, with lines broken at spaces. */
+/** Write @text from HELP_COLUMN on. Break lines at blanks. */
 static void put_wrapped(struct buf *out, struct str text) {
 	while (text.len) {
 		size_t width = HELP_WIDTH - HELP_COLUMN;
@@ -30,13 +30,13 @@ static void put_wrapped(struct buf *out, struct str text) {
 	}
 }
 
-/** The length of what is said before details: the short help has no more. */
+/** The length of the first clause, which is the short help: details follow after ':', ';' or '('. */
 static size_t first_clause(const char *help) {
 	size_t n = strcspn(help, ":;(");
 	return n && help[n] == '(' ? n - 1 : n;
 }
 
-/** What separates the name of @o from its argument. */
+/** The text between the name of @o and its argument. */
 static const char *joint(const struct option_table *table, const struct option *o) {
 	if (!o->argument) {
 		return "";
@@ -44,7 +44,7 @@ static const char *joint(const struct option_table *table, const struct option *
 	return o->id >= table->n_values ? " " : o->takes == TAKES_OPTIONAL ? "[=" : "=";
 }
 
-/** Write @o, with its whole help text or the @brief one. */
+/** Write @o with its help text. @brief: only the first clause. */
 static void put_option(struct buf *out, const struct option_table *table, const struct option *o,
 		       bool brief) {
 	char *head =

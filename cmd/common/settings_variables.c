@@ -8,14 +8,14 @@
 
 #include <errno.h>
 
-/** How many unknown variables are named. Somebody may have set thousands. */
+/** How many unknown variables are named in warnings: there may be thousands. */
 #define UNKNOWN_NAMED 8
 
-/** A service's name has no more characters than that. */
+/** The largest length of a service's name in Kubernetes. */
 #define SERVICE_MAX 63
 
-/** Note that @name is unknown, with the most similar name. */
-static void note_unknown(const struct settings *settings, struct str name, struct notes *notes) {
+/** Warn that @name is unknown, and suggest the nearest name. */
+static void warn_unknown(const struct settings *settings, struct str name, struct notes *notes) {
 	const struct option_table *table = settings->table;
 	size_t prefix = strlen(table->prefix);
 	struct nearest best = {.word = str_from(name, prefix)};
@@ -36,15 +36,18 @@ static void note_unknown(const struct settings *settings, struct str name, struc
 		  nearest_hint(&best, table->prefix).s);
 }
 
-/** Whether the name of @entry, which is live, begins with @prefix. It is asked of every variable: fast. */
+/**
+ * Whether @entry is live and its name begins with @prefix. This is called for each variable, so it has to be
+ * fast.
+ */
 static inline bool has_prefix(const struct env_entry *entry, struct str prefix) {
 	return entry->name_len > prefix.len && entry->text[0] == prefix.p[0] &&
 	       memcmp(entry->text, prefix.p, prefix.len) == 0 && entry->state == ENV_LIVE;
 }
 
 /**
- * Whether Kubernetes sets the variable @name for a service: SERVICE_PORT, SERVICE_SERVICE_HOST,
- * SERVICE_PORT_80_TCP_ADDR and the like, each beside SERVICE_SERVICE_HOST.
+ * Whether Kubernetes has set the variable @name for a service: its name is that of a service and an ending, as in
+ * NAME_PORT or NAME_PORT_80_TCP_ADDR, and NAME_SERVICE_HOST is set, too.
  */
 static bool is_of_service(const struct env *env, struct str name) {
 	static const char *const ends[] = {"_SERVICE_HOST", "_SERVICE_PORT", "_SERVICE_PORT_*",
@@ -65,14 +68,14 @@ static bool is_of_service(const struct env *env, struct str name) {
 }
 
 /**
- * Whether @entry, whose name is that of an option, is a service's address: DISTINIT_MASTER_PORT, of a
- * service called distinit-master, is tcp://10.0.0.7:80.
+ * Whether @entry, which has the name of an option's variable, is the address of a service instead: for a service
+ * called distinit-master, Kubernetes sets DISTINIT_MASTER_PORT=tcp://10.0.0.7:80.
  */
 static bool is_service_address(const struct env *env, const struct env_entry *entry) {
 	return strstr(env_entry_value(entry), "://") && is_of_service(env, env_entry_name(entry));
 }
 
-/** Find the option whose variable is @entry, which has the prefix; or NULL. */
+/** Find the option whose variable is @entry, which has the prefix; NULL: none. */
 static const struct option *find_variable(const struct option_table *table, const struct env_entry *entry) {
 	struct str suffix = str_from(env_entry_name(entry), strlen(table->prefix));
 	for (const struct option *o = table->options; !option_is_end(o); o++) {
@@ -84,8 +87,8 @@ static const struct option *find_variable(const struct option_table *table, cons
 }
 
 /**
- * Set @o to the value of @entry, unless the command line has set it. If the environment contains a
- * name twice, the first entry counts, as for getenv().
+ * Unless the command line has set @o, set it to the value of @entry. If the environment has a name twice, the first
+ * entry counts, as for getenv(). Returns 0 or -EINVAL.
  */
 static int read_variable(struct settings *settings, const struct option *o, const struct env *env,
 			 const struct env_entry *entry, struct notes *notes, struct err *err) {
@@ -96,7 +99,7 @@ static int read_variable(struct settings *settings, const struct option *o, cons
 	}
 	const char *why_not = table->refuses ? table->refuses(settings, o) : NULL;
 	if (why_not) {
-		// A variable that is passed on still reaches the workload, so it needs no note.
+		// A variable that is passed on reaches the workload anyway, so do not warn.
 		if (o->id != table->passed_on) {
 			notes_add(notes, "%.*s is ignored: %s", (int)entry->name_len, entry->text, why_not);
 		}
@@ -125,7 +128,7 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 			    struct err *err) {
 	const struct option_table *table = settings->table;
 	struct str prefix = str_of(table->prefix);
-	// Where no variable is read, nothing is said of those that nobody would read.
+	// If variables are disabled, do not warn about unknown ones.
 	bool reads = !table->refuses || !table->refuses(settings, NULL), any = false;
 	uint32_t unknown = 0;
 	for (uint32_t i = 0; i < env->n; i++) {
@@ -145,7 +148,7 @@ int settings_read_variables(struct settings *settings, struct env *env, struct n
 		}
 		if (!o) {
 			if (unknown++ < UNKNOWN_NAMED) {
-				note_unknown(settings, env_entry_name(entry), notes);
+				warn_unknown(settings, env_entry_name(entry), notes);
 			}
 			continue;
 		}

@@ -13,7 +13,7 @@ static void add_names(struct words *out, const char *const *names) {
 	}
 }
 
-/** The variables that managers and launchers are read from. They belong to one host or rank. */
+/** List the variables from which managers and launchers are read. They belong to one host or rank. */
 const char *const *own_variables(struct session *s) {
 	struct words own = WORDS(&s->arena);
 	for (size_t i = 0; sources[i]; i++) {
@@ -55,7 +55,7 @@ int command_bundle(struct session *s) {
 	if (!file.value) {
 		return say_result(&s->speaker, buf_str(&out));
 	}
-	// Only for the user who starts the workers: the bundle may contain tokens.
+	// Only the owner may read it, because the bundle may contain tokens.
 	r = session_plan(s, &err);
 	r = r < 0 ? r : access_write(&s->flow.access, &file, buf_str(&out), 0600, SPECIAL_NONE, &err);
 	return r < 0 ? session_fail(s, &err) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** `check` and --check: the facts of this node, and what was promised to it against what is there. */
+/** `check` and --check: reads the facts of this node, and compares what is there with what was promised. */
 
 #include "distinit/labelled.h"
 #include "distinit/start.h"
@@ -10,10 +10,10 @@
 #include "base/secret.h"
 #include "cluster/self.h"
 #include "exec/exec.h"
+#include "facts/findings.h"
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
-#include "node/findings.h"
 
 #include <errno.h>
 #include <time.h>
@@ -21,10 +21,13 @@
 
 #define EXIT_FINDINGS 1
 
-/** How long this node's name may take to resolve. */
+/** How long to wait until this node's name resolves, in ms. */
 #define LOOKUP_MS 2000
 
-/** Other nodes, and gloo on this one, look this node up by its name. Returns 0; or the status of a signal. */
+/**
+ * Check that this node's name resolves, because other nodes, and gloo on this one, look it up. Returns 0; or the status
+ * to exit with if a signal came.
+ */
 static int check_name(struct session *s, const struct cluster *c, struct findings *out) {
 	const struct hosts *hosts = &c->place.hosts;
 	struct str name = c->place.node_rank < hosts->n ? hosts_at(hosts, c->place.node_rank)
@@ -45,7 +48,7 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 		text = arena_format(
 			&s->arena,
 			"this node's name, %s, is the loopback here: gloo, and engines that look their "
-			"name up, tell the others an address that they cannot reach; "
+			"name up, send the other nodes an address that they cannot reach; "
 			"add gloo to --frameworks, or mend /etc/hosts",
 			shown.s);
 	}
@@ -59,7 +62,7 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 	return 0;
 }
 
-/** The master's program will listen on the port. */
+/** Check that the port is free if this node is the master, whose program will listen on it. */
 static void check_port(struct session *s, uint16_t port, struct findings *out) {
 	int fd = port && findings_is_master(&s->flow.cluster) ? listen_open(port) : -1;
 	if (fd >= 0) {
@@ -75,7 +78,7 @@ static const char *text_of(struct session *s, const struct err *err) {
 	return arena_text(&s->arena, err->text, strlen(err->text));
 }
 
-/** Read the facts, then compare them with what was promised. Returns as check_name(). */
+/** Read the facts, and compare them with what was promised. Returns as check_name(). */
 static int check(struct session *s, const struct view *view, struct facts *facts, struct findings *out) {
 	struct flow *f = &s->flow;
 	struct facts_from from = {
@@ -98,7 +101,7 @@ static int check(struct session *s, const struct view *view, struct facts *facts
 					  .about = "file", .text = text_of(s, &ignored), .source = "PATH"});
 	}
 	facts_read(&from, facts);
-	findings_of(&from, facts, out);
+	promises_check(&from, facts, out);
 	fabric_check(&from, out);
 	plugin_check(&from, out);
 	gpus_check(&from, facts, out);

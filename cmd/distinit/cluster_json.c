@@ -17,7 +17,7 @@ static void put_hosts(struct json *json, const struct hosts *hosts) {
 }
 
 static void put_tasks(struct json *json, const struct placement *place) {
-	// Of a job script only the slots are known, which is the most that a node will have.
+	// For a job script only the slots are known: the largest number of processes that a node will have.
 	const uint32_t *tasks = place->tasks_per_node ? place->tasks_per_node : place->slots;
 	if (!tasks) {
 		json_text(json, "tasks_per_node", NULL);
@@ -30,7 +30,7 @@ static void put_tasks(struct json *json, const struct placement *place) {
 	json_close(json, ']');
 }
 
-/** The manager's number, or the one that all nodes have in common. */
+/** The manager's number of processes per node; or the number that all nodes have in common. */
 static uint32_t nproc_per_node(const struct placement *place) {
 	if (place->nproc_per_node != UNKNOWN || !place->tasks_per_node) {
 		return place->nproc_per_node;

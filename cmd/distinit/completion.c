@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 
-/** Of all signals, those that people forward. */
+/** The signals that people forward. */
 static const char *const signals[] = {"TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "WINCH", "CONT"};
 #define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
@@ -20,7 +20,7 @@ static void put_word(struct buf *out, const char *word) {
 	buf_putf(out, "%s%s", out->len && *word ? " " : "", word);
 }
 
-/** FROM:TO of --signal. */
+/** List pairs FROM:TO for --signal. */
 static void put_pairs(struct buf *out) {
 	for (size_t from = 0; from < N_SIGNALS; from++) {
 		put_word(out, arena_format(out->arena, "%s:0", signals[from]));
@@ -32,7 +32,7 @@ static void put_pairs(struct buf *out) {
 	}
 }
 
-/** Whether an earlier source than @i has the same name: a step of a manager, and its allocation. */
+/** Whether a source before @i has the same name, as a manager's step and its allocation have. */
 static bool is_named_before(size_t i) {
 	for (size_t k = 0; k < i; k++) {
 		if (strcmp(sources[k]->name, sources[i]->name) == 0) {
@@ -64,7 +64,7 @@ static const char *words_of(struct arena *arena, const char *name) {
 	} else if (strcmp(name, "pairs") == 0) {
 		put_pairs(&out);
 	} else if (strcmp(name, "names") == 0) {
-		const char *names = disguise_names(arena);
+		const char *names = alias_names(arena);
 		buf_put(&out,
 			(struct str){names, strlen(names) - (*names != '\0')}); // each has a blank behind it
 	} else {

@@ -37,7 +37,7 @@ static void note_removed(struct session *s) {
 	}
 }
 
-/** Write the variables that were added or changed, or with --all all variables, into @out. */
+/** Append the variables that were added or changed; with --all, all variables. */
 static int write_variables(struct session *s, const struct format *format, struct buf *out, struct err *err) {
 	bool all = settings_on(&s->settings, OPT_ALL);
 	uint32_t n = 0;
@@ -45,7 +45,7 @@ static int write_variables(struct session *s, const struct format *format, struc
 	for (uint32_t i = 0; i < s->env.n; i++) {
 		const struct env_entry *entry = &s->env.entries[i];
 		bool wanted = all ? entry->state == ENV_LIVE : env_entry_changed(&s->env, entry);
-		// An entry without '=' is not a variable.
+		// If an entry has no '=', it is not a variable.
 		if (!wanted || entry->text[entry->name_len] != '=') {
 			continue;
 		}
@@ -63,7 +63,10 @@ static int write_variables(struct session *s, const struct format *format, struc
 	return 0;
 }
 
-/** The permissions of the file, which may hold secrets: for its owner, unless --mode says more. Returns 0; -EINVAL. */
+/**
+ * Read --mode, the permissions of the file. By default only the owner may read it, because it may hold
+ * secrets.
+ */
 static int read_mode(struct session *s, unsigned *mode, struct err *err) {
 	const char *text = s->settings.value[OPT_MODE];
 	*mode = 0600;

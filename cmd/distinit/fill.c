@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** --fill: when the words of the command are checked, filled, and looked at for a forgotten --fill. */
+/** --fill: checks and fills the words of the command, and warns of a forgotten --fill. */
 
 #include "distinit/start.h"
 
 #include <errno.h>
 
-/** How long {master-ip} may take to resolve. */
+/** How long to wait until the name of {master-ip} resolves, in ms. */
 #define WAIT_MS ((uint64_t)5 * 60 * 1000)
 #define LOOK_MS 2000
 
-/** Fill the words into *@out. @stand_in: for each address that would be looked up; NULL: look it up. */
+/**
+ * Fill the words into *@out. @stand_in: the text for each address, which is not looked up then; NULL: look it
+ * up.
+ */
 static int fill(struct session *s, const char *stand_in, char ***out, struct err *err) {
 	const char *wait = s->settings.value[OPT_WAIT];
 	struct err ignored;
-	// As --wait says; who only looks does not wait.
+	// With --wait, wait as long as that; explain and check do not wait.
 	uint64_t ms = s->command == CMD_RUN ? WAIT_MS : LOOK_MS;
 	if (s->command == CMD_RUN && wait && *wait) {
 		settings_duration(&s->settings, OPT_WAIT, &ms, &ignored);
@@ -22,8 +25,10 @@ static int fill(struct session *s, const char *stand_in, char ***out, struct err
 	bool shown = s->command == CMD_EXPLAIN && !settings_on(&s->settings, OPT_SHOW_SECRETS);
 	s->fill = (struct fill){
 		.arena = &s->arena, .flow = &s->flow, .stand_in = stand_in, .wait_ms = ms, .masks = shown};
-	return settings_on(&s->settings, OPT_FILL) ? fill_words(&s->fill, s->settings.arguments, out, err)
-						   : 0;
+	int r = settings_on(&s->settings, OPT_FILL) ? fill_words(&s->fill, s->settings.arguments, out, err)
+						    : 0;
+	s->signal = s->fill.signal;
+	return r;
 }
 
 int session_fill_check(struct session *s, struct err *err) {
@@ -47,7 +52,8 @@ void session_fill_forgotten(struct session *s) {
 	bool fills = settings_on(&s->settings, OPT_FILL), told = fills || s->settings.given[OPT_FILL];
 	const char *mark, *near = fills ? fill_mistyped(s->settings.arguments, &mark) : NULL;
 	if (near) {
-		notes_add(&s->notes, "--fill: %s is no mark, and is passed on as it is; did you mean ':%s:'?",
+		notes_add(&s->notes,
+			  "--fill: %s is not a mark, and is passed on as it is; did you mean ':%s:'?",
 			  quote_text(near).s, mark);
 	}
 	const char *word = told ? NULL : fill_forgotten(s->settings.arguments);

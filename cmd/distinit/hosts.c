@@ -61,7 +61,7 @@ static int check_usage(struct session *s, struct err *err) {
 	return 0;
 }
 
-/** Write what the options select of @hosts. */
+/** Append the part of @hosts that the options select. */
 static int put_hosts(struct session *s, const struct hosts *hosts, struct buf *out, struct err *err) {
 	const char *const *value = s->settings.value;
 	if (value[OPT_FIRST] || value[OPT_NTH]) {

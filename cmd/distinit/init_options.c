@@ -10,20 +10,20 @@
 
 #include <errno.h>
 
-/** The options of --init. They need --init, except the last four, which turn it on. */
+/** The options of --init. The last four turn --init on; all others need it. */
 static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT_GRACE,	      OPT_LEFTOVERS,
 					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_PROGRESS,    OPT_INIT,
 					 OPT_TIME_LIMIT,      OPT_TOGETHER,  OPT_MAX_RESTARTS};
 
-/** distinit's own statuses begin with that of --together, which implies --init. */
+/** distinit's own statuses are those from this one on. The first is that of --together, which implies --init. */
 #define OWN_FIRST 123
 
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 4)
 
 /**
- * Without --init, an option on the command line would be ignored silently, so it is an error. A
- * variable may be part of an image, for runs with --init, so it is not.
+ * Refuse these options on the command line without --init, because they would be ignored silently. A variable is not
+ * an error, because an image may set it for runs with --init.
  */
 static int check_unused(struct session *s, const struct init_plan *plan, struct err *err) {
 	if (s->settings.given[OPT_MAP_EXIT] && (plan->early_as >= 0 || plan->told_as >= 0)) {
@@ -48,7 +48,7 @@ static int check_unused(struct session *s, const struct init_plan *plan, struct 
 	return 0;
 }
 
-/** An option that turns --init on does not go with --init=0. */
+/** Refuse --init=0 with an option that turns --init on. */
 static int check_init(struct session *s, enum option_id id, struct err *err) {
 	bool off = s->settings.given[OPT_INIT] && !settings_on(&s->settings, OPT_INIT);
 	return off && settings_on(&s->settings, id)
@@ -63,7 +63,7 @@ static int read_limit(struct session *s, struct init_plan *plan, struct err *err
 	if (r < 0 || !value) {
 		return r;
 	}
-	// As for timeout(1), 0 is no limit: it takes back one that the image's variable sets.
+	// 0 means no limit, as for timeout(1): it overrides a limit that the image's variable sets.
 	if (plan->time_limit_ms == 0) {
 		plan->time_limit_ms = CLOCK_NEVER;
 		return 0;
@@ -99,7 +99,10 @@ static int read_leftovers(struct session *s, struct init_plan *plan, struct err 
 	return settings_duration(&s->settings, OPT_LEFTOVERS_GRACE, &plan->leftovers_grace_ms, err);
 }
 
-/** Before the command starts again, it has to end, and so has what it left behind. */
+/**
+ * Refuse --max-restarts with an option by which the command or its leftovers may not end: they have to before
+ * a restart.
+ */
 static int check_ends(struct session *s, const struct init_plan *plan, struct err *err) {
 	enum option_id id = plan->grace_ms == CLOCK_NEVER ? OPT_GRACE : OPT_LEFTOVERS;
 	if (plan->grace_ms != CLOCK_NEVER && plan->leftovers != LEFTOVERS_LEAVE) {
@@ -130,6 +133,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	*wanted = false;
 	if (s->settings.given[OPT_LINGER] && !together) {
 		return err_set(err, EINVAL, "%s needs --together", session_label(s, OPT_LINGER));
+	}
+	if (s->settings.given[OPT_NO_RESTART] && !restarts) {
+		return err_set(err, EINVAL, "%s needs --max-restarts", session_label(s, OPT_NO_RESTART));
 	}
 	if (!any_is_on(s)) {
 		return check_unused(s, plan, err);

@@ -14,11 +14,11 @@
 static int read_name(struct session *s, const char **name, struct err *err) {
 	const char *wanted = s->settings.value[OPT_AS];
 	*name = wanted ? wanted : "distinit";
-	if (strcmp(*name, "distinit") == 0 || (disguise_of(wanted) && !strchr(wanted, '/'))) {
+	if (strcmp(*name, "distinit") == 0 || (alias_find(wanted) && !strchr(wanted, '/'))) {
 		return 0;
 	}
 	return err_set(err, EINVAL, "--as=%s: expected one of these: %sdistinit", quote_text(wanted).s,
-		       disguise_names(&s->arena));
+		       alias_names(&s->arena));
 }
 
 int command_install(struct session *s) {

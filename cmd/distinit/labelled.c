@@ -10,7 +10,7 @@ void labelled_put(struct buf *out, const char *label, const char *text) {
 	buf_putc(out, '\n');
 }
 
-/** How @line looks: a finding, a warning and the master as a whole, else the words before its column of texts. */
+/** Append @line in colours: the whole line if it is a finding, a warning or the master; else only its label. */
 static void put_line(struct buf *out, struct str line) {
 	bool finding = str_starts(line, STR("finding")) || str_starts(line, STR("warning: "));
 	bool master = str_starts(line, STR("master "));

@@ -3,28 +3,30 @@
 /**
  * distinit: derives variables from a cluster's environment, and starts the workload.
  *
- *     main.c             from the command line to a subcommand
+ *     main.c             finds the subcommand
  *     subcommands.c      the table of subcommands; --help, help and version, from the tables
  *     options.c          the table of options; handles directives and --env-file
- *     session.c          reads the options, and passes them to the flow (src/flow)
+ *     session.c          reads the options, and passes them to the flow (src/derive/flow)
  *     run.c              the entrypoint: the flow, then execve(), or --init
  *     fill.c             fills the words of the command (--fill)
  *     init_options.c     makes the plan of --init from the options
- *     report.c           the lines of --report that are not init's
+ *     report.c           the lines of --report, except those of src/system/init
  *     env.c              prints the variables that would be added or changed
  *     wait.c             waits for the master, as a subcommand and before the workload
- *     check.c            the facts of this node, and what was promised to it
+ *     check.c            compares this node with what was promised to it
  *     install.c          copies this program into a volume
  *     bundle.c           writes the tracked variables, for workers
- *     carry.c            for distrun: what a container gets of the host's environment
+ *     carry.c            for distrun: hands variables of the host into a container
+ *     core.c             for distinit-core: refuses what only the full program has
  *     completion.c       prints the completion for a shell
- *     hosts.c, tables.c  host lists; the tables of managers and frameworks
+ *     hosts.c, tables.c  print host lists; the tables of managers and frameworks
  *
- * cmd/explain shows what was recognised, and what set each variable.
- * cmd/names runs this program under the names of others (tini, gosu).
+ * cmd/distinit/explain shows what was recognised, and what set each variable.
+ * cmd/names runs this program under the names of other programs (tini, gosu).
  * cmd/common, which distrun uses too, reads options and DISTINIT_* variables and prints messages.
  */
 
+#include "distinit/core.h"
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
 #include "names/names.h"
@@ -38,7 +40,7 @@
 #include <errno.h>
 #include <stdalign.h>
 
-/** Enough for an ordinary run, which then allocates no memory from the kernel. */
+/** Memory for the arena. An ordinary run needs no more, so that it allocates none from the kernel. */
 static alignas(16) char memory[16 * 1024];
 
 /** Write a word of the command line. A word with special characters is quoted. */
@@ -58,7 +60,7 @@ static const char *put_words(struct session *s, char **argv, size_t from) {
 
 /** Print an error that shows how to write the command line. */
 static int refuse_word(struct session *s, char **argv) {
-	// Other programs have a word for it, before their own options or the command.
+	// Other programs have a subcommand to run a command, followed by options or the command.
 	bool run = strcmp(argv[1], "run") == 0 || strcmp(argv[1], "exec") == 0;
 	bool options = run && argv[2] && argv[2][0] == '-';
 	struct err err;
@@ -78,21 +80,27 @@ int main(int argc, char **argv) {
 	file_reserve_streams();
 	session_init(&s, memory, sizeof(memory));
 
-	const struct disguise *as = disguise_of(argv[0]);
+	struct err err;
+	if (core_check_word(argv[0], &err) < 0) {
+		return session_fail(&s, &err);
+	}
+	const struct alias *as = alias_find(argv[0]);
 	if (as) {
-		return disguise_run(as, &s, argv);
+		return alias_main(as, &s, argv);
 	}
 	const struct subcommand *sub = &subcommands[0];
 	char **options_at = argv + (argc > 0);
 	if (argc > 1 && argv[1][0] != '-') {
 		sub = subcommand_find(argv[1]);
 		if (!sub) {
+			if (core_check_word(argv[1], &err) < 0) {
+				return session_fail(&s, &err);
+			}
 			return refuse_word(&s, argv);
 		}
 		options_at++;
 	}
 
-	struct err err;
 	if (elevated_check(&s.arena, &err) < 0) {
 		return session_fail(&s, &err);
 	}
@@ -111,8 +119,11 @@ int main(int argc, char **argv) {
 	if (settings_on(&s.settings, OPT_VERSION)) {
 		return command_version(&s);
 	}
-	// Print notes on our variables first: they help with errors that may follow. explain lists
-	// them.
+	if (settings_on(&s.settings, OPT_DRY_RUN)) {
+		sub = subcommand_find("explain");
+		s.command = sub->command;
+	}
+	// Print notes on our variables first, because they help with errors that may follow. explain lists them.
 	if (sub->command != CMD_EXPLAIN) {
 		say_notes(&s.speaker, &s.notes);
 	}
@@ -123,6 +134,9 @@ int main(int argc, char **argv) {
 		return session_fail(&s, &err);
 	}
 	int status = sub->run(&s);
+	if (s.signal) {
+		wait_die(s.signal); // which PID 1 survives
+	}
 	if (argc < 2) {
 		write_all(2, STR(HELP_EXAMPLES));
 	}

@@ -14,7 +14,7 @@
 
 #define VERB(word, letter, verb, argument, help) \
 	{ word, letter, OPT_VERBS + (verb), TAKES_TEXT, DERIVE, false, argument, help }
-/** Hidden from --help; the argument is for the error message. */
+/** Another name of a directive, which --help does not show. The argument's name is for error messages. */
 #define ALIAS(word, letter, verb, takes) \
 	{ word, letter, OPT_VERBS + (verb), takes, DERIVE, false, "NAME[c] VALUE", NULL }
 
@@ -56,9 +56,9 @@ static const struct option options[] = {
 	 "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE: auto (default: in ranks that a launcher "
 	 "started), always, never",
 	 "auto always never"},
-	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set it, replacing the old value"),
-	VERB("add", 0, VERB_ADD, "NAME=VALUE", "set it, unless it exists, even empty"),
-	VERB("unset", 'u', VERB_UNSET, "NAME", "remove it; 'NAME*' removes all that begin with NAME"),
+	VERB("set", 'e', VERB_SET, "NAME=VALUE", "set a variable, replacing the old value"),
+	VERB("add", 0, VERB_ADD, "NAME=VALUE", "set a variable, unless it exists, even empty"),
+	VERB("unset", 'u', VERB_UNSET, "NAME", "remove a variable; 'NAME*' removes all that begin with NAME"),
 	VERB("prepend", 0, VERB_PREPEND, "NAME=VALUE",
 	     "put VALUE and ':' in front; 'NAME[;]=VALUE' uses the separator ';'"),
 	VERB("append", 0, VERB_APPEND, "NAME=VALUE", "put ':' and VALUE at the end"),
@@ -67,7 +67,7 @@ static const struct option options[] = {
 	{"clean", 0, OPT_VERBS + VERB_CLEAN, TAKES_FLAG, DERIVE, false, NULL,
 	 "start with an empty environment"},
 	VERB("pass", 'x', VERB_PASS, "NAME",
-	     "after --clean, keep it; 'NAME*' keeps all that begin with NAME"),
+	     "after --clean, keep a variable; 'NAME*' keeps all that begin with NAME"),
 	ALIAS("set-env", 0, VERB_SET, TAKES_TEXT),
 	ALIAS("unset-env", 0, VERB_UNSET, TAKES_TEXT),
 	ALIAS("prepend-env", 0, VERB_PREPEND, TAKES_PAIR),
@@ -109,7 +109,7 @@ static const struct option options[] = {
 	 "(default), or hints too, end it with 125",
 	 "findings hints"},
 	{"clear", 0, OPT_CLEAR, TAKES_LIST, CMD_RUN, true, "GLOB",
-	 "before each start of COMMAND, remove the files that a killed one left and that nobody uses "
+	 "before each start of COMMAND, remove the files that a killed run left and that no process uses "
 	 "(/dev/shm/nccl-*); join several by ','"},
 	{"agree", 0, OPT_AGREE, TAKES_TEXT, ROLL, true, "LIST",
 	 "nothing starts if nodes differ in these: world (always), program, env, devices, limits, all",
@@ -117,11 +117,11 @@ static const struct option options[] = {
 	{"agree-env", 0, OPT_AGREE_ENV, TAKES_TEXT, ROLL | CMD_CHECK, true, "NAMES",
 	 "the variables to compare, joined by ':'; 'NAME*' means all that begin with NAME"},
 	{"job", 0, OPT_JOB, TAKES_TEXT, ROLL, true, "NAME",
-	 "the job's name in the roll call, which tells it apart from others on the same hosts"},
+	 "the job's name in the roll call, so that jobs on the same hosts are not mixed up"},
 	{"secret-file", 0, OPT_SECRET_FILE, TAKES_TEXT, ROLL, true, "FILE",
-	 "the first line is the roll call's secret; or set DISTINIT_SECRET"},
+	 "the first line of FILE is the roll call's secret; or set DISTINIT_SECRET"},
 	{"secret-required", 0, OPT_SECRET_REQUIRED, TAKES_FLAG, ROLL, true, NULL,
-	 "no roll call without a secret"},
+	 "refuse a roll call without a secret"},
 	{"secret", 0, OPT_SECRET, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
 	// distrun starts distinit in a container with it.
 	{"carried", 0, OPT_CARRIED, TAKES_FLAG, CMD_RUN, false, NULL, NULL},
@@ -136,8 +136,8 @@ static const struct option options[] = {
 	{"signal", 0, OPT_SIGNAL, TAKES_LIST, CMD_RUN, true, "FROM:TO",
 	 "forward one signal as another (TERM:INT), or drop it (TERM:0); join pairs by ','", "@pairs"},
 	{"map-exit", 0, OPT_MAP_EXIT, TAKES_LIST, CMD_RUN, true, "FROM:TO",
-	 "exit with TO in place of FROM (143:0), for distinit's own statuses without --init, too; early and "
-	 "told in place of FROM: 0 that nobody asked for, and 0 after TERM; join pairs by ','"},
+	 "replace exit status FROM by TO (143:0), for distinit's own statuses without --init, too; "
+	 "FROM may be early (0, if nobody asked it to end) or told (0 after TERM); join pairs by ','"},
 	{"grace", 0, OPT_GRACE, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "kill the command this long after the first TERM, or never (default: never; after --time-limit: "
 	 "30s)"},
@@ -152,20 +152,24 @@ static const struct option options[] = {
 	{"time-limit", 0, OPT_TIME_LIMIT, TAKES_TEXT, CMD_RUN, true, "DURATION",
 	 "end the command after this time, with status 124 (implies --init)"},
 	{"progress", 0, OPT_PROGRESS, TAKES_TEXT, CMD_RUN, true, "FILE:DURATION",
-	 "with --init: a command that writes none of these files (/ckpt/log*) for so long hangs, and is "
-	 "ended with "
-	 "status 124; a start has twice that for its first write"},
+	 "with --init: if FILE (/ckpt/log*) is not written for DURATION, end the command, with status 124; "
+	 "the first write may take twice as long"},
 	{"together", 0, OPT_TOGETHER, TAKES_OPTIONAL, CMD_RUN, true, "LIST",
-	 "if one node fails or gets TERM, end all; implies --init --wait --for=all; LIST: failures (not by "
-	 "TERM), workers (also if its child fails), always (also if it ends with 0), or a port",
+	 "if one node fails or gets TERM, end all nodes; implies --init --wait --for=all; LIST: failures "
+	 "(not "
+	 "by TERM), workers (also if a child of COMMAND fails), always (also if COMMAND exits with 0), or a "
+	 "port",
 	 "failures workers always"},
 	{"max-restarts", 0, OPT_MAX_RESTARTS, TAKES_TEXT, CMD_RUN, true, "N",
 	 "if COMMAND fails, start it again in place, at most N times, or unlimited; implies --init; with "
 	 "--together all nodes start again"},
-	// Our own word to the command.
+	{"no-restart", 0, OPT_NO_RESTART, TAKES_TEXT, CMD_RUN, true, "LIST",
+	 "with --max-restarts: exit statuses and signals after which COMMAND does not start again (17,93,SIGSEGV)",
+	 "@signals"},
+	// distinit sets this variable for the command.
 	{"restart-count", 0, OPT_RESTART_COUNT, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
 	{"linger", 0, OPT_LINGER, TAKES_TEXT, CMD_RUN, true, "DURATION",
-	 "on the master, stay this long for the others (default: 60s)"},
+	 "on the master, wait this long for the other nodes' end (default: 60s)"},
 	OPTION_HEAD(ANY, "This subcommand"),
 	{"format", 0, OPT_FORMAT, TAKES_TEXT, CMD_ENV | CMD_WAIT, false, "FORMAT",
 	 "shell (default), docker, json, null", "shell docker json null"},
@@ -174,7 +178,7 @@ static const struct option options[] = {
 	{"color", 0, OPT_COLOR, TAKES_TEXT, CMD_EXPLAIN | CMD_CHECK, true, "WHEN",
 	 "auto (default: on a terminal, without NO_COLOR), always, never", "auto always never"},
 	{"all-nodes", 0, OPT_ALL_NODES, TAKES_FLAG, CMD_EXPLAIN, false, NULL,
-	 "show the variables of each node: those that are the same once, the others by node"},
+	 "show the variables of each node: common ones once, the others by node"},
 	{"all", 0, OPT_ALL, TAKES_FLAG, CMD_ENV, false, NULL,
 	 "print all variables, not only new and changed ones"},
 	{"output", 'o', OPT_OUTPUT, TAKES_TEXT, CMD_ENV | CMD_BUNDLE | CMD_WAIT, false, "FILE",
@@ -190,15 +194,18 @@ static const struct option options[] = {
 	{"carry-unset", 0, OPT_CARRY_UNSET, TAKES_FLAG, CMD_BUNDLE, false, NULL,
 	 "for a tracked name that is not set, write an 'unset' line"},
 	{"as", 0, OPT_AS, TAKES_TEXT, CMD_INSTALL, false, "NAME",
-	 "the name of the copy, such as tini or gosu: called so, it is that program", "distinit @names"},
+	 "the name of the copy, such as tini or gosu: under this name it replaces that program",
+	 "distinit @names"},
 	{"count", 0, OPT_COUNT, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the number of hosts"},
 	{"first", 0, OPT_FIRST, TAKES_FLAG, CMD_HOSTS, false, NULL, "print the first host only"},
 	{"nth", 0, OPT_NTH, TAKES_TEXT, CMD_HOSTS, false, "N", "print host N only, from 0"},
 	{"compress", 0, OPT_COMPRESS, TAKES_FLAG, CMD_HOSTS, false, NULL,
 	 "print one host list, such as n[1-4]"},
 	OPTION_HEAD(ANY, "Messages and tests"),
+	{"dry-run", 0, OPT_DRY_RUN, TAKES_FLAG, CMD_RUN, false, NULL,
+	 "start nothing, and show what would be done, as 'distinit explain' with the same words does"},
 	{"log", 0, OPT_LOG, TAKES_TEXT, TALK, true, "LEVEL",
-	 "what is said: error, warn (default), info, debug", "error warn info debug"},
+	 "which messages are printed: error, warn (default), info, debug", "error warn info debug"},
 	{"quiet", 'q', OPT_QUIET, TAKES_FLAG, TALK, false, NULL, "--log=error"},
 	{"verbose", 'v', OPT_VERBOSE, TAKES_FLAG, TALK, false, NULL, "--log=info; twice: --log=debug"},
 	{"report", 0, OPT_REPORT, TAKES_TEXT, CMD_RUN | CMD_WAIT, true, "FILE",
@@ -209,12 +216,12 @@ static const struct option options[] = {
 	{"hostname", 0, OPT_HOSTNAME, TAKES_TEXT, CLUSTER, true, "NAME",
 	 "this host's name (default: the kernel's)"},
 	{"help", 'h', OPT_HELP, TAKES_OPTIONAL, ANY, false, "WORD",
-	 "print this help; of distinit itself, WORD is all, a subcommand or an option", "all @subcommands"},
+	 "print this help; without a subcommand, WORD is all, a subcommand or an option", "all @subcommands"},
 	{"version", 'V', OPT_VERSION, TAKES_FLAG, ANY, false, NULL, "print the version"},
 	{0},
 };
 
-/** Add a directive. @next is the word after it, for pairs and for the hint. */
+/** Add a directive. @next: the word after it, for pairs and for a hint. Returns 0 or a negative errno. */
 static int take_directive(struct directives *out, const struct option *o, const char *value, const char *next,
 			  struct err *err) {
 	enum verb verb = (enum verb)(o->id - OPT_VERBS);
@@ -246,7 +253,8 @@ static int take_directive(struct directives *out, const struct option *o, const 
 	return err_set(err, -r, "--%s: %s", o->name, cause.text);
 }
 
-static int take(void *context, const struct option *o, const char *value, const char *next, struct err *err) {
+static int take_ordered(void *context, const struct option *o, const char *value, const char *next,
+			struct err *err) {
 	struct overrides *out = context;
 	if (o->id == OPT_ENV_FILE) {
 		out->env_files[out->n_env_files++] = value;
@@ -264,11 +272,14 @@ const char *options_fixed_privilege(const struct settings *settings) {
 	return NULL;
 }
 
-/** The command line belongs to the image. Variables may come from a less trusted user. */
+/**
+ * The table's refuses(): the command line belongs to the image, and variables may come from a less trusted user, so an
+ * option may forbid them.
+ */
 static const char *refuses(const struct settings *settings, const struct option *o) {
 	const char *from = settings->value[OPT_OPTIONS_FROM];
 	if (o && o->id == OPT_DERIVED) {
-		return NULL; // it says who has set other variables, and nobody told it
+		return NULL; // distinit sets DISTINIT_DERIVED, not the user
 	}
 	if (from && strcmp(from, "command-line") == 0) {
 		return "--options-from=command-line";
@@ -290,7 +301,7 @@ const struct option_table distinit_options = {
 	.passed_on = OPT_TRACK,
 	.told = OPT_RESTART_COUNT,
 	.underscores = true,
-	.take = take,
+	.take = take_ordered,
 	.refuses = refuses,
 };
 
@@ -304,5 +315,6 @@ int options_read(struct settings *out, struct overrides *overrides, struct arena
 		.directives = {.arena = arena},
 		.env_files = arena_array(arena, words, sizeof(*overrides->env_files)),
 	};
-	return settings_read_words(out, arena, &distinit_options, command, argv, overrides, err);
+	const unsigned taken = command & CMD_SHOWS_RUN ? command | CMD_RUN : command;
+	return settings_read_words(out, arena, &distinit_options, taken, argv, overrides, err);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** distinit's options: the subcommands that take them, and their ids. The table is in options.c. */
+/** distinit's options: the subcommands that have them, and their ids. The table is in options.c. */
 
 #include "common/settings.h"
 #include "env/directive.h"
@@ -19,13 +19,18 @@ enum command {
 	CMD_CHECK = 256,
 	/** No subcommand: an option that is a variable only. */
 	CMD_NONE = 512,
-	/** No subcommand either: what an engine's init reads. All else is for a distinit inside the container. */
+	/**
+	 * No subcommand: variables that are read when running as an engine's init. Other variables are for a distinit
+	 * inside the container.
+	 */
 	CMD_ENGINE = 1024,
-	/** The words after it are a command as they are. */
+	/** All words after it are a command; it has no options. */
 	CMD_CARRY = 2048,
-	/** Those that print a table. */
+	/** The subcommands that print a table. */
 	CMD_LIST = 4096,
-	/** Those that take --user and its like. */
+	/** Those that take all options of a run, and show or check what it would do. */
+	CMD_SHOWS_RUN = CMD_EXPLAIN | CMD_CHECK,
+	/** The subcommands that have --user and the other options of privileges. */
 	CMD_PRIVILEGES = CMD_RUN | CMD_ENV | CMD_EXPLAIN | CMD_WAIT | CMD_CHECK,
 };
 
@@ -69,6 +74,7 @@ enum option_id {
 	OPT_PROGRESS,
 	OPT_TOGETHER,
 	OPT_MAX_RESTARTS,
+	OPT_NO_RESTART,
 	OPT_RESTART_COUNT,
 	OPT_LINGER,
 	OPT_LOG,
@@ -93,6 +99,7 @@ enum option_id {
 	OPT_SECRET_REQUIRED,
 	OPT_FORMAT,
 	OPT_COLOR,
+	OPT_DRY_RUN,
 	OPT_ALL_NODES,
 	OPT_ALL,
 	OPT_OUTPUT,
@@ -115,17 +122,17 @@ enum option_id {
 
 extern const struct option_table distinit_options;
 
-/** The first privilege option on the command line, such as "--user"; or NULL. */
+/** Find the first option of privileges on the command line, such as "--user"; NULL: none. */
 const char *options_fixed_privilege(const struct settings *settings);
 
-/** The options whose order on the command line matters. */
+/** The options whose order counts. */
 struct overrides {
 	struct directives directives;
-	/** --env-file. The value of its variable is in the settings. */
+	/** The files of --env-file. Those of its variable are in the settings. */
 	const char **env_files;
 	uint32_t n_env_files;
 };
 
-/** Read the words after the name of @command. @argv ends with NULL. Returns 0; -EINVAL. */
+/** Read the words after the name of @command. @argv ends with NULL. Returns 0 or -EINVAL. */
 int options_read(struct settings *out, struct overrides *overrides, struct arena *arena, enum command command,
 		 char **argv, struct err *err);

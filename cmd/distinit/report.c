@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The lines of the report (--report) that the entrypoint and `wait` write. src/init has its own. */
+/** Writes the lines of --report for the entrypoint and `wait`, except those of src/system/init. */
 
 #include "distinit/cluster_json.h"
 #include "distinit/start.h"
@@ -49,7 +49,7 @@ void report_derived(struct session *s) {
 		s->report.job_id = secret_text(&s->arena, c->place.job_id);
 	}
 	struct json *json = report_begin(&s->report, &line, "derived");
-	uint32_t n = flow_changes(&s->flow, false, &list);
+	uint32_t n = flow_changes(&s->flow, false, SIZE_MAX, &list);
 	json_text(json, "source", c && c->source ? c->source->name : NULL);
 	json_text(json, "launcher", c && c->launcher ? c->launcher->name : NULL);
 	json_text(json, "scope", c ? scope_name(c->scope) : NULL);

@@ -11,8 +11,9 @@
 #include "common/terminal.h"
 #include "exec/exec.h"
 #include "flow/master.h"
+#include "framework/torchrun.h"
 #include "report/termination.h"
-#include "together/together.h"
+#include "together/again.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +27,7 @@
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
 
 /** The options that have to be the same on all nodes. */
-#define N_ALIKE 4
+#define N_ALIKE 5
 
 /** How long a node whose program is missing tries to tell the others. */
 #define UNABLE_MS 10000
@@ -101,7 +102,7 @@ static int read_secret_file(struct session *s, struct str *out, struct err *err)
 	}
 	struct str rest = *out;
 	str_cut(&rest, '\n', out);
-	// What comes after the first line may be another secret.
+	// The lines after the first may be another secret: erase them.
 	key_forget(rest);
 	return check_secret(file.from, *out, err);
 }
@@ -190,10 +191,10 @@ static bool has_id(const struct session *s) {
 /** A number of nodes that is not fixed, such as "2:4", or NULL. */
 static const char *elastic_nodes(const struct session *s) {
 	const char *nodes = env_value(&s->env, "PET_NNODES");
-	return nodes && strchr(nodes, ':') ? nodes : NULL;
+	return nodes && torchrun_is_elastic(nodes) ? nodes : NULL;
 }
 
-/** Who asked for the roll call: "--for=all", "DISTINIT_TOGETHER". */
+/** The option or variable that asks for the roll call: "--for=all", "DISTINIT_TOGETHER". */
 static const char *asked_by(struct session *s) {
 	return s->together ? session_label(s, OPT_TOGETHER)
 			   : arena_format(&s->arena, "%s=all", session_label(s, OPT_FOR));
@@ -261,9 +262,9 @@ static void say(void *context, enum roll_level level, const char *text) {
 }
 
 /**
- * Whether there is somebody to meet; else *@why_not. Who knows only its number cannot say that there is
- * nobody, and nobody trains alone without a word: there is a warning, unless it is a cluster of one, or the
- * user's own words say so.
+ * Whether there are other members to meet; else *@why_not is the reason. If only this node's rank is known,
+ * there may be others. So that no node trains alone unnoticed, there is a warning, unless the cluster has one
+ * node or the user gave that.
  */
 static bool is_needed(struct session *s, const char **why_not) {
 	const struct flow *f = &s->flow;
@@ -276,9 +277,9 @@ static bool is_needed(struct session *s, const char **why_not) {
 	}
 	const char *hint = several ? "; pass --scope=node if distinit runs once on each node" : "";
 	if (!f->has_cluster && !f->broken && !f->wants.no_cluster) {
-		*why_not = f->input.launcher ? "this is a child of torchrun, which has met the others"
-					     : NO_MANAGER;
-		hint = f->input.launcher ? "" : "; 'distinit managers' lists what was looked for; " DESCRIBE;
+		*why_not =
+			f->started_by ? "this is a child of torchrun, which has met the others" : NO_MANAGER;
+		hint = f->started_by ? "" : "; 'distinit managers' lists what was looked for; " DESCRIBE;
 	} else if (!several || f->input.scope.value) {
 		return false;
 	}
@@ -368,9 +369,20 @@ static const char *words_text(struct session *s, const char *const words[], unsi
 	return buf_text(&text);
 }
 
+/** The exit statuses of --no-restart: "17,139"; "none". */
+static const char *final_text(struct session *s, const struct together *t) {
+	struct buf text = BUF(&s->arena);
+	for (unsigned status = 0; status < sizeof(t->is_final); status++) {
+		if (t->is_final[status]) {
+			buf_putf(&text, "%s%u", text.len ? "," : "", status);
+		}
+	}
+	return text.len ? buf_text(&text) : "none";
+}
+
 /**
- * The options that have to be the same on all nodes, beside those that say what the cluster is: given or not, what they
- * mean here. tests/rollcall/alike.txt has those that may differ, and why.
+ * The options that have to be the same on all nodes, beside those that say what the cluster is: given or not,
+ * what they mean here. tests/rollcall/alike.txt has those that may differ, and why.
  */
 static void list_alike(struct session *s, const struct roll_call *call, struct fact out[N_ALIKE]) {
 	static const char *const hows[] = {"failures", "workers", "always"};
@@ -382,7 +394,8 @@ static void list_alike(struct session *s, const struct roll_call *call, struct f
 	out[0] = (struct fact){"--agree", words_text(s, fact_groups, N_FACT_GROUPS, call->agree)};
 	out[1] = (struct fact){"--agree-env", names ? names : "(default)"};
 	out[2] = (struct fact){"--max-restarts", most};
-	out[3] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
+	out[3] = (struct fact){"--no-restart", t && t->max_restarts ? final_text(s, t) : "none"};
+	out[4] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
 }
 
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */
@@ -427,7 +440,9 @@ static void report_roll_call(struct session *s, const struct roll_call *call, co
 	}
 }
 
-/** All start, and a signal has come since. Returns 0 if the program gets it from --init; else the exit status. */
+/**
+ * All start, and a signal has come since. Returns 0 if the program gets it from --init; else the exit status.
+ */
 static int take_late_signal(struct session *s, int signal) {
 	struct err err;
 	if (s->flow.wants.supervises) {
@@ -435,7 +450,7 @@ static int take_late_signal(struct session *s, int signal) {
 		kill(getpid(), signal);
 		return 0;
 	}
-	err_set(&err, EINTR, "SIG%s came when all had been told to start", signal_name(signal).s);
+	err_set(&err, EINTR, "SIG%s came after GO was sent to all", signal_name(signal).s);
 	wait_fail(s, &err, 128 + signal);
 	return wait_die(signal);
 }
@@ -443,7 +458,7 @@ static int take_late_signal(struct session *s, int signal) {
 static int finish(struct session *s, const struct roll_call *call, struct roll_end *end) {
 	struct together *t = s->together;
 	report_roll_call(s, call, end);
-	s->held_port = end->held;
+	s->reserved_port = end->reserved;
 	if (end->result == ROLL_STARTED) {
 		struct err err;
 		if (t) {
@@ -461,7 +476,8 @@ static int finish(struct session *s, const struct roll_call *call, struct roll_e
 			duration_text(end->waited_ms).s);
 		wait_fail(s, &err, 128 + end->signal);
 		if (call->late_at && t->relays) {
-			rollcall_quit(s, arena_format(&s->arena, "SIG%s", signal_name(end->signal).s));
+			together_cancel(t, &s->rolling->call,
+					arena_format(&s->arena, "SIG%s", signal_name(end->signal).s));
 		}
 		return wait_die(end->signal);
 	}
@@ -479,43 +495,18 @@ int rollcall_alone(struct session *s) {
 	if (!t || t->lines || !(t->by_workers || t->max_restarts || t->progress.files.text)) {
 		return 0;
 	}
-	struct roll_end end = {.lines = arena_alloc(&s->arena, sizeof(*end.lines))};
+	struct roll_end end;
 	struct roll_call *call = arena_alloc(&s->arena, sizeof(*call));
-	*end.lines = (struct kept_line){.line.fd = -1};
 	*call = (struct roll_call){.arena = &s->arena,
 				   .context = s,
 				   .cluster = &s->flow.cluster,
-				   .size = 1,
 				   .node = input_hostname(&s->flow.input)};
+	together_alone(call, &end);
 	return together_begin(s->together, call, &end, &err) < 0 ? session_fail(s, &err) : 0;
 }
 
-void rollcall_quit(struct session *s, const char *why) {
-	struct roll_call *call = &s->rolling->call;
-	struct roll_end end;
-	const uint64_t now = clock_now_ms(), left = clock_left(now, s->together->late_at);
-	call->timeout_ms = left > ROLL_LATE_MS ? left : ROLL_LATE_MS;
-	call->late_at = now + call->timeout_ms;
-	call->starts = s->together->start;
-	call->asked_to_end = true;
-	call->unable = why;
-	call->n_left = s->together->n_left;
-	roll_call(call, &end);
-}
-
-/** All start again: the others may still be ending their programs, and the time limit goes on. */
-static void call_again(struct session *s, struct roll_call *call) {
-	const struct together *t = s->together;
-	const uint64_t now = clock_now_ms(), late_ms = clock_left(now, t->late_at),
-		       limit_ms = clock_left(now, t->limit_at);
-	call->starts = t->start;
-	call->late_at = t->late_at;
-	call->pause_ms = t->hold_ms;
-	call->timeout_ms = clock_after(call->timeout_ms, late_ms + t->hold_ms);
-	if (limit_ms < call->timeout_ms) {
-		call->timeout_ms = limit_ms;
-		call->longer = session_label(s, OPT_TIME_LIMIT);
-	}
+struct roll_call *rollcall_of(struct session *s) {
+	return s->rolling ? &s->rolling->call : NULL;
 }
 
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
@@ -536,8 +527,8 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 	if (rolling->unable && timeout_ms > UNABLE_MS) {
 		call->timeout_ms = UNABLE_MS;
 	}
-	if (t && t->late_at) {
-		call_again(s, call);
+	if (t && t->late_at && together_call(t, call)) {
+		call->longer = session_label(s, OPT_TIME_LIMIT);
 	}
 	roll_call(call, &end);
 	say_status_end(&s->speaker);

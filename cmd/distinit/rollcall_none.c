@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** In place of rollcall.c, together.c and check.c where the build leaves the roll call out. */
+/** In place of rollcall.c, together.c and check.c, if the program is built without the roll call. */
 
 #include "distinit/start.h"
 
@@ -23,7 +23,7 @@ void together_prepare(struct session *s, struct init_plan *plan) {
 	(void)s, (void)plan;
 }
 
-bool together_again(struct session *s, struct init_plan *plan, int *status, struct err *err) {
+bool session_again(struct session *s, struct init_plan *plan, int *status, struct err *err) {
 	(void)s, (void)plan, (void)status, (void)err;
 	return false;
 }
@@ -31,10 +31,6 @@ bool together_again(struct session *s, struct init_plan *plan, int *status, stru
 bool rollcall_tell(struct session *s, const struct err *why, bool said) {
 	(void)s, (void)why, (void)said;
 	return false;
-}
-
-void rollcall_quit(struct session *s, const char *why) {
-	(void)s, (void)why;
 }
 
 int rollcall_alone(struct session *s) {

@@ -43,7 +43,7 @@ static int refuse_command_line(struct session *s) {
 static void say_what_was_derived(struct session *s) {
 	struct buf line = BUF(&s->arena);
 	struct change *list;
-	uint32_t n = flow_changes(&s->flow, false, &list);
+	uint32_t n = flow_changes(&s->flow, false, SIZE_MAX, &list);
 	if (s->flow.has_cluster) {
 		const struct cluster *c = &s->flow.cluster;
 		buf_puts(&line, c->source ? c->source->name : c->launcher->name);
@@ -58,7 +58,7 @@ static void say_what_was_derived(struct session *s) {
 			buf_putf(&line, ", rank %u of %u", c->task.rank, c->task.world_size);
 		}
 	} else {
-		bool child = s->flow.input.launcher && s->flow.input.launcher->complete;
+		bool child = s->flow.started_by && s->flow.started_by->complete;
 		buf_puts(&line, s->flow.broken ? "a cluster that is not understood"
 				: child	       ? "a child of torchrun, which is left alone"
 					       : "no cluster");
@@ -121,7 +121,10 @@ static int start_workload_of(struct session *s, struct init_plan *plan, struct e
 		plan->report = &s->report;
 		report_reserve(&s->report, &s->arena, argv[0]);
 	}
-	int status = r < 0 ? EXIT_OURS : init_run(&s->arena, plan, err);
+	const int ours = s->signal ? 128 + s->signal : EXIT_OURS;
+	s->speaker.at_once = true;
+	int status = r < 0 ? ours : init_run(&s->arena, plan, err);
+	s->speaker.at_once = false;
 	if (err->text[0] && plan->observer && !plan->observer->again) {
 		// The others have to know that nothing was started here.
 		struct workload_end end = {.status = status, .raw = status};
@@ -190,7 +193,7 @@ int run_workload(struct session *s, struct init_plan *plan, struct err *err) {
 	}
 	do {
 		status = start_workload_of(s, plan, err);
-	} while (plan && together_again(s, plan, &status, err));
+	} while (plan && session_again(s, plan, &status, err));
 	return status;
 }
 
@@ -250,7 +253,7 @@ int command_run(struct session *s) {
 			struct err cause = err;
 			err_set(&err, cause.code, "%s; %s", cause.text, meant);
 		}
-		wait_fail(s, &err, status);
+		status = wait_fail(s, &err, status);
 	}
 	return s->ran ? status : plan.status_as[status];
 }

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "base/secret.h"
 #include "cluster/read.h"
+#include "distinit/core.h"
 #include "env/carried.h"
 #include "exec/exec.h"
 #include "flow/privileges.h"
@@ -31,7 +32,7 @@ void session_init(struct session *s, void *memory, size_t size) {
 
 bool session_calls_roll(const struct session *s) {
 	const char *what = s->settings.value[OPT_FOR];
-	bool run = s->command == CMD_RUN;
+	bool run = s->command & (CMD_RUN | CMD_SHOWS_RUN);
 	bool waits = s->command == CMD_WAIT || (run && settings_on(&s->settings, OPT_WAIT));
 	return (waits && what && strcmp(what, "all") == 0) ||
 	       (run && settings_on(&s->settings, OPT_TOGETHER));
@@ -55,7 +56,7 @@ static void hide_secret(struct session *s, const char *given) {
 	env_unset(&s->env, (struct str){name, sizeof(name) - 2}, NULL);
 }
 
-/** Give up capabilities of our own file before an option names a file. Else src/access sees to that. */
+/** Give up capabilities of our own file before an option names a file. Else src/system/access sees to that. */
 static int lower_capabilities(struct session *s, struct err *err) {
 	bool any = s->command != CMD_RUN || s->overrides.n_env_files || s->settings.any;
 	return any ? elevated_lower_root(&s->arena, err) : 0;
@@ -83,6 +84,7 @@ int session_options(struct session *s, enum command command, char **argv, struct
 	if (secret) {
 		hide_secret(s, secret);
 	}
+	r = r < 0 ? r : core_check_options(s, err);
 	r = r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 	s->speaker.log = settings_on(&s->settings, OPT_QUIET) ? LOG_ERROR : s->speaker.log;
 	return r;
@@ -100,7 +102,7 @@ static int read_scope(struct session *s, struct err *err) {
 	int word = settings_choose(&s->settings, OPT_SCOPE, err);
 	if (word > 0) {
 		s->flow.input.scope = session_setting(s, OPT_SCOPE);
-		s->flow.input.scope_told = scopes[word];
+		s->flow.input.scope_given = scopes[word];
 	}
 	return word < 0 ? word : 0;
 }
@@ -180,7 +182,7 @@ int session_view(struct session *s, const struct view **out, struct err *err) {
 
 int session_plan(struct session *s, struct err *err) {
 	struct wants *w = &s->flow.wants;
-	if (s->flow.access.program == RIGHTS_UNKNOWN && s->command & CMD_PRIVILEGES) {
+	if (s->flow.access.workload == RIGHTS_UNKNOWN && s->command & CMD_PRIVILEGES) {
 		w->privileges = read_privileges(s);
 		w->must_change = s->command == CMD_RUN;
 		w->notes_change = s->command == CMD_RUN || s->command == CMD_EXPLAIN;
@@ -232,9 +234,9 @@ static bool needs_cluster(struct session *s, enum option_id id) {
 	uses_master = uses_master || settings_on(&s->settings, OPT_FILL);
 	switch (id) {
 	case OPT_SCOPE:
-		return given && in->scope.value && in->scope_told == SCOPE_NODE;
+		return given && in->scope.value && in->scope_given == SCOPE_NODE;
 	case OPT_NNODES:
-		return told_nnodes(in) > 1;
+		return given_nnodes(in) > 1;
 	case OPT_MASTER_ADDR:
 		return !uses_master && !env_value(&s->env, "MASTER_ADDR");
 	case OPT_MASTER_PORT:
@@ -261,7 +263,7 @@ static int check_unused_cluster(struct session *s, struct err *err) {
 	static const enum option_id ids[] = {OPT_SCOPE,	      OPT_NNODES,      OPT_NODE_RANK,
 					     OPT_MASTER_ADDR, OPT_MASTER_PORT, OPT_TF_ROLES};
 	const struct flow *f = &s->flow;
-	bool alone = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->input.launcher;
+	bool alone = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->started_by;
 	for (size_t i = 0; alone && i < sizeof(ids) / sizeof(ids[0]); i++) {
 		const struct setting setting = session_setting(s, ids[i]);
 		if (setting.value && needs_cluster(s, ids[i])) {
@@ -283,6 +285,7 @@ static int check_unused_cluster(struct session *s, struct err *err) {
 int session_derive(struct session *s, struct err *err) {
 	int r = session_wants(s, err);
 	r = r < 0 ? r : flow_derive(&s->flow, err);
+	s->signal = s->flow.signal;
 	return r < 0 ? r : check_unused_cluster(s, err);
 }
 

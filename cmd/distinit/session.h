@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** One run of the program: reads options and variables, and passes them to the flow (flow/flow.h). */
+/** A run of the program: reads options and variables, and passes them to the flow (flow/flow.h). */
 
 #include "common/say.h"
 #include "distinit/options.h"
@@ -14,7 +14,7 @@ struct together;
 
 struct session {
 	enum command command;
-	/** We are an engine's init: most settings are for a distinit inside the container. */
+	/** We run as a container engine's init, so most settings are for a distinit inside the container. */
 	bool engine;
 	struct speaker speaker;
 	struct arena arena;
@@ -24,15 +24,18 @@ struct session {
 	/** For the roll call (--for=all): the environment before it was changed, and the rest. */
 	struct env before;
 	struct rolling *rolling;
-	/** The workload has run, and its status is mapped (--map-exit). */
+	/** The signal that ended a look-up of names before the start, and that this process dies of; 0: none. */
+	int signal;
+	/** The workload has run, and --map-exit was applied to its status. */
 	bool ran;
-	/** --check: from which level on a finding ends this. */
+	/** --check: the level from which on a finding ends this run. */
 	enum check_level { CHECK_OFF, CHECK_FINDINGS, CHECK_HINTS } check;
-	/** --together or --max-restarts; NULL: neither is wanted. What is before each start, if there may be several. */
+	/** --together or --max-restarts; NULL: neither is given. */
 	struct together *together;
-	struct before_start *before_start;
-	/** The descriptor that holds the port of a roll call (net/listen.h); not above 0: none. */
-	int held_port;
+	/** What each start begins with, if there may be several; else NULL. */
+	struct start *start;
+	/** The descriptor that reserves the port of a roll call (net/listen.h); not above 0: none. */
+	int reserved_port;
 	struct settings settings;
 	struct overrides overrides;
 	struct flow flow;
@@ -40,51 +43,58 @@ struct session {
 	struct fill fill;
 };
 
-/** Start with our own environment. @memory is for the arena. */
+/** Initialise @s with our environment. @memory is for the arena. */
 void session_init(struct session *s, void *memory, size_t size);
 
-/** Read the command line of @command and our variables. Returns 0; -EINVAL. */
+/** Read the command line of @command and our variables. Returns 0 or -EINVAL. */
 int session_options(struct session *s, enum command command, char **argv, struct err *err);
 
-/** Find the cluster. Returns 0, even if there is none; -EINVAL. */
+/** Find the cluster. Returns 0, also if there is none; -EINVAL. */
 int session_cluster(struct session *s, struct err *err);
 
 /**
- * Take the program's rights for good, and see this machine with them. Returns 0; -EPERM if they are not known or cannot
- * be taken.
+ * Take the workload's rights for good, and open a view of this machine. Returns 0; -EPERM if these rights are not known
+ * or cannot be taken.
  */
 int session_view(struct session *s, const struct view **out, struct err *err);
 
-/** Plan the privileges. First: earlier failures are in no report. Returns 0; -EINVAL, or as priv_plan(). */
+/**
+ * Plan the privileges. Call this early: the report has no failures from before. Returns 0; -EINVAL; or as
+ * priv_plan().
+ */
 int session_plan(struct session *s, struct err *err);
 
-/** Pass the settings to the flow, for flow_derive(). Returns 0; -EINVAL. */
+/** Pass the settings to the flow, for flow_derive(). Returns 0 or -EINVAL. */
 int session_wants(struct session *s, struct err *err);
 
-/** Derive the variables and apply the directives. Returns 0; -EINVAL, -E2BIG, or the error of a file. */
+/** Derive the variables and apply the directives. Returns 0; -EINVAL; -E2BIG; -EINTR; or the error of a file. */
 int session_derive(struct session *s, struct err *err);
 
-/** Begin the report, if --report asks for one. Call it after session_options(). (report.c) */
+/** If --report is given, begin the report. Call this after session_options(). (report.c) */
 void session_report_open(struct session *s);
 
-/** report_end() for this session: print a failure as a warning. */
+/** Call report_end() for this session, and print a failure as a warning. */
 void session_report_end(struct session *s, struct report_line *line);
 
-/** Whether --for=all is wanted, also by --together. */
+/** Whether there is a roll call: by --for=all or --together. */
 bool session_calls_roll(const struct session *s);
 
-/** The variables read of managers and launchers, then NULL, in the form of READS(). (bundle.c) */
+/**
+ * List the variables from which managers and launchers are read, ended by NULL, in the form of READS().
+ * (bundle.c)
+ */
 const char *const *own_variables(struct session *s);
 
-/** What set option @id, for messages: "--wait" or "DISTINIT_WAIT". */
+/** The option or variable that has set @id, for messages: "--wait" or "DISTINIT_WAIT". */
 static inline const char *session_label(struct session *s, enum option_id id) {
 	return settings_label(&s->settings, id);
 }
 
-/** Option @id with who set it. */
+/** The setting @id: its value, and where it is from. */
 struct setting session_setting(struct session *s, enum option_id id);
 
 /** Print the message in @err. Returns the exit status. */
 static inline int session_fail(struct session *s, const struct err *err) {
-	return say_failure(&s->speaker, err);
+	int status = say_failure(&s->speaker, err);
+	return s->signal ? 128 + s->signal : status;
 }

@@ -1,44 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** The steps from the options to the start of the program: what stops it, what is reported. */
+/** The steps from the options to the start of the workload. Each may end the run, and report why. */
 
 #include "distinit/session.h"
 #include "init/init.h"
 
 /**
- * The second part of command_run(), once options are read: derive, and become the arguments of the
- * session's settings; with a @plan, stay as their parent. Returns the exit status. A failure is in
- * @err, which is otherwise empty.
+ * The second part of command_run(), after the options were read: derive, and execute the workload; if @plan is not NULL,
+ * stay as its parent. Returns the exit status. @err has the reason if the workload was not started; else its text is
+ * empty.
  */
 int run_workload(struct session *s, struct init_plan *plan, struct err *err);
 
-/** Read --map-exit, which holds for our own statuses, too, into @plan. Returns 0; -EINVAL. */
+/** Read --map-exit, which also applies to our own statuses, into @plan. Returns 0 or -EINVAL. */
 int read_map_exit(struct session *s, struct init_plan *plan, struct err *err);
 
-/** Make the plan of --init, which is preset, from the settings; *@wanted: stay. Returns 0; -EINVAL. */
+/** Fill in @plan, which is preset, from the settings. *@wanted: stay as the parent. Returns 0 or -EINVAL. */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
+/** What --wait, --for and --timeout ask for. */
+struct wait_plan {
+	/** `wanted`: something is waited for. `all`: for all nodes, in a roll call. `tcp`: for the master's port, not its name. */
+	bool wanted, all, tcp;
+	uint64_t timeout_ms;
+};
+
+/** Read it. @asked: by `distinit wait`. Returns 0 or -EINVAL. */
+int wait_read(struct session *s, bool asked, struct wait_plan *out, struct err *err);
+
 /**
- * Wait for the master, if --wait is given and there is a master to wait for. Call session_derive()
- * first. Returns 0 to go on; otherwise the exit status, after printing the reason. A signal that
- * ends the wait also ends this process.
+ * If --wait is given and there is a master, wait for it. Call session_derive() first. Returns 0 to go on; else the exit
+ * status, after printing the reason. If a signal ends the wait, it also ends this process.
  */
 int session_wait(struct session *s);
 
-/** --check (check.c). Read its level. Returns 0; -EINVAL. */
+/** Read the level of --check (check.c). Returns 0 or -EINVAL. */
 int check_options(struct session *s, struct err *err);
 
 /**
- * Check this node, if --check is given: print each finding, also to the termination log. For after
- * privileges_drop() and rollcall_prepare(), as a roll call ends then for all. Returns 0 to go on;
- * otherwise the exit status.
+ * If --check is given, check this node, and print each finding, also to the termination log. Call this after
+ * privileges_drop(), and after rollcall_prepare(), so that a failure ends the roll call for all nodes. Returns 0 to go
+ * on; else the exit status.
  */
 int session_check(struct session *s);
 
 /**
- * --clear (run.c), for before each start, with all that the last one left behind gone, and before the roll call: once
- * all are there, others may have started. Returns as session_check().
+ * --clear (run.c). Call this before each start, when the leftovers of the last start have ended, and before the roll
+ * call, because other nodes may start after it. Returns as session_check().
  */
 int session_clear(struct session *s);
 
@@ -51,25 +60,25 @@ int rollcall_prepare(struct session *s, struct err *err);
  */
 bool rollcall_tell(struct session *s, const struct err *why, bool said);
 
-/** All were to start again, and we do not because of @why: tell the others. */
-void rollcall_quit(struct session *s, const char *why);
+/** The roll call; NULL: none was prepared. */
+struct roll_call *rollcall_of(struct session *s);
 
 /** Call it, and derive again if the port was moved. Returns as session_wait(). */
 int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer);
 
 /**
- * --fill (fill.c). Check the command's words after session_derive(): whatever can be wrong but this
- * node's address. Returns 0; the error of fill_words().
+ * --fill (fill.c). After session_derive(), check everything in the command's words, except this node's address. Returns
+ * 0; or the error of fill_words().
  */
 int session_fill_check(struct session *s, struct err *err);
 
-/** Fill them, after the roll call. Returns likewise. */
+/** Fill the command's words, after the roll call. Returns 0; or the error of fill_words(). */
 int session_fill(struct session *s, struct err *err);
 
-/** Check that in the arguments of @name a command comes after "--". Returns 0; -EINVAL. */
+/** Check that "--" precedes the command in the arguments of @name. Returns 0 or -EINVAL. */
 int session_check_separated(const struct session *s, const char *name, struct err *err);
 
-/** Add a note if --fill is not given, but the words look as if it was meant. */
+/** If --fill is not given, and the command's words have a placeholder, warn. */
 void session_fill_forgotten(struct session *s);
 
 /** --together and --max-restarts (together.c). Read their options. Returns 0; -EINVAL. */
@@ -86,7 +95,7 @@ void together_prepare(struct session *s, struct init_plan *plan);
  * before its start, if it starts again: all is as it was, and all are there. Returns false if it does not,
  * with *@status and @err.
  */
-bool together_again(struct session *s, struct init_plan *plan, int *status, struct err *err);
+bool session_again(struct session *s, struct init_plan *plan, int *status, struct err *err);
 
 /** There is nobody else: watch the program of this node alone. Returns 0; the exit status. */
 int rollcall_alone(struct session *s);
@@ -94,14 +103,14 @@ int rollcall_alone(struct session *s);
 /** wait.c: print @err, also to the termination log. Returns @status. */
 int wait_fail(struct session *s, const struct err *err, int status);
 
-/** wait.c: write @err to the termination log, if there is one: Kubernetes shows it. */
+/** wait.c: if there is a termination log, write @err to it, so that Kubernetes shows it. */
 void log_termination(struct session *s, const struct err *err);
 
 /** wait.c: die of @signal, which ended a wait. Returns the exit status if that is not possible. */
 int wait_die(int signal);
 
-/** Report what was derived; later lines say who we are. Call it after privileges_drop(). */
+/** Report what was derived. Later lines have this node's rank and job. Call this after privileges_drop(). */
 void report_derived(struct session *s);
 
-/** Report that no program is started, because of @err. Returns @status. */
+/** Report that no workload is started, because of @err. Returns @status. */
 int report_failed(struct session *s, int status, const struct err *err);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The table of subcommands; and what is printed from the tables: --help, help and version. */
+/** The table of subcommands; prints --help, help and version from the tables. */
 
 #include "distinit/subcommands.h"
+
+#include "distinit/core.h"
 
 #include <errno.h>
 
@@ -12,18 +14,18 @@ const struct subcommand subcommands[] = {
 	{"explain", CMD_EXPLAIN, "[-- COMMAND [ARG]...]",
 	 "show what was recognised, and what set each variable", command_explain},
 	{"wait", CMD_WAIT, "", "return once the master can be reached", command_wait},
-#ifdef HAVE_ROLL_CALL
+#if defined(HAVE_ROLL_CALL) && !defined(DISTINIT_CORE)
 	{"check", CMD_CHECK, "[-- COMMAND [ARG]...]", "compare this node with what was promised to it",
 	 command_check},
 #endif
 	{"install", CMD_INSTALL, "DIR", "copy this program to DIR/distinit", command_install},
 	{"bundle", CMD_BUNDLE, "", "write the tracked variables for a job's workers", command_bundle},
-	// For distrun, and so not shown.
+	// distrun uses this, so --help does not show it.
 	{"carry", CMD_CARRY, "COMMAND [ARG]...", NULL, NULL},
 	{"hosts", CMD_HOSTS, "[HOSTLIST]", "expand a host list (default: the cluster's hosts)",
 	 command_hosts},
 	{"managers", CMD_TABLE | CMD_LIST, "", "list the cluster managers and launchers", command_managers},
-	// Its name until 0.2.
+	// The name of `managers` until 0.2.
 	{"sources", CMD_TABLE | CMD_LIST, "", NULL, command_managers},
 	{"frameworks", CMD_TABLE | CMD_LIST, "", "list the frameworks and their variables",
 	 command_frameworks},
@@ -50,7 +52,7 @@ struct hint subcommand_hint(const char *name) {
 	return nearest_hint(&best, "");
 }
 
-/** The options of the short help: those that most need. */
+/** The options in the short help: those that most users need. */
 static const unsigned char often[] = {
 	OPT_CLUSTER, OPT_HOSTS,	   OPT_NODE_RANK,    OPT_MASTER_PORT, OPT_FRAMEWORKS, OPT_RANKS,   OPT_VERBS,
 	OPT_FILL,    OPT_ENV_FILE, OPT_USER,	     OPT_WAIT,	      OPT_FOR,	      OPT_CHECK,   OPT_INIT,
@@ -88,6 +90,7 @@ static int help_of_entrypoint(struct session *s, bool all) {
 	options_write_help(out, &distinit_options, CMD_RUN, all ? whole : short_list);
 	buf_puts(out,
 		 all ? entrypoint_end : "\n'distinit --help=all' has all options and the exit statuses.\n");
+	buf_puts(out, CORE_HELP);
 	return say_result(&s->speaker, buf_str(out));
 }
 
@@ -99,7 +102,6 @@ static int print_help(struct session *s, const struct subcommand *of) {
 	return say_result(&s->speaker, buf_str(&out));
 }
 
-/** @word: a subcommand, an option, "all", or "". */
 int print_help_on(struct session *s, const char *word) {
 	const struct subcommand *of = subcommand_find(word);
 	if (of) {
@@ -132,5 +134,5 @@ int command_help(struct session *s) {
 }
 
 int command_version(struct session *s) {
-	return say_result(&s->speaker, STR("distinit " DISTINIT_VERSION "\n"));
+	return say_result(&s->speaker, STR(PROGRAM " " DISTINIT_VERSION "\n"));
 }

@@ -7,12 +7,12 @@
 #include "flow/tables.h"
 #include "source/ask.h"
 
-/** A table, as text or JSON. */
+/** The state while a table is printed, as text or JSON. */
 struct listing {
 	struct buf out;
 	struct json json;
 	bool is_json;
-	/** Of a text: 0 before the first word of an entry's line. */
+	/** Text: the column in an entry's line; 0: before its first word. */
 	size_t column;
 };
 
@@ -26,7 +26,7 @@ static void put_word(struct listing *t, const char *verb, struct str word) {
 	t->column += 1 + word.len;
 }
 
-/** Write @verb and @words; for JSON a list, even if it is empty. Otherwise nothing if @words is NULL or "". */
+/** Append @verb and @words. JSON: always a list. Text: nothing if @words is NULL or "". */
 static void put_words(struct listing *t, const char *verb, const char *words) {
 	struct str rest = str_of(words ? words : ""), word;
 	t->column = 0;
@@ -46,7 +46,7 @@ static void put_words(struct listing *t, const char *verb, const char *words) {
 	buf_puts(&t->out, t->column ? "\n" : "");
 }
 
-/** The same for a sentence. */
+/** Append @verb and the sentence @text, in the same way. */
 static void put_text(struct listing *t, const char *verb, const char *key, const char *text) {
 	if (t->is_json) {
 		json_text(&t->json, key, text);
@@ -63,7 +63,7 @@ static void put_reads(struct listing *t, const char *const *names) {
 	put_words(t, "reads", buf_text(&all));
 }
 
-/** Begin a group of entries, after the one before. */
+/** Begin a group of entries, and end the group before it. */
 static void begin_group(struct listing *t, const char *key, const char *head) {
 	if (t->is_json) {
 		json_open(&t->json, key, '[');

@@ -7,20 +7,23 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/signals.h"
-#include "net/watch.h"
-#include "together/together.h"
+#include "together/again.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/** The most restarts that can be told as a number. */
+/** The largest number of restarts that can be given. */
 #define RESTARTS_MAX 1000
 
-/** What is before each start. */
-struct before_start {
-	/** A copy of it, with copies of its environments. */
-	struct session session;
+/** What a start of the program changes in a session, as it is before the first. All else lasts. */
+struct start {
+	/** What is allocated after that goes. */
+	struct arena memory;
 	struct env env, before;
+	struct flow flow;
+	struct notes notes;
+	const struct note *said;
+	char **arguments;
 };
 
 /** Report who was first. */
@@ -35,7 +38,7 @@ static void report_first(struct together *t, const struct ended *first) {
 		json_fact(json, "first", first->rank == t->call->rank);
 		session_report_end(s, &line);
 	}
-	if (s->report.path && settings_on(&s->settings, OPT_TOGETHER)) {
+	if (s->report.path && (settings_on(&s->settings, OPT_TOGETHER) || !t->observer.again)) {
 		struct json *json = report_begin(&s->report, &line, "together");
 		together_json(first, json);
 		json_fact(json, "first", first->rank == t->call->rank);
@@ -80,6 +83,28 @@ static int read_restarts(struct session *s, struct init_plan *plan, struct err *
 	return 0;
 }
 
+/** Read --no-restart. */
+static int read_final(struct session *s, struct err *err) {
+	const char *value = s->settings.value[OPT_NO_RESTART];
+	struct str rest = str_of(value ? value : ""), word;
+	while (value && str_cut(&rest, ',', &word)) {
+		uint64_t status = 0;
+		const char *nearest = NULL;
+		const int signal = num_read(word, UINT8_MAX, &status) < 0 ? signal_read(word, &nearest) : 0;
+		if (signal < 0 || (!signal && !status)) {
+			return err_set(
+				err, EINVAL,
+				"%s: %s: expected exit statuses from 1 to 255 and signals, joined by ','%s%s%s",
+				session_label(s, OPT_NO_RESTART),
+				quote_text(arena_text(&s->arena, word.p, word.len)).s,
+				nearest ? "; did you mean '" : "", nearest ? nearest : "",
+				nearest ? "'?" : "");
+		}
+		s->together->is_final[signal ? 128 + (unsigned)signal : status] = true;
+	}
+	return 0;
+}
+
 int together_options(struct session *s, struct init_plan *plan, struct err *err) {
 	const char *what = s->settings.value[OPT_FOR];
 	struct together *t = arena_alloc(&s->arena, sizeof(*t));
@@ -100,7 +125,7 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
 			       session_label(s, OPT_FOR), quote_text(what).s);
 	}
-	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0) {
+	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0 || read_final(s, err) < 0) {
 		return -EINVAL;
 	}
 	if (t->always && plan->early_as < 0) {
@@ -113,79 +138,73 @@ void together_prepare(struct session *s, struct init_plan *plan) {
 	if (!plan->restarts) {
 		return;
 	}
-	struct before_start *b = arena_alloc(&s->arena, sizeof(*b));
-	env_copy(&s->env, &b->env);
+	struct start *start = arena_alloc(&s->arena, sizeof(*start));
+	env_copy(&s->env, &start->env);
 	if (s->before.arena) {
-		env_copy(&s->before, &b->before);
+		env_copy(&s->before, &start->before);
 	}
 	plan->first_at = clock_now_ms();
 	s->together->limit_at = clock_after(plan->first_at, plan->time_limit_ms);
-	s->before_start = b;
-	b->session = *s;
+	start->flow = s->flow;
+	start->notes = s->notes;
+	start->said = s->speaker.said;
+	start->arguments = s->settings.arguments;
+	start->memory = s->arena;
+	s->start = start;
 }
 
-/** Forget all that came with the last start. */
-static void rewind_session(struct session *s) {
-	const struct before_start *b = s->before_start;
-	const bool failed = s->report.failed, torn = s->report.torn;
+/** Make anew what a start changes. */
+static void start_make(struct session *s) {
+	const struct start *start = s->start;
+	// The rights were taken for good.
 	const struct access access = s->flow.access;
-	struct arena arena = s->arena;
-	arena_rewind(&arena, &b->session.arena);
-	*s = b->session;
-	env_copy(&b->env, &s->env);
+	arena_rewind(&s->arena, &start->memory);
+	env_copy(&start->env, &s->env);
 	if (s->before.arena) {
-		env_copy(&b->before, &s->before);
+		env_copy(&start->before, &s->before);
 	}
+	s->flow = start->flow;
+	s->flow.access = access;
+	s->notes = start->notes;
 	if (s->notes.last) {
 		s->notes.last->next = NULL;
 	}
-	s->flow.access = access;
-	s->report.failed = failed;
-	s->report.torn = torn;
+	s->speaker.said = start->said;
+	s->settings.arguments = start->arguments;
+	s->report.memory = NULL;
+	s->reserved_port = 0;
+	s->ran = false;
 }
 
-/** Pause before the next start. Returns 0; the exit status, if a signal has come. */
-static int hold(struct session *s, uint64_t ms) {
-	const struct wait_for wait = {.timeout_ms = ms};
-	struct watch watch;
-	if (watch_begin(&watch, &wait) == 0) {
-		watch_poll(&watch, -1, 0, CLOCK_NEVER);
-		watch_done(&watch);
-	}
-	if (!watch.signal) {
+/** Alone: pause before the next start. Returns 0; the exit status, if a signal has come. */
+static int pause_alone(struct session *s) {
+	const int signal = together_pause(s->together);
+	if (!signal) {
 		return 0;
 	}
 	struct err err;
-	err_set(&err, EINTR, "SIG%s ended the pause before the next start", signal_name(watch.signal).s);
-	wait_fail(s, &err, 128 + watch.signal);
-	return wait_die(watch.signal);
+	err_set(&err, EINTR, "SIG%s ended the pause before the next start", signal_name(signal).s);
+	wait_fail(s, &err, 128 + signal);
+	return wait_die(signal);
 }
 
-bool together_again(struct session *s, struct init_plan *plan, int *status, struct err *err) {
+bool session_again(struct session *s, struct init_plan *plan, int *status, struct err *err) {
 	struct together *t = s->together;
 	if (!plan->restarts) {
 		return false;
 	}
 	const bool alone = t->call->size == 1;
-	together_end(t);
-	if (s->held_port > 0) {
-		close(s->held_port);
-	}
-	t->start++;
-	t->late_at = t->first_at + plan->grace_ms + plan->leftovers_grace_ms + ROLL_LATE_MS;
-	t->hold_ms = t->pause_ms;
-	if (t->quits && !alone) {
-		rollcall_quit(s, t->quits);
-	}
-	if (!t->observer.again || (err->text[0] && (alone || !rollcall_tell(s, err, false)))) {
+	if (!together_again(t, rollcall_of(s), &s->reserved_port,
+			    plan->grace_ms + plan->leftovers_grace_ms) ||
+	    (err->text[0] && (alone || !rollcall_tell(s, err, false)))) {
 		return false;
 	}
 	err->text[0] = '\0';
-	rewind_session(s);
+	start_make(s);
 	plan->is_restart = true;
 	plan->observer = NULL;
 	*status = session_clear(s);
-	*status = *status ? *status : alone ? hold(s, t->hold_ms) : session_wait(s);
+	*status = *status ? *status : alone ? pause_alone(s) : session_wait(s);
 	*status = *status ? *status : rollcall_alone(s);
 	return *status == 0;
 }
@@ -210,7 +229,7 @@ void together_join(struct session *s, struct init_plan *plan) {
 	}
 	plan->observer = plan->observer ? plan->observer : &holder;
 	// The program may bind its port seconds from now. Until it has ended no other job gets that.
-	if (plan->observer->kept < s->held_port) {
-		plan->observer->kept = s->held_port;
+	if (plan->observer->kept < s->reserved_port) {
+		plan->observer->kept = s->reserved_port;
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Waiting for the master: `distinit wait`, and --wait before the workload. */
+/** Waits for the master: `distinit wait`, and --wait before the workload. */
 
 #include "distinit/start.h"
 #include "distinit/subcommands.h"
@@ -21,26 +21,26 @@
 #include <unistd.h>
 
 #define TIMEOUT_MS ((uint64_t)5 * 60 * 1000)
-/** Of a roll call: images are pulled, and nodes are added, meanwhile. */
+/** The timeout of a roll call. It is longer, because images are pulled, and nodes are added, meanwhile. */
 #define TIMEOUT_ALL_MS ((uint64_t)10 * 60 * 1000)
 
-/** When it is first said what is waited for, and how often a line of a terminal is rewritten. */
+/** When the first message about the wait is printed, and how often the terminal's line is rewritten, in ms. */
 #define PROGRESS_FIRST_MS    2000
 #define PROGRESS_TERMINAL_MS 1000
 
-/** What to wait for, and for which session. */
+/** A wait for the master. */
 struct waiting {
 	struct session *session;
 	struct wait_for wait;
 	/** The master's name for messages: "main1:29500", or "main1" for dns. */
 	const char *name;
-	/** Whether it was said that we wait: then the end is, too. */
-	bool said;
-	/** The option that sets the timeout. */
+	/** A message that we wait was printed, so print its end, too. */
+	bool printed;
+	/** The option that sets the timeout, for messages. */
 	const char *longer;
 };
 
-/** What to wait for: 1 for tcp, 0 for dns; -EINVAL. */
+/** Read --for; @tcp: the default. Returns 1 for tcp, 0 for dns; or -EINVAL. */
 static int read_for(struct session *s, bool tcp, struct err *err) {
 	const char *value = s->settings.value[OPT_FOR];
 	if (!value) {
@@ -54,18 +54,18 @@ static int read_for(struct session *s, bool tcp, struct err *err) {
 	return tcp;
 }
 
-/** Read the timeout from @id, if its value is a duration and not only a flag. */
+/** If the value of @id is a duration, not a flag, read the timeout from it. Returns 0 or -EINVAL. */
 static int read_timeout(struct session *s, enum option_id id, uint64_t *ms, struct err *err) {
 	const char *value = s->settings.value[id];
 	int r = value && *value ? settings_duration(&s->settings, id, ms, err) : 0;
 	if (r == 0 && *ms == 0) {
-		return err_set(err, EINVAL, "%s=%s: more than 0 is expected",
-			       settings_label(&s->settings, id), quote_text(value).s);
+		return err_set(err, EINVAL, "%s=%s: expected more than 0", settings_label(&s->settings, id),
+			       quote_text(value).s);
 	}
 	return r;
 }
 
-/** Set the host, the port and the name to wait for. */
+/** Find the host, the port and the name to wait for. Returns 0 or a negative errno. */
 static int find_master(struct waiting *w, bool tcp, struct err *err) {
 	struct session *s = w->session;
 	const char *host = NULL;
@@ -86,7 +86,7 @@ static void say_progress(void *context, uint64_t waited_ms, const char *failure)
 	const char *before = *failure ? ": " : "";
 	if (!say_status(&s->speaker, arena_format(&s->arena, "waiting for %s, %s%s%s", w->name, waited.s,
 						  before, failure))) {
-		w->said = true;
+		w->printed = true;
 		say_line(&s->speaker, LOG_WARN,
 			 arena_format(&s->arena, "still waiting for %s after %s%s%s", w->name, waited.s,
 				      before, failure));
@@ -110,6 +110,7 @@ void log_termination(struct session *s, const struct err *err) {
 }
 
 int wait_fail(struct session *s, const struct err *err, int status) {
+	status = s->signal ? 128 + s->signal : status;
 	session_fail(s, err);
 	report_failed(s, status, err);
 	log_termination(s, err);
@@ -125,14 +126,14 @@ static void unblock(int signal) {
 }
 
 int wait_die(int signal) {
-	// Die of the same signal, so that the sender sees it as for a process without
-	// handlers. The kernel ignores this in PID 1, which exits with 128+N instead.
+	// Die of the same signal, as a process without handlers does. The kernel does not let PID 1 die of it:
+	// then exit with 128+N.
 	unblock(signal);
 	kill(getpid(), signal);
 	return 128 + signal;
 }
 
-/** Print how the wait ended. Returns 0 if the master can be reached; otherwise the exit status. */
+/** Print how the wait ended. Returns 0 if the master can be reached; else the exit status. */
 static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct session *s = w->session;
 	struct err err;
@@ -141,7 +142,7 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	struct duration_text waited = duration_text(end->waited_ms);
 	say_status_end(&s->speaker);
 	if (r == 0) {
-		say_line(&s->speaker, w->said ? LOG_WARN : LOG_INFO,
+		say_line(&s->speaker, w->printed ? LOG_WARN : LOG_INFO,
 			 arena_format(&s->arena, "%s can be reached, after %s", w->name, waited.s));
 		return 0;
 	}
@@ -164,49 +165,60 @@ static int finish(struct waiting *w, int r, const struct wait_end *end) {
 	return wait_fail(s, &err, EXIT_OURS);
 }
 
-/** @asked: by the subcommand, which may be meant for a cluster; an image with --wait also runs alone. */
+/**
+ * Print that there is nothing to wait for. @asked: by the subcommand: then warn, because a cluster may be meant. An image
+ * with --wait may run alone, too, so do not warn then.
+ */
 static void say_nothing_to_wait_for(struct session *s, const char *why, bool asked) {
 	const struct flow *f = &s->flow;
-	bool nowhere = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->input.launcher;
+	bool nowhere = !f->has_cluster && !f->broken && !f->wants.no_cluster && !f->started_by;
 	struct given_master given;
 	bool warns = asked && nowhere && !master_is_given(f, &given);
 	say_line(&s->speaker, warns ? LOG_WARN : LOG_INFO,
-		 arena_format(
-			 &s->arena, "nothing to wait for: %s%s", why,
-			 warns ? "; 'distinit managers' lists what was looked for; describe the cluster with "
-				 "--hosts, or with --nnodes, --node-rank and --master-addr"
-			       : ""));
+		 arena_format(&s->arena, "nothing to wait for: %s%s", why,
+			      warns ? "; 'distinit managers' lists what was looked for; "
+				      "describe the cluster with --hosts, or with --nnodes, --node-rank and "
+				      "--master-addr"
+				    : ""));
+}
+
+int wait_read(struct session *s, bool asked, struct wait_plan *out, struct err *err) {
+	const bool all = session_calls_roll(s);
+	*out = (struct wait_plan){.wanted = asked || all || settings_on(&s->settings, OPT_WAIT),
+				  .all = all,
+				  .timeout_ms = all ? TIMEOUT_ALL_MS : TIMEOUT_MS};
+	int r = read_timeout(s, OPT_WAIT, &out->timeout_ms, err);
+	r = r < 0 ? r : read_timeout(s, OPT_TIMEOUT, &out->timeout_ms, err);
+	const int tcp = r < 0 || all ? r : read_for(s, !asked, err);
+	out->tcp = tcp > 0;
+	return tcp < 0 ? tcp : 0;
 }
 
 /** Wait for the master. @asked: by the subcommand, not by --wait. */
 static int wait_for_master(struct session *s, bool asked) {
 	struct err err;
-	bool all = session_calls_roll(s);
+	struct wait_plan plan;
+	if (wait_read(s, asked, &plan, &err) < 0) {
+		return wait_fail(s, &err, EXIT_OURS);
+	}
 	struct waiting w = {
 		.session = s,
-		.wait = {.timeout_ms = all ? TIMEOUT_ALL_MS : TIMEOUT_MS,
+		.wait = {.timeout_ms = plan.timeout_ms,
 			 .progress = say_progress,
 			 .progress_first_ms = PROGRESS_FIRST_MS,
 			 .progress_ms = terminal_rewrites() ? PROGRESS_TERMINAL_MS : 0,
 			 .context = &w},
 		.longer = asked ? "--timeout" : "--wait",
 	};
-	int r = read_timeout(s, OPT_WAIT, &w.wait.timeout_ms, &err);
-	r = r < 0 ? r : read_timeout(s, OPT_TIMEOUT, &w.wait.timeout_ms, &err);
-	if (r == 0 && all) {
-		return rollcall_run(s, w.wait.timeout_ms, w.longer);
-	}
-	int tcp = r < 0 ? r : read_for(s, !asked, &err);
-	if (tcp < 0) {
-		return wait_fail(s, &err, EXIT_OURS);
+	if (plan.all) {
+		return rollcall_run(s, plan.timeout_ms, w.longer);
 	}
 	if (master_is_uncounted(&s->flow, asked)) {
 		const struct cluster *c = &s->flow.cluster;
 		err_set(&err, EINVAL,
-			"cannot wait for the master: %s (%s) gives only this node's number, and neither the "
-			"number of "
-			"nodes nor the master; pass --nnodes, and --master-addr or --hosts, or --nnodes=1 if "
-			"this node "
+			"cannot wait for the master: %s (%s) gives only this node's number, "
+			"and neither the number of nodes nor the master; "
+			"pass --nnodes, and --master-addr or --hosts, or --nnodes=1 if this node "
 			"is alone",
 			c->recognised_by, c->source->name);
 		return wait_fail(s, &err, EXIT_OURS);
@@ -216,12 +228,12 @@ static int wait_for_master(struct session *s, bool asked) {
 		say_nothing_to_wait_for(s, why, asked);
 		return 0;
 	}
-	if (find_master(&w, tcp, &err) < 0) {
+	if (find_master(&w, plan.tcp, &err) < 0) {
 		return wait_fail(s, &err, EXIT_OURS);
 	}
 	w.wait.failed = s->speaker.log >= LOG_DEBUG ? say_failed : NULL;
 	struct wait_end end;
-	r = wait_until_up(&w.wait, &end);
+	const int r = wait_until_up(&w.wait, &end);
 	return finish(&w, r, &end);
 }
 

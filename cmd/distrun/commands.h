@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/** One run of the program, and its subcommands, each in a file of its name. All return the exit status. */
+/**
+ * A run of the program, and its subcommands, each in a file of its name. Their functions return the exit
+ * status.
+ */
 
 #include "common/say.h"
 #include "distrun/options.h"
 
 struct distrun_session {
 	struct arena arena;
-	/** The environment without the DISTRUN_* variables: the workload gets this. */
+	/** The workload's environment: ours without the DISTRUN_* variables. */
 	struct env env;
 	struct notes notes;
 	struct settings settings;
@@ -16,24 +19,24 @@ struct distrun_session {
 	enum command command;
 	/** The name of the subcommand in usage lines: "distrun exec", or "csrun_cpu". */
 	const char *called;
-	/** The exit status for a wrong command line: EXIT_OURS; 2 under existing programs' names. */
+	/** The exit status for a wrong command line: EXIT_OURS; 2 if called by an existing program's name. */
 	int usage_status;
 };
 
 struct distrun_subcommand {
-	/** NULL for the program itself. */
+	/** NULL: the program itself. */
 	const char *name;
 	enum command command;
 	/** The arguments after the options, for the usage line. */
 	const char *arguments;
-	/** One line for --help; NULL: internal, not shown. */
+	/** One line for --help; NULL: --help does not list it. */
 	const char *about;
 	int (*run)(struct distrun_session *s);
-	/** The program name that also runs this subcommand; or NULL. */
+	/** The name of an existing program that also runs this subcommand; NULL: none. */
 	const char *program;
 };
 
-/** All subcommands; the program itself comes first. Ended by an entry of zeros. */
+/** The subcommands: the program itself first, ended by an entry of zeros. */
 extern const struct distrun_subcommand subcommands[];
 
 int command_where(struct distrun_session *s);
@@ -45,13 +48,12 @@ int command_probe(struct distrun_session *s);
 int command_completion(struct distrun_session *s);
 
 /**
- * Run @argv as a workload, with the step and the time limit of the options of `surrogate`. For all
- * subcommands that have these options.
- * Returns the status to exit with; all messages have been printed.
+ * Run @argv as a workload, with the surrogate step and the time limit of the options, for all subcommands that
+ * have these options. Prints all messages. Returns the status to exit with.
  */
 int workload_run(struct distrun_session *s, char *const argv[], char **envp);
 
-/** No subcommand: --help, --version, or an error. */
+/** Handle a command line without a subcommand: --help, --version, or an error. */
 int command_none(struct distrun_session *s);
 
 /** Print the help of @of. */
@@ -62,7 +64,7 @@ static inline int session_fail(struct distrun_session *s, const struct err *err)
 	return say_failure(&s->speaker, err);
 }
 
-/** The same, for a wrong command line. */
+/** Print the message in @err, about a wrong command line, and return the status to exit with. */
 static inline int session_refuse(struct distrun_session *s, const struct err *err) {
 	say_failure(&s->speaker, err);
 	return s->usage_status;

@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 /**
- * distinit's path in the container. Charliecloud mounts only at folders that the image has; its
- * images have FIRST_FOLDER_INSIDE.
+ * distinit's path in the container. Charliecloud mounts only at folders that the image has, and its images have
+ * FIRST_FOLDER_INSIDE.
  */
 #define FIRST_INSIDE	    "/distinit"
 #define FIRST_FOLDER_INSIDE "/mnt/0"
 
 // --- settings
 
-/** The folder of this program, in the arena, or NULL. */
+/** Find the folder of this program, in the arena; NULL on failure. */
 static const char *own_folder(struct arena *arena) {
 	const char *path = self_path(arena), *slash = path ? strrchr(path, '/') : NULL;
 	return slash && slash > path ? arena_text(arena, path, (size_t)(slash - path)) : NULL;
@@ -27,17 +27,17 @@ static const char *own_folder(struct arena *arena) {
 static int read_site(struct csrun *c, struct err *err) {
 	const struct settings *settings = &c->s->settings;
 	const char *own = own_folder(c->arena), *root = settings->value[OPT_ROOT];
-	struct site_places places = {
+	struct site_paths paths = {
 		.given = settings->value[OPT_SITE],
 		.given_from = "--site",
 		.system = file_under_root(c->arena, root, "/etc/distinit/site.conf"),
 		.beside = own ? arena_format(c->arena, "%s/site.conf", own) : NULL,
 	};
-	if (!places.given) {
-		places.given = env_value(&c->s->env, "CSRUN_SITE");
-		places.given_from = places.given ? "CSRUN_SITE" : NULL;
+	if (!paths.given) {
+		paths.given = env_value(&c->s->env, "CSRUN_SITE");
+		paths.given_from = paths.given ? "CSRUN_SITE" : NULL;
 	}
-	return site_read(c->arena, &places, &c->site, err);
+	return site_read(c->arena, &paths, &c->site, err);
 }
 
 void csrun_choose(struct csrun *c, enum site_id id) {
@@ -48,7 +48,7 @@ void csrun_choose(struct csrun *c, enum site_id id) {
 		value = env_value(&c->s->env, site_names[id].variable);
 		from = value ? site_names[id].variable : NULL;
 	}
-	// The site's folders are mounted in addition to the user's.
+	// The site's folders are mounted in addition to the user's, so they are no default.
 	bool by_site = !value && id != SITE_MOUNT_DIRS && c->site.value[id] && *c->site.value[id];
 	if (by_site) {
 		value = c->site.value[id];
@@ -86,7 +86,10 @@ int csrun_number(const struct csrun *c, enum site_id id, uint32_t max, uint32_t 
 	return 0;
 }
 
-/** Read "True" or "False", as csrun_cpu's help has them, of @from. NULL: *@out is unchanged. */
+/**
+ * Read "True" or "False", as in csrun_cpu. @value NULL: *@out is unchanged. @from names the setting in
+ * messages.
+ */
 static int read_truth(const char *value, const char *from, bool *out, struct err *err) {
 	char word[8] = "";
 	if (!value) {
@@ -137,7 +140,7 @@ static const char *current_folder(struct arena *arena) {
 	return getcwd(path, sizeof(path)) ? arena_text(arena, path, strlen(path)) : NULL;
 }
 
-/** Make a relative path of an image absolute: the command may start in another folder. */
+/** Find the image. Make a relative path absolute, because the command may start in another folder. */
 static const char *find_image(struct csrun *c) {
 	const char *image = c->value[SITE_IMAGE], *here = current_folder(c->arena);
 	bool is_path = image && image[0] != '/' && !strstr(image, "://") &&
@@ -205,7 +208,7 @@ static int find_mounts(struct csrun *c, struct err *err) {
 	return r;
 }
 
-/** Find distinit on the host: as configured, or beside this program. NULL: none is to be used. */
+/** Find distinit on the host: as configured, or beside this program. *@out NULL: do not use it. */
 static int find_distinit(struct csrun *c, const char **out, struct err *err) {
 	const char *given = c->value[SITE_DISTINIT], *own = own_folder(c->arena);
 	*out = NULL;
@@ -225,7 +228,7 @@ static int find_distinit(struct csrun *c, const char **out, struct err *err) {
 	return 0;
 }
 
-/** Make distinit the first program in the container. */
+/** Mount distinit into the container, where it is the first program. */
 static int mount_distinit(struct csrun *c, struct err *err) {
 	const char *path;
 	int r = find_distinit(c, &path, err);
@@ -252,7 +255,7 @@ static int mount_distinit(struct csrun *c, struct err *err) {
 
 #define BUNDLE "DISTINIT_BUNDLE"
 
-/** Remember the names that @bundle sets. Its values are escaped, so each entry is one line. */
+/** Keep the names that @bundle sets, for --dry-run. Values are escaped, so each entry is one line. */
 static void list_carried(struct csrun *c, struct str bundle) {
 	struct str line;
 	while (str_cut(&bundle, '\n', &line)) {
@@ -264,9 +267,8 @@ static void list_carried(struct csrun *c, struct str bundle) {
 }
 
 /**
- * Put the tracked variables (DISTINIT_TRACK) into the environment as a bundle. distinit in the container
- * sets them first. Unlike a file, a variable needs no cleanup on another machine, however this program
- * ends.
+ * Put the tracked variables (DISTINIT_TRACK) into the environment as a bundle, from which distinit in the container sets
+ * them. A bundle needs no file, which would have to be removed on another machine, even if this program is killed.
  */
 static int carry_variables(struct csrun *c, struct err *err) {
 	struct distrun_session *s = c->s;
@@ -291,12 +293,12 @@ static int carry_variables(struct csrun *c, struct err *err) {
 		return r;
 	}
 	if (out.len + sizeof(BUNDLE "=") > ENV_TEXT_MAX) {
-		return err_set(
-			err, E2BIG,
-			"DISTINIT_TRACK=%s: the tracked variables take %zu bytes, and a variable can have "
-			"%zu; track fewer, or write a file with 'distinit bundle' and name it in "
-			"DISTINIT_ENV_FILE",
-			quote_text(names).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
+		return err_set(err, E2BIG,
+			       "DISTINIT_TRACK=%s: the tracked variables have %zu bytes, and a variable can "
+			       "have %zu; "
+			       "track fewer, or write a file with 'distinit bundle' and name it in "
+			       "DISTINIT_ENV_FILE",
+			       quote_text(names).s, out.len, ENV_TEXT_MAX - sizeof(BUNDLE "="));
 	}
 	list_carried(c, buf_str(&out));
 	if (c->carried.n) {
@@ -338,7 +340,7 @@ void csrun_unset(struct csrun *c, const char *names) {
 
 // --- all of it
 
-/** Without distinit before it, the command's name stands where srun and runtimes expect their options. */
+/** If distinit does not precede the command, refuse a name that srun or the runtime would read as an option. */
 static int check_command(const struct csrun *c, struct err *err) {
 	const char *command = c->s->settings.arguments[0];
 	if (c->first || !command || command[0] != '-') {

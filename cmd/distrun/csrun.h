@@ -2,10 +2,9 @@
 #pragma once
 
 /**
- * What 'distrun exec' (csrun_cpu) and 'distrun launch' (csrun_wse) share: settings from the command
- * line, from variables and from the site's file; the container; the tracked variables that are
- * carried into it; and running or printing the command. The functions are in the order in which
- * they are called.
+ * The common part of 'distrun exec' (csrun_cpu) and 'distrun launch' (csrun_wse): settings from the command
+ * line, from variables and from the site's file; the container; the tracked variables that are carried into
+ * it; and running or printing the command. The functions stand in the order in which they are called.
  */
 
 #include "distrun/commands.h"
@@ -17,25 +16,25 @@ struct csrun {
 	struct distrun_session *s;
 	struct arena *arena;
 	struct site site;
-	/** By enum site_id: the value, and its source; NULL, also of an empty value: not set. */
+	/** Indexed by enum site_id: the value and its source; NULL: not set, or empty. */
 	const char *value[SITE_N];
 	const char *from[SITE_N];
-	/** Whether the value is from the site's file, and so a default. */
+	/** The value is from the site's file, so it is only a default. */
 	bool by_site[SITE_N];
 	const struct runtime *runtime;
 	struct mounts mounts;
 	struct container container;
-	/** distinit's path in the container; NULL: it is not used. */
+	/** distinit's path in the container; NULL: distinit is not used. */
 	const char *first;
-	/** Its path outside, from where it hands variables into the container; NULL: it does not. */
+	/** The path of the distinit on the host that hands variables into the container; NULL: none does. */
 	const char *carrier;
-	/** Whether distinit calls the roll of the tasks before the command. */
+	/** The distinits of all tasks hold a roll call before the command. */
 	bool roll_call;
-	/** Whether it fills the command's words. */
+	/** distinit fills the command's words. */
 	bool fill;
 	/** The number of tasks; 0: one task, without a layout. */
 	uint64_t tasks;
-	/** Names of variables: those removed from the environment, and those that the bundle carries. */
+	/** The names of the variables that were removed from the environment, and of those in the bundle. */
 	struct words unset;
 	struct words carried;
 };
@@ -43,10 +42,10 @@ struct csrun {
 /** Print that the command is missing. Returns the status to exit with. */
 int csrun_refuse(struct distrun_session *s);
 
-/** Begin, and read only the site's file. Returns 0 or a negative errno. */
+/** Initialise @c, and read only the site's file. Returns 0 or a negative errno. */
 int csrun_site(struct csrun *c, struct distrun_session *s, struct err *err);
 
-/** Begin, and choose the value of each of this subcommand's settings. Returns 0 or a negative errno. */
+/** Initialise @c, and choose the value of each setting of this subcommand. Returns 0 or a negative errno. */
 int csrun_settings(struct csrun *c, struct distrun_session *s, struct err *err);
 
 /** Choose the value of @id: the option's, else the CSRUN_* variable's, else the site file's. */
@@ -68,11 +67,11 @@ int csrun_truth(const struct csrun *c, enum site_id id, bool *out, struct err *e
  */
 int csrun_contain(struct csrun *c, bool terminal, struct err *err);
 
-/** Unset the variables @names, separated by blanks. After csrun_contain(), which may carry them. */
+/** Unset the variables @names, separated by blanks. Call this after csrun_contain(), which may carry them. */
 void csrun_unset(struct csrun *c, const char *names);
 
 /**
- * Find srun, and the nodes it can use (see nodes_find()). Remove variables that would override our
+ * Find srun, and the nodes that it can use (see nodes_find()). Remove the variables that would override our
  * options from the environment.
  * Returns 0; -ENOENT if there is no srun; -ESRCH if our job has ended.
  */
@@ -85,7 +84,7 @@ int csrun_srun_options(struct csrun *c, struct words *words, struct err *err);
 void csrun_command(const struct csrun *c, struct words *words);
 
 /**
- * Run the subcommand: execute the command line that @put_all builds, stay as several tasks' parent, or print it
- * (--dry-run). Returns the exit status.
+ * Run the subcommand: build the command line by @put_all, then execute it, run it as its parent if it has several tasks, or
+ * print it (--dry-run). Returns the exit status.
  */
 int csrun_run(struct distrun_session *s, int (*put_all)(struct csrun *, struct words *, struct err *));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * From the settings to a command line: srun's options, and running or printing the command.
+ * Writes srun's options from the settings, and runs or prints the command line.
  */
 
 #include "distrun/csrun.h"
@@ -14,13 +14,15 @@
 #include <errno.h>
 #include <signal.h>
 
-/** How long srun may take after TERM: longer than its tasks, which have Slurm's KillWait (30 s). */
-#define GRACE_MS 120000
+/**
+ * How long srun may take to end after TERM, in ms. It waits for its tasks, which have Slurm's KillWait (30 s).
+ */
+#define SRUN_GRACE_MS 120000
 
 // --- the command line
 
 int csrun_ready_srun(struct csrun *c, struct nodes *nodes, struct err *err) {
-	// sbatch sets these in a batch script. They would change the layout of our step.
+	// sbatch sets these in a batch script, and they would change the layout of our step.
 	static const char *const steering[] = {"SLURM_NTASKS",
 					       "SLURM_NPROCS",
 					       "SLURM_NTASKS_PER_NODE",
@@ -134,7 +136,7 @@ static int show(struct csrun *c, struct words *words) {
 	return say_result(&c->s->speaker, buf_str(&out));
 }
 
-/** Whether the command needs a surrogate step or a time limit. Then we stay as its parent. */
+/** Whether the command needs a surrogate step or a time limit, so that we have to stay as its parent. */
 static bool wants_surrogate(const struct settings *settings) {
 	static const unsigned options[] = {OPT_REQUIRE, OPT_NAME, OPT_CSX, OPT_JOB_TIME_SEC,
 					   OPT_JOB_TIME_BUDGET};
@@ -158,7 +160,7 @@ static int stay(struct distrun_session *s, struct words *words) {
 	plan.log = s->speaker.log < LOG_WARN ? s->speaker.log : LOG_WARN;
 	plan.colour = terminal_colours(2);
 	plan.pdeathsig = SIGTERM;
-	uint64_t grace_ms = GRACE_MS;
+	uint64_t grace_ms = SRUN_GRACE_MS;
 	int status = EXIT_OURS;
 	if (settings_duration(&s->settings, OPT_GRACE, &grace_ms, &err) == 0) {
 		init_plan_like_step(&plan, grace_ms);
@@ -170,7 +172,10 @@ static int stay(struct distrun_session *s, struct words *words) {
 	return status;
 }
 
-/** Run several tasks. The status is that of the first to fail, not of those that srun ends because of it. */
+/**
+ * Run several tasks. Returns the status of the task that failed first, not of those that srun ended because of
+ * it.
+ */
 static int run_tasks(struct distrun_session *s, struct words *words) {
 	struct relay relay;
 	struct err err;

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/** Variables of login hosts that cause trouble in the container: csrun_cpu's list. */
+/** Variables of login hosts that must not reach the container, as in csrun_cpu. */
 static const char unset[] = "PYTHONPATH LD_LIBRARY_PATH GITTOP LLVM_TOP LLVM_MLIR_PATH CBCORE "
 			    "CEREBRAS_INCLUDE_PATH CEREBRAS_ANGLER_SHARE_PATH";
 
@@ -28,7 +28,7 @@ static const struct query {
 	{OPT_DEF_GRES_NODE, SITE_GRES_NODE, false},
 };
 
-/** The query among the options, or NULL. */
+/** Find the query among the options; NULL: none. */
 static const struct query *asked(const struct distrun_session *s) {
 	for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
 		if (settings_on(&s->settings, queries[i].option)) {
@@ -67,7 +67,7 @@ static int put_srun(struct csrun *c, struct words *words, struct err *err) {
 		return r;
 	}
 	words_add(words, "srun");
-	// Without a terminal, srun would print an error and continue.
+	// Only on a terminal: without one, --pty makes srun print an error.
 	if (c->container.terminal) {
 		words_add(words, "--pty");
 	}

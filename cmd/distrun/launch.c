@@ -27,7 +27,7 @@ static int find_nodes(struct csrun *c, const struct nodes *have, uint32_t *out, 
 		conclude(c, SITE_NODES, have->n, "all nodes of the job");
 	}
 	int r = csrun_number(c, SITE_NODES, UINT32_MAX - 1, out, err);
-	// 0 nodes: sinfo does not show this partition. srun reports more about it.
+	// If there are 0 nodes, sinfo does not show this partition, and srun will report why.
 	if (r == 0 && *out > have->n && have->n > 0) {
 		return err_set(err, ERANGE, "%s=%u, but %s %u (%s)", c->from[SITE_NODES], *out,
 			       have->of_job ? "the job has" : "the partition has", have->n, have->from);
@@ -35,7 +35,7 @@ static int find_nodes(struct csrun *c, const struct nodes *have, uint32_t *out, 
 	return r;
 }
 
-/** Only --cpus-per-task is given: use as many tasks as fit on a node. */
+/** If only --cpus-per-task is given, use as many tasks as fit on a node. Returns 0 or a negative errno. */
 static int fill_node(struct csrun *c, const struct nodes *have, const struct layout *layout,
 		     struct err *err) {
 	if (have->cpus == 0) {
@@ -53,8 +53,8 @@ static int fill_node(struct csrun *c, const struct nodes *have, const struct lay
 }
 
 /**
- * Find the number of tasks and their CPUs. The site's two defaults belong together: if the user
- * sets one of them, the other default is used only if both fit.
+ * Find the number of tasks and their CPUs. The site's two defaults belong together: if the user sets one of them, the
+ * other default is used only if both fit on a node.
  */
 static int find_tasks(struct csrun *c, const struct nodes *have, struct layout *out, struct err *err) {
 	bool tasks_given = c->value[SITE_TASKS_PER_NODE] && !c->by_site[SITE_TASKS_PER_NODE];
@@ -94,7 +94,7 @@ static int find_layout(struct csrun *c, const struct nodes *have, struct layout 
 	return r;
 }
 
-/** Read --for and --fill, which are for distinit. */
+/** Read --for and --fill, which are passed to distinit. */
 static int read_for_distinit(struct csrun *c, struct err *err) {
 	const char *what = c->s->settings.value[OPT_FOR];
 	if (what && strcmp(what, "all") != 0) {
@@ -113,7 +113,7 @@ static int read_for_distinit(struct csrun *c, struct err *err) {
 	return 0;
 }
 
-/** Give the tasks their roll call's secret by the environment: all users of a node can read command lines. */
+/** Put the roll call's secret into the tasks' environment, because all users of a node can read command lines. */
 static void share_secret(struct csrun *c) {
 	unsigned char bytes[16];
 	struct buf text = BUF(c->arena);

@@ -4,18 +4,18 @@
  * distrun: distinit's tools for Slurm, for batch scripts and login hosts. It is never an
  * entrypoint.
  *
- *     main.c         from the command line to a subcommand
+ *     main.c         finds the subcommand
  *     subcommands.c  the table of subcommands; --help, from the tables
  *     options.c      the table of options
- *     where.c        where this process runs in Slurm
- *     workload.c     a command with a step that mirrors it, and a time limit; for other subcommands, too
+ *     where.c        prints where this process runs in Slurm
+ *     workload.c     runs a command with a step that mirrors it, and a time limit; exec and launch use it, too
  *     exec.c         one command in a container (csrun_cpu)
  *     launch.c       a command in containers, several tasks on several nodes (csrun_wse)
  *     csrun.c        shared by these two: the site's settings, the container, its environment
  *     csrun_run.c    shared by these two: running the command
  *     completion.c   prints the completion for a shell
  *
- * The work is done in src/srun. cmd/analyze measures an input pipeline (cs_input_analyzer). cmd/common
+ * The work is done in src/slurm/srun. cmd/distrun/analyze measures an input pipeline (cs_input_analyzer). cmd/common
  * has the code for options and messages, which other programs share.
  */
 
@@ -77,7 +77,7 @@ static int read_options(struct distrun_session *s, enum command command, char **
 	return r < 0 ? r : say_read_level(&s->speaker, &s->settings, OPT_LOG, err);
 }
 
-/** The subcommand for the program name in @path (a symlink to this program), or NULL. */
+/** Find the subcommand for the program's name in @path, a symlink to this program; NULL: none. */
 static const struct distrun_subcommand *by_program(const char *path) {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	for (const struct distrun_subcommand *sub = subcommands; sub->run; sub++) {
@@ -88,7 +88,7 @@ static const struct distrun_subcommand *by_program(const char *path) {
 	return NULL;
 }
 
-/** Set names and statuses: existing programs exit with 2 for a wrong command line. */
+/** Set the name in messages, and the status for a wrong command line: existing programs exit with 2. */
 static void be_called(struct distrun_session *s, const struct distrun_subcommand *sub, bool by_name) {
 	s->command = sub->command;
 	s->called = by_name	? sub->program
@@ -100,7 +100,7 @@ static void be_called(struct distrun_session *s, const struct distrun_subcommand
 	}
 }
 
-/** Print the help of @word: a subcommand or an option; "" for that of @sub. */
+/** Print the help of @word, a subcommand or an option; "": of @sub. */
 static int print_help_on(struct distrun_session *s, const struct distrun_subcommand *sub, const char *word) {
 	struct buf out = BUF(&s->arena);
 	struct err err;

@@ -4,7 +4,7 @@
 
 /** Subcommands that run a workload, with a step that mirrors it. */
 #define RUN (CMD_SURROGATE | CSRUN)
-/** Those of them that use a container. */
+/** Subcommands that run a workload in a container. */
 #define CSRUN (CMD_EXEC | CMD_LAUNCH)
 /** All subcommands that start containers. */
 #define CONTAINED (CSRUN | CMD_ANALYZE)
@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{"seconds", 0, OPT_SECONDS, TAKES_TEXT, MEASURE, false, "DURATION",
 	 "how long to measure each candidate (default: 10s)"},
 	{"warmup", 0, OPT_WARMUP, TAKES_TEXT, MEASURE, false, "DURATION",
-	 "how long it runs before the measurement (default: 5s)"},
+	 "how long the pipeline runs before the measurement (default: 5s)"},
 	{"unit", 0, OPT_UNIT, TAKES_TEXT, MEASURE, false, "UNIT",
 	 "what a record is: lines (default) or bytes on stdout; or samples: only lines 'samples=N' count",
 	 "lines bytes samples"},
@@ -48,7 +48,7 @@ static const struct option options[] = {
 	 "distribute ranks round-robin over the nodes after the first (default: fill one node after the "
 	 "other)"},
 	{"for", 0, OPT_FOR, TAKES_TEXT, CMD_LAUNCH, false, "WHAT",
-	 "all: the tasks call the roll, and COMMAND starts when all are there and agree, or nowhere", "all"},
+	 "all: COMMAND starts when all tasks are there and agree (roll call), or in no task", "all"},
 	{"fill", 0, OPT_FILL, TAKES_FLAG, CMD_LAUNCH, false, NULL,
 	 "distinit fills the words of COMMAND in each task, such as {rank}"},
 	{"alloc-node", 0, SITE_ALLOC_NODE, TAKES_TEXT, CMD_EXEC, false, "True|False",

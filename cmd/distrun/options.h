@@ -14,7 +14,7 @@ enum command {
 	CMD_EXEC = 8,
 	CMD_LAUNCH = 16,
 	CMD_ANALYZE = 32,
-	/** The part of analyze that runs on the node. */
+	/** The probe of analyze, which runs on the node. */
 	CMD_PROBE = 64,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The table of subcommands, and --help, from the tables. */
+/** The table of subcommands; prints --help from the tables. */
 
 #include "distrun/csrun.h"
 

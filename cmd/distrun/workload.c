@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Runs a workload as the options say: for `surrogate`, and for other subcommands. */
+/** Runs a workload by the options of `surrogate`, for it and for other subcommands. */
 
 #include "distrun/commands.h"
 
@@ -12,12 +12,12 @@
 #include <signal.h>
 
 /** How long a workload may take to end after TERM: the default of Slurm's KillWait. */
-#define GRACE_MS 30000
+#define WORKLOAD_GRACE_MS 30000
 
 /** The largest number of accelerators in the suffix of a step's name. */
 #define CSX_MAX 65535
 
-static void say(void *context, enum log_level level, const char *text) {
+static void print_line(void *context, enum log_level level, const char *text) {
 	struct distrun_session *s = context;
 	say_line(&s->speaker, level, text);
 }
@@ -70,7 +70,7 @@ int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 		.where = &where,
 		.step_name = name,
 		.require = settings_on(&s->settings, OPT_REQUIRE),
-		.say = say,
+		.print = print_line,
 		.context = s,
 	};
 	init_plan_preset(&plan.init);
@@ -80,9 +80,9 @@ int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 	plan.init.program = s->speaker.program;
 	plan.init.log = s->speaker.log;
 	plan.init.colour = terminal_colours(2);
-	// If we are killed, nothing else would end the workload, and the step shows it as over.
+	// If we are killed, nothing else ends the workload, and the step ends, too.
 	plan.init.pdeathsig = SIGTERM;
-	uint64_t grace_ms = GRACE_MS;
+	uint64_t grace_ms = WORKLOAD_GRACE_MS;
 	int limited = read_budget(s, &budget, &err);
 	if (limited < 0 || read_name(s, name, &err) < 0 ||
 	    settings_duration(&s->settings, OPT_GRACE, &grace_ms, &err) < 0) {
@@ -92,7 +92,9 @@ int workload_run(struct distrun_session *s, char *const argv[], char **envp) {
 	plan.budget = limited ? &budget : NULL;
 	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
 	plan.tool_envp = tool_environment(&s->arena, &s->env);
+	s->speaker.at_once = true;
 	int status = surrogate_run(&s->arena, &plan, &err);
+	s->speaker.at_once = false;
 	if (err.text[0]) {
 		session_fail(s, &err);
 	}

@@ -8,26 +8,26 @@
 
 #define USAGE "usage: catatonit [-ghLPV] [--] PROGRAM [ARG]...\n"
 
-static void prepare(struct guise *g) {
-	// These are never forwarded.
+static void prepare(struct alias_run *g) {
+	// catatonit never forwards these.
 	g->plan.signal_as[SIGTSTP] = 0;
 	g->plan.signal_as[SIGTTIN] = 0;
 	g->plan.signal_as[SIGTTOU] = 0;
 }
 
-static bool event(struct guise *g, enum init_event event, int a, int b) {
+static bool event(struct alias_run *g, enum init_event event, int a, int b) {
 	(void)b;
 	if (event == EVENT_STARTED) {
-		guise_say(g, LOG_DEBUG, "pid1 (%d) spawned: %s", a, guise_command(g));
+		alias_log(g, LOG_DEBUG, "pid1 (%d) spawned: %s", a, alias_command(g));
 	} else if (event == EVENT_REAPED && a != g->child) {
-		guise_say(g, LOG_DEBUG, "child process %d was reaped", a);
+		alias_log(g, LOG_DEBUG, "child process %d was reaped", a);
 	}
 	return false;
 }
 
-static int refuse_log(struct guise *g, const char *argument) {
+static int refuse_log(struct alias_run *g, const char *argument) {
 	(void)argument;
-	guise_say(g, LOG_ERROR, "CATATONIT_LOG is reserved for future use");
+	alias_log(g, LOG_ERROR, "CATATONIT_LOG is reserved for future use");
 	return 1;
 }
 
@@ -39,20 +39,20 @@ static int refuse_log(struct guise *g, const char *argument) {
 
 #define VERSION "tini version 0.2.1_catatonit (distinit " DISTINIT_VERSION ")\n"
 
-static const struct guise_option options[] = {
-	{.letter = 'g', .flag = GUISE_GROUP},
+static const struct alias_option options[] = {
+	{.letter = 'g', .flag = ALIAS_GROUP},
 	{.letter = 'h', .name = "help", .text = HELP, .fd = 2},
-	{.letter = 'L', .text = GUISE_LICENCE, .fd = 1},
-	{.letter = 'P', .flag = GUISE_PAUSES},
+	{.letter = 'L', .text = ALIAS_LICENCE, .fd = 1},
+	{.letter = 'P', .flag = ALIAS_PAUSES},
 	{.letter = 'V', .name = "version", .text = VERSION, .fd = 1},
 	{.variable = "CATATONIT_DEBUG", .raises = LOG_DEBUG},
-	{.variable = "CATATONIT_LOG", .obey = refuse_log},
+	{.variable = "CATATONIT_LOG", .apply = refuse_log},
 	{0},
 };
 
 static const char words[][6] = {"ERROR", "WARN", "INFO", "DEBUG"};
 
-const struct disguise disguise_catatonit = {
+const struct alias alias_catatonit = {
 	.names = "catatonit podman-init ",
 	.engine = "podman-init",
 	.options = options,
@@ -65,7 +65,7 @@ const struct disguise disguise_catatonit = {
 	.exec_status = 1,
 	.usage_after_error = true,
 	.stdout_from = LOG_NONE,
-	.run = guise_run_init,
+	.run = alias_run_init,
 	.prepare = prepare,
 	.event = event,
 };

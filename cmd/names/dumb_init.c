@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * dumb-init 1.2.5. Unless told otherwise (-c), the workload leads a session, gets our terminal, and
- * signals go to its process group, also a TERM when it has ended.
+ * dumb-init 1.2.5. Without -c, the workload leads a session of its own, gets our terminal, and its process
+ * group gets the signals; when the workload has ended, the group also gets TERM.
  */
 
 #include "names/names.h"
@@ -20,7 +20,7 @@
 	"This option can be specified multiple times.\n" \
 	"Use --help for full usage.\n"
 
-/** What scanf(3) skips before a number: blanks, and then a plus. */
+/** Skip what scanf(3) skips before a number: blanks, then a plus. */
 static struct str skip_blanks(struct str text) {
 	size_t n = strspn(text.p, " \t\n\v\f\r");
 	n += n < text.len && text.p[n] == '+';
@@ -28,13 +28,13 @@ static struct str skip_blanks(struct str text) {
 }
 
 /** dumb-init -r. */
-static int rewrite(struct guise *g, const char *argument) {
+static int rewrite(struct alias_run *g, const char *argument) {
 	struct str to = str_of(argument), from;
 	uint64_t signal, as;
 	str_cut(&to, ':', &from);
 	if (!to.p || num_read(skip_blanks(from), SIGNALS, &signal) < 0 || signal == 0 ||
 	    num_read(skip_blanks(to), SIGNALS, &as) < 0) {
-		return guise_print(g, 2, REWRITE_HELP, "", 1);
+		return alias_print(g, 2, REWRITE_HELP, "", 1);
 	}
 	g->plan.signal_as[signal] = (uint8_t)as;
 	return GO_ON;
@@ -44,8 +44,8 @@ static bool stops(int signal) {
 	return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/** The workload gets all signals in their default state, whatever we inherited. */
-static void reset_signals(struct guise *g) {
+/** Give all signals to the workload unblocked and with their default actions, regardless of what we inherited. */
+static void reset_signals(struct alias_run *g) {
 	for (int i = 1; i <= SIGNALS; i++) {
 		sigaction(i, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 	}
@@ -53,16 +53,19 @@ static void reset_signals(struct guise *g) {
 	g->plan.child_action.sa_handler = SIG_DFL;
 }
 
-/** Give up our terminal, for the workload. A leader then gets HUP and CONT, which must not be forwarded. */
-static void leave_terminal(struct guise *g) {
+/**
+ * Give up our terminal for the workload. If we lead a session, we get HUP and CONT then, which must not be
+ * forwarded.
+ */
+static void leave_terminal(struct alias_run *g) {
 	if (ioctl(0, TIOCNOTTY) == 0 && getsid(0) == getpid()) {
 		g->hand_off = signal_bit(SIGHUP) | signal_bit(SIGCONT);
 	}
 }
 
-static void prepare(struct guise *g) {
+static void prepare(struct alias_run *g) {
 	reset_signals(g);
-	if (g->flags & GUISE_SINGLE) {
+	if (g->flags & ALIAS_SINGLE) {
 		return;
 	}
 	g->plan.kill_group = true;
@@ -74,91 +77,94 @@ static void prepare(struct guise *g) {
 	leave_terminal(g);
 }
 
-/** In the child. */
-static void begin_session(const struct guise *g) {
+/** In the child: begin a session, and take the terminal. */
+static void begin_session(const struct alias_run *g) {
 	setsid();
 	ioctl(0, TIOCSCTTY, 0);
-	guise_say(g, LOG_DEBUG, "setsid complete.");
+	alias_log(g, LOG_DEBUG, "setsid complete.");
 }
 
-/** Returns whether @signal is to be dropped. */
-static bool take(struct guise *g, int signal) {
-	guise_say(g, LOG_DEBUG, "Received signal %d.", signal);
+/**
+ * Whether @signal comes from giving up the terminal, so that it must not be forwarded. Returns true once for
+ * each.
+ */
+static bool is_hand_off(struct alias_run *g, int signal) {
+	alias_log(g, LOG_DEBUG, "Received signal %d.", signal);
 	bool ours = g->hand_off & signal_bit(signal);
 	if (ours) {
 		g->hand_off &= ~signal_bit(signal);
-		guise_say(g, LOG_DEBUG, "Ignoring tty hand-off signal %d.", signal);
+		alias_log(g, LOG_DEBUG, "Ignoring tty hand-off signal %d.", signal);
 	}
 	return ours;
 }
 
-static void say_forwarded(const struct guise *g, int signal, int as) {
+static void log_forwarded(const struct alias_run *g, int signal, int as) {
 	if (as != signal) {
-		guise_say(g, LOG_DEBUG, "Translating signal %d to %d.", signal, as);
+		alias_log(g, LOG_DEBUG, "Translating signal %d to %d.", signal, as);
 	}
 	if (as) {
-		guise_say(g, LOG_DEBUG, "Forwarded signal %d to children.", as);
+		alias_log(g, LOG_DEBUG, "Forwarded signal %d to children.", as);
 	} else {
-		guise_say(g, LOG_DEBUG, "Not forwarding signal %d to children (ignored).", as);
+		alias_log(g, LOG_DEBUG, "Not forwarding signal %d to children (ignored).", as);
 	}
 }
 
 /** Stop with the workload, as a shell's job does. */
-static void stop_too(const struct guise *g, int signal) {
+static void stop_too(const struct alias_run *g, int signal) {
 	if (stops(signal)) {
-		guise_say(g, LOG_DEBUG, "Suspending self due to TTY signal.");
+		alias_log(g, LOG_DEBUG, "Suspending self due to TTY signal.");
 		send_signal(getpid(), SIGSTOP);
 	}
 }
 
-/** The workload has ended. Ask the rest of its process group to end. */
-static void say_goodbye(const struct guise *g, int status) {
+/** After the workload's end: send TERM to the rest of its process group. */
+static void end_group(const struct alias_run *g, int status) {
 	int as = g->plan.signal_as[SIGTERM];
-	if (as && !(g->flags & GUISE_SINGLE)) {
+	if (as && !(g->flags & ALIAS_SINGLE)) {
 		send_signal(-g->child, as);
 	}
-	say_forwarded(g, SIGTERM, as);
-	guise_say(g, LOG_DEBUG, "Child exited with status %d. Goodbye.", status);
+	log_forwarded(g, SIGTERM, as);
+	alias_log(g, LOG_DEBUG, "Child exited with status %d. Goodbye.", status);
 }
 
-static void say_reaped(const struct guise *g, int pid, int status) {
+static void handle_reaped(const struct alias_run *g, int pid, int status) {
 	int code = WEXITSTATUS(status);
 	if (WIFEXITED(status)) {
-		guise_say(g, LOG_DEBUG, "A child with PID %d exited with exit status %d.", pid, code);
+		alias_log(g, LOG_DEBUG, "A child with PID %d exited with exit status %d.", pid, code);
 	} else {
 		code = 128 + WTERMSIG(status);
-		guise_say(g, LOG_DEBUG, "A child with PID %d was terminated by signal %d.", pid, code - 128);
+		alias_log(g, LOG_DEBUG, "A child with PID %d was terminated by signal %d.", pid, code - 128);
 	}
 	if (pid == g->child) {
-		say_goodbye(g, code);
+		end_group(g, code);
 	}
 }
 
-static bool event(struct guise *g, enum init_event event, int a, int b) {
+static bool event(struct alias_run *g, enum init_event event, int a, int b) {
 	switch (event) {
 	case EVENT_CHILD:
-		if (!(g->flags & GUISE_SINGLE)) {
+		if (!(g->flags & ALIAS_SINGLE)) {
 			begin_session(g);
 		}
-		return !(g->flags & GUISE_SINGLE);
+		return !(g->flags & ALIAS_SINGLE);
 	case EVENT_STARTED:
-		guise_say(g, LOG_DEBUG, "Child spawned with PID %d.", a);
+		alias_log(g, LOG_DEBUG, "Child spawned with PID %d.", a);
 		return false;
 	case EVENT_SIGNAL:
-		return take(g, a);
+		return is_hand_off(g, a);
 	case EVENT_FORWARDED:
-		say_forwarded(g, a, b);
+		log_forwarded(g, a, b);
 		stop_too(g, a);
 		return false;
 	case EVENT_REAPED:
-		say_reaped(g, a, b);
+		handle_reaped(g, a, b);
 		return false;
 	default:
 		return false;
 	}
 }
 
-// These texts are dumb-init's: its own tests, and others, compare them.
+// These texts are those of dumb-init, because tests, its own among them, compare them.
 #define HELP \
 	"dumb-init v1.2.5\n" \
 	"Usage: @ [option] command [[arg] ...]\n" \
@@ -179,16 +185,16 @@ static bool event(struct guise *g, enum init_event event, int a, int b) {
 	"\n" \
 	"Full help is available online at https://github.com/Yelp/dumb-init\n"
 
-static const struct guise_option options[] = {
+static const struct alias_option options[] = {
 	{.letter = 'v', .name = "verbose", .variable = "DUMB_INIT_DEBUG=1", .raises = LOG_DEBUG},
-	{.letter = 'c', .name = "single-child", .variable = "DUMB_INIT_SETSID=0", .flag = GUISE_SINGLE},
-	{.letter = 'r', .has_argument = true, .name = "rewrite", .obey = rewrite},
+	{.letter = 'c', .name = "single-child", .variable = "DUMB_INIT_SETSID=0", .flag = ALIAS_SINGLE},
+	{.letter = 'r', .has_argument = true, .name = "rewrite", .apply = rewrite},
 	{.letter = 'h', .name = "help", .text = HELP, .fd = 2},
 	{.letter = 'V', .name = "version", .text = "dumb-init v1.2.5\n", .fd = 2},
 	{0},
 };
 
-const struct disguise disguise_dumb_init = {
+const struct alias alias_dumb_init = {
 	.names = "dumb-init ",
 	.options = options,
 	.abbreviates = true,
@@ -200,7 +206,7 @@ const struct disguise disguise_dumb_init = {
 	.exec_before = "",
 	.exec_after = ": ",
 	.exec_status = 2,
-	.run = guise_run_init,
+	.run = alias_run_init,
 	.prepare = prepare,
 	.event = event,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * gosu 1.19 and su-exec 0.3: change the user, set HOME, and become the command. They derive nothing,
- * and our own variables mean nothing to them.
+ * gosu 1.19 and su-exec 0.3: change the user, set HOME, and execute the command. They derive nothing, and do
+ * not read DISTINIT_* variables.
  */
 
 #include "names/names.h"
@@ -12,7 +12,7 @@
 
 #include <unistd.h>
 
-/** @spec without the plus that the originals take before a user's number and a group's. */
+/** Remove the plus before the number of a user or group from @spec: the originals accept it. */
 static const char *without_plus(struct arena *arena, const char *spec) {
 	struct buf out = BUF(arena);
 	for (const char *p = spec; *p; p++) {
@@ -24,7 +24,7 @@ static const char *without_plus(struct arena *arena, const char *spec) {
 	return buf_text(&out);
 }
 
-/** Change the user as @spec says. Without a user, as in ":GROUP", it is the present one. */
+/** Change the user to @spec. If that has no user, as in ":GROUP", the current user stays. */
 static int change_user(struct session *s, const char *spec, struct err *err) {
 	struct flow *f = &s->flow;
 	if (*spec == '\0' || *spec == ':') {
@@ -42,21 +42,21 @@ static int change_user(struct session *s, const char *spec, struct err *err) {
 	return r;
 }
 
-static int run(struct guise *g, char **argv) {
+static int run(struct alias_run *g, char **argv) {
 	struct session *s = g->session;
 	struct err err;
-	int status = guise_options(g, argv);
+	int status = alias_read_options(g, argv);
 	argv = g->command;
 	if (status != GO_ON) {
 		return status;
 	}
 	if (!argv[1]) {
-		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
+		return alias_print(g, g->as->usage_fd, g->as->usage, "", 1);
 	}
 	if (change_user(s, argv[0], &err) == 0) {
 		exec_program(&s->arena, argv + 1, env_vector(&s->env), env_get(&s->env, "PATH"), &err);
 	}
-	guise_say(g, LOG_ERROR, "%s", err.text);
+	alias_log(g, LOG_ERROR, "%s", err.text);
 	return 1;
 }
 
@@ -69,7 +69,7 @@ static int run(struct guise *g, char **argv) {
 	      "\n" \
 	      "@ version: " VERSION "@ license: Apache-2.0\n"
 
-static const struct guise_option gosu_options[] = {
+static const struct alias_option gosu_options[] = {
 	{.letter = 'h', .name = "help", .text = HELP, .fd = 1},
 	{.letter = '?', .text = HELP, .fd = 1},
 	{.letter = 'v', .text = VERSION, .fd = 1},
@@ -77,7 +77,7 @@ static const struct guise_option gosu_options[] = {
 	{0},
 };
 
-const struct disguise disguise_gosu = {
+const struct alias alias_gosu = {
 	.names = "gosu ",
 	.options = gosu_options,
 	.usage = USAGE,
@@ -88,7 +88,7 @@ const struct disguise disguise_gosu = {
 	.run = run,
 };
 
-const struct disguise disguise_su_exec = {
+const struct alias alias_su_exec = {
 	.names = "su-exec ",
 	.usage = USAGE,
 	.usage_fd = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The names that are inits: the run of --init with what they change in it. */
+/** The aliases that are inits: they run as --init, with their changes to the plan. */
 
 #include "distinit/start.h"
 #include "names/names.h"
@@ -13,15 +13,16 @@
 #include <unistd.h>
 
 static bool on_event(struct observer *observer, enum init_event event, int a, int b) {
-	struct guise *g = (struct guise *)(void *)((char *)observer - offsetof(struct guise, observer));
+	struct alias_run *g =
+		(struct alias_run *)(void *)((char *)observer - offsetof(struct alias_run, observer));
 	if (event == EVENT_STARTED) {
 		g->child = a;
 	}
 	return g->as->event(g, event, a, b);
 }
 
-/** catatonit -P: reap, and do nothing else, until TERM or INT. */
-static int pause_until_signal(struct guise *g) {
+/** catatonit -P: only reap children, until TERM or INT. */
+static int pause_until_signal(struct alias_run *g) {
 	const signal_set ends = signal_bit(SIGTERM) | signal_bit(SIGINT);
 	siginfo_t info;
 	struct err err;
@@ -39,13 +40,13 @@ static int pause_until_signal(struct guise *g) {
 	return 0;
 }
 
-/** Say in the program's words that the command cannot be started. Returns the status to exit with. */
-static int refuse_exec(const struct guise *g, const struct err *err) {
-	guise_say(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, guise_command(g), g->as->exec_after,
+/** Print in the alias's words that the command cannot be started. Returns the status to exit with. */
+static int refuse_exec(const struct alias_run *g, const struct err *err) {
+	alias_log(g, LOG_ERROR, "%s%s%s%s", g->as->exec_before, alias_command(g), g->as->exec_after,
 		  strerror(err->code));
 	int code = err->code;
 	if (code == ENOEXEC) {
-		return EXIT_NOT_FOUND; // they hand it to a shell, which finds no command of that name
+		return EXIT_NOT_FOUND; // the original runs it by a shell, which finds no such command
 	}
 	return g->as->exec_status ? g->as->exec_status
 	       : code == ENOENT	  ? EXIT_NOT_FOUND
@@ -53,8 +54,8 @@ static int refuse_exec(const struct guise *g, const struct err *err) {
 				  : 1;
 }
 
-/** Read our own options, which are variables here. */
-static int read_settings(struct guise *g, struct err *err) {
+/** Read distinit's own options. Only their variables count here, as the command line is the alias's. */
+static int read_settings(struct alias_run *g, struct err *err) {
 	static char init[] = "--init";
 	struct session *s = g->session;
 	char *words[] = {init, NULL};
@@ -66,16 +67,16 @@ static int read_settings(struct guise *g, struct err *err) {
 	return r < 0 ? r : read_init_plan(s, &g->plan, &stay, err);
 }
 
-/** Run the command. All options are read. */
-static int supervise_command(struct guise *g) {
+/** Run the command, after all options were read. Returns the status to exit with. */
+static int supervise_command(struct alias_run *g) {
 	struct session *s = g->session;
 	struct err err;
 	s->settings.arguments = g->command;
 	if (g->plan.leftovers == LEFTOVERS_AUTO) {
 		g->plan.leftovers = LEFTOVERS_LEAVE;
 	}
-	g->plan.kill_group = g->plan.kill_group || g->flags & GUISE_GROUP;
-	// None of them says why the command ended, unless it is asked.
+	g->plan.kill_group = g->plan.kill_group || g->flags & ALIAS_GROUP;
+	// The originals do not print how the command ended, so only DISTINIT_WHY turns this on.
 	g->plan.explains = settings_on(&s->settings, OPT_WHY);
 	g->observer = (struct observer)OBSERVER_NONE;
 	g->observer.event = on_event;
@@ -97,12 +98,13 @@ static int supervise_command(struct guise *g) {
 	return 1;
 }
 
-int guise_run_init(struct guise *g, char **argv) {
+int alias_run_init(struct alias_run *g, char **argv) {
 	struct session *s = g->session;
 	struct err err;
 	int r = read_settings(g, &err);
-	// Variables of ours that are wrong do not keep --version from working.
-	int status = guise_options(g, argv);
+	// Read the alias's options before the error is printed, so that --version works even with wrong
+	// variables.
+	int status = alias_read_options(g, argv);
 	if (status != GO_ON) {
 		return status;
 	}
@@ -110,7 +112,7 @@ int guise_run_init(struct guise *g, char **argv) {
 		session_fail(s, &err);
 		return 1;
 	}
-	if (g->flags & GUISE_PAUSES) {
+	if (g->flags & ALIAS_PAUSES) {
 		return pause_until_signal(g);
 	}
 	say_notes(&s->speaker, &s->notes);

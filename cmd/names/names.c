@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Finds the name, and reads its options. */
+/** Finds the alias by the name of the program, and reads its options. */
 
 #include "names/names.h"
 
@@ -13,42 +13,42 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const struct disguise *const disguises[] = {
-	&disguise_tini, &disguise_dumb_init, &disguise_catatonit, &disguise_gosu, &disguise_su_exec,
+static const struct alias *const aliases[] = {
+	&alias_tini, &alias_dumb_init, &alias_catatonit, &alias_gosu, &alias_su_exec,
 };
 
-#define N_DISGUISES (sizeof(disguises) / sizeof(disguises[0]))
+#define N_ALIASES (sizeof(aliases) / sizeof(aliases[0]))
 
-/** What comes after the last '/' of @path. */
+/** The part of @path after the last '/'. */
 static const char *base_name(const char *path) {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
-const struct disguise *disguise_of(const char *argv0) {
+const struct alias *alias_find(const char *argv0) {
 	struct str wanted = str_of(argv0 ? base_name(argv0) : ""), rest, name;
-	bool own = str_eq(wanted, STR("distinit")); // as nearly always: compare no more
-	for (size_t i = 0; wanted.len && !own && i < N_DISGUISES; i++) {
-		rest = str_of(disguises[i]->names);
+	bool own = str_eq(wanted, STR("distinit")); // the usual case: skip the search
+	for (size_t i = 0; wanted.len && !own && i < N_ALIASES; i++) {
+		rest = str_of(aliases[i]->names);
 		while (str_cut(&rest, ' ', &name)) {
 			if (str_eq(name, wanted)) {
-				return disguises[i];
+				return aliases[i];
 			}
 		}
 	}
 	return NULL;
 }
 
-const char *disguise_names(struct arena *arena) {
+const char *alias_names(struct arena *arena) {
 	struct buf out = BUF(arena);
-	for (size_t i = 0; i < N_DISGUISES; i++) {
-		buf_puts(&out, disguises[i]->names);
+	for (size_t i = 0; i < N_ALIASES; i++) {
+		buf_puts(&out, aliases[i]->names);
 	}
 	return buf_text(&out);
 }
 
-/** Write the head of a message into @line, which has room for it. Returns its length. */
-static size_t put_head(const struct guise *g, enum log_level level, char *line) {
+/** Write the head of a message to @line, which has to have room for it. Returns its length. */
+static size_t put_head(const struct alias_run *g, enum log_level level, char *line) {
 	size_t n = 0;
 	for (const char *p = g->as->head; *p; p++) {
 		if (*p == '@') {
@@ -64,11 +64,11 @@ static size_t put_head(const struct guise *g, enum log_level level, char *line) 
 	return n;
 }
 
-void guise_say(const struct guise *g, enum log_level level, const char *format, ...) {
+void alias_log(const struct alias_run *g, enum log_level level, const char *format, ...) {
 	if (level > g->level) {
 		return;
 	}
-	// Not in the arena: an init may speak for years.
+	// This is not in the arena, which would grow: an init may print messages for years.
 	char line[800];
 	size_t head = put_head(g, level, line), most = sizeof(line) - head - 1;
 	va_list args;
@@ -80,14 +80,21 @@ void guise_say(const struct guise *g, enum log_level level, const char *format, 
 		line[i] = line[i] < ' ' || line[i] > '~' ? '?' : line[i];
 	}
 	line[len++] = '\n';
-	write_all(level >= g->as->stdout_from ? 1 : 2, (struct str){line, len});
+	const int fd = level >= g->as->stdout_from ? 1 : 2;
+	const struct str text = {line, len};
+	if (level == LOG_ERROR) {
+		write_all(fd, text);
+	} else {
+		// Beside a program, nobody waits for who reads this.
+		write_at_once(fd, text);
+	}
 }
 
-const char *guise_command(const struct guise *g) {
+const char *alias_command(const struct alias_run *g) {
 	return secret_text(&g->session->arena, g->session->settings.arguments[0]);
 }
 
-int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status) {
+int alias_print(const struct alias_run *g, int fd, const char *text, const char *word, int status) {
 	struct buf out = BUF(&g->session->arena);
 	for (const char *p = text; *p; p++) {
 		if (*p == '@' || *p == '#') {
@@ -100,34 +107,35 @@ int guise_print(const struct guise *g, int fd, const char *text, const char *wor
 	return write_all(fd, buf_str(&out)) < 0 ? 1 : status;
 }
 
-/** Complain about an option, as getopt(3) does. */
-static int refuse_option(const struct guise *g, const char *text, const char *option) {
-	guise_print(g, 2, text, option, 1);
-	return g->as->usage_after_error ? guise_print(g, g->as->usage_fd, g->as->usage, "", 1) : 1;
+/** Print that an option is wrong, as getopt(3) does. Returns the status to exit with. */
+static int refuse_option(const struct alias_run *g, const char *text, const char *option) {
+	alias_print(g, 2, text, option, 1);
+	return g->as->usage_after_error ? alias_print(g, g->as->usage_fd, g->as->usage, "", 1) : 1;
 }
 
 #define NEEDS_ARGUMENT "@: option requires an argument -- '#'\n"
 
-static int obey(struct guise *g, const struct guise_option *option, const char *argument) {
+/** Do what @option does. Returns GO_ON or the status to exit with. */
+static int apply(struct alias_run *g, const struct alias_option *option, const char *argument) {
 	g->flags |= option->flag;
 	g->level += option->raises;
 	if (option->text) {
-		return guise_print(g, option->fd, option->text, "", 0);
+		return alias_print(g, option->fd, option->text, "", 0);
 	}
-	return option->obey ? option->obey(g, argument) : GO_ON;
+	return option->apply ? option->apply(g, argument) : GO_ON;
 }
 
-/** Whether there is a row at @option, of a table that may be NULL. */
-static bool is_option(const struct guise_option *option) {
+/** Whether @option is an entry, not the end of a table. NULL: there is no table. */
+static bool is_option(const struct alias_option *option) {
 	return option && (option->letter || option->variable);
 }
 
-/** Read the letters after a '-'. *@argv points after their word. */
-static int read_letters(struct guise *g, const char *at, char ***argv) {
+/** Read the letters after a '-'. *@argv points after their word. Returns GO_ON or the status to exit with. */
+static int read_letters(struct alias_run *g, const char *at, char ***argv) {
 	int status = GO_ON;
 	while (*at && status == GO_ON) {
 		char letter[] = {*at++, '\0'};
-		const struct guise_option *option = g->as->options;
+		const struct alias_option *option = g->as->options;
 		while (is_option(option) && option->letter != *letter) {
 			option++;
 		}
@@ -143,19 +151,19 @@ static int read_letters(struct guise *g, const char *at, char ***argv) {
 			*argv += *at == '\0';
 			at = "";
 		}
-		status = obey(g, option, argument);
+		status = apply(g, option, argument);
 	}
 	return status;
 }
 
 /**
- * Find the option @name, without the dashes; NULL: it is unknown. The beginning of a name will do, as for
- * getopt_long(3), where the program abbreviates. *@n: how many begin so.
+ * Find the option @name, without the dashes; NULL: it is unknown. If @as has `abbreviates`, the beginning of a name is
+ * enough, as for getopt_long(3). *@n: how many options match.
  */
-static const struct guise_option *find_long(const struct disguise *as, struct str name, unsigned *n) {
-	const struct guise_option *found = NULL;
+static const struct alias_option *find_long(const struct alias *as, struct str name, unsigned *n) {
+	const struct alias_option *found = NULL;
 	*n = 0;
-	for (const struct guise_option *option = as->options; is_option(option); option++) {
+	for (const struct alias_option *option = as->options; is_option(option); option++) {
 		if (option->name && str_is(name, option->name)) {
 			*n = 1;
 			return option;
@@ -168,12 +176,12 @@ static const struct guise_option *find_long(const struct disguise *as, struct st
 	return found;
 }
 
-/** Read @word, which begins with "--". *@argv points after it. */
-static int read_long(struct guise *g, const char *word, char ***argv) {
+/** Read @word, which begins with "--". *@argv points after it. Returns GO_ON or the status to exit with. */
+static int read_long(struct alias_run *g, const char *word, char ***argv) {
 	struct str name = str_of(word + 2);
 	name.len = str_find(name, '=');
 	unsigned n;
-	const struct guise_option *option = find_long(g->as, name, &n);
+	const struct alias_option *option = find_long(g->as, name, &n);
 	if (n > 1) {
 		return refuse_option(g, "@: option '#' is ambiguous\n", word);
 	}
@@ -184,23 +192,23 @@ static int read_long(struct guise *g, const char *word, char ***argv) {
 	if (option->has_argument && !argument && !(argument = *(*argv)++)) {
 		return refuse_option(g, NEEDS_ARGUMENT, word);
 	}
-	return obey(g, option, argument);
+	return apply(g, option, argument);
 }
 
-static int read_variables(struct guise *g) {
+static int read_variables(struct alias_run *g) {
 	int status = GO_ON;
-	for (const struct guise_option *o = g->as->options; is_option(o) && status == GO_ON; o++) {
+	for (const struct alias_option *o = g->as->options; is_option(o) && status == GO_ON; o++) {
 		struct str wanted = str_of(o->variable ? o->variable : ""), name;
 		str_cut(&wanted, '=', &name);
 		const char *value = o->variable ? env_find(&g->session->env, name) : NULL;
 		if (value && (!wanted.p || str_is(wanted, value))) {
-			status = obey(g, o, value);
+			status = apply(g, o, value);
 		}
 	}
 	return status;
 }
 
-int guise_options(struct guise *g, char **argv) {
+int alias_read_options(struct alias_run *g, char **argv) {
 	int status = GO_ON;
 	while (status == GO_ON && *argv && (*argv)[0] == '-' && (*argv)[1]) {
 		const char *word = *argv++;
@@ -210,17 +218,17 @@ int guise_options(struct guise *g, char **argv) {
 		status = word[1] == '-' ? read_long(g, word, &argv) : read_letters(g, word + 1, &argv);
 	}
 	g->command = argv;
-	if (status == GO_ON && !*argv && !(g->flags & GUISE_PAUSES)) {
-		return guise_print(g, g->as->usage_fd, g->as->usage, "", 1);
+	if (status == GO_ON && !*argv && !(g->flags & ALIAS_PAUSES)) {
+		return alias_print(g, g->as->usage_fd, g->as->usage, "", 1);
 	}
 	return status == GO_ON ? read_variables(g) : status;
 }
 
-int disguise_run(const struct disguise *as, struct session *s, char **argv) {
-	struct guise g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
+int alias_main(const struct alias *as, struct session *s, char **argv) {
+	struct alias_run g = {.as = as, .session = s, .called = base_name(argv[0]), .level = as->level};
 	struct err err;
 	if (elevated_check(&s->arena, &err) < 0) {
-		guise_say(&g, LOG_ERROR, "%s", err.text);
+		alias_log(&g, LOG_ERROR, "%s", err.text);
 		return 1;
 	}
 	return as->run(&g, argv + 1);

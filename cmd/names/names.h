@@ -2,15 +2,16 @@
 #pragma once
 
 /**
- * distinit under the names of other programs. Called as tini, it takes tini's options and variables,
- * and speaks, ends and exits as tini does.
+ * Aliases: the names of other programs under which distinit replaces them. If distinit is called as tini, it
+ * takes tini's options and variables, and prints messages and exits as tini does.
  *
- *     names.c                               finds the name, and reads options, for all of them
- *     init.c                                runs those that are inits
- *     tini.c, dumb_init.c, catatonit.c      an init each: its texts, and in what it differs
+ *     names.c                               finds the alias, and reads its options
+ *     init.c                                runs the aliases that are inits
+ *     tini.c, dumb_init.c, catatonit.c      an init each: its texts, and its differences
  *     gosu.c                                gosu and su-exec, which change the user
  *
- * An init also derives, as any distinit: where no manager is recognised, this changes nothing.
+ * The aliases that are inits also derive variables, as distinit does. If no manager is recognised, this
+ * changes nothing.
  *
  * The Meson option `names` leaves this folder out.
  */
@@ -18,150 +19,156 @@
 #include "distinit/session.h"
 #include "init/init.h"
 
-struct disguise;
+struct alias;
 
-#ifdef DISTINIT_NAMES
+#if defined(DISTINIT_NAMES) && !defined(DISTINIT_CORE)
 
-/** Find the row of @argv0, a path or a name; NULL: it is not one of these names. */
-const struct disguise *disguise_of(const char *argv0);
+/** Find the alias of @argv0, a path or a name; NULL: it is no alias. */
+const struct alias *alias_find(const char *argv0);
 
-/** Be that program. @s is initialised. Returns the exit status. */
-int disguise_run(const struct disguise *as, struct session *s, char **argv);
+/** Run as the alias @as. The caller has initialised @s. Returns the exit status. */
+int alias_main(const struct alias *as, struct session *s, char **argv);
 
-/** All names, each followed by a blank. */
-const char *disguise_names(struct arena *arena);
+/** The names of all aliases, each followed by a blank. */
+const char *alias_names(struct arena *arena);
 
 #else
 
-static inline const struct disguise *disguise_of(const char *argv0) {
+static inline const struct alias *alias_find(const char *argv0) {
 	(void)argv0;
 	return NULL;
 }
 
-static inline int disguise_run(const struct disguise *as, struct session *s, char **argv) {
+static inline int alias_main(const struct alias *as, struct session *s, char **argv) {
 	(void)as, (void)s, (void)argv;
 	return 0;
 }
 
-static inline const char *disguise_names(struct arena *arena) {
+static inline const char *alias_names(struct arena *arena) {
 	(void)arena;
 	return "";
 }
 
 #endif
 
-/** Everything from here on is for the files of this folder. */
+// The rest of this header is for the files of this folder.
 
-/** No message has this level. */
+/** A level that no message has. */
 #define LOG_NONE (LOG_DEBUG + 1)
 
-/** One run under another name. */
-struct guise {
-	const struct disguise *as;
+/** A run as an alias. */
+struct alias_run {
+	const struct alias *as;
 	struct session *session;
-	/** The name we were called by, without folders. */
+	/** The name by which we were called, without folders. */
 	const char *called;
-	/** For an init. The options write into the plan. */
+	/** The plan of an init. The options change it. */
 	struct init_plan plan;
 	struct observer observer;
 	char **command;
 	/** The most verbose level that is printed (enum log_level). */
 	unsigned level;
-	/** tini -p: a signal; 0: none. */
+	/** The signal of tini -p; 0: none. */
 	int parent_signal;
-	/** What is on: bits of enum guise_flag. */
+	/** Bits of enum alias_flag. */
 	unsigned flags;
-	/** dumb-init: the signals, as bits, that come from giving the terminal away. */
+	/** dumb-init: the signals that giving up the terminal will cause: bit N-1 stands for signal N. */
 	uint64_t hand_off;
-	/** The workload, once it runs. */
+	/** The workload's pid; 0: it has not started. */
 	int child;
 };
 
 /** What an option without an argument turns on. */
-enum guise_flag {
-	/** Signals go to the process group. */
-	GUISE_GROUP = 1 << 0,
-	/** dumb-init: to the command alone, which stays in our session. */
-	GUISE_SINGLE = 1 << 1,
-	/** catatonit: no command runs. */
-	GUISE_PAUSES = 1 << 2,
-	/** tini: be a subreaper; warn of an orphan that was reaped. */
-	GUISE_SUBREAPER = 1 << 3,
-	GUISE_WARNS = 1 << 4,
+enum alias_flag {
+	/** Send signals to the process group. */
+	ALIAS_GROUP = 1 << 0,
+	/** dumb-init: send signals to the command alone, which stays in our session. */
+	ALIAS_SINGLE = 1 << 1,
+	/** catatonit: run no command. */
+	ALIAS_PAUSES = 1 << 2,
+	/** tini: be a subreaper; warn when an orphan is reaped. */
+	ALIAS_SUBREAPER = 1 << 3,
+	ALIAS_WARNS = 1 << 4,
 };
 
-/** An option, or a variable that stands for one, and what it does. */
-struct guise_option {
-	/** 0: it has none. */
+/** An option or a variable, and what it does. */
+struct alias_option {
+	/** The option's letter; 0: none. */
 	char letter;
 	bool has_argument;
 	/** The long name without the dashes; NULL: none. */
 	const char *name;
-	/** The variable; with "=VALUE" if only that counts, else any does, as the argument. NULL: none. */
+	/**
+	 * "NAME": the variable, whose value is the argument; "NAME=VALUE": only this value counts; NULL: none.
+	 */
 	const char *variable;
-	/** Turn this on; 0: nothing. Raise the level by so much. */
-	enum guise_flag flag;
+	/** The flag to turn on; 0: none. */
+	enum alias_flag flag;
+	/** By how much to raise the level. */
 	uint8_t raises;
-	/** Print this text on `fd`, and exit with 0; NULL: do not. */
+	/** A text to print on `fd` before exiting with 0; NULL: none. */
 	const char *text;
 	int fd;
-	/** Or do this. Returns GO_ON or the status to exit with. */
-	int (*obey)(struct guise *g, const char *argument);
+	/** A function to call; NULL: none. Returns GO_ON or the status to exit with. */
+	int (*apply)(struct alias_run *g, const char *argument);
 };
 
-/** What `obey` returns to go on. */
+/** Returned in place of an exit status: go on. */
 #define GO_ON (-1)
 
-/** A program: a row for one or more names. */
-struct disguise {
+/** A program that distinit replaces, with one or more names. */
+struct alias {
 	/** The names, each followed by a blank. */
 	const char *names;
-	/** The one by which an engine mounts it into each container, or NULL. */
+	/** The name by which a container engine mounts its init into each container; NULL: none. */
 	const char *engine;
-	/** Its options, and then an entry of zeros. NULL: it has none. */
-	const struct guise_option *options;
-	/** Whether long options may be abbreviated. */
+	/** The options, ended by an entry of zeros; NULL: none. */
+	const struct alias_option *options;
+	/** Long options may be abbreviated. */
 	bool abbreviates;
-	/** For a missing command, and where it goes: a text for guise_print(). */
+	/** The text for alias_print() if the command is missing, and its descriptor. */
 	const char *usage;
 	uint8_t usage_fd;
-	/** Whether it also follows the error for a wrong option. */
+	/** Print `usage` also after the error for a wrong option. */
 	bool usage_after_error;
-	/** What a message begins with: '@' is the word for its level, '#' our pid. */
+	/** The beginning of each message: '@' stands for the level's word in `words`, '#' for our pid. */
 	const char *head;
 	const char (*words)[6];
-	/** The text around the command in the message that it cannot be executed. */
+	/** The texts before and after the command in the message that it cannot be executed. */
 	const char *exec_before;
 	const char *exec_after;
-	/** The status to exit with then; 0: 127 for ENOENT, 126 for EACCES, else 1. */
+	/** The exit status in that case; 0: 127 for ENOENT, 126 for EACCES, else 1. */
 	uint8_t exec_status;
-	/** The first level that goes to stdout, and the level at first. */
+	/** Messages of this level and the more verbose ones go to stdout; LOG_NONE: none. */
 	uint8_t stdout_from;
+	/** The level before options raise it. */
 	uint8_t level;
-	int (*run)(struct guise *g, char **argv);
-	/** Before the workload starts, with all signals blocked. */
-	void (*prepare)(struct guise *g);
-	/** Is told of what happens to the workload. */
-	bool (*event)(struct guise *g, enum init_event event, int a, int b);
+	int (*run)(struct alias_run *g, char **argv);
+	/** Called before the workload starts, with all signals blocked. */
+	void (*prepare)(struct alias_run *g);
+	/** Called for each event of the workload, as event() of an observer. */
+	bool (*event)(struct alias_run *g, enum init_event event, int a, int b);
 };
 
-extern const struct disguise disguise_tini, disguise_dumb_init, disguise_catatonit, disguise_gosu,
-	disguise_su_exec;
+extern const struct alias alias_tini, alias_dumb_init, alias_catatonit, alias_gosu, alias_su_exec;
 
-#define GUISE_LICENCE "@ is distinit " DISTINIT_VERSION ", under the Apache License 2.0\n"
+#define ALIAS_LICENCE "@ is distinit " DISTINIT_VERSION ", under the Apache License 2.0\n"
 
-/** Print a message, if its level is on. Control characters become '?'. */
-void guise_say(const struct guise *g, enum log_level level, const char *format, ...)
+/** Print a message if its level is on. Control characters become '?'. */
+void alias_log(const struct alias_run *g, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** The name of the command, to be shown. */
-const char *guise_command(const struct guise *g);
+/** The name of the command for messages, with secrets masked. */
+const char *alias_command(const struct alias_run *g);
 
-/** Print @text; '@' is the name we were called by, '#' is @word. Returns @status; 1 if writing failed. */
-int guise_print(const struct guise *g, int fd, const char *text, const char *word, int status);
+/**
+ * Print @text, in which '@' stands for the name by which we were called, and '#' for @word. Returns @status; 1
+ * on failure.
+ */
+int alias_print(const struct alias_run *g, int fd, const char *text, const char *word, int status);
 
-/** Read the options of @argv, then the variables, and set the command. Returns GO_ON or the exit status. */
-int guise_options(struct guise *g, char **argv);
+/** Read the options in @argv, then the variables, and set `command`. Returns GO_ON or the status to exit with. */
+int alias_read_options(struct alias_run *g, char **argv);
 
-/** `run` of the rows. */
-int guise_run_init(struct guise *g, char **argv);
+/** The `run` of all inits. */
+int alias_run_init(struct alias_run *g, char **argv);

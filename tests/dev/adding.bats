@@ -10,8 +10,8 @@ setup_file() {
 	mkdir "$TREE"
 	tar -c --exclude=./.git --exclude='./build*' --exclude='./subprojects/[!p]*' . | tar -x -C "$TREE"
 	cd "$TREE" || return
-	block c >>src/source/rows.c
-	sed -i '/^SOURCE(hostfile)/a ROW(acme)' src/source/list.h
+	block c >>src/derive/source/rows.c
+	sed -i '/^SOURCE(hostfile)/a ROW(acme)' src/derive/source/list.h
 	block text >tests/vectors/acme.txt
 	block python >>tests/properties/makers_basic.py
 	meson setup build-acme --buildtype=plain --optimization=0 >setup.log 2>&1 || { cat setup.log && return 1; }
@@ -29,8 +29,8 @@ block() {
 
 @test "adding: the steps name what they add" {
 	cd "$TREE"
-	[ "$(grep -c '^ROW(acme)$' src/source/list.h)" -eq 1 ]
-	grep -q '^const struct source source_acme = {$' src/source/rows.c
+	[ "$(grep -c '^ROW(acme)$' src/derive/source/list.h)" -eq 1 ]
+	grep -q '^const struct source source_acme = {$' src/derive/source/rows.c
 	grep -q '^\[second of two\]$' tests/vectors/acme.txt
 	grep -q '^@manager("acme")$' tests/properties/makers_basic.py
 }

@@ -7,13 +7,13 @@
 
 setup_file() {
 	TREE=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	: "${DISTINIT:=$TREE/build/distinit}" "${DISTRUN:=$TREE/build/distrun}"
+	: "${DISTINIT:=$TREE/build/distinit}" "${DISTRUN:=$TREE/build/distrun}" "${CORE:=$TREE/build/distinit-core}"
 	ARCH=$(dpkg --print-architecture 2>/dev/null) || ARCH=
 	WHY=
 	[[ -n $ARCH ]] || WHY="this is no Debian"
 	[[ -e $TREE/subprojects/packagecache ]] || WHY="the libraries' tarballs are not there (./dev build)"
 	command -v rpmbuild >/dev/null || WHY="rpmbuild is not installed"
-	export TREE DISTINIT DISTRUN ARCH WHY
+	export TREE DISTINIT DISTRUN CORE ARCH WHY
 	[[ -n $WHY ]] || packed "$BATS_FILE_TMPDIR/one"
 }
 
@@ -29,6 +29,7 @@ packed() {
 	mkdir -p "$1/build" "$1/out"
 	cp --no-preserve=mode "$DISTINIT" "$1/build/distinit"
 	cp --no-preserve=mode "$DISTRUN" "$1/build/distrun"
+	cp --no-preserve=mode "$CORE" "$1/build/distinit-core"
 	chmod +x "$1"/build/*
 	(
 		cd "$TREE" || return
@@ -43,7 +44,7 @@ packed() {
 # in_copy FOLDER SCRIPT: with the functions of ./dev.
 in_copy() {
 	(cd "$1" && SOURCE_DATE_EPOCH=1700000000 DEBFULLNAME="Some Body" DEBEMAIL=body@debian.org bash -euc 'ROOT=$PWD
-		for name in common sources release deb rpm; do source "tools/$name.bash"; done
+		for name in common sources cross release deb rpm; do source "tools/$name.bash"; done
 		mkdir -p "$LOGS"
 		'"$2")
 }
@@ -71,7 +72,8 @@ missing() {
 	cd distinit-*-linux-"$ARCH"
 	cmp distinit "$DISTINIT"
 	cmp distrun "$DISTRUN"
-	[ "$(find . -maxdepth 2 -type f ! -path './docs/*' ! -path './examples/*' -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md SECURITY.md THIRD-PARTY-LICENSES completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit.1 distrun distrun.1 ' ]
+	cmp distinit-core "$CORE"
+	[ "$(find . -maxdepth 2 -type f ! -path './docs/*' ! -path './examples/*' -printf '%P\n' | LC_ALL=C sort | tr '\n' ' ')" = 'CHANGELOG.md LICENSE README.md SECURITY.md THIRD-PARTY-LICENSES completions/_distinit completions/_distrun completions/distinit.bash completions/distinit.fish completions/distrun.bash completions/distrun.fish distinit distinit-core distinit.1 distrun distrun.1 ' ]
 	[ "$(tar -tvzf "$ONE"/out/*.tar.gz | awk '{ print $2, $4 }' | sort -u)" = '0/0 2023-11-14' ]
 }
 

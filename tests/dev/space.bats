@@ -20,13 +20,13 @@ setup() {
 	cd 'a b'
 	run bash -euc '
 		ROOT=$PWD
-		for name in common packages sources build; do source "tools/$name.bash"; done
-		link_kernel_headers "$DEPS/here/kernel-headers" /usr/include "/usr/include/$(gcc -print-multiarch)"
-		configure_musl build musl "$(uname -m)" here
-		compile build src/libdistinit.a.p/base_duration.c.o'
+		for name in common packages sources build cross; do source "tools/$name.bash"; done
+		link_kernel_headers "$DEPS/$(dpkg --print-architecture)/kernel-headers" /usr/include "/usr/include/$(gcc -print-multiarch)"
+		configure_musl build musl "$(dpkg --print-architecture)"
+		compile build src/libbase.a.p/base_base_duration.c.o'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ -s build/src/libdistinit.a.p/base_duration.c.o ]
+	[ -s build/src/libbase.a.p/base_base_duration.c.o ]
 }
 
 # The file that ./dev build --arch=ARCH makes, for this processor: no other compiler or C library is needed.

@@ -374,7 +374,7 @@ counted() {
 @test "analyze: a pipeline that hangs is measured up to the limit" {
 	one --seconds=2 sh -c 'echo a; echo b; sleep 600'
 	[[ $status -eq 0 ]]
-	one --seconds=2 --unit=samples bash -c 'trap "echo samples=77; exit" TERM; while :; do sleep 0.02; done'
+	one --seconds=2 --unit=samples bash -c 'trap "echo samples=77; exit" TERM; while :; do sleep 0.1; done'
 	[[ $status -eq 0 ]]
 	prints 'counted over the whole run, start included; it was ended at the time limit'
 }

@@ -312,3 +312,20 @@ assert shm["name"] == "shm_mib" and shm["hint"] is True' <<<"$output"
 	distinit SLURM_NTASKS=2 SLURM_NTASKS_PER_NODE=2 -- check --root="$PWD/root"
 	[[ $status -eq 0 && $output != *SLURM_NTASKS* ]]
 }
+
+# docs/check.md: by reading files only. distinit(1): it starts nothing, changes nothing, and opens no device.
+@test "check: nothing is started or changed, and no device is opened" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	# Not even what a start with these options begins with.
+	touch old
+	invoke env -i PATH="$PATH" DISTINIT_CLEAR="$PWD/old" DISTINIT_REPORT="$PWD/report" DISTINIT_FRAMEWORKS=mpi \
+		DISTINIT_HOSTFILE_OUTPUT="$PWD/hosts" strace -f -qq -o trace -e trace=%file,%desc,%process \
+		"$DISTINIT" check --hosts=127.0.0.1,127.0.0.2 --node-rank=1 -- sh -c 'echo started'
+	[[ $status -le 1 && $output != *started* && -e old && ! -e report && ! -e hosts ]]
+	grep -q 'open' trace
+	run ! grep -E 'execve\(' <(tail -n +2 trace)
+	run ! grep -E '(O_WRONLY|O_RDWR|O_CREAT)|\<(mkdir|rmdir|unlink|rename|link|symlink|chmod|chown|mount|truncate|mknod)(at2?)?\(' trace
+	# Folders end with '/'.
+	run ! grep -E 'open(at)?\([^"]*"/dev/[^"]*[^/"]"' trace
+}

@@ -183,7 +183,7 @@ refuses() {
 	printf 'export A=%0100000d B=%0100000d\n' 0 0 >"$BATS_TEST_TMPDIR/large"
 	invoke sh -c '. "$0"; exec "$@"' "$BATS_TEST_TMPDIR/large" \
 		env PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" DISTINIT_TRACK=A:B "$DISTRUN" exec true
-	[[ $status -eq 125 && -z $output && $stderr == *"DISTINIT_TRACK='A:B': the tracked variables take 200"*"'distinit bundle'"* ]]
+	[[ $status -eq 125 && -z $output && $stderr == *"DISTINIT_TRACK='A:B': the tracked variables have 200"*"'distinit bundle'"* ]]
 }
 
 @test "exec: answers csrun_cpu's questions about the site" {
@@ -629,6 +629,12 @@ laid() {
 	printf '#!/bin/sh\nkill -TERM $$\n' >"$BIN/srun"
 	wse true
 	[[ $status -eq 143 && -z $stderr ]]
+}
+
+@test "exec: becomes srun, the very process" {
+	printf '#!/bin/sh\necho $$\n' >"$BIN/srun"
+	invoke env -i PATH="$BIN:/usr/bin:/bin" CSRUN_SITE="$SITE" sh -c 'echo $$; exec "$0" true' "$BATS_TEST_TMPDIR/csrun_cpu"
+	[[ $status -eq 0 && $output =~ ^[0-9]+$'\n'[0-9]+$ && ${output%$'\n'*} == "${output#*$'\n'}" ]]
 }
 
 @test "csrun: leaves no file behind" {

@@ -662,6 +662,16 @@ bounded() {
 	succeeds_with $'MASTER_PORT=2\nMASTER_ADDR=x'
 }
 
+@test "--set of a variable that others follow changes only that one" {
+	local plain
+	distinit "${SESSION[@]}" -- -- env
+	plain=$(grep -v ^MASTER_PORT= <<<"$output" | sort)
+	[[ $plain == *PET_MASTER_PORT=29500* && $plain == *main1:29500* ]]
+	distinit "${SESSION[@]}" -- --set MASTER_PORT=4 -- env
+	[[ $status -eq 0 && -z $stderr && $output == *MASTER_PORT=4* ]]
+	[ "$(grep -v ^MASTER_PORT= <<<"$output" | sort)" = "$plain" ]
+}
+
 @test "a separator's brackets are the end of the name, and '+=' is an error in a file, too" {
 	distinit -- --append 'CFLAGS[=-O2' -- true
 	refuses_with "--append: 'CFLAGS[': the separator in brackets has to be the end of the name; NAME[SEPARATOR]=VALUE is expected"

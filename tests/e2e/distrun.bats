@@ -22,12 +22,10 @@ setup() {
 
 # No process is left with our folder in its environment or command line.
 teardown() {
-	local process until=$((SECONDS + 20))
-	for process in /proc/[0-9]*; do
-		while [[ $(tr '\0' '\n' 2>/dev/null <"$process/environ") == *"MARK=$BATS_TEST_TMPDIR"* ]]; do
-			((SECONDS < until)) || { echo "left: $(tr '\0' ' ' <"$process/cmdline")" && return 1; }
-			sleep 0.05
-		done
+	local left until=$((SECONDS + 20))
+	while left=$(grep -lszF "MARK=$BATS_TEST_TMPDIR" /proc/[0-9]*/environ); do
+		((SECONDS < until)) || { echo "left: $left" && return 1; }
+		nap 0.05
 	done
 }
 
@@ -309,9 +307,9 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	local_srun
 	env -i PATH="$PWD/tools:$PATH" MARK="$BATS_TEST_TMPDIR" SLURM_JOB_ID=12 DISTRUN_ROOT="$NO_PROC" \
 		"$DISTRUN" surrogate -v -- sleep 1000 2>log &
-	until grep -q mirrors log; do sleep 0.05; done
+	until grep -q mirrors log; do nap 0.05; done
 	kill -KILL $!
-	until [[ -s step.status ]]; do sleep 0.05; done
+	until [[ -s step.status ]]; do nap 0.05; done
 	[[ $(cat step.status) == 70 ]]
 }
 
@@ -319,7 +317,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	tool srun <<<'echo "srun: error: waiting for nobody" >&2; exec sleep 1000'
 	distrun SLURM_JOB_ID=12 -- surrogate -- sh -c 'exit 4'
 	[[ $status -eq 4 ]]
-	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: distrun stops waiting for it; srun said: 'waiting for nobody'" ]]
+	[[ $stderr == "distrun: warning: Slurm has not ended the surrogate step of job 12 within 10s: distrun stops waiting for it; srun printed: 'waiting for nobody'" ]]
 }
 
 @test "surrogate: the command inherits no descriptor of distrun, and no blocked signal" {
@@ -337,7 +335,7 @@ print(w["where"], w["job_id"], w["step_id"], w["by"], w["surrogate"])' "$output"
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
 	invoke env -i PATH="$PATH" timeout --kill-after=1 20 strace -o /dev/null -e inject=getrandom:error=ENOSYS "$DISTRUN" surrogate -- true
-	[[ $status -eq 125 && $stderr == 'distrun: error: the step gets no name, as there are no random numbers: getrandom() fails: Function not implemented' ]]
+	[[ $status -eq 125 && $stderr == 'distrun: error: no name can be made for the step: getrandom() fails: Function not implemented; --name=NAME sets one' ]]
 	# A name that is given needs none.
 	invoke env -i PATH="$PATH" timeout --kill-after=1 20 strace -o /dev/null -e inject=getrandom:error=ENOSYS "$DISTRUN" surrogate --name=x -- sh -c 'exit 3'
 	[ "$status" -eq 3 ]
@@ -381,7 +379,7 @@ used() {
 	ln -s "$PWD/private/made" shared/budget
 	chown -h 4321 shared/budget
 	distrun -- surrogate --job-time-sec=9s --job-time-budget=shared/budget -- true
-	[[ $status -eq 125 && $stderr == *"the budget file '$PWD/shared/budget' cannot be opened: a symlink on the way belongs to somebody else"* ]]
+	[[ $status -eq 125 && $stderr == *"the budget file '$PWD/shared/budget' cannot be opened: a symlink on the way belongs to another user"* ]]
 	[[ -z $(ls private) ]]
 	# A link of our own is followed.
 	chown -h 0 shared/budget
@@ -410,7 +408,7 @@ used() {
 			sh -c 'echo >started.'$i'; until [ -e go ]; do sleep 0.05; done; sleep 1' &
 		pids+=($!)
 	done
-	until [[ -e started.1 && -e started.2 && -e started.3 && -e started.4 ]]; do sleep 0.05; done
+	until [[ -e started.1 && -e started.2 && -e started.3 && -e started.4 ]]; do nap 0.05; done
 	before=$(used budget)
 	touch go
 	sleep 0.4
@@ -421,7 +419,7 @@ used() {
 	# A run that is killed alone.
 	before=$(used budget)
 	env -i PATH="$PATH" "$DISTRUN" surrogate --job-time-budget=budget -- sleep 1000 &
-	until (($(used budget) >= before + 2000)); do sleep 0.05; done
+	until (($(used budget) >= before + 2000)); do nap 0.05; done
 	kill -KILL $!
 	sleep 1
 	distrun -- surrogate --job-time-budget=budget -- true
@@ -434,7 +432,7 @@ used() {
 	says_error 125 "the budget file '$PWD/budget' has no limit yet, and none is given; set it with --job-time-sec"
 	echo hello >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
-	says_error 125 "$PWD/budget:1: 'distrun budget 1' is expected; it is not a budget file of distrun, or it is damaged: remove it to start again"
+	says_error 125 "$PWD/budget:1: expected 'distrun budget 1'; this is not a budget file of distrun, or it is damaged: remove it to start again"
 	printf '%s\n' 'distrun budget 1' 'limit 1000' 'used -5' 'at 7' >budget
 	distrun -- surrogate --job-time-sec=1 --job-time-budget=budget -- touch started
 	says_error 125 "$PWD/budget:3: *"

@@ -46,7 +46,7 @@ reported() {
 	"$BATS_TEST_DIRNAME/../programs/check-report" report ${1:+"print(($1))"}
 }
 
-readonly WAITS='touch ready; while :; do sleep 0.02; done'
+readonly WAITS='touch ready; while :; do sleep 0.1; done'
 
 # --- the sentence ---------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 
 @test "ended: --map-exit=early:70: exit 0 is 70 if nobody told the program to end, and that is said" {
 	distinit -- --init --map-exit=early:70 -- /bin/true
-	ends_saying 70 'exit status 0, though nobody told it to end'
+	ends_saying 70 'exit status 0, though nobody asked it to end'
 	# It comes before 0, wherever that is; another status stays.
 	distinit -- --init --map-exit=early:70,0:5 -- /bin/true
 	[ "$status" -eq 70 ]
@@ -143,11 +143,11 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 			sh -c "trap 'touch got.HUP' HUP; trap 'touch got.USR1' USR1; touch ready; for i in 1 2 3 4 5; do sleep 0.1; done"
 		kill -"$signal" "$pid"
 		finish
-		[[ $status -eq 70 && $stderr == *'exit status 0, though nobody told it to end'* ]]
+		[[ $status -eq 70 && $stderr == *'exit status 0, though nobody asked it to end'* ]]
 		[[ $signal == TERM || -e got.$signal ]]
 	done
 	# What is told by the time limit has its status, whatever the program makes of it.
-	distinit PATH="$PATH" -- --time-limit=200ms --map-exit=early:70,told:71 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
+	distinit PATH="$PATH" -- --time-limit=1s --map-exit=early:70,told:71 -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
 	[[ $status -eq 124 && $stderr != *nobody* ]]
 }
 
@@ -220,10 +220,10 @@ readonly WAITS='touch ready; while :; do sleep 0.02; done'
 }
 
 @test "ended: at the time limit, and when the grace period was over" {
-	distinit PATH="$PATH" -- --time-limit=200ms --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.02; done'
-	[[ $status -eq 124 && $stderr == *$'it is killed\ndistinit: warning: sh ended after 0.'*'s: killed by SIGKILL, 0.'*'s after its time limit' ]]
-	distinit PATH="$PATH" -- --time-limit=200ms -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.02; done'
-	[[ $status -eq 124 && $stderr == *': exit status 0, 0.'*'s after its time limit' ]]
+	distinit PATH="$PATH" -- --time-limit=1s --grace=200ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
+	[[ $status -eq 124 && $stderr == *$'it is killed\ndistinit: warning: sh ended after '*'s: killed by SIGKILL, '*'s after its time limit' ]]
+	distinit PATH="$PATH" -- --time-limit=1s -- bash -c 'trap "exit 0" TERM; while :; do sleep 0.1; done'
+	[[ $status -eq 124 && $stderr == *': exit status 0, '*'s after its time limit' ]]
 }
 
 @test "ended: --map-exit to 0 is a plain end" {
@@ -356,9 +356,9 @@ sys.exit(subprocess.call([sys.executable, '-c', '$EATS']) == -9)"
 	[[ $status -eq 9 && $(<root/dev/termination-log) == *'s: exit status 7' ]]
 	: >root/dev/termination-log
 	distinit -- --init --map-exit=early:70 --root="$PWD/root" -- /bin/true
-	[[ $status -eq 70 && $(<root/dev/termination-log) == *', though nobody told it to end' ]]
+	[[ $status -eq 70 && $(<root/dev/termination-log) == *', though nobody asked it to end' ]]
 	: >root/dev/termination-log
-	distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.01; done'
+	distinit PATH="$PATH" -- --init --root="$PWD/root" -- sh -c 'trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.1; done'
 	[[ $status -eq 3 && $(<root/dev/termination-log) == *'s: exit status 3, '*' after SIGTERM from pid '* ]]
 }
 
@@ -430,6 +430,13 @@ time.sleep(0.3)'
 	[[ $status -eq 0 && -z $output && $stderr == 'distinit: warning: --report: '*'cannot be written: File too large' ]]
 }
 
+# sleeps_without_limit: the third argument of rt_sigtimedwait() is how long.
+sleeps_without_limit() {
+	local call timeout
+	read -r call _ _ timeout _ <"/proc/$pid/syscall" || skip 'this kernel does not show system calls'
+	[[ $call != running && $timeout == 0x0 ]]
+}
+
 @test "ended: with a report, too, it keeps no descriptor and does not wake up" {
 	start --init --report=report -- sh -c 'touch ready; exec sleep 1000'
 	until_true eval '[ "$(readlink /proc/$pid/cwd)" = / ]'
@@ -442,6 +449,18 @@ time.sleep(0.3)'
 	before=$(grep ctxt_switches "/proc/$pid/status")
 	sleep 1.5
 	[ "$(grep ctxt_switches "/proc/$pid/status")" = "$before" ]
+	sleeps_without_limit
+	kill -TERM "$pid"
+	finish
+	# What begins with an end, or with TERM, sets no timer before; what has a time does.
+	start --init --grace=1h --leftovers=end --map-exit=early:70 -- sh -c 'touch ready; exec sleep 1000'
+	until_true grep -q '(sleeping)' "/proc/$pid/status"
+	until_true sleeps_without_limit
+	kill -TERM "$pid"
+	finish
+	start --init --time-limit=1h -- sh -c 'touch ready; exec sleep 1000'
+	until_true grep -q '(sleeping)' "/proc/$pid/status"
+	run ! sleeps_without_limit
 	kill -TERM "$pid"
 	finish
 }
@@ -459,11 +478,11 @@ time.sleep(0.3)'
 @test "ended: a FIFO in place of a file of the kernel holds nobody up" {
 	mkdir -p root/proc/self root/sys/fs/cgroup
 	mkfifo root/proc/self/cgroup
-	invoke timeout 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'exit 1'
+	invoke timeout --signal=KILL 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'exit 1'
 	ends_saying 1 'exit status 1'
 	rm root/proc/self/cgroup
 	echo 0::/ >root/proc/self/cgroup
 	printf 'oom 0\noom_kill 3\n' >root/sys/fs/cgroup/memory.events
-	invoke timeout 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'rm root/sys/fs/cgroup/memory.events; mkfifo root/sys/fs/cgroup/memory.events; exit 1'
+	invoke timeout --signal=KILL 20 "$DISTINIT" --init --root="$PWD/root" -- sh -c 'rm root/sys/fs/cgroup/memory.events; mkfifo root/sys/fs/cgroup/memory.events; exit 1'
 	ends_saying 1 'exit status 1'
 }

@@ -38,6 +38,14 @@ status_of() {
 	mapfile -t lines <<<"$output"
 	[ "${#lines[@]}" -eq 2 ]
 	[ "${lines[0]}" = "${lines[1]}" ]
+	# Nor has it left a child, such as the one that looks names up. This shell starts none itself.
+	[[ -e /proc/$$/task/$$/children ]] || skip 'this kernel does not list children'
+	local words
+	for words in --cluster=none '--wait --for=dns --hosts=localhost,b --node-rank=1' '--wait --for=all --hosts=localhost --node-rank=0'; do
+		# shellcheck disable=SC2016,SC2086 # the inner shell expands it; several words
+		invoke "$DISTINIT" $words -- sh -c 'read -r children </proc/$$/task/$$/children; echo "<$children>"'
+		[[ $status -eq 0 && $output == '<>' ]]
+	done
 }
 
 @test "the exit status is the command's" {
@@ -263,7 +271,7 @@ status_of() {
 	printf '#!/bin/sh\r\necho ran\r\n' >tool
 	chmod +x tool
 	distinit -- -- ./tool
-	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter '/bin/sh\x0d' does not: the file has the line ends of Windows"
+	fails_with 126 "'./tool' cannot be started: the file exists, but its interpreter '/bin/sh\x0d' does not: the file has line ends of Windows (CR LF)"
 }
 
 @test "a program without its dynamic loader: 126, and the message says so" {
@@ -457,4 +465,52 @@ status_of() {
 		assert done.stderr == (f"distinit: warning: TF_CONFIG is left out: with {len(hosts)} workers it has 131073 bytes, "
 		                       "and the kernel takes 131072 in one variable\n"), done.stderr
 	PYTHON
+}
+
+# README.md, SECURITY.md: it connects to others only for a wait and the roll call, and it listens only in the roll call.
+@test "no socket is opened, but for a wait, the roll call and an interface" {
+	requires strace
+	strace -o /dev/null true || skip 'strace may not trace here'
+	local cluster=("--hosts=127.0.0.1,127.0.0.2" --node-rank=1) listens
+	sockets() {
+		invoke env -i PATH="$PATH" timeout 60 strace -f -qq -o trace -e trace=socket,connect,bind,listen,accept,accept4 "$DISTINIT" "$@"
+	}
+	while read -ra words; do
+		sockets "${words[@]}"
+		[[ $status -eq 0 && ! -s trace ]]
+	done <<-END
+		${cluster[*]} -- true
+		${cluster[*]} --init --report=report --time-limit=1m -- true
+		${cluster[*]} --frameworks=torch,mpich --set=A=1 --hostfile-output=$PWD/hosts -- true
+		--max-restarts=1 --clear=/dev/shm/nosuch-* --progress=/dev/shm/nosuch:1m -- true
+		explain ${cluster[*]}
+		env ${cluster[*]}
+		hosts ${cluster[*]}
+		managers
+		--hosts=127.0.0.1,127.0.0.2 --node-rank=0 --wait -- true
+		wait --hosts=127.0.0.1,127.0.0.2 --node-rank=0 --for=tcp
+	END
+	# Nor to learn who a user is.
+	if [[ $EUID -eq 0 ]]; then
+		sockets --user=nobody --init -- true
+		[[ $status -eq 0 && ! -s trace ]]
+	fi
+	# A member of a wait connects, and does not listen; so does one of a roll call whose coordinator does not come.
+	for words in --wait=300ms '--wait=300ms --for=all'; do
+		read -ra listens <<<"$words"
+		sockets "${cluster[@]}" "${listens[@]}" --master-port=1 -- true
+		[[ $status -eq 124 ]]
+		grep -q 'connect(' trace
+		run ! grep 'listen(' trace
+	done
+	# And the one of rank 0, until it starts or gives up.
+	sockets --hosts=127.0.0.1,127.0.0.2 --node-rank=0 --wait=300ms --for=all -- true
+	[[ $status -eq 124 ]]
+	grep -q 'listen(' trace
+	# check: on the master it tries the port, and takes no connection; elsewhere it does not.
+	sockets check "${cluster[@]}"
+	run ! grep -E 'listen\(|accept' trace
+	sockets check --hosts=127.0.0.1,127.0.0.2 --node-rank=0
+	[[ $(grep -c 'listen(' trace) -eq 1 ]]
+	run ! grep -E 'accept|connect\(.*sin_port=htons\(29500\)' trace
 }

@@ -285,9 +285,9 @@ wrong() {
 
 @test "errors: a broken cluster is not a cluster of one" {
 	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=x -- --lenient --log=error --fill -- ./show '{nnodes}'
-	fails_like 125 '{nnodes} is not known here: what the cluster manager says is broken'
+	fails_like 125 '{nnodes} is not known here: the variables of the cluster manager are broken'
 	distinit "${SESSION[@]}" BACKENDAI_CLUSTER_LOCAL_RANK=x -- --lenient --log=error --fill -- ./show :master: x :all: y
-	fails_like 125 'the role is not known here: what the cluster manager says is broken'
+	fails_like 125 'the role is not known here: the variables of the cluster manager are broken'
 }
 
 @test "errors: a word longer than the kernel takes" {
@@ -460,7 +460,7 @@ assert json.load(sys.stdin)["command"] == {"words": ["./show", "33", "0"], "role
 @test "fill: what is nearly a mark is passed on, with a warning" {
 	distinit -- --hosts=n1,n2 --node-rank=0 --fill -- ./show :worker: a
 	[[ $output == '<:worker:><a>' ]]
-	warns_with "--fill: ':worker:' is no mark, and is passed on as it is; did you mean ':workers:'?"
+	warns_with "--fill: ':worker:' is not a mark, and is passed on as it is; did you mean ':workers:'?"
 	distinit -- --hosts=n1,n2 --node-rank=0 --fill -- ./show :8000: :x::y: :workers : x:master:
 	[[ $status -eq 0 && -z $stderr ]]
 	distinit -- -- ./show :worker:

@@ -112,7 +112,7 @@ injecting() {
 	dir/distinit 1000 3>&- &
 	local pid=$!
 	# Wait until the process runs that program, instead of this shell.
-	until [[ $(readlink /proc/$pid/exe) == */dir/distinit ]]; do sleep 0.01; done
+	until [[ $(readlink /proc/$pid/exe) == */dir/distinit ]]; do nap 0.01; done
 	distinit -- install dir
 	local after=$status
 	kill -0 "$pid"
@@ -217,8 +217,8 @@ injecting() {
 @test "install: a folder that is mounted noexec gets a warning, each time" {
 	in_mounts 'mount -t tmpfs -o noexec none dir; "$DISTINIT" install dir; "$DISTINIT" install dir; ls -A dir'
 	[ "$output" = distinit ]
-	warns_with "nothing can be run from 'dir', which is mounted noexec; mount it without noexec where it is used" \
-		"nothing can be run from 'dir', which is mounted noexec; mount it without noexec where it is used"
+	warns_with "programs in 'dir' cannot be run, because it is mounted noexec; mount it without noexec where they are used" \
+		"programs in 'dir' cannot be run, because it is mounted noexec; mount it without noexec where they are used"
 }
 
 @test "install: a full disk is an error, and the old file stays complete" {
@@ -314,7 +314,7 @@ killed_anywhere() {
 @test "install: a lock that another process holds only delays it" {
 	flock dir sleep 1000 3>&- &
 	local pid=$!
-	until ! flock -n dir true; do sleep 0.01; done
+	until ! flock -n dir true; do nap 0.01; done
 	invoke env -i timeout 30 "$DISTINIT" install dir
 	kill "$pid"
 	pkill -P "$pid" || true
@@ -359,7 +359,7 @@ killed_anywhere() {
 	local pid=$!
 	until [[ -e dir/distinit ]]; do
 		kill -0 "$pid"
-		sleep 0.01
+		nap 0.01
 	done
 	invoke dir/distinit --version
 	[ "$status" -eq 0 ]
@@ -375,7 +375,7 @@ killed_anywhere() {
 	local pid=$!
 	until [[ -e dir/.distinit.new ]]; do
 		kill -0 "$pid"
-		sleep 0.01
+		nap 0.01
 	done
 	distinit -- install -v dir
 	[ "$status" -eq 0 ]

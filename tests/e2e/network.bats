@@ -371,7 +371,7 @@ efa() {
 	[ "$status" -eq 125 ]
 	silently MASTER_PORT=29876 -- --hosts=localhost,b.invalid --node-rank=0
 	[ "$status" -eq 1 ]
-	finds "finding: this node's name, 'localhost', is the loopback here: gloo, and engines that look their name up, tell the others an address that they cannot reach; add gloo to --frameworks, or mend /etc/hosts"
+	finds "finding: this node's name, 'localhost', is the loopback here: gloo, and engines that look their name up, send the other nodes an address that they cannot reach; add gloo to --frameworks, or mend /etc/hosts"
 	interface eth0
 	check MASTER_PORT=29876 GLOO_SOCKET_IFNAME=eth0 -- --hosts=localhost,b.invalid --node-rank=0
 	[ "$status" -eq 0 ]

@@ -288,6 +288,14 @@ long_options() {
 		distinit -- $word torch
 		refuses_with "$word takes no command and no argument, only options; see 'distinit $word --help'"
 	done
+	distinit -- version torch
+	refuses_with "version takes no command and no argument, only options; see 'distinit version --help'"
+	distinit -- help torch
+	refuses_with "help: 'torch' is neither a subcommand nor an option; see 'distinit help'"
+	for word in managers frameworks help version; do
+		distinit -- $word --user=0
+		refuses_with "unknown option '--user=0'; see --help"
+	done
 }
 
 @test "sources: another name of managers, and not listed" {

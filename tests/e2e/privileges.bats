@@ -104,8 +104,10 @@ with_caps() {
 	finds Gid '44 44 44 44' Groups '44 109'
 	distinit PATH="$PATH" -- "$ROOT" --user=app --groups=none -- "${SHOW[@]}"
 	finds Gid '1000 1000 1000 1000' Groups ''
-	distinit PATH="$PATH" -- "$ROOT" --user=:video -- "${SHOW[@]}"
-	finds Uid '0 0 0 0' Gid '44 44 44 44' HOME unset
+	invoke setpriv --groups=7,8 env -i PATH="$PATH" "$DISTINIT" "$ROOT" --user=:video --groups=keep -- "${SHOW[@]}"
+	finds Uid '0 0 0 0' Gid '44 44 44 44' Groups '7 8' HOME unset USER unset
+	invoke setpriv --groups=7,8 env -i PATH="$PATH" "$DISTINIT" "$ROOT" --user=:video -- "${SHOW[@]}"
+	finds Uid '0 0 0 0' Gid '44 44 44 44' Groups '' HOME unset USER unset LOGNAME unset
 }
 
 @test "user: --groups=keep keeps the groups of the container, such as a device's" {

@@ -88,11 +88,49 @@ told() {
 		/dev/full|No space left on device
 		/proc|Is a directory
 		none/report|No such file or directory
-		fifo|nobody reads this FIFO, device or socket
+		fifo|no process reads this FIFO, device or socket
 	END
 	[[ ! -e none ]]
 	distinit DISTINIT_REPORT=/dev/full PATH="$PATH" -- -- echo ran
 	[[ $output == ran && $stderr == "distinit: warning: DISTINIT_REPORT: '/dev/full'"* ]]
+}
+
+@test "report: a pipe or a socket that nobody reads holds nobody beside a program" {
+	local name
+	for name in tini dumb-init; do
+		ln -s "$DISTINIT" "$name"
+	done
+	invoke python3 - "$DISTINIT" "${PATIENCE:-1}" <<-'END'
+		import os, socket, subprocess, sys
+		def pipe():
+		    ours, theirs = os.pipe()
+		    return ours, theirs
+		def stream():
+		    return tuple(s.detach() for s in socket.socketpair())
+		def packets():
+		    return tuple(s.detach() for s in socket.socketpair(type=socket.SOCK_SEQPACKET))
+		program, patience = sys.argv[1], 60 * float(sys.argv[2])
+		ended = ["--", "sh", "-c", "exit 7"]
+		for make in pipe, stream, packets:
+		    ours, theirs = make()
+		    os.set_blocking(theirs, False)
+		    for size in 4096, 1:
+		        try:
+		            while True:
+		                os.write(theirs, b"x" * size)
+		        except BlockingIOError:
+		            pass
+		    os.set_blocking(theirs, True)
+		    for words in [program, "--init", "--report=/dev/stdout"], ["./tini", "-s", "-vvv"], ["./dumb-init", "-v"]:
+		        errors = subprocess.DEVNULL if "--init" in words else theirs
+		        child = subprocess.Popen(words + ended, stdout=theirs, stderr=errors)
+		        try:
+		            print(child.wait(patience))
+		        except subprocess.TimeoutExpired:
+		            child.kill()
+		            print(make.__name__, *words, "hangs")
+	END
+	[[ $status -eq 0 && $output == "$(yes 7 | head -n 9)" ]]
 }
 
 @test "report: a line that the disk had no room for is not continued by the next" {
@@ -133,10 +171,10 @@ told() {
 	env --default-signal "$DISTINIT" --report=report --init -- sh -c 'trap "echo PIPE >>got" PIPE; trap "echo XFSZ >>got" XFSZ
 		trap "echo USR1 >>got" USR1; touch ready; until [ -e end ]; do sleep 0.02; done' 3>&- &
 	local pid=$! name
-	until [[ -e ready ]]; do sleep 0.02; done
+	until [[ -e ready ]]; do nap 0.02; done
 	kill -STOP "$pid"
 	for name in USR1 PIPE XFSZ CONT; do kill -s "$name" "$pid"; done
-	until grep -q XFSZ report; do sleep 0.02; done
+	until grep -q XFSZ report; do nap 0.02; done
 	touch end
 	wait "$pid"
 	[ "$(sort got | xargs)" = 'PIPE USR1 XFSZ' ]
@@ -185,7 +223,7 @@ told() {
 	: >dev/termination-log
 	as_pod --user=no-such-user -- true
 	[[ $status -eq 125 && $(<dev/termination-log) == *no-such-user* ]]
-	# What is no regular file, or a link, is left alone.
+	# A link, and a file that is not regular, are left alone.
 	rm dev/termination-log
 	: >secret
 	ln -s "$PWD/secret" dev/termination-log
@@ -206,7 +244,7 @@ told() {
 		unshare --mount --pid --fork --mount-proc bash -c 'mount --bind dev /dev && exec env -i PATH="$PATH" "$@"' - \
 			"$DISTINIT" --init --log=error -- sh -c "$1" distinit "$DISTINIT" 3>&- &
 		outer=$!
-		until [[ -e ready ]]; do sleep 0.02; done
+		until [[ -e ready ]]; do nap 0.02; done
 		init=$(pgrep -P "$outer") || true
 	}
 	# from_outside ARG...: of distinit, by a shell, as a probe's may be.
@@ -251,8 +289,27 @@ told() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --mount-proc sh -c 'mount --bind dev /dev; mount --bind group /proc/1/cgroup; touch ready; exec sleep 60' 3>&- &
 	outer=$!
-	until [[ -e ready ]]; do sleep 0.02; done
+	until [[ -e ready ]]; do nap 0.02; done
 	invoke nsenter --target "$(pgrep -P "$outer")" --pid --mount --wd="$PWD" "$DISTINIT" --init -- sh -c 'kill -KILL $$'
 	kill "$(pgrep -P "$outer")"
 	[[ $status -eq 137 && $(<dev/termination-log) == "$stderr" && -n $stderr ]]
+}
+
+# docs/report.md: the report never has values of variables or words of the command.
+@test "report: no value of a variable and no word of the command is in it" {
+	distinit "${SESSION[@]}" MINE=value-of-mine A_TOKEN=value-of-token PATH="$PATH" -- --report=report --init --frameworks=torch --set=NEW=value-of-new \
+		--map-exit=3:4 --wait=10s --for=dns --master-addr=127.0.0.1 -- sh -c 'kill -USR1 $PPID; trap : USR1; exit 3' word-of-the-command --key=word-of-it
+	[[ $status -eq 4 || $status -gt 128 ]]
+	[[ $(told) == *'derived'*'started'*'ended'* ]]
+	run ! grep -E 'value-of|word-of' report
+	# Where nothing starts, the message shows what is wrong, and no secret.
+	distinit PATH=/bin -- --report=wrong -- nosuch word-of-the-command --key=value-of-key
+	[[ $status -eq 127 ]]
+	run ! grep -E 'value-of|word-of' wrong
+	distinit A_TOKEN=value-of-token -- --report=wrong --read='hosts=A_TOKEN nnodes=A_TOKEN' -- /bin/true
+	[[ $status -eq 125 ]]
+	grep -q '"error": ".*A_TOKEN' wrong
+	run ! grep -E 'value-of|word-of' wrong
+	distinit MINE=value-of-mine DISTINIT_REPORT=failed DISTINIT_SECRET=value-of-secret -- --grace=1s -- nosuch word-of-the-command
+	run ! grep -E 'value-of|word-of' failed
 }

@@ -39,7 +39,7 @@ setup() {
 	[[ $status -eq 127 && $output == x ]]
 	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; kill -TERM "$PPID"; exec sleep 10'
 	[[ $status -eq 143 && $output == x ]]
-	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.02; done'
+	invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" TERM; kill -TERM "$PPID"; while :; do sleep 0.1; done'
 	[[ $status -eq 3 && $output == x ]]
 	invoke "$DISTINIT" --max-restarts=5 --time-limit=1500ms -- sh -c 'sleep 0.6; exit 1'
 	[[ $status -eq 1 && $stderr == *'not starting again: the time limit is used up' ]]
@@ -47,30 +47,60 @@ setup() {
 	[[ $status -eq 124 ]]
 }
 
+@test "restarts: the statuses and signals of --no-restart are final, and the sentence says so" {
+	invoke "$DISTINIT" --max-restarts=5 --no-restart=93,17 -- sh -c 'echo x; exit 17'
+	[[ $status -eq 17 && $output == x && $stderr == *'exit status 17; not starting again: exit status 17 is final (--no-restart)' ]]
+	invoke "$DISTINIT" --max-restarts=5 --no-restart=17,segv -- sh -c 'echo x; kill -SEGV $$'
+	[[ $status -eq 139 && $output == x && $stderr == *'; not starting again: SIGSEGV (139) is final (--no-restart)' ]]
+	# The report has the reason.
+	"$DISTINIT" --max-restarts=5 --no-restart=17 --report=report -- sh -c 'exit $((17 * DISTINIT_RESTART_COUNT + 3 * !DISTINIT_RESTART_COUNT))' || true
+	[[ $(grep -c '"event": *"restart"' report) -eq 1 && $(grep -c '"event": *"together"' report) -eq 1 ]]
+	grep -q '"then": *"not starting again: exit status 17 is final (--no-restart)"' report
+	# Other ends start again; the decision comes before --map-exit.
+	invoke env DISTINIT_NO_RESTART=17 "$DISTINIT" --max-restarts=1 --map-exit=17:3,3:17 -- sh -c 'echo x; exit 3'
+	[[ $status -eq 17 && $output == $'x\nx' ]]
+	invoke "$DISTINIT" --max-restarts=1 --no-restart=9 -- sh -c 'echo x; exit 3'
+	[[ $status -eq 3 && $output == $'x\nx' ]]
+}
+
+@test "restarts: --no-restart has statuses and signals, and needs --max-restarts" {
+	local word
+	for word in 0 256 -1 17,,93 ',' '17,' SEGF 1.5; do
+		invoke "$DISTINIT" --max-restarts=1 --no-restart="$word" -- echo ran
+		[[ $status -eq 125 && -z $output && $stderr == *"error: --no-restart: "*": expected exit statuses from 1 to 255 and signals, joined by ','"* ]]
+	done
+	[[ $(DISTINIT_NO_RESTART=SEGF "$DISTINIT" --max-restarts=1 -- true 2>&1) == *"error: DISTINIT_NO_RESTART: 'SEGF': "*"; did you mean 'SEGV'?" ]]
+	invoke "$DISTINIT" --no-restart=17 --init -- echo ran
+	[[ $status -eq 125 && -z $output && $stderr == *'error: --no-restart needs --max-restarts' ]]
+	# A variable may be the image's.
+	invoke env DISTINIT_NO_RESTART=17 "$DISTINIT" -- echo ran
+	[[ $status -eq 0 && $output == ran ]]
+}
+
 @test "restarts: INT, QUIT and the statuses 125 and 126 are final, too; USR1 is not" {
 	local signal status_
 	for signal in INT QUIT; do
-		invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" INT QUIT; kill -'"$signal"' "$PPID"; while :; do sleep 0.02; done'
+		invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; trap "exit 3" INT QUIT; kill -'"$signal"' "$PPID"; while :; do sleep 0.1; done'
 		[[ $status -eq 3 && $output == x && $stderr != *'starting again'* ]]
 	done
 	for status_ in 125 126; do
 		invoke "$DISTINIT" --max-restarts=5 -- sh -c 'echo x; exit '"$status_"
 		[[ $status -eq $status_ && $output == x ]]
 	done
-	invoke "$DISTINIT" --max-restarts=1 -- sh -c 'echo x; trap "exit 3" USR1; kill -USR1 "$PPID"; while :; do sleep 0.02; done'
+	invoke "$DISTINIT" --max-restarts=1 -- sh -c 'echo x; trap "exit 3" USR1; kill -USR1 "$PPID"; while :; do sleep 0.1; done'
 	[[ $status -eq 3 && $output == $'x\nx' ]]
 }
 
 @test "restarts: in the pause TERM is final, and USR1 kills nobody" {
 	"$DISTINIT" --max-restarts=3 -- sh -c 'echo "$DISTINIT_RESTART_COUNT" >>starts; [ "$DISTINIT_RESTART_COUNT" = 2 ] && exit 0; exit 1' 2>err 3>&- &
 	local pid=$!
-	until grep -q 'in 1s' err; do sleep 0.02; done
+	until grep -q 'in 1s' err; do nap 0.02; done
 	kill -USR1 "$pid"
 	wait "$pid"
 	[[ $(cat starts) == $'0\n1\n2' ]]
 	"$DISTINIT" --max-restarts=3 -- sh -c 'exit 1' 2>err.told 3>&- &
 	pid=$!
-	until grep -q 'in 1s' err.told; do sleep 0.02; done
+	until grep -q 'in 1s' err.told; do nap 0.02; done
 	kill -TERM "$pid"
 	local got=0
 	wait "$pid" || got=$?
@@ -148,7 +178,7 @@ setup() {
 	"$DISTINIT" --max-restarts=1 --env-file=file --user=65534 --check --report=report -- sh -c '
 		echo "$FROM_FILE $(id -u) $DISTINIT_RESTART_COUNT"; read -r _ <&5; exit 1' 5<>gate >out 2>err 3>&- &
 	pid=$!
-	until grep -qs '^1 65534 0' out || ! kill -0 "$pid"; do sleep 0.02; done
+	until grep -qs '^1 65534 0' out || ! kill -0 "$pid"; do nap 0.02; done
 	rm file
 	printf 'go\ngo\n' >gate
 	wait "$pid" || true
@@ -167,7 +197,7 @@ setup() {
 			until [ -s left ]; do sleep 0.02; done
 			exit 3' >out 2>err 3>&- &
 		local pid=$! got=0
-		until grep -q 'starting again (1 of 3)' err; do sleep 0.02; done
+		until grep -q 'starting again (1 of 3)' err; do nap 0.02; done
 		sleep 0.2
 		kill "-$signal" "$pid"
 		wait "$pid" || got=$?
@@ -194,13 +224,13 @@ setup() {
 	mkfifo pipe
 	unshare --pid --fork --mount-proc "$DISTINIT" --max-restarts=1 --leftovers-grace=100ms -- sh program 2>err 3>&- > >(cat >out) &
 	local outer=$! got=0
-	until [[ -s left ]]; do sleep 0.02; done
+	until [[ -s left ]]; do nap 0.02; done
 	nsenter --pid --target "$(pgrep -P "$outer" distinit)" sleep 100 3>&- &
-	until pgrep -x sleep -P $! >/dev/null || [[ $(</proc/$!/comm) == sleep ]]; do sleep 0.02; done
+	until pgrep -x sleep -P $! >/dev/null || [[ $(</proc/$!/comm) == sleep ]]; do nap 0.02; done
 	touch outside
 	wait "$outer" || got=$?
 	[[ $got -eq 7 ]]
-	until grep -q 'start 1' out; do sleep 0.02; done
+	until grep -q 'start 1' out; do nap 0.02; done
 	cat err out
 	[[ $(<out) == $'start 0\nstart 1' ]]
 	grep 'left behind have not ended in 0.1s: they are killed' err
@@ -229,7 +259,7 @@ setup() {
 	END
 	unshare --pid --fork --mount-proc sh first "$DISTINIT" --max-restarts=1 --leftovers-grace=100ms -- sh program 2>err 3>&- >out &
 	local outer=$! got=0
-	until [[ -s own ]] && (($(wc -l <own) == 2)); do sleep 0.02; done
+	until [[ -s own ]] && (($(wc -l <own) == 2)); do nap 0.02; done
 	local inner
 	inner=$(pgrep -P "$outer" distinit)
 	# As engines run them: in a session of their own, or in that of who called.

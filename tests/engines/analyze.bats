@@ -161,7 +161,7 @@ begun() {
 
 @test "analyze: in a batch job its steps are the job's; a job that has ended is refused" {
 	run batch --nodes=2 --exclusive <<-END
-		cd "$BATS_TEST_TMPDIR/work" && "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none --seconds=300ms --warmup=0 \\
+		cd "$BATS_TEST_TMPDIR/work" && "$CLUSTER/cs_input_analyzer" --runtime=none --distinit=none --seconds=2 --warmup=0 \\
 			--threads=4,2 "$CLUSTER/read_data"
 	END
 	same "the exit status" 0 "$status"

@@ -312,7 +312,7 @@ ends_all() {
 	same "processes of ours after $1" '' "$(pgrep -f "^sleep $seconds|^srun --unbuffered .*$CLUSTER|^$CLUSTER/csrun_wse" || true)"
 }
 
-@test "csrun: nothing remains where distrun is told to end, or is killed" {
+@test "csrun: nothing remains where distrun is asked to end, or is killed" {
 	ends_all TERM
 	ends_all KILL
 }

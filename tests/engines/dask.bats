@@ -51,7 +51,7 @@ nodes() {
 
 # computes: a client finds both workers; then it ends all.
 computes() {
-	run ip netns exec "dask$$-0" timeout 60 "$PYTHON" "$PROGRAMS/dask-client" 192.0.2.1:8786 2
+	run ip netns exec "dask$$-0" timeout "$((60 * ${PATIENCE:-1}))" "$PYTHON" "$PROGRAMS/dask-client" 192.0.2.1:8786 2
 	cat "$BATS_TEST_TMPDIR"/[012] | tail -n 30
 	# Before it or behind it, Dask may tell that the scheduler has gone.
 	[[ $status -eq 0 ]] && grep -qx "1 2: 285" <<<"$output"

@@ -47,7 +47,8 @@ carries_distinit() {
 -rw-r--r-- completions/_distinit
 -rw-r--r-- completions/distinit.bash
 -rw-r--r-- completions/distinit.fish
--rwxr-xr-x distinit" "$(files_of "$1")"
+-rwxr-xr-x distinit
+-rwxr-xr-x distinit-core" "$(files_of "$1")"
 	ended pod inspect "localhost/$1" --format '{{.Architecture}} {{.Config.User}} {{.Config.Entrypoint}}
 {{index .Config.Labels "org.opencontainers.image.title"}} {{index .Config.Labels "org.opencontainers.image.version"}} {{index .Config.Labels "org.opencontainers.image.licenses"}}'
 	same "what it says" "$2 65534:65534 [/distinit]

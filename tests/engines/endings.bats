@@ -47,7 +47,7 @@ start() {
 	until_true eval '[[ $(pod logs ending 2>&1) == *ready* ]]'
 }
 
-# finish: the container is gone; its exit status is in $code. In $took are the milliseconds from when the program was told to end, by its
+# finish: the container is gone; its exit status is in $code. In $took are the milliseconds from when the program was asked to end, by its
 # own clock, to the container's end by podman's. How long podman itself takes is not in it.
 finish() {
 	local state
@@ -76,7 +76,7 @@ compare() {
 	((best[distinit] < fastest + NEAR)) || fail "distinit took ${best[distinit]} ms, the fastest of the others $fastest ms"
 }
 
-# The program saves for 8 s when it is told to end.
+# The program saves for 8 s when it is asked to end.
 save() {
 	start "$1" bash -c 'trap "date +%s%N >/out/told; sleep 8; exit 0" TERM; echo ready; while :; do sleep 0.1; done'
 	pod stop --time 20 ending >/dev/null

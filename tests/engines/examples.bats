@@ -96,7 +96,7 @@ met() {
 		    environment: {PET_REDIRECTS: 1, PET_TEE: 1, PET_LOG_DIR: /tmp/torchrun, OMP_NUM_THREADS: 1}
 		  sub1: *torch
 	END
-	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
+	printf '#!/bin/sh\nexec "%s" on "%s" "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
 	chmod +x "$dir/podman"
 	compose() {
 		timeout --kill-after=5 "$LIMIT" podman-compose --podman-path "$dir/podman" -f "$EXAMPLES/compose/compose.yaml" -f "$dir/torch.yaml" "$@"
@@ -118,7 +118,7 @@ met() {
 		COPY distinit /distinit
 		ENTRYPOINT ["/distinit", "--"]
 	END
-	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
+	printf '#!/bin/sh\nexec "%s" on "%s" "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$dir/podman"
 	chmod +x "$dir/podman"
 	service() {
 		timeout --kill-after=5 "$LIMIT" podman-compose --podman-path "$dir/podman" -p service -f "$dir/service.yaml" "$@"

@@ -19,7 +19,7 @@ declare -gA NOT_RUN=(
 	[examples/packaging/package.nix]='it needs nixpkgs, from the network'
 )
 # No commands are at the head, as the file is a part of another, or of a machine; packaging.bats types that of debian/rules.
-PARTS='\.md$|debian/|\.py$|daemon\.json|containers\.conf|train\.service|recipe\.yaml|bootstrap\.sh$'
+PARTS='\.md$|debian/|\.py$|daemon\.json|containers\.conf|train\.service|recipe\.yaml|bootstrap\.sh$|Dockerfile\.release$'
 # How a manifest is started is the same for all (examples/README.md). tests/kubernetes/examples.bats starts most of them.
 MANIFESTS='^examples/(kubernetes|engines)/'
 
@@ -41,7 +41,7 @@ make_images() {
 	made_of localhost/pytorch "$BATS_FILE_TMPDIR/torchrun" "$BATS_FILE_TMPDIR/python3" <<<$'FROM localhost/busybox\nCOPY torchrun python3 /bin/'
 	pod tag localhost/pytorch docker.io/pytorch/pytorch
 	made_of localhost/alone "$BATS_FILE_TMPDIR/distinit" <<<$'FROM scratch\nCOPY distinit /distinit'
-	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$BATS_FILE_TMPDIR/podman"
+	printf '#!/bin/sh\nexec "%s" on "%s" "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$BATS_FILE_TMPDIR/podman"
 	cat >"$BIN/docker" <<-END
 		#!/bin/sh
 		case "\$*" in
@@ -79,7 +79,7 @@ make_programs() {
 		*) exec /usr/bin/python3 "$@" ;;
 		esac
 	END
-	# The head stays until it is told to end.
+	# The head stays until it is asked to end.
 	make_program ray <<-END
 		[[ \$1 != symmetric-run ]] || exec echo "ray \$*"
 		[[ \$1 == start ]] || exec test -e $BATS_FILE_TMPDIR/head

@@ -251,7 +251,7 @@ begin_compose() {
 		    entrypoint: ["/inits/$1", "--"]
 		    command: ["sh", "-c", $(python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$2")]
 	END
-	printf '#!/bin/sh\nexec %s on %s "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$BATS_TEST_TMPDIR/podman"
+	printf '#!/bin/sh\nexec "%s" on "%s" "$@"\n' "$(realpath "$PROGRAMS")/podman-private" "$ENGINE" >"$BATS_TEST_TMPDIR/podman"
 	chmod +x "$BATS_TEST_TMPDIR/podman"
 	compose up --detach
 }

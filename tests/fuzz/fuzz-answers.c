@@ -77,9 +77,9 @@ static void check_output(struct str text) {
 	for (unsigned unit = RECORDS_LINES; unit <= RECORDS_SAMPLES; unit++) {
 		struct records whole = {.unit = (enum records_unit)unit}, parts = whole;
 		size_t half = text.len / 2;
-		records_take(&whole, text, 5);
-		records_take(&parts, (struct str){text.p, half}, 5);
-		records_take(&parts, str_from(text, half), 5);
+		records_add(&whole, text, 5);
+		records_add(&parts, (struct str){text.p, half}, 5);
+		records_add(&parts, str_from(text, half), 5);
 		records_end(&whole, 6);
 		records_end(&parts, 6);
 		HOLDS(whole.now.count == parts.now.count && whole.now.samples == parts.now.samples);

@@ -146,7 +146,7 @@ static void check_explained(struct session *s) {
 		return;
 	}
 	int r = process_read(&s->arena, view, &s->env, &process.process, &err);
-	if (view_close(view, r, &err) < 0) {
+	if (view_close(view, r, &err) < 0 || explain_read_run(s, &process.run, &err) < 0) {
 		return;
 	}
 	explain_workload(s, &process);

@@ -60,7 +60,7 @@ static void compare(struct arena *arena, const struct str payloads[2], enum fact
 	struct difference *list = NULL;
 	uint32_t bad = 2, both = 0;
 	members[1].digest[group] = 1;
-	compare_whom(&c, group, &parties);
+	compare_choose_speakers(&c, group, &parties);
 	HOLDS(parties.n == 2 && parties.unasked == 0);
 	int r = compare_group(&c, group, &parties, payloads, &list, &bad);
 	int want = 0;

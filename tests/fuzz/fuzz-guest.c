@@ -34,9 +34,9 @@ static uint32_t count(const struct guest_list *list) {
 static void check_counts(const struct coordinator *co) {
 	uint32_t seated = 0;
 	for (uint32_t rank = 0; rank < SIZE; rank++) {
-		seated += co->guests.seats[rank].guest != NULL;
+		seated += co->roll.seats[rank].guest != NULL;
 	}
-	HOLDS(co->guests.present == 1 + seated);
+	HOLDS(co->roll.present == 1 + seated);
 	HOLDS(co->guests.n_members == count(&co->guests.proved) + count(&co->guests.known) &&
 	      seated <= count(&co->guests.known));
 	HOLDS(co->guests.n_unproved == count(&co->guests.unproved) &&
@@ -118,12 +118,14 @@ static void play(struct coordinator *co, const uint8_t *data, size_t size) {
 		}
 		coordinator_read(co, guests[who], how == 3);
 		check_counts(co);
+		// What ends a call ends no input.
+		co->roll.state = COORDINATOR_CALLING;
 		data += 2 + n;
 		size -= 2 + n;
 	}
 	for (unsigned i = 0; i < GUESTS; i++) {
 		if (guests[i]) {
-			guest_close(&co->guests, guests[i], PART_OVER);
+			guest_close(&co->guests, guests[i], CLOSE_DONE);
 			close(others[i].line.fd);
 		}
 	}
@@ -149,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	co->guests.epoll = epoll_create1(EPOLL_CLOEXEC);
 	play(co, data, size < 4096 ? size : 4096);
 	close(co->guests.epoll);
-	arena_done(&co->agree.scratch);
+	arena_done(&co->roll.agree.scratch);
 	arena_done(&co->guests.pool);
 	arena_done(&arena);
 	return 0;

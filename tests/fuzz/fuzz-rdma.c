@@ -247,9 +247,9 @@ static bool is_plain(const char *text) {
 
 /** What is told of the ports in the list is true of each. */
 static void check_list(const struct rdma *out) {
-	struct str rest = str_of(out->told[RDMA_LIST].value), item;
-	const char *family = out->told[RDMA_FAMILY].value, *index = out->told[RDMA_INDEX].value;
-	const char *prefix = out->told[RDMA_PREFIX].value;
+	struct str rest = str_of(out->choices[RDMA_LIST].value), item;
+	const char *family = out->choices[RDMA_FAMILY].value, *index = out->choices[RDMA_INDEX].value;
+	const char *prefix = out->choices[RDMA_PREFIX].value;
 	uint32_t n = 0, n_ethernet = 0;
 	while (str_cut(&rest, ',', &item)) {
 		struct port port = read_port(item);
@@ -283,18 +283,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		rdma_find(&m, &found[i]);
 	}
 	for (int i = 0; i < N_RDMA_MATTERS; i++) {
-		const struct rdma_told *told = &found[0].told[i], *other = &found[1].told[i];
+		const struct rdma_choice *told = &found[0].choices[i], *other = &found[1].choices[i];
 		HOLDS(same(told->value, other->value) && same(told->why, other->why) &&
 		      told->doubt == other->doubt);
 		HOLDS(told->why || i > RDMA_PREFIX);
 		HOLDS(!told->value || (*told->value && !told->doubt && i <= RDMA_PREFIX));
 	}
 	HOLDS(found[0].ports == found[1].ports && found[0].layer && found[0].family);
-	HOLDS(found[0].ports || !found[0].told[RDMA_LIST].value);
-	if (found[0].told[RDMA_LIST].value) {
+	HOLDS(found[0].ports || !found[0].choices[RDMA_LIST].value);
+	if (found[0].choices[RDMA_LIST].value) {
 		check_list(&found[0]);
 	}
-	HOLDS(!found[0].told[RDMA_PREFIX].value || is_plain(found[0].told[RDMA_PREFIX].value));
+	HOLDS(!found[0].choices[RDMA_PREFIX].value || is_plain(found[0].choices[RDMA_PREFIX].value));
 	arena_done(&arena);
 	arena_done(&tree.arena);
 	return 0;

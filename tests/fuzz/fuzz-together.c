@@ -33,13 +33,13 @@ static void check_state(const struct together *t) {
 	}
 	HOLDS(open == t->open);
 	HOLDS(t->observer.busy == (t->observer.end && (t->open || t->settle_at != CLOCK_NEVER)));
-	HOLDS(t->settle_at == CLOCK_NEVER || (t->call->rank == 0 && !t->known));
+	HOLDS(t->settle_at == CLOCK_NEVER || (t->call->rank == 0 && !t->decided));
 	HOLDS(n_reports == (t->first != NULL));
-	HOLDS(t->known || !t->first);
+	HOLDS(t->decided || !t->first);
 	// A member needs the connection no longer; a coordinator waits until the others have closed.
-	HOLDS(!t->known || t->call->rank == 0 || !open);
-	HOLDS(!t->observer.status || t->known);
-	HOLDS(!t->observer.again || (t->known && t->max_restarts && !t->told));
+	HOLDS(!t->decided || t->call->rank == 0 || !open);
+	HOLDS(!t->observer.status || t->decided);
+	HOLDS(!t->observer.again || (t->decided && t->max_restarts && !t->asked_to_end));
 	HOLDS(!t->observer.busy || t->observer.due_at != CLOCK_NEVER);
 }
 
@@ -66,7 +66,7 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 	if (whole && n > 2 && data[2] == FRAME_DIED) {
 		const struct died died = {.ago_ms = data[1],
 					  .status = data[0],
-					  .stale = n > 3 && (data[3] & 1),
+					  .progress = n > 3 && (data[3] & 1),
 					  .text = {(const char *)data, n % DIED_TEXT_MAX}};
 		line_send(line, FRAME_DIED, payload, died_encode(&died, payload));
 	} else if (whole) {
@@ -75,7 +75,7 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 					    .rank = n > 2 ? data[2] : 1,
 					    .host = STR(""),
 					    .text = {(const char *)data, n},
-					    .again = n > 3 ? data[3] % (AGAIN_ENDED_WELL + 1) : 0,
+					    .again = n > 3 ? data[3] % (AGAIN_FINAL + 1) : 0,
 					    .then = STR("ending")};
 		line_send(line, type, payload, ended_encode(&ended, payload));
 	} else {

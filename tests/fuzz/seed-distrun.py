@@ -33,8 +33,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     options = found("cmd/distrun/options.c", r'^\t\{"([a-z-]+)"')
-    names = found("src/srun/site.c", r'^\t\[SITE_\w+\] = \{"(\w+)"')
-    fields = found("src/measure/message.c", r'\[FIELD_\w+\] = "(\w+)"')
+    names = found("src/slurm/srun/site.c", r'^\t\[SITE_\w+\] = \{"(\w+)"')
+    fields = found("src/slurm/measure/message.c", r'\[FIELD_\w+\] = "(\w+)"')
     for option in options:
         data = f"$launch\0$--{option}=1\0$--runtime=none\0$--dry-run\0$prog\0PATH=/bin\0>srun\n\0>sinfo\na*|2|8\n"
         (folder / f"option-{option}").write_bytes(data.encode())
@@ -43,7 +43,7 @@ def main():
         (folder / f"site-{name}").write_bytes(data.encode())
     if len(sys.argv) > 2:
         words = [*HARD, *(f" {field}=" for field in fields), *(f"\n{name}=" for name in names)]
-        variables = found("src/srun/site.c", r'"(CSRUN_\w+)"')
+        variables = found("src/slurm/srun/site.c", r'"(CSRUN_\w+)"')
         words += [f"\0$--{option}=" for option in options] + [f"\0{name}=" for name in variables]
         pathlib.Path(sys.argv[2]).write_text("".join(map(quoted, words)), encoding="ascii")
 

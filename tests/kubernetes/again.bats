@@ -65,7 +65,7 @@ counts() {
 	same "the restart counts" "0 0 0 0" "$(counts)"
 	same "the containers" "$before" "$(kubectl get pods --output=jsonpath='{.items[*].status.containerStatuses[*].containerID}')"
 	output=$(kubectl logs serve-0 --container=main)
-	says '(rank 1) failed first: exit status 0, though nobody told it to end; starting again (1)'
+	says '(rank 1) failed first: exit status 0, though nobody asked it to end; starting again (1)'
 }
 
 # made_anew POD: delete it; its controller makes another.
@@ -94,7 +94,7 @@ is_connected() {
 	kubectl exec "$1" --container=main -- grep -q ':1B58 01 ' /proc/net/tcp
 }
 
-@test "again: a pod is deleted: it was told to end, so its kubelet starts the other's container, and both meet anew" {
+@test "again: a pod is deleted: it was asked to end, so its kubelet starts the other's container, and both meet anew" {
 	pair workers,always "$ENGINE"
 	until_true started 0 serve-0 serve-1
 	made_anew serve-1

@@ -202,7 +202,7 @@ leaves() {
 	says asked
 }
 
-@test "pods: hostPID: it is told to end by a process of the machine, and ends at once" {
+@test "pods: hostPID: it is asked to end by a process of the machine, and ends at once" {
 	pod host 'hostPID: true' <<<'command: [/distinit, --init, --, sleep, "1003"]'
 	pods run host
 	ended_by_deletion host

@@ -1,38 +1,37 @@
 #!/bin/sh
-# Which folder may include which: the layers of the program, as HACKING.md's table of rooms has them. Prints TAP, one test
-# a folder; a wrong #include is shown with its file and line, and with what is allowed there.
+# Which room may include which others of its wing, as HACKING.md's table has them: each only some that stand above it, so that there
+# is no circle. What holds between wings is the compiler's. Prints TAP, one test a room; a wrong #include is shown with its file and
+# line, and with what is allowed there.
 #
 #     includes.sh [TREE]
 set -eu
 
-# FOLDER: what it may include beside itself. HACKING.md's table of rooms is the data: "all" stands for all of src.
+# ROOM: what it may include of its own wing, beside itself. The programs may include all.
 allowed_table() {
-	awk -F '|' '/^\| `(src|cmd)\// {
+	awk -F '|' '/^\| `(src\/[a-z]+\/|cmd\/)/ {
 		names = $2
 		allowed = $4
 		gsub(/[`,]/, "", names)
 		gsub(/,/, "", allowed)
-		sub(/nothing/, "", allowed)
 		n = split(names, folders, " ")
 		for (i = 1; i <= n; i++) {
 			if (folders[i] ~ /^src/) {
 				print folders[i] ":" allowed
-				every = every " " substr(folders[i], 5)
 			}
 		}
 	}
-	END { print "cmd:" every }' HACKING.md
+	END { print "cmd:" }' HACKING.md
 }
 
-# Headers of the system that one folder alone may use.
+# Headers of the system that one room alone may use.
 reserved_table() {
 	cat <<-'END'
-		sys/capability.h src/priv
-		bearssl.h src/wire
-		sys/socket.h src/net
-		netinet/in.h src/net
-		netdb.h src/net
-		linux/rtnetlink.h src/net
+		sys/capability.h src/system/priv
+		bearssl.h src/meet/wire
+		sys/socket.h src/system/net
+		netinet/in.h src/system/net
+		netdb.h src/system/net
+		linux/rtnetlink.h src/system/net
 	END
 }
 
@@ -42,18 +41,40 @@ includes_of() {
 		sed -E "s/^([^:]*:[0-9]+):[^\"<]*[\"<]([^\">]*).*/\1: \2/" || true
 }
 
-# Complain about the project's own headers that folder $1 includes although they are not in $2.
+# Complain about the headers of its own wing that room $1 includes although they are not in $2.
 check_own() {
+	[ "$1" != cmd ] || return 0
 	includes_of "$1" '"' | while read -r place header; do
 		part=${header%%/*}
-		case " $2 " in
+		case " ${1##*/} $2 " in
 		*" $part "*) ;;
-		*) echo "$place \"$header\": $1 may include only: ${2:-nothing}" ;;
+		*)
+			if [ -d "${1%/*}/$part" ]; then
+				echo "$place \"$header\": $1 may include of its wing only:${2:- nothing}"
+			fi
+			;;
 		esac
 	done
 }
 
-# Complain about headers of the system that are kept for another folder than $1.
+# Complain about rooms that stand in $1, the table, above one of those that they may include.
+check_order() {
+	above=' '
+	while IFS=: read -r folder others; do
+		[ "$folder" != cmd ] || continue
+		for room in $others; do
+			case $above in
+			*" ${folder%/*}/$room "*) ;;
+			*) echo "$folder: $room of its wing does not stand above it" ;;
+			esac
+		done
+		above="$above$folder "
+	done <<-END
+		$1
+	END
+}
+
+# Complain about headers of the system that are kept for another room than $1.
 check_reserved() {
 	includes_of "$1" '<' | while read -r place header; do
 		reserved_table | while read -r reserved owner; do
@@ -64,17 +85,9 @@ check_reserved() {
 	done
 }
 
-# What "..." may begin with: own folder (for cmd: that of each program), then the table's.
-own_names() {
-	case $1 in
-	cmd) find cmd -mindepth 1 -maxdepth 1 -type d -exec basename {} \; | tr '\n' ' ' ;;
-	*) echo "${1#src/}" ;;
-	esac
-}
-
-# A folder that the table does not know is an error too: its layer has to be thought about.
+# A room that the table does not know is an error too: its place has to be thought about.
 unknown_folders() {
-	for folder in src/*/; do
+	for folder in src/*/*/; do
 		folder=${folder%/}
 		if [ -d "$folder" ] && ! allowed_table | grep -q "^$folder:"; then
 			echo "$folder: not in the table of rooms of HACKING.md"
@@ -101,10 +114,11 @@ cd "${1:-$(dirname "$0")/../..}"
 while IFS=: read -r folder others; do
 	[ -d "$folder" ] || continue
 	report "$folder includes what it may" \
-		"$(check_own "$folder" "$(own_names "$folder")$others"; check_reserved "$folder")"
+		"$(check_own "$folder" "$others"; check_reserved "$folder")"
 done <<END
 $(allowed_table)
 END
-report "every folder of src is in the table" "$(unknown_folders)"
+report "every room is in the table" "$(unknown_folders)"
+report "no circle: each room stands below those that it may include" "$(check_order "$(allowed_table)")"
 echo "1..$number"
 exit $failed

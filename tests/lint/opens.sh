@@ -1,9 +1,9 @@
 #!/bin/sh
-# Who may open files, and look at them, in another way than by src/access: there, it is decided with whose rights. The
+# Who may open files, and look at them, in another way than by src/system/access: there, it is decided with whose rights. The
 # names of all others are constants, or come from the command line. Prints TAP.
 #
 # What a variable names, and all below DISTINIT_ROOT, has a shape that the compiler holds: `struct view` is known to
-# src/access/view.c alone, which takes the program's rights before it makes one. Test 3 finds what goes around it.
+# src/system/access/view.c alone, which takes the program's rights before it makes one. Test 3 finds what goes around it.
 #
 #     opens.sh [TREE]
 set -eu
@@ -11,37 +11,37 @@ set -eu
 # FILE: why.
 allowed() {
 	cat <<-'END'
-		src/access/access.c the room itself
-		src/access/allows.c the room itself
-		src/access/place.c the room itself
-		src/access/view.c the room itself
-		src/access/write.c the room itself
-		src/base/proc.c /proc
-		src/base/entries.c entries_open(), for those below
-		src/base/file.c file_read() and file_read_path(), for those below
-		src/base/file.h their contract
-		src/base/entries.h its contract
-		src/priv/plan.c /proc/self/uid_map and its like
-		src/priv/wishes.c /etc/passwd and /etc/group: who the program will be is read there
-		src/process/process.c /proc/self, "/"
-		src/process/container.c /proc/self/ns
-		src/exec/exec.c the program itself, with the rights of that moment
-		src/flow/clear.c names in a folder that src/access has opened
-		src/install/install.c /proc/self/exe; names in a folder that src/access has opened
-		src/init/leftovers.c /proc
-		src/init/places.c the working directory
-		src/init/say.c our stderr
-		src/init/why.c the files of cgroups, below the root of a view
-		src/net/listen.c /proc/net
-		src/together/look.c the files of --progress, beside the program, whose rights are ours by then
-		src/together/workers.c /proc
-		src/flow/leftover.c /proc
-		src/report/termination.c /proc
-		src/srun/mounts.c distrun's, which is a tool of the user who calls it
-		src/srun/runtime.c distrun's
-		src/srun/where.c distrun's
-		src/srun/site.c distrun's
-		src/measure/usage.c distrun's
+		src/system/access/access.c the room itself
+		src/system/access/allows.c the room itself
+		src/system/access/place.c the room itself
+		src/system/access/view.c the room itself
+		src/system/access/write.c the room itself
+		src/base/base/proc.c /proc
+		src/base/base/entries.c entries_open(), for those below
+		src/base/base/file.c file_read() and file_read_path(), for those below
+		src/base/base/file.h their contract
+		src/base/base/entries.h its contract
+		src/system/priv/plan.c /proc/self/uid_map and its like
+		src/system/priv/wishes.c /etc/passwd and /etc/group: who the program will be is read there
+		src/system/process/process.c /proc/self, "/"
+		src/system/process/container.c /proc/self/ns
+		src/system/exec/exec.c the program itself, with the rights of that moment
+		src/derive/flow/clear.c names in a folder that src/system/access has opened
+		src/system/install/install.c /proc/self/exe; names in a folder that src/system/access has opened
+		src/system/init/leftovers.c /proc
+		src/system/init/places.c the working directory
+		src/system/init/say.c our stderr
+		src/system/init/why.c the files of cgroups, below the root of a view
+		src/system/net/listen.c /proc/net
+		src/meet/together/look.c the files of --progress, beside the program, whose rights are ours by then
+		src/meet/together/workers.c /proc
+		src/derive/flow/stale.c /proc
+		src/system/report/termination.c /proc
+		src/slurm/srun/mounts.c distrun's, which is a tool of the user who calls it
+		src/slurm/srun/runtime.c distrun's
+		src/slurm/srun/where.c distrun's
+		src/slurm/srun/site.c distrun's
+		src/slurm/measure/usage.c distrun's
 		cmd/distrun/csrun.c distrun's
 		cmd/distinit/run.c the command that was not found, after the change of privileges
 	END
@@ -50,20 +50,20 @@ allowed() {
 # FILE: how it uses the text of a root. Any other makes a path of it that nobody opens with the program's rights.
 roots() {
 	cat <<-'END'
-		src/access/ the room itself
-		src/base/file.c file_under_root()
-		src/base/file.h its contract
-		src/cluster/read.c setting_under_root(), whose setting src/access opens
-		src/flow/flow.c view_open()
-		src/init/why.c view_root(), of a view that is made after the change of privileges
-		src/node/devices.c view_root(): is there one?
-		src/priv/wishes. /etc/passwd and /etc/group below it, unless the command line fixes a privilege
-		src/priv/rights rights_lower(), which src/access calls
-		src/srun/where distrun's
-		src/report/termination setting_under_root(), whose setting src/access opens
+		src/system/access/ the room itself
+		src/base/base/file.c file_under_root()
+		src/base/base/file.h its contract
+		src/derive/cluster/read.c setting_under_root(), whose setting src/system/access opens
+		src/derive/flow/flow.c view_open()
+		src/system/init/why.c view_root(), of a view that is made after the change of privileges
+		src/system/node/devices.c view_root(): is there one?
+		src/system/priv/wishes. /etc/passwd and /etc/group below it, unless the command line fixes a privilege
+		src/system/priv/rights rights_lower(), which src/system/access calls
+		src/slurm/srun/where distrun's
+		src/system/report/termination setting_under_root(), whose setting src/system/access opens
 		cmd/distinit/options. the table
-		cmd/distinit/rollcall.c setting_under_root(), whose setting src/access opens
-		cmd/explain/explain.c view_open()
+		cmd/distinit/rollcall.c setting_under_root(), whose setting src/system/access opens
+		cmd/distinit/explain/explain.c view_open()
 		cmd/distinit/init_options.c termination_path()
 		cmd/distinit/session.c the setting, view_open(), and the one for /etc/passwd
 		cmd/distinit/wait.c termination_path()
@@ -113,8 +113,8 @@ report() {
 	printf 'not ok %s\n%s\n' "$1" "$2"
 }
 
-report '1 - only src/access opens what a variable names' "$wrong"
+report '1 - only src/system/access opens what a variable names' "$wrong"
 report '2 - each entry of the lists is needed' "$stale"
-report '3 - what is below a root is read through a view, or by src/access' "$around"
+report '3 - what is below a root is read through a view, or by src/system/access' "$around"
 echo "1..3"
 exit $failed

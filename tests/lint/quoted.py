@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-PRINTERS = re.compile(r"\b(?:err_set|notes_add|roll_say|guise_say|say|say_line|log_line)\(")
+PRINTERS = re.compile(r"\b(?:err_set|notes_add|roll_say|alias_log|say|say_line|log_line)\(")
 CONVERSION = re.compile(r"%(?:%|[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(?:hh|h|ll|l|z|j)?([a-zA-Z]))")
 TOLD = re.compile(r"(^|\.|->)(value|image)$|^argument$|(argv|words|arguments|value)\[[^\]]*\]$|^(env_\w+|getenv)\(")
 
@@ -22,11 +22,11 @@ ALLOWED = {
     ("cmd/distinit/run.c", "words[0]"): "the name of a subcommand",
     ("cmd/distinit/options.c", "value"): "only the name before the '+='",
     ("cmd/distrun/exec.c", "c->value[SITE_ALLOC_NODE]"): "a word that was compared",
-    ("src/cluster/check.c", "in->scope.value"): "a word that was compared",
-    ("src/flow/recognise.c", "in->cluster.value"): "a word that was compared",
-    ("src/source/row_read.c", "found.value"): "a number, which was read",
-    ("src/srun/budget.c", "words[i]"): "our own word, which was expected",
-    ("src/srun/tool.c", "argv[0]"): "the name of a tool of Slurm",
+    ("src/derive/cluster/check.c", "in->scope.value"): "a word that was compared",
+    ("src/derive/flow/recognise.c", "in->cluster.value"): "a word that was compared",
+    ("src/derive/source/row_read.c", "found.value"): "a number, which was read",
+    ("src/slurm/srun/budget.c", "words[i]"): "our own word, which was expected",
+    ("src/slurm/srun/tool.c", "argv[0]"): "the name of a tool of Slurm",
 }
 
 

@@ -5,8 +5,9 @@
 
     workflow.py TREE
 
-Each job says where it runs and has steps; a step runs something or uses an action of a fixed version; what a job needs is a job;
-what a matrix gives is used, and the other way round; a script of the tree that is run is there.
+Each job says where it runs and has steps, or uses a workflow of the tree; a step runs something or uses an action, pinned by its
+commit's hash, with the version behind it; what a job needs is a job; what a matrix gives is used, and the other way round; a script of
+the tree that is run is there.
 """
 
 import pathlib
@@ -25,10 +26,10 @@ def bad_steps(tree: pathlib.Path, steps: list) -> list[str]:
     for step in steps:
         if not isinstance(step, dict) or len({"run", "uses"} & step.keys()) != 1:
             bad.append(f"a step has either 'run' or 'uses': {step}")
-        elif not re.fullmatch(r"[\w./-]+@v\d+", step.get("uses", "any/action@v1")):
-            bad.append(f"no version: {step['uses']}")
+        elif not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step.get("uses", "any/action@" + "0" * 40)):
+            bad.append(f"not pinned by a commit's hash: {step['uses']}")
         else:
-            scripts = re.findall(r"^(\.[\w./]+)", step.get("run", ""), re.MULTILINE)
+            scripts = re.findall(r"^(\.[\w./-]+)", step.get("run", ""), re.MULTILINE)
             bad += [f"{name} is not there" for name in scripts if not (tree / name).is_file()]
     return bad
 
@@ -47,6 +48,9 @@ def bad_jobs(tree: pathlib.Path, flow: dict) -> list[str]:
     for name, job in jobs.items():
         needs = job.get("needs", [])
         bad += [f"{name} needs {other}, which is no job" for other in ([needs] if isinstance(needs, str) else needs) if other not in jobs]
+        if "uses" in job:
+            bad += [] if re.fullmatch(r"\./[\w./-]+", job["uses"]) and (tree / job["uses"]).is_file() else [f"{name}: no workflow: {job['uses']}"]
+            continue
         bad += [] if job.get("runs-on") and job.get("steps") else [f"{name} has no 'runs-on', or no 'steps'"]
         bad += [f"{name}: {text}" for text in bad_steps(tree, job.get("steps", [])) + bad_matrix(job)]
     return bad
@@ -57,7 +61,10 @@ def main() -> int:
     files = sorted((tree / ".github/workflows").glob("*.yml"))
     failed = 0
     for number, path in enumerate(files, 1):
-        bad = bad_jobs(tree, yaml.safe_load(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        bad = bad_jobs(tree, yaml.safe_load(text))
+        # A hash tells a reader nothing.
+        bad += [f"no version behind it: {line}" for line in text.splitlines() if "@" in line and re.search(r"uses: (?!.* # v\d)", line)]
         failed += bool(bad)
         print(f"{'not ok' if bad else 'ok'} {number} {path.name}")
         print("".join(f"# {text}\n" for text in bad), end="")

@@ -2,6 +2,7 @@
 """What a generated cluster is, and what makers of clusters need: names, counts, and the texts that managers write."""
 
 import dataclasses
+from random import Random
 
 
 @dataclasses.dataclass
@@ -68,6 +69,16 @@ def launcher(*names):
 
 
 # --- names ------------------------------------------------------------------------------------------
+
+
+def one_of_each(seed):
+    """(name, environment, member): process 3 of a cluster of 5 nodes, of every maker."""
+    for makers in MANAGERS, LAUNCHERS:
+        for name, functions in makers.items():
+            for number, make in enumerate(functions):
+                cluster = make(Random(f"{seed} {name} {number}"), 5)
+                member = cluster.member(min(3, cluster.n - 1))
+                yield f"{name}, made {number}", {key: str(value) for key, value in member.env.items()}, member
 
 
 def numbered(random, n):

@@ -33,7 +33,7 @@ import makers_basic  # noqa: F401
 import makers_batch  # noqa: F401
 import makers_named  # noqa: F401
 import makers_pods  # noqa: F401
-from cluster import LAUNCHERS, MANAGERS
+from cluster import one_of_each
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "vectors"), str(HERE.parent.parent / "tools")]
@@ -156,14 +156,8 @@ def read_cases(folder):
 
 
 def make_cases():
-    """Process 3 of a cluster of 5 nodes, of every maker."""
-    for makers in MANAGERS, LAUNCHERS:
-        for name, functions in makers.items():
-            for number, make in enumerate(functions):
-                cluster = make(random.Random(f"{os.environ.get('GARBLED_SEED', '1')} {name} {number}"), 5)
-                member = cluster.member(min(3, cluster.n - 1))
-                env = {key: str(value) for key, value in member.env.items()}
-                yield Case(f"{name}, made {number}", env, member.files, options_of(member.options), member.hostname)
+    for name, env, member in one_of_each(os.environ.get("GARBLED_SEED", "1")):
+        yield Case(name, env, member.files, options_of(member.options), member.hostname)
 
 
 def read_accepted():

@@ -305,6 +305,19 @@ def volcano(random, n):
 
 
 @manager("volcano")
+def volcano_files(random, n):
+    """--inject-hosts-env=false: the hosts are in files alone."""
+    task = random.choice(["worker", "my_task"])
+    hosts = [f"lm-{task.replace('_', '-')}-{i}.lm" for i in range(n)]
+    files = {f"/etc/volcano/{task}.host": "\n".join(hosts)}
+
+    def member(i):
+        return Member({"VC_TASK_INDEX": str(i)}, hosts[i], i, hostname=hosts[i].partition(".")[0], files=files)
+
+    return Cluster("volcano", n, member, hosts=hosts, nnodes=n, master=hosts[0], about="files")
+
+
+@manager("volcano")
 def volcano_pytorch(random, n):
     """The plugin pytorch: a third task's pods are no nodes; with the host's network, no name is a pod's."""
     host_network = n > 2 and random.random() < 0.5

@@ -325,6 +325,18 @@ class Tracking(Case):
         )
         self.assertEqual(child.stdout, "{'a': '2', 'b': '2'}\n")
 
+    def test_the_standard_library_alone(self) -> None:
+        """it needs nothing that was installed beside Python"""
+        program = "from distinit.environment import appliance_environ as e; e['a'] = '1'; print(e.copy())"
+        child = subprocess.run(
+            [sys.executable, "-S", "-c", program],
+            env={**os.environ, "PYTHONPATH": PYTHON},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual((child.stdout, child.stderr), ("{'a': '1'}\n", ""))
+
     def test_the_users(self) -> None:
         """names and patterns that the user tracks count as well, and stay"""
         os.environ.update(DISTINIT_TRACK="HF_*::NOPE:OTHER", HF_HOME="/h", HF_TOKEN="t")

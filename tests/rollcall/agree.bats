@@ -117,7 +117,7 @@ teardown() {
 		import roll
 		line, hello = roll.desk(roll.listen($PORT), roll.job_key(b"manual:room", sys.argv[1].encode()), $PORT)
 		for group in range(5):
-		    line.send(roll.TELL, struct.pack("B", group))
+		    line.send(roll.ASK, struct.pack("B", group))
 		    kind, payload = line.receive()
 		    assert kind == roll.FACTS and payload[0] == group
 		    print(payload)
@@ -127,14 +127,16 @@ teardown() {
 	for secret in '' a-secret-of-this-very-job; do
 		server ask.py "$secret" >told
 		listening
-		VARIABLES=(NCCL_SOCKET_IFNAME=inner0 OMP_NUM_THREADS=77 DISTINIT_SECRET="$secret")
-		[[ $secret ]] || unset 'VARIABLES[2]'
-		member 1 -- sh -c 'true outer'
-		until [[ $(wc -l <told) -eq 5 ]]; do sleep 0.05; done
+		VARIABLES=(NCCL_SOCKET_IFNAME=inner0 OMP_NUM_THREADS=77 NCCL_TOKEN=sesame DISTINIT_SECRET="$secret")
+		[[ $secret ]] || unset 'VARIABLES[3]'
+		member 1 -- sh -c 'true outer' --password sesame --api-key=sesame
+		until [[ $(wc -l <told) -eq 5 ]]; do nap 0.05; done
 		kill "${PIDS[1]}"
 		wait "${PIDS[1]}" || true
 		cat told
-		[[ $(<told) == *NCCL_SOCKET_IFNAME* && $(<told) == *77* && $(<told) == *argv* ]]
+		[[ $(<told) == *NCCL_SOCKET_IFNAME* && $(<told) == *77* && $(<told) == *argv* && $(<told) == *NCCL_TOKEN* ]]
+		# What looks secret is a digest in any case, or nothing.
+		run ! grep sesame told
 		if [[ $secret ]]; then
 			grep -q inner0 told
 		else
@@ -290,20 +292,21 @@ machine() {
 }
 
 @test "roll call: an option is compared, or each node may have its own: alike.txt has all of them" {
-	local list=$BATS_TEST_DIRNAME/alike.txt option how value
+	local list=$BATS_TEST_DIRNAME/alike.txt option how value needed rank
 	"$DISTINIT" --help=all | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -e '--[a-z-]+' | sort -u >options
 	grep -oE -e '^--[a-z-]+' "$list" | sort >listed
 	diff options listed
 	HOSTS=h0,h1
 	while read -r option how value; do
 		[[ $option == --* && $how == compared ]] || continue
+		needed=()
+		[[ $option != --max-restarts ]] || needed=(--together)
+		[[ $option != --no-restart ]] || needed=(--together --max-restarts=2)
 		# Given on the master only, then on the other only.
 		for rank in 0 1; do
-			OPTIONS=("$option=$value")
-			[[ $option != --max-restarts ]] || OPTIONS+=(--together)
+			OPTIONS=("${needed[@]}" "$option=$value")
 			member "$rank" -- echo started
-			OPTIONS=()
-			[[ $option != --max-restarts ]] || OPTIONS=(--together)
+			OPTIONS=("${needed[@]}")
 			member $((1 - rank)) -- echo started
 			ended 125 0 1
 			grep -F "the nodes do not agree on the cluster: $option=" 0.err
@@ -319,7 +322,7 @@ machine() {
 		line.send(roll.HELLO, roll.hello(1, 2, 7, 1, 60000, range(1, 6), b"h1", b"h1"))
 		while True:
 		    kind, payload = line.receive()
-		    if kind == roll.TELL:
+		    if kind == roll.ASK:
 		        line.send(roll.FACTS, roll.facts(payload[0], *[(b"master", b"elsewhere")] * (payload[0] == 0)))
 		    if kind == roll.NO:
 		        print(payload[0], payload[3:].decode(), flush=True)
@@ -331,7 +334,7 @@ machine() {
 	listening
 	PYTHONPATH="$BATS_TEST_DIRNAME" in_room python3 caller.py >caller.out 3>&- &
 	local caller=$!
-	until [[ -e asked ]]; do sleep 0.02; done
+	until [[ -e asked ]]; do nap 0.02; done
 	kill "${PIDS[0]}"
 	soon 1000 ended 143 0
 	wait "$caller"

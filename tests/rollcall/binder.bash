@@ -65,7 +65,7 @@ binder() {
 	in_room "$PYTHON" binder.py "$@" 3>&- &
 	until [[ -S binder ]]; do
 		kill -0 "$!"
-		sleep 0.05
+		nap 0.05
 	done
 }
 

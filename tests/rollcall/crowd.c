@@ -336,7 +336,7 @@ static void take_frame(struct caller *c, uint32_t i, unsigned char *bytes, size_
 			printf("no: %.*s\n", (int)no.text.len, no.text.p);
 		}
 		hang_up(c, false);
-	} else if (frame.type == FRAME_TELL && options.act != MUTE && !c->floods) {
+	} else if (frame.type == FRAME_ASK && options.act != MUTE && !c->floods) {
 		const unsigned char facts[] = {(unsigned char)frame.payload.p[0], 0, 0};
 		line_send(&c->line, FRAME_FACTS, facts, sizeof(facts));
 	}

@@ -25,7 +25,7 @@ flood() {
 
 # flooded: all frames are made, and are being sent.
 flooded() {
-	until grep -qx floods flood.out; do sleep 0.02; done
+	until grep -qx floods flood.out; do nap 0.02; done
 	sleep 0.2
 }
 
@@ -103,11 +103,11 @@ flooded() {
 @test "flood: under --together, TERM ends all within 2 s" {
 	HOSTS='h[0-9]'
 	OPTIONS=(--together)
-	digests -- sh -c 'while :; do sleep 0.02; done'
-	member 0 -- sh -c 'touch running.0; while :; do sleep 0.02; done'
-	member 1 -- sh -c 'touch running.1; while :; do sleep 0.02; done'
+	digests -- sh -c 'while :; do sleep 0.1; done'
+	member 0 -- sh -c 'touch running.0; while :; do sleep 0.1; done'
+	member 1 -- sh -c 'touch running.1; while :; do sleep 0.1; done'
 	flood 2 8 --size=10 --act=stay-flood --digests="$DIGESTS"
-	until [[ -e running.0 && -e running.1 ]]; do sleep 0.02; done
+	until [[ -e running.0 && -e running.1 ]]; do nap 0.02; done
 	flooded
 	kill "${PIDS[0]}"
 	# It stays for those that do not close.

@@ -120,7 +120,7 @@ teardown() {
 		    line.connection.close()
 	END
 	PYTHONPATH="$BATS_TEST_DIRNAME" server liar.py
-	until [[ -e bound ]]; do sleep 0.02; done
+	until [[ -e bound ]]; do nap 0.02; done
 	WAIT=5s
 	member 1 --master-port=29500 -- echo started
 	ended 124 1
@@ -145,7 +145,7 @@ teardown() {
 	member 0 -- true
 	member 1 -- true
 	# From now on, a child looks the third one up. It has inherited the connection of the second one.
-	until [[ -e asked ]]; do sleep 0.02; done
+	until [[ -e asked ]]; do nap 0.02; done
 	kill -KILL "${PIDS[1]}"
 	wait "${PIDS[1]}" || true
 	sleep 0.2
@@ -171,19 +171,6 @@ teardown() {
 	member 1 -- true
 	member 2 -- true
 	ended 0 0 1 2
-}
-
-@test "roll call: a master that stops in the middle is not said to be out of reach" {
-	WAIT=2s HOSTS=h0,h1,h2
-	member 0 -- true
-	listening
-	member 1 -- true
-	sleep 0.3
-	kill -STOP "${PIDS[0]}"
-	ended 124 1
-	kill -CONT "${PIDS[0]}"
-	ended 124 0
-	[[ $(<1.err) == 'distinit: error: roll call: h0:29500 called the roll, but gave no result within 2s; is it running? --wait=DURATION waits longer' ]]
 }
 
 @test "roll call: whoever does not answer does not move the deadline" {

@@ -243,7 +243,7 @@ class Trial:
         out = []
         for i in range(NODES):
             text = Path(self.folder, f"{i}.err").read_text(encoding="utf-8", errors="replace")
-            found = re.search(r"^distinit: (?:warning|error): (n\d \(rank (\d)\) (?:failed first|is lost|was told to end): .*?); ending", text, re.M)
+            found = re.search(r"^distinit: (?:warning|error): (n\d \(rank (\d)\) (?:failed first|is lost|was asked to end): .*?); ending", text, re.M)
             out.append((int(found[2]), found[1]) if found else (-1, "nobody is named"))
         return out
 

@@ -133,7 +133,7 @@ teardown() {
 		time.sleep(100)
 	END
 	server hold.py
-	until [[ -e held ]]; do sleep 0.02; done
+	until [[ -e held ]]; do nap 0.02; done
 	member 0 -- sh -c 'echo $MASTER_PORT'
 	member 1 -- sh -c 'echo $MASTER_PORT'
 	ended 0 0 1
@@ -243,6 +243,15 @@ other() {
 	done
 }
 
+@test "roll call: where nothing tells two jobs apart, and one master has gone, its member starts with the other: a warning names its command" {
+	HOSTS=h0,h1 JOB='' WAIT=10s
+	member 0 -- echo one
+	other 3 1 -- echo other
+	ended 0 0 3
+	[[ $(<0.out) == one && $(<3.out) == other ]]
+	grep -F 'distinit: warning: roll call: argv[1]=one on h0, sha256:' 0.err
+}
+
 @test "roll call: DISTINIT_JOB tells two jobs on the same hosts apart" {
 	HOSTS=h0,h1 WAIT=5s JOB=one
 	VARIABLES=(DISTINIT_JOB=two)
@@ -288,7 +297,7 @@ other() {
 	in_room "$CROWD" call 1 "$PORT" --first=2 --size=3 --digests="$DIGESTS" --act=deaf 3>&- &
 	member 1 -- echo started
 	ended 0 0 1
-	said 0 'distinit: warning: roll call: h2 was told to start, but may not have heard'
+	said 0 'distinit: warning: roll call: GO was sent to h2, but may not have been read'
 	wait "$!" || true
 }
 

@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 
-PROOF, HELLO, FACTS, WAIT, TELL, GO, NO, END = 20, 1, 2, 16, 17, 18, 19, 21
+PROOF, HELLO, FACTS, WAIT, ASK, GO, NO, END = 20, 1, 2, 16, 17, 18, 19, 21
 
 
 def mac(key, *parts):

@@ -19,7 +19,7 @@ enter_room() {
 	: >etc/termination-log
 	"${NAMESPACE[@]}" sh -c 'echo >ready && exec sleep 1000' 3>&- &
 	ROOM=$!
-	until [[ -e ready ]]; do sleep 0.02; done
+	until [[ -e ready ]]; do kill -0 "$ROOM" && nap 0.02 || return; done
 	PIDS=()
 	HOSTS=h0,h1,h2
 	WAIT=10s
@@ -28,15 +28,28 @@ enter_room() {
 	VARIABLES=()
 }
 
-# leave_room: nobody stays in it, nor those whom they start meanwhile.
+# end_network PID: kill the processes in its network, and those that they start meanwhile. It stays open until then: the kernel gives
+# the number of a network that has ended to the next one, which is another test's.
+end_network() {
+	local held network found process
+	{ [[ -n $1 ]] && exec {held}<"/proc/$1/ns/net"; } 2>/dev/null || return 0
+	network=$(readlink "/proc/self/fd/$held")
+	if [[ $network == "$(readlink /proc/$$/ns/net)" ]]; then
+		# It has none of its own yet.
+		kill -KILL "$1" || true
+	else
+		while found=$(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " $network"); do
+			while IFS=/ read -r _ _ process _; do
+				kill -KILL "$process" 2>/dev/null || true
+			done <<<"$found"
+		done
+	fi
+	exec {held}<&-
+}
+
+# leave_room: no process stays in it.
 leave_room() {
-	local room found process
-	room=$(readlink "/proc/${ROOM-}/ns/net") || return 0
-	while found=$(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " $room"); do
-		while IFS=/ read -r _ _ process _; do
-			kill -KILL "$process" 2>/dev/null || true
-		done <<<"$found"
-	done
+	end_network "${ROOM-}"
 }
 
 in_room() {
@@ -77,7 +90,7 @@ said() {
 			# shellcheck disable=SC2053 # a pattern is meant
 			[[ $line == $2 ]] && return
 		done <"$file"
-		sleep 0.02
+		nap 0.02
 	done
 	echo "member $1 did not say: $2"
 	cat "$1.err"
@@ -111,7 +124,7 @@ name_server() {
 		        s.sendto(question[:2] + b"\x81\x83" + question[4:], sender)
 	END
 	server dns.py "$@"
-	until [[ -e bound ]]; do sleep 0.02; done
+	until [[ -e bound ]]; do nap 0.02; done
 }
 
 # crowd ARG...: invoke the crowd in the room.

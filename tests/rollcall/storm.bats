@@ -17,18 +17,13 @@ setup() {
 	# The master has a network of its own, which a slow relay leads to.
 	nsenter --mount --wd --target "$ROOM" unshare --net sh -c 'ip link set lo up && echo >far-ready && exec sleep 1000' 3>&- &
 	FAR=$!
-	until [[ -e far-ready ]]; do sleep 0.02; done
+	until [[ -e far-ready ]]; do nap 0.02; done
 }
 
 teardown() {
-	local process far
-	# Who keeps the network alive is asked for it before it ends.
-	far=$(readlink "/proc/$FAR/ns/net") || true
-	jobs -p | xargs -r kill 2>/dev/null || true
-	while IFS=/ read -r _ _ process _; do
-		kill -KILL "$process" 2>/dev/null || true
-	done < <(find /proc/[0-9]*/ns/net -printf '%p %l\n' 2>/dev/null | grep -F " ${far:-none}")
+	end_network "${FAR-}"
 	leave_room
+	jobs -p | xargs -r kill 2>/dev/null || true
 }
 
 # far COMMAND...: in the master's network.
@@ -45,10 +40,10 @@ storm() {
 	digests -- true
 	far env -i PATH="$PATH" DISTINIT_JOB="$JOB" "$DISTINIT" --hosts="$HOSTS" --node-rank=0 --hostname=h0 --for=all --wait=60s -- true >0.out 2>0.err 3>&- &
 	PIDS[0]=$!
-	until far grep -qE ':733C [0-9A-F:]+ 0A' /proc/net/tcp6; do sleep 0.02; done
+	until far grep -qE ':733C [0-9A-F:]+ 0A' /proc/net/tcp6; do nap 0.02; done
 	in_room python3 "$BATS_TEST_DIRNAME/storm.py" relay "$PORT" 200 "$FAR" >relay 3>&- &
 	storm idle "$PORT" 300 >idle &
-	until [[ -s relay && -s idle ]]; do sleep 0.02; done
+	until [[ -s relay && -s idle ]]; do nap 0.02; done
 	storm many "$PORT" 1000 >many &
 	sleep 1.5
 	crowd call 64 "$PORT" --size=65 --digests="$DIGESTS" --wait=30000

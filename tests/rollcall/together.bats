@@ -28,15 +28,15 @@ running() {
 	for rank; do
 		for _ in {1..1000}; do
 			[[ -e running.$rank ]] && break
-			sleep 0.02
+			nap 0.02
 		done
 		[[ -e running.$rank ]]
 	done
 }
 
-# works RANK [SCRIPT]: a member whose program runs until it is told to end. SCRIPT comes first.
+# works RANK [SCRIPT]: a member whose program runs until it is asked to end. SCRIPT comes first.
 works() {
-	member "$1" "${@:3}" -- sh -c "${2-}"' touch running.'"$1"'; while :; do sleep 0.02; done'
+	member "$1" "${@:3}" -- sh -c "${2-}"' touch running.'"$1"'; while :; do sleep 0.1; done'
 }
 
 # all_say SENTENCE RANK...: these members have that warning, once.
@@ -70,6 +70,32 @@ ended_because() {
 	run ! grep -h 'ended after' 0.err 1.err
 }
 
+@test "together: a warning about the report goes to who reads stderr, and waits for nobody" {
+	local got=0
+	HOSTS=h0,h1
+	mkdir folder
+	mkfifo 1.err
+	exec 7<>1.err
+	member 0 -- sh -c 'until [ -e full ]; do sleep 0.02; done; exit 1'
+	member 1 --report=folder/report -- python3 -c '
+import os, shutil, time
+shutil.rmtree("folder")
+os.set_blocking(2, False)
+for size in 4096, 1:
+    try:
+        while True:
+            os.write(2, b"x" * size)
+    except BlockingIOError:
+        pass
+os.set_blocking(2, True)
+open("full", "w").close()
+time.sleep(1000)'
+	until_true gone "${PIDS[1]}"
+	wait "${PIDS[1]}" || got=$?
+	((got == 123))
+	exec 7>&-
+}
+
 # launched RANK...: each of these members has a launcher with two workers; the first to die will be that of node 2.
 launched() {
 	local rank
@@ -77,7 +103,7 @@ launched() {
 		member "$rank" -- python3 "$BATS_TEST_DIRNAME/launcher.py" "$rank" 2 2
 	done
 	for rank; do
-		until (($(find . -name "worker.$rank.*" | wc -l) == 2)); do sleep 0.02; done
+		until (($(find . -name "worker.$rank.*" | wc -l) == 2)); do nap 0.02; done
 	done
 	# They are looked for each second.
 	sleep 1.2
@@ -144,7 +170,7 @@ kill_worker() {
 	member 0 -- sleep 100
 	member 1 -- python3 launcher.py
 	member 2 -- sleep 100
-	until [[ -e ended ]]; do sleep 0.02; done
+	until [[ -e ended ]]; do nap 0.02; done
 	sleep 0.5
 	kill -0 "${PIDS[0]}" "${PIDS[1]}" "${PIDS[2]}"
 	kill -KILL "$(pgrep -P "${PIDS[1]}")"
@@ -168,7 +194,7 @@ kill_worker() {
 	member 1 -- sh -c 'python3 "$0" 1 1 1; :' "$BATS_TEST_DIRNAME/launcher.py"
 	member 2 -- python3 outer.py
 	member 0 -- sleep 100
-	until [[ -s below ]] && find . -name 'worker.1.*' | grep -q .; do sleep 0.02; done
+	until [[ -s below ]] && find . -name 'worker.1.*' | grep -q .; do nap 0.02; done
 	sleep 1.2
 	kill -KILL "$(<below)"
 	sleep 1
@@ -192,7 +218,7 @@ kill_worker() {
 	member 0 -- sleep 100
 	member 1 -- python3 launcher.py
 	member 2 -- sleep 100
-	until [[ -s pid ]]; do sleep 0.02; done
+	until [[ -s pid ]]; do nap 0.02; done
 	# As without CONFIG_PROC_CHILDREN: a socket cannot be opened.
 	python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 	local children
@@ -200,7 +226,7 @@ kill_worker() {
 	in_room mount --bind socket "$children"
 	run ! in_room cat "$children"
 	touch go
-	until [[ -s worker ]]; do sleep 0.02; done
+	until [[ -s worker ]]; do nap 0.02; done
 	sleep 1.2
 	kill -KILL "$(<worker)"
 	soon 1500 ended 137 1
@@ -222,14 +248,14 @@ kill_worker() {
 	[[ $(cat 0.out 1.out 2.out) == $'TERM\nTERM\nTERM' ]]
 }
 
-@test "together: who gets TERM after the word of another has been told to end: it says so, and told:143 is for its 0, too" {
+@test "together: who gets TERM after the word of another has been asked to end: it says so, and told:143 is for its 0, too" {
 	local rank
 	OPTIONS+=(--map-exit=told:143)
 	for rank in 0 1 2; do works "$rank" 'trap "sleep 0.5; exit 0" TERM;'; done
 	running 0 1 2
 	kill -TERM "${PIDS[1]}"
-	said 0 '*told to end: SIGTERM; ending'
-	said 2 '*told to end: SIGTERM; ending'
+	said 0 '*asked to end: SIGTERM; ending'
+	said 2 '*asked to end: SIGTERM; ending'
 	kill -TERM "${PIDS[0]}" "${PIDS[2]}"
 	ended 143 0 1 2
 	for rank in 0 1 2; do
@@ -336,12 +362,13 @@ time.sleep(100)' "$TAKER"
 @test "together: TERM of one is TERM of all, each with its grace" {
 	works 0 "trap 'sleep 0.3; touch saved.0; exit 0' TERM;"
 	works 1 "trap 'sleep 0.3; touch saved.1; exit 4' TERM;"
-	works 2 "trap 'touch saved.2; exit 0' TERM;"
+	# The program of the node that got TERM ends last, so this node hears the answer, too.
+	works 2 "trap 'until [ -e saved.0 ]; do sleep 0.02; done; touch saved.2; exit 0' TERM;"
 	running 0 1 2
 	kill -TERM "${PIDS[2]}"
 	ended 0 2
-	ended_because 'h2 \(rank 2\) was told to end: SIGTERM' 0 1
-	all_say 'h2 \(rank 2\) was told to end: SIGTERM; ending' 0 1 2
+	ended_because 'h2 \(rank 2\) was asked to end: SIGTERM' 0 1
+	all_say 'h2 \(rank 2\) was asked to end: SIGTERM; ending' 0 1 2
 	[[ -e saved.0 && -e saved.1 && -e saved.2 ]]
 }
 
@@ -352,10 +379,10 @@ time.sleep(100)' "$TAKER"
 	running 0 1 2
 	kill -TERM "${PIDS[0]}"
 	ended 143 0
-	ended_because 'h0 \(rank 0\) was told to end: SIGTERM' 1 2
+	ended_because 'h0 \(rank 0\) was asked to end: SIGTERM' 1 2
 }
 
-@test "together: who was told to end as well has its own status" {
+@test "together: who was asked to end as well has its own status" {
 	works 0
 	works 1
 	works 2
@@ -375,7 +402,7 @@ time.sleep(100)' "$TAKER"
 	works 2 "trap 'touch told; while [ ! -e go ]; do sleep 0.02; done; exit 5' TERM;"
 	running 0 1 2
 	kill -TERM "${PIDS[1]}"
-	until [[ -e told ]]; do sleep 0.02; done
+	until [[ -e told ]]; do nap 0.02; done
 	touch go
 	ended 0 1
 	kill -0 "${PIDS[0]}"
@@ -387,7 +414,7 @@ time.sleep(100)' "$TAKER"
 @test "together: --together=failures: who dies of the TERM that it got has not failed" {
 	OPTIONS=(--together=failures)
 	member 1 -- sleep 100
-	member 2 -- sh -c 'trap "exit 143" TERM; touch running.2; while :; do sleep 0.02; done'
+	member 2 -- sh -c 'trap "exit 143" TERM; touch running.2; while :; do sleep 0.1; done'
 	works 0
 	running 0 2
 	kill -TERM "${PIDS[1]}" "${PIDS[2]}"
@@ -444,7 +471,7 @@ time.sleep(100)' "$TAKER"
 	# The third and the fourth are on a machine of their own, at the end of a cable.
 	unshare --net sleep 200 3>&- &
 	local far=$!
-	until [[ $(readlink /proc/$far/ns/net) != "$(readlink /proc/$$/ns/net)" ]]; do sleep 0.02; done
+	until [[ $(readlink /proc/$far/ns/net) != "$(readlink /proc/$$/ns/net)" ]]; do nap 0.02; done
 	PIDS[9]=$far
 	in_room ip link add near type veth peer name far
 	in_room ip addr add 10.9.0.1/24 dev near
@@ -600,8 +627,8 @@ time.sleep(100)' "$TAKER"
 		done
 		# The master does not stay for the others.
 		soon 5000 ended 1 "$first"
-		all_say "h$first \(rank $first\) failed first: exit status 0, though nobody told it to end; ending" 0 1 2
-		ended_because "h$first \(rank $first\) failed first: exit status 0, though nobody told it to end" $((2 - first)) 1
+		all_say "h$first \(rank $first\) failed first: exit status 0, though nobody asked it to end; ending" 0 1 2
+		ended_because "h$first \(rank $first\) failed first: exit status 0, though nobody asked it to end" $((2 - first)) 1
 	done
 	# Who is told keeps its 0; and with failures, ends nothing.
 	OPTIONS=("--together=always,failures" --root="$PWD/root")
@@ -631,7 +658,7 @@ time.sleep(100)' "$TAKER"
 	ended 71 0
 	member 0 -- true
 	ended 1 0
-	grep -x 'distinit: warning: true ended after .*: exit status 0, though nobody told it to end' 0.err
+	grep -x 'distinit: warning: true ended after .*: exit status 0, though nobody asked it to end' 0.err
 }
 
 @test "together: --leftovers=end is the default, also where distinit is not PID 1" {
@@ -665,7 +692,7 @@ time.sleep(100)' "$TAKER"
 	in_room env -i --default-signal PATH="$PATH" "$DISTINIT" --together=workers --root="$PWD/root" -- \
 		python3 "$BATS_TEST_DIRNAME/launcher.py" 0 2 2 >0.out 2>0.err 3>&- &
 	PIDS[0]=$!
-	until (($(find . -name "worker.0.*" | wc -l) == 2)); do sleep 0.02; done
+	until (($(find . -name "worker.0.*" | wc -l) == 2)); do nap 0.02; done
 	sleep 1.2
 	kill_worker SEGV 0
 	soon 1500 ended 139 0
@@ -756,7 +783,7 @@ time.sleep(100)' "$TAKER"
 		((rank < 2)) || first=True
 		[[ $("$BATS_TEST_DIRNAME/../programs/check-report" "report.$rank" \
 			'print([e["together"] for e in all if e["event"] == "together"])') == \
-			"[{'why': 'failed', 'rank': 2, 'host': 'h2', 'status': 1, 'text': 'exit status 1', 'first': $first}]" ]]
+			"[{'why': 'failed', 'rank': 2, 'host': 'h2', 'status': 1, 'text': 'exit status 1', 'then': 'ending', 'first': $first}]" ]]
 	done
 	[[ $("$BATS_TEST_DIRNAME/../programs/check-report" report.0 'print(*(e["ended"]["status"] for e in all if e["event"] == "ended"))') == 123 ]]
 	for rank in 0 1; do
@@ -823,7 +850,7 @@ time.sleep(100)' "$TAKER"
 @test "together: a thousand members are told in a moment" {
 	HOSTS='h[0-1000]'
 	digests -- true
-	member 0 -- sh -c 'touch running.0; while :; do sleep 0.02; done'
+	member 0 -- sh -c 'touch running.0; while :; do sleep 0.1; done'
 	crowd call 1000 "$PORT" --act=stay --fail=300 --digests="$DIGESTS" --wait=20000
 	[[ $status -eq 0 && $output == *'end=1000 told'* ]]
 	ended 123 0
@@ -842,13 +869,17 @@ time.sleep(100)' "$TAKER"
 	cmp 0.out 5.out
 }
 
-@test "together: nothing is sent while nothing happens, and processes are looked for once a second" {
+@test "together: nothing is sent while nothing happens, and nothing listens; processes are looked for once a second" {
 	requires strace
 	strace -o /dev/null true || skip 'strace may not trace here'
+	local listener='^ *[0-9]+: [0-9A-F:]+ [0-9A-F]+:0000 0A '
 	works 0
+	listening
+	in_room grep -hE "$listener" /proc/net/tcp /proc/net/tcp6
 	works 1
 	works 2
 	running 0 1 2
+	run ! in_room grep -hE "$listener" /proc/net/tcp /proc/net/tcp6
 	sleep 0.3
 	local rank tracers=()
 	for rank in 0 2; do

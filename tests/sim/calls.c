@@ -356,7 +356,7 @@ static long change_mask(long how, const uint64_t *set, uint64_t *old) {
 
 int programs_pidfd(int pid);
 
-/** As in src/together/workers.c. */
+/** As in src/meet/together/workers.c. */
 struct end_info {
 	uint64_t mask;
 	uint64_t cgroup;
@@ -426,7 +426,7 @@ int __wrap_fcntl64(int fd, int what, ...) __attribute__((alias("__wrap_fcntl")))
 int __wrap_prlimit64(pid_t pid, enum __rlimit_resource what, const struct rlimit *limit, struct rlimit *old)
 	__attribute__((alias("__wrap_prlimit")));
 
-// What src/together asks --init.
+// What src/meet/together asks --init.
 
 uint32_t __wrap_observer_oom_kills(const struct observer *observer) {
 	(void)observer;

@@ -17,7 +17,7 @@ const char *const when_names[N_WHEN] = {"time", "call", "sends", "sent", "arrive
 const char *const phase_names[N_PHASES] = {"calls", "starts", "ended", "leftovers", "quits"};
 
 static const uint64_t frames[] = {FRAME_GO,   FRAME_HELLO, FRAME_PROOF, FRAME_GREETING, FRAME_MEET,
-				  FRAME_WAIT, FRAME_TELL,  FRAME_FACTS, FRAME_NO,	FRAME_HEARD,
+				  FRAME_WAIT, FRAME_ASK,   FRAME_FACTS, FRAME_NO,	FRAME_HEARD,
 				  FRAME_BYE,  FRAME_END,   FRAME_ENDED, FRAME_DIED};
 
 static struct node *node_of(const struct fault *f) {
@@ -315,8 +315,9 @@ static void at_arrival(int from, struct process *to, uint8_t type) {
 	struct node *node = node_at(from);
 	trace("-> %s has %s from host %d", to ? to->name : "nobody", frame_name(type), from);
 	if (to == job.nodes[0].process && node) {
-		if (type == FRAME_BYE && !node->bye_at) {
-			node->bye_at = time_now;
+		if (type == FRAME_BYE) {
+			node->bye_at = node->bye_at ? node->bye_at : time_now;
+			node->left_at = time_now;
 		}
 		if (type == FRAME_HELLO) {
 			node->hello_at = time_now;

@@ -9,6 +9,9 @@
  *     faults.c     what goes wrong, and when
  *     others.c     those that are no nodes: strangers, liars, another program on the port
  *     promises.c   what has to hold
+ *     report.c     what is reported has to be true
+ *     words.c      what is printed has to be true
+ *     times.c      when things have to happen
  */
 
 #include "kernel.h"
@@ -104,6 +107,8 @@ struct program {
 	bool asked;
 	/** It was given up, as it was killed after its grace. */
 	bool killed;
+	/** When it wrote its file last, and before that; 0: it did not. */
+	uint64_t wrote_at, wrote_before;
 	/** When one of its processes failed that distinit had seen; NEVER: none. */
 	uint64_t died_at;
 	bool unclear;
@@ -138,6 +143,8 @@ struct node {
 	uint64_t call_timeout_ms;
 	char error[NO_TEXT_MAX + 100];
 	bool warned_deaf, warned_clock;
+	/** It printed that somebody is absent: a warning. */
+	bool said_absent;
 	/** The last difference that it printed. */
 	char difference[200];
 	/** When the coordinator's kernel had its HELLO, its BYE, and the end of its connection. */
@@ -157,6 +164,8 @@ struct job {
 	uint64_t spread, late_ms, pause_ms;
 	bool together, relays, always, by_workers;
 	uint32_t max_restarts;
+	/** --no-restart: an exit status; 0: none. */
+	unsigned final;
 	uint64_t linger_ms, grace_ms, limit_ms, progress_ms;
 	struct node nodes[2 * NODES_MAX + 4];
 	int n_nodes;
@@ -217,6 +226,33 @@ void taken_main(struct process *process);
 void stranger_main(struct process *process);
 void liar_main(struct process *process);
 
+// report.c
+/** A roll call of @node returns now, with @end. */
+void check_report(const struct node *node, const struct roll_call *call, const struct roll_end *end);
+
+// words.c
+/** @node prints @text while it calls the roll. */
+void check_saying(const struct node *node, enum roll_level level, const char *text);
+/** The error of its roll call. */
+void check_error(const struct node *node, const struct roll_call *call, const struct roll_end *end);
+/** @node knows now who was @first; and what it prints then. */
+void check_first(const struct node *node, const struct together *t, const struct ended *first);
+void check_printed(const struct node *node, const struct together *t);
+
+// times.c
+/** A roll call of @node returns now. */
+void check_call_time(const struct node *node, const struct roll_call *call);
+void check_times(void);
+/** @node knows now that a program hangs. */
+void check_no_progress(const struct node *node, const struct together *t, const struct ended *first);
+
 // promises.c
 void check_job(void);
 bool promise_is_on(const char *name);
+/** What @node printed or reported, @words, breaks @promise; then why. */
+void broken_saying(const char *promise, const struct node *node, const char *words, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/** How long a message, and a process that is interrupted, may take. */
+uint64_t longest_way(void);
+/** Whether somebody who knows the key of the job lies: a member of the job can do all that a member or the master can do. */
+bool is_lied_to(void);

@@ -191,13 +191,15 @@ struct program_process {
 	uint64_t from, to;
 	/** As of waitpid(). */
 	int status;
-	/** Its parent has taken its status. */
-	bool reaped;
+	/** Its parent has taken its status; it waits for the kernel. */
+	bool reaped, blocked;
 };
 
 /** Start one now. */
 struct program_process *program_start(struct process *node, int parent, const char *name);
 void program_end(struct program_process *program, int status);
+/** How many of a host that started at @since or later run at @at; 0: or have run. @blocked: those that wait for the kernel. */
+unsigned programs_alive(int host, uint64_t since, uint64_t at, bool blocked);
 /** The file at /progress of @host is written now. */
 void file_written(int host);
 

@@ -3,6 +3,7 @@
 /** Plays jobs: from a seed on, one from a seed, or those on tapes. */
 
 #include "job.h"
+#include "reached.h"
 #include "tape.h"
 
 #include <signal.h>
@@ -27,14 +28,15 @@ static double seconds(clockid_t clock) {
 }
 
 static struct options {
-	double time;
+	/** For how long jobs are played, and how much processor time they may take. */
+	double time, processor;
 	uint64_t seed, jobs;
-	bool one, shrinks, stops, repeats;
+	bool one, shrinks, stops, repeats, reached;
 	/** Promises that are accepted to be broken, or known to be. */
 	const char *accepted;
 	const char **tapes;
 	int n_tapes;
-} options = {.time = 10, .jobs = UINT64_MAX, .shrinks = true};
+} options = {.time = 10, .processor = 1e9, .jobs = UINT64_MAX, .shrinks = true};
 
 /** The first job that breaks a promise. */
 static struct finding {
@@ -133,8 +135,12 @@ static int play_many(void) {
 	uint64_t n = 0, calls = 0;
 	int n_broken = 0;
 	printf("# jobs from seed %llu on\n", (unsigned long long)options.seed);
-	for (; n < options.jobs && (n % 64 || seconds(CLOCK_MONOTONIC) - begin < options.time); n++) {
+	for (; n < options.jobs; n++) {
 		const uint64_t seed = options.seed + n;
+		if (n % 64 == 0 && (seconds(CLOCK_MONOTONIC) - begin >= options.time ||
+				    seconds(CLOCK_PROCESS_CPUTIME_ID) - processor >= options.processor)) {
+			break;
+		}
 		if (n % 1024 == 0) {
 			alarm(JOB_MAX_S);
 		}
@@ -205,10 +211,11 @@ static uint32_t faults_in(const char *list) {
 	return set;
 }
 
-static const char usage[] = "usage: sim [--time=SECONDS | --jobs=N] [--seed=N [--one]] [--nodes=N] "
-			    "[--only=FAULT,...] [--without=FAULT,...] [--most=N]\n"
-			    "           [--together=0|1] [--skip=PROMISE,...] [--accept=PROMISE,...] "
-			    "[--stop] [--no-shrink] [--repeat] [TAPE]...\n";
+static const char usage[] =
+	"usage: sim [--time=SECONDS | --processor=SECONDS | --jobs=N] [--seed=N [--one]] [--nodes=N] "
+	"[--only=FAULT,...] [--without=FAULT,...] [--most=N]\n"
+	"           [--together=0|1] [--skip=PROMISE,...] [--accept=PROMISE,...] "
+	"[--stop] [--no-shrink] [--repeat] [--reached] [TAPE]...\n";
 
 /** Read one word of the command line. Returns whether it is an option. */
 static bool read_option(const char *word) {
@@ -217,6 +224,9 @@ static bool read_option(const char *word) {
 #define IS(name) (strncmp(word, name, n > sizeof(name) - 1 ? n : sizeof(name) - 1) == 0)
 	if (IS("--time=")) {
 		options.time = atof(value);
+	} else if (IS("--processor=")) {
+		options.processor = atof(value);
+		options.time = 1e9;
 	} else if (IS("--jobs=")) {
 		options.jobs = strtoull(value, NULL, 10);
 		options.time = 1e9;
@@ -244,6 +254,8 @@ static bool read_option(const char *word) {
 		options.shrinks = false;
 	} else if (strcmp(word, "--repeat") == 0) {
 		options.repeats = true;
+	} else if (strcmp(word, "--reached") == 0) {
+		options.reached = true;
 	} else {
 		return false;
 	}
@@ -267,5 +279,9 @@ int main(int argc, char **argv) {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGALRM, on_alarm);
 	jobs_begin();
-	return options.n_tapes ? play_tapes() : options.one ? play_one() : play_many();
+	const int status = options.n_tapes ? play_tapes() : options.one ? play_one() : play_many();
+	if (options.reached) {
+		reached_show();
+	}
+	return status;
 }

@@ -2,10 +2,12 @@
 
 /**
  * A node. Its roll calls and what follows them are the real code. That its program is a plan, and what --init does for it
- * (src/init/supervise.c), is played here: signals, grace, time limit, leftovers.
+ * (src/system/init/supervise.c), is played here: signals, grace, time limit, leftovers.
  */
 
 #include "job.h"
+
+#include "together/again.h"
 
 #include "base/clock.h"
 #include "init/init.h"
@@ -33,7 +35,7 @@ struct running {
 	struct program *program;
 	struct program_process *process;
 	struct workload_end end;
-	bool ended, limited, told_by;
+	bool ended, limited, asked_by;
 	/** What the program exits with if it is asked to end, and how long it takes then, in ms. */
 	int status, status_if_asked;
 	uint64_t obeys_ms;
@@ -83,7 +85,9 @@ static void start_workers(struct running *r, unsigned who, unsigned nth) {
 	int parent = r->process->pid;
 	const uint64_t n = CHOOSE(workers, who, nth, 0, 0, 1, 2, 3);
 	if (shell) {
-		snprintf(r->process->name, sizeof(r->process->name), "sh");
+		static const char *const shells[] = {"sh", "bash", "dash", "ash", "busybox", "zsh"};
+		snprintf(r->process->name, sizeof(r->process->name), "%s",
+			 shells[choose(C_shell, who, nth | 0x8000, 6)]);
 		parent = program_start(node->process, parent, "torchrun")->pid;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -94,6 +98,7 @@ static void start_workers(struct running *r, unsigned who, unsigned nth) {
 		*helper =
 			(struct helper){program_start(node->process, parent, "python3"), r->program,
 					wait_status((int)CHOOSE(worker_status, who, which, 1, 137, 0, 143))};
+		helper->process->blocked = CHOOSE(blocked, who, which, 0, 0, 0, 1);
 		if (lives != NEVER) {
 			at_time(time_now + lives + choose(C_worker_lives, who, which | 0x8000, 100 * MS),
 				helper_ends, helper);
@@ -113,6 +118,8 @@ static void write_file(void *a) {
 	const struct writer *writer = a;
 	if (writer->program->raw < 0 && time_now < writer->until) {
 		file_written(writer->host);
+		writer->program->wrote_before = writer->program->wrote_at;
+		writer->program->wrote_at = time_now;
 		at_time(time_now + writer->every, write_file, a);
 	}
 }
@@ -131,9 +138,11 @@ static void start_program(struct running *r, struct program *program) {
 	r->process = program_start(node->process, 0, "python3");
 	start_workers(r, who, nth);
 	if (job.progress_ms) {
+		// A tape may have any number.
+		const uint64_t writes = CHOOSE(writes, who, nth, 500 * MS, 2 * S);
 		struct writer *writer = job_memory(sizeof(*writer));
 		*writer = (struct writer){
-			r, program, node->host, CHOOSE(writes, who, nth, 500 * MS, 2 * S),
+			r, program, node->host, writes < 100 * MS ? 100 * MS : writes,
 			time_now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S)};
 		at_time(time_now, write_file, writer);
 	}
@@ -148,7 +157,7 @@ static void ask(struct running *r) {
 static void take_signal(struct running *r, int number) {
 	struct observer *observer = &r->together->observer;
 	if (observe(observer, EVENT_SIGNAL, number, 0)) {
-		r->told_by = true;
+		r->asked_by = true;
 	} else if (number == SIGCHLD) {
 		r->ends_at = 0;
 	} else if (r->ended) {
@@ -156,7 +165,7 @@ static void take_signal(struct running *r, int number) {
 		r->gone_at = r->gone_at == CLOCK_NEVER ? CLOCK_NEVER : 0;
 	} else {
 		trace("its program gets signal %d", number);
-		r->told_by = r->program->asked = true;
+		r->asked_by = r->program->asked = true;
 		observe(observer, EVENT_FORWARDED, number, number);
 		ask(r);
 		if (number == SIGTERM) {
@@ -177,8 +186,8 @@ static void note_end(struct running *r, uint64_t at) {
 	end->exit_status = status > 128 ? 0 : status;
 	end->limited = r->limited && !observer->status;
 	end->raw = observer->status ? observer->status : end->limited ? 124 : status;
-	end->early = end->raw == 0 && !r->told_by;
-	end->told = r->told_by;
+	end->early = end->raw == 0 && !r->asked_by;
+	end->asked_to_end = r->asked_by;
 	end->oom_kills = OOM_UNKNOWN;
 	end->ran_ms = at - r->begun;
 	end->status = job.always && end->early ? 1 : end->raw;
@@ -267,6 +276,9 @@ static int supervise(struct node *node, struct together *t, uint64_t limit_at) {
 				broken("no-restart-unasked", "%s says: %s", node->name, observer->words);
 			}
 			trace("%s: %s", observer->last_words ? "error" : "warning", observer->words);
+			if (!is_lied_to()) {
+				check_printed(node, t);
+			}
 		}
 		observer->words = NULL;
 		do_steps(r);
@@ -280,7 +292,7 @@ static int supervise(struct node *node, struct together *t, uint64_t limit_at) {
 	return observer->status ? observer->status : r->end.status;
 }
 
-// Between two starts: as together_again(), call_again() and rollcall_quit() of cmd/distinit.
+// Between two starts.
 
 static void report_first(struct together *t, const struct ended *first) {
 	struct node *node = t->call->context;
@@ -291,6 +303,10 @@ static void report_first(struct together *t, const struct ended *first) {
 	program->first = first->rank;
 	program->why = first->why;
 	program->again = first->again;
+	if (!is_lied_to()) {
+		check_first(node, t, first);
+		check_no_progress(node, t, first);
+	}
 }
 
 static void take_result(struct node *node, int r, const struct roll_end *end) {
@@ -305,66 +321,33 @@ static void take_result(struct node *node, int r, const struct roll_end *end) {
 	      end->port, end->start, end->error.text);
 }
 
-/** Call once more, to say that this node ends. */
-static void call_to_quit(struct node *node, const struct together *t, struct roll_call *call,
-			 const char *why) {
-	struct roll_end ignored;
-	const uint64_t at = clock_now_ms(), left = clock_left(at, t->late_at);
-	*call = plan_call(node, call->arena);
-	call->timeout_ms = left > ROLL_LATE_MS ? left : ROLL_LATE_MS;
-	call->late_at = at + call->timeout_ms;
-	call->starts = t->start;
-	call->asked_to_end = true;
-	call->unable = why;
-	call->n_left = t->n_left;
-	trace("calls once more, to say that it ends: %s", why);
-	faults_at_phase(node, PHASE_QUITS);
-	roll_call(call, &ignored);
-	if (ignored.held >= 0) {
-		close(ignored.held);
+/** It calls once more, to say that it ends, if it has to. */
+static void note_quit(struct node *node, const char *why) {
+	if (why && job.n > 1) {
+		trace("calls once more, to say that it ends: %s", why);
+		faults_at_phase(node, PHASE_QUITS);
+		node->called_at = time_now;
 	}
 }
 
 /** Returns whether to call again. */
-static bool call_again(struct node *node, struct together *t, struct roll_call *call,
-		       const struct roll_end *end) {
-	together_end(t);
-	if (end->held >= 0) {
-		close(end->held);
-	}
-	if (!job.max_restarts) {
-		return false;
-	}
-	t->start++;
-	t->late_at = t->first_at + 2 * job.grace_ms + ROLL_LATE_MS;
-	t->hold_ms = t->pause_ms;
-	if (t->quits && job.n > 1) {
-		call_to_quit(node, t, call, t->quits);
-	}
-	if (!t->observer.again) {
-		return false;
-	}
-	const uint64_t at = clock_now_ms(), late_ms = clock_left(at, t->late_at),
-		       limit_ms = clock_left(at, t->limit_at);
+static bool call_again(struct node *node, struct together *t, struct roll_call *call, struct roll_end *end) {
+	note_quit(node, job.max_restarts ? t->cancel_reason : NULL);
 	*call = plan_call(node, call->arena);
-	call->starts = t->start;
-	call->late_at = t->late_at;
-	call->pause_ms = t->hold_ms;
-	call->timeout_ms = clock_after(call->timeout_ms, late_ms + t->hold_ms);
-	call->timeout_ms = clock_earlier(call->timeout_ms, limit_ms);
+	if (!together_again(t, call, &end->reserved, 2 * job.grace_ms)) {
+		return false;
+	}
+	*call = plan_call(node, call->arena);
+	together_call(t, call);
 	return true;
 }
 
 /** A node that is alone calls no roll. */
-static int call_roll(const struct roll_call *call, struct roll_end *end) {
+static int call_roll(struct roll_call *call, struct roll_end *end) {
 	if (call->size > 1) {
 		return roll_call(call, end);
 	}
-	*end = (struct roll_end){.port = call->port,
-				 .start = call->starts,
-				 .held = -1,
-				 .lines = arena_alloc(call->arena, sizeof(*end->lines))};
-	*end->lines = (struct kept_line){.line.fd = -1};
+	together_alone(call, end);
 	return 0;
 }
 
@@ -377,6 +360,7 @@ static struct together *make_together(struct arena *arena) {
 	t->by_workers = job.by_workers;
 	t->linger_ms = job.linger_ms;
 	t->max_restarts = job.max_restarts;
+	t->is_final[job.final] = job.final;
 	t->report = report_first;
 	t->limit_at = clock_after(clock_now_ms(), job.limit_ms);
 	if (job.progress_ms) {
@@ -416,15 +400,23 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 	struct err err;
 	faults_at_phase(node, PHASE_CALLS);
 	node->called_at = time_now;
+	node->said_absent = false;
 	node->call_timeout_ms = call->timeout_ms;
 	take_result(node, call_roll(call, end), end);
+	check_call_time(node, call);
+	if (node->size > 1 && !is_lied_to()) {
+		check_report(node, call, end);
+		check_error(node, call, end);
+	}
 	if (end->result == ROLL_STARTED && end->signal) {
 		take_late_signal(node, end->signal);
 	}
 	if (end->result != ROLL_STARTED) {
 		node->status = roll_status(end);
 		if (end->result == ROLL_SIGNAL && call->late_at && t && t->relays && node->n_programs) {
-			call_to_quit(node, t, call, "SIGTERM");
+			*call = plan_call(node, call->arena);
+			note_quit(node, "SIGTERM");
+			together_cancel(t, call, "SIGTERM");
 		}
 		return false;
 	}
@@ -442,20 +434,27 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 		node->programs[--node->n_programs].to = time_now;
 		exit_now(node);
 	}
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->lines[i].line.fd > t->observer.kept && promise_is_on("connections-not-inherited")) {
+			broken("connections-not-inherited", "%s: its program gets descriptor %d", node->name,
+			       t->lines[i].line.fd);
+		}
+	}
 	end->lines = NULL;
 	node->status = supervise(node, t,
 				 job.max_restarts ? t->limit_at : clock_after(clock_now_ms(), job.limit_ms));
 	const bool again = call_again(node, t, call, end);
-	end->held = -1;
+	end->reserved = -1;
 	return again;
 }
 
 static void node_main(struct process *process) {
 	struct node *node = process->context;
 	struct arena arena;
-	struct roll_end end = {.held = -1};
+	struct roll_end end = {.reserved = -1};
 	char text[200];
 	arena_init(&arena, NULL, 0, out_of_memory);
+	process->soft = CHOOSE(open_files, index_of(node), 0, 1024, 1024, 1024, 14);
 	process->mask = job.holds_signals ? ~(uint64_t)0 : 0;
 	const uint64_t mask = process->mask, soft = process->soft;
 	struct roll_call call = plan_call(node, &arena);
@@ -479,8 +478,8 @@ static void node_main(struct process *process) {
 			}
 		}
 	}
-	if (end.held >= 0) {
-		close(end.held);
+	if (end.reserved >= 0) {
+		close(end.reserved);
 	}
 	if (process_files(process, text, sizeof(text)) && promise_is_on("nothing-left")) {
 		broken("nothing-left", "%s leaves%s", node->name, text);

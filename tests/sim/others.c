@@ -32,7 +32,9 @@ static int connect_to_master(uint16_t port) {
 
 /** What a stranger does with its connection. */
 static void be_strange(const struct fault *f, int fd) {
-	static const char torch[] = {3, (char)0xce, (char)0xf7, (char)0x85, 0x3c, 0, 0, 0};
+	// PyTorch's clients of today, and of some years ago.
+	static const char torch[] = {3, (char)0xce, (char)0xf7, (char)0x85, 0x3c, 0, 0, 0},
+			  older[] = "\3\5\0\0\0\0\0\0\0init/";
 	char noise[64];
 	switch (f->kind % 8) {
 	case 0:
@@ -44,7 +46,13 @@ static void be_strange(const struct fault *f, int fd) {
 		send(fd, "GET / HTTP/1.1\r\nHost: h0\r\nAccept: */*\r\n\r\n", 41, MSG_NOSIGNAL);
 		break;
 	case 3:
-		send(fd, torch, sizeof(torch), MSG_NOSIGNAL);
+		if (f->code % 4 == 1) {
+			send(fd, older, sizeof(older) - 1, MSG_NOSIGNAL);
+		} else if (f->code % 4 == 2) {
+			send(fd, torch + 1, sizeof(torch) - 1, MSG_NOSIGNAL);
+		} else {
+			send(fd, torch, sizeof(torch), MSG_NOSIGNAL);
+		}
 		break;
 	case 4:
 		send(fd, "half a MEET", 11, MSG_NOSIGNAL);
@@ -111,7 +119,8 @@ static void lie_as_member(const struct fault *f, struct line *line) {
 				    .again = 1,
 				    .pause_ms = 1 << 30,
 				    .then = STR("")};
-	const struct died died = {.ago_ms = 1 << 30, .status = 9, .stale = f->code & 1, .text = STR("a lie")};
+	const struct died died = {
+		.ago_ms = 1 << 30, .status = 9, .progress = f->code & 1, .text = STR("a lie")};
 	switch (f->kind % 8) {
 	case 0:
 		break;
@@ -198,11 +207,11 @@ static void lie_as_master(const struct fault *f, struct line *line) {
 		break;
 	case 3:
 		for (int i = 0; i < 10; i++) {
-			line_send(line, FRAME_TELL, &group, 1);
+			line_send(line, FRAME_ASK, &group, 1);
 		}
 		break;
 	default:
-		line_send(line, FRAME_END, payload, 0);
+		line_send(line, FRAME_END, "", 0);
 	}
 }
 
@@ -255,4 +264,5 @@ void taken_main(struct process *process) {
 		}
 		close(fd);
 	}
+	close(listener);
 }

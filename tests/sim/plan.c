@@ -113,7 +113,11 @@ static void say(void *context, enum roll_level level, const char *text) {
 	if (level != ROLL_STATUS) {
 		trace("%s: %s", levels[level], text);
 	}
-	node->warned_deaf |= strstr(text, "may not have heard") != NULL;
+	check_saying(node, level, text);
+	node->said_absent |=
+		level == ROLL_WARNING &&
+		(strstr(text, "; absent: ") || strstr(text, " counts ") || strstr(text, "still waiting for"));
+	node->warned_deaf |= strstr(text, "may not have been read") != NULL;
 	node->warned_clock |= strstr(text, "'s clock is ") != NULL;
 	if (strstr(text, "=same on ")) {
 		snprintf(node->difference, sizeof(node->difference), "%s", text);
@@ -176,6 +180,7 @@ static void plan_together(void) {
 	job.always = CHOOSE(always, 0, 0, 0, 0, 0, 1);
 	job.by_workers = CHOOSE(by_workers, 0, 0, 0, 1);
 	job.max_restarts = (uint32_t)CHOOSE(max_restarts, 0, 0, 0, 1, 2, 3, RESTARTS_UNLIMITED);
+	job.final = (unsigned)CHOOSE(final, 0, 0, 0, 0, 0, 1, 137);
 	job.linger_ms = CHOOSE(linger, 0, 0, 60000, 2000, 100);
 	job.grace_ms = CHOOSE(grace, 0, 0, 3000, 300, 30000);
 	job.limit_ms = CHOOSE(time_limit, 0, 0, CLOCK_NEVER, CLOCK_NEVER, CLOCK_NEVER, 4000, 30000);
@@ -207,7 +212,7 @@ void plan_job(void) {
 	job.pod = CHOOSE(pod, 0, 0, 0, 0, 0, 1);
 	job.agree = CHOOSE(agree, 0, 0, 0, 0, 0, 1) ? 1U << FACTS_DEVICES : 0;
 	job.restart = CHOOSE(restart, 0, 0, 0, 0, 0, 1);
-	job.late_ms = job.restart ? CHOOSE(late, 0, 0, 7000, 1000, 20000) : 0;
+	job.late_ms = job.restart ? CHOOSE(late, 0, 0, 7000, ROLL_LATE_MS, 20000) : 0;
 	job.pause_ms = job.restart ? CHOOSE(pause_before, 0, 0, 0, 1000, 4000) : 0;
 	if (job.together) {
 		plan_together();

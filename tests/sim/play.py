@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Play jobs of the roll call and of --together over a simulated kernel. Prints TAP.
 
-    play.py SIM [--time=SECONDS] [--seed=N] [--cores=N] [OPTION OF SIM]...
+    play.py SIM [--time=SECONDS | --jobs=N] [--seed=N] [--cores=N] [OPTION OF SIM]...
 
-Compares promises.txt with the pages and with the simulator; plays a seed twice, which has to go alike; plays the tapes of found/; then
-jobs from a random seed, which it prints, for --time seconds (10) on --cores processors (1).
+Compares promises.txt with the pages and with the simulator; plays a seed twice, which has to go alike; plays the tapes of found/, and jobs
+that come to all rows of rows.txt; then jobs from a random seed, which it prints, for --time seconds (10), or so many, on --cores
+processors (1).
 
 accepted.txt has promises that may be broken, with the reasons; known.txt has defects that are not mended yet.
 """
@@ -58,7 +59,7 @@ def check_promises(tap):
             wrong.append(f"{name}: {file} does not say: {sentence}")
     known = set()
     for source in HERE.glob("*.c"):
-        known |= set(re.findall(r'(?:PROMISE|broken|promise_is_on|check_all_know)\(\s*"([a-z-]+)"', source.read_text()))
+        known |= set(re.findall(r'(?:PROMISE|IN_TIME|broken|promise_is_on|check_all_know)\(\s*"([a-z-]+)"', source.read_text()))
     wrong += [f"{name} is not in promises.txt" for name in sorted(known - listed.keys())]
     wrong += [f"{name} is in promises.txt, and nobody looks at it" for name in sorted(listed.keys() - known)]
     tap.test(not wrong, "each promise is a sentence of a page, and is looked at", wrong)
@@ -83,11 +84,27 @@ def check_tapes(tap, sim, accepted):
             tap.test(status == 0, f"found: {tape.stem}", lines if status else ())
 
 
-def play(tap, sim, seconds, seed, cores, words, accepted):
+def check_rows(tap, sim):
+    """Jobs of one seed come to each row of the tables of states."""
+    wanted = {}
+    for line in lines_of("rows.txt"):
+        row, _, words = line.partition(" | ")
+        wanted.setdefault(words, []).append(row)
+    missing = []
+    for words, rows in wanted.items():
+        lines = run([sim, "--jobs=5000", "--seed=11", "--no-shrink", "--reached", "--accept=" + ",".join(all_promises()), *words.split()])[1]
+        came = {line.removeprefix("reached ") for line in lines}
+        missing += [f"{row} {words}".rstrip() for row in rows if row not in came]
+    tap.test(not missing, "each row of the tables of states is reached", missing)
+
+
+def play(tap, sim, options, words, accepted):
     running = []
+    cores = options["cores"]
+    how_long = f"--jobs={options['jobs'] // cores}" if options["jobs"] else f"--time={options['time']}"
     for core in range(cores):
-        first = seed + core * SEEDS_OF_A_CORE
-        command = [sim, f"--time={seconds}", f"--seed={first}", "--accept=" + accepted, *words]
+        first = options["seed"] + core * SEEDS_OF_A_CORE
+        command = [sim, how_long, f"--seed={first}", "--accept=" + accepted, *words]
         running.append((first, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")))
     for first, process in running:
         lines = process.communicate()[0].splitlines()
@@ -98,10 +115,10 @@ def play(tap, sim, seconds, seed, cores, words, accepted):
 
 def main():
     sim, *words = sys.argv[1:]
-    options = {"time": 10.0, "seed": int(time.time() * 1000) % 10**12, "cores": 1}
+    options = {"time": 10.0, "jobs": 0, "seed": int(time.time() * 1000) % 10**12, "cores": 1}
     others = []
     for word in words:
-        match = re.fullmatch(r"--(time|seed|cores)=([\d.]+)", word)
+        match = re.fullmatch(r"--(time|jobs|seed|cores)=([\d.]+)", word)
         if match:
             options[match[1]] = type(options[match[1]])(match[2])
         else:
@@ -112,7 +129,8 @@ def main():
     status, lines = run([sim, "--jobs=200", f"--seed={options['seed']}", "--repeat", "--no-shrink", "--accept=" + ",".join(all_promises())])
     tap.test(status == 0, "a seed goes the same way twice", lines if status else ())
     check_tapes(tap, sim, ",".join(accepted))
-    play(tap, sim, options["time"], options["seed"], options["cores"], others, ",".join(accepted + known_defects("promise")))
+    check_rows(tap, sim)
+    play(tap, sim, options, others, ",".join(accepted + known_defects("promise")))
     print(f"1..{tap.n}")
     return tap.bad > 0
 

@@ -21,10 +21,13 @@ static struct program_process programs[PROGRAMS_MAX];
 static int n_programs;
 /** When the file of a host was written last; 0: it is not there. */
 static uint64_t written_at[MACHINES_MAX];
+/** When a process looked at the files last. */
+static uint64_t looked_at[PROCESSES_MAX];
 
 void programs_begin(void) {
 	n_programs = 0;
 	memset(written_at, 0, sizeof(written_at));
+	memset(looked_at, 0, sizeof(looked_at));
 }
 
 struct program_process *program_start(struct process *node, int parent, const char *name) {
@@ -36,6 +39,10 @@ struct program_process *program_start(struct process *node, int parent, const ch
 	*program = (struct program_process){
 		.pid = FIRST_PID + n_programs++, .host = node->host, .from = time_now, .to = NEVER};
 	program->parent = parent ? parent : NODE_PID + node->id;
+	if (!parent) {
+		// Another start begins with a look.
+		looked_at[node->id] = 0;
+	}
 	snprintf(program->name, sizeof(program->name), "%s", name);
 	return program;
 }
@@ -58,6 +65,16 @@ void program_end(struct program_process *program, int status) {
 			}
 		}
 	}
+}
+
+unsigned programs_alive(int host, uint64_t since, uint64_t at, bool blocked) {
+	unsigned n = 0;
+	for (int i = 0; i < n_programs; i++) {
+		const struct program_process *one = &programs[i];
+		n += one->host == host && one->from >= since && (one->blocked || !blocked) &&
+		     (!at || one->to > at);
+	}
+	return n;
 }
 
 void file_written(int host) {
@@ -88,8 +105,11 @@ static struct file *stat_file(const struct program_process *p) {
 	char text[400];
 	// Field 22 is its start, 26 shows that we may see it, 52 is its exit status.
 	snprintf(text, sizeof(text), "%d (%s) %c %d" ZEROES_17 " %llu" ZEROES_3 " 4194304" ZEROES_25 " %d\n",
-		 p->pid, p->name, p->to == NEVER ? 'S' : 'Z', p->parent, (unsigned long long)p->from / 10000,
-		 p->status);
+		 p->pid, p->name,
+		 p->to != NEVER ? 'Z'
+		 : p->blocked	? 'D'
+				: 'S',
+		 p->parent, (unsigned long long)p->from / 10000, p->status);
 	return text_file(text);
 }
 
@@ -125,17 +145,20 @@ static struct file *children_file(int parent) {
 }
 
 struct file *programs_open(const char *path) {
-	int pid = 0, used = 0;
 	if (strcmp(path, "/proc") == 0) {
 		return all_pids();
 	}
-	if (sscanf(path, "/proc/%d%n", &pid, &used) != 1 || !find(pid)) {
+	char *rest = NULL;
+	const int pid = strncmp(path, "/proc/", 6) == 0 ? (int)strtol(path + 6, &rest, 10) : 0;
+	if (!find(pid)) {
 		errno = ENOENT;
 		return NULL;
 	}
-	const char *rest = path + used;
 	if (strcmp(rest, "/stat") == 0) {
 		return stat_file(find(pid));
+	}
+	if (strcmp(rest, "/wchan") == 0) {
+		return text_file("nfs_wait");
 	}
 	if (strcmp(rest, "/task") == 0) {
 		struct file *folder = file_new(FILE_TEXT);
@@ -172,6 +195,13 @@ int __wrap_look_begin(struct look *look, const struct pattern *pattern) {
 	struct look_answer answer = {.n_changed = at != seen,
 				     .newest = at ? (at / S + 1700000000) * 1000000000 + at % S * 1000 : 0};
 	enter(CALL_NONE);
+	// What interrupts us on our way here is not its fault.
+	const uint64_t before = looked_at[current->id];
+	if (before && !weather.interrupt && !current->stopped && time_now + 5 * MS < before + 1 * S) {
+		broken("looks-seldom", "%s looks again after %llu ms", current->name,
+		       (unsigned long long)((time_now - before) / MS));
+	}
+	looked_at[current->id] = time_now;
 	struct file *pipe = file_new(FILE_PIPE);
 	const int fd = file_open(pipe);
 	if (fd < 0) {
@@ -180,6 +210,7 @@ int __wrap_look_begin(struct look *look, const struct pattern *pattern) {
 	look->fd = fd;
 	look->pid = 0;
 	look->marks = (void *)(uintptr_t)at;
+	trace("looks at its files: %s", answer.n_changed ? "one has changed" : "none has changed");
 	file_put(pipe, &answer, sizeof(answer));
 	file_notify(pipe);
 	return 0;

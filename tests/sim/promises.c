@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,15 @@ bool promise_is_on(const char *name) {
 	const char *at = strstr(rules.skip, name);
 	const size_t n = strlen(name);
 	return !at || (at > rules.skip && at[-1] != ',') || (at[n] && at[n] != ',');
+}
+
+void broken_saying(const char *promise, const struct node *node, const char *words, const char *format, ...) {
+	char text[200];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	broken(promise, "%s says '%s': %s", node->name, words, text);
 }
 
 #define PROMISE(name, condition, ...) \
@@ -57,8 +67,7 @@ static bool is_unable(const struct node *node) {
 	return node->unable && node->process && !node->killed && !node->signalled;
 }
 
-/** Whether somebody who knows the key of the job lies: a member of the job can do all that a member or the master can do. */
-static bool is_lied_to(void) {
+bool is_lied_to(void) {
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
 		const bool speaks = f->what == WHAT_LIAR || (f->what == WHAT_TAKEN && f->kind % 8 >= 4);
@@ -84,7 +93,7 @@ static bool is_excused(void) {
 	return false;
 }
 
-static uint64_t longest_way(void) {
+uint64_t longest_way(void) {
 	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) +
 	       (weather.interrupt ? weather.interrupt_most : 0);
 }
@@ -144,6 +153,8 @@ static bool is_mended(void) {
 		mended &= (passes && (!f->fired || f->fired_at + f->twice + f->lasts < BEGIN + 25 * S)) ||
 			  (f->what == WHAT_STRANGER && f->at + f->lasts < BEGIN + 25 * S) ||
 			  (f->what == WHAT_TAKEN && !job.port_given && (job.secret || f->kind % 8 < 4)) ||
+			  // Before a restart the port is tried for 30 s.
+			  (f->what == WHAT_TAKEN && job.restart && f->kind < 4 && f->lasts < 20 * S) ||
 			  (f->what == WHAT_DIFFERS && node->facts != 1 && node->facts != 4) ||
 			  (f->what == WHAT_NO_NAMES && f->lasts < 20 * S) ||
 			  (f->what == WHAT_LATE && f->kind < 8 && node->begins < BEGIN + 20 * S);
@@ -286,7 +297,7 @@ static void check_reasons(void) {
 		const struct node *node = &job.nodes[i];
 		const char *says = node->returned ? node->error : "";
 		if (strncmp(says, "h0 says: ", 9) != 0 || node->result == ROLL_REPLACED ||
-		    node->result == ROLL_SIGNAL || master->killed || master->signalled) {
+		    node->result == ROLL_SIGNAL || !master->returned) {
 			continue;
 		}
 		PROMISE("same-reason", strcmp(says + 9, reason) == 0 || strlen(reason) > 680,
@@ -626,7 +637,8 @@ static void check_course(void) {
 			return;
 		}
 		const bool mistake = c.of_failed->raw >= 125 && c.of_failed->raw <= 127,
-			   again = job.max_restarts && !mistake && k < job.max_restarts;
+			   final = job.final && (c.of_failed->raw ? c.of_failed->raw : 1) == (int)job.final,
+			   again = job.max_restarts && !mistake && !final && k < job.max_restarts;
 		PROMISE("again-as-said", (p->again == AGAIN_YES) == again,
 			"start %u ends with %d, and again is %u", k, c.of_failed->raw, p->again);
 		if (!again) {
@@ -684,5 +696,8 @@ void check_job(void) {
 		check_together();
 	} else {
 		check_roll_call();
+	}
+	if (!is_lied_to()) {
+		check_times();
 	}
 }

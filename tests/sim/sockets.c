@@ -222,7 +222,7 @@ const char *frame_name(uint8_t type) {
 	static const char *const names[256] = {
 		[FRAME_HELLO] = "HELLO",       [FRAME_FACTS] = "FACTS", [FRAME_BYE] = "BYE",
 		[FRAME_ENDED] = "ENDED",       [FRAME_DIED] = "DIED",	[FRAME_WAIT] = "WAIT",
-		[FRAME_TELL] = "TELL",	       [FRAME_GO] = "GO",	[FRAME_NO] = "NO",
+		[FRAME_ASK] = "ASK",	       [FRAME_GO] = "GO",	[FRAME_NO] = "NO",
 		[FRAME_PROOF] = "PROOF",       [FRAME_END] = "END",	[FRAME_HEARD] = "HEARD",
 		[FRAME_GREETING] = "GREETING", [FRAME_MEET] = "MEET",
 	};

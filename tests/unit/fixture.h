@@ -24,7 +24,7 @@ static inline struct arena fixture_arena(void) {
 }
 
 /** We are the program: files are opened with our rights. */
-static struct access fixture_access __attribute__((unused)) = {.program = RIGHTS_SAME};
+static struct access fixture_access __attribute__((unused)) = {.workload = RIGHTS_SAME};
 
 /** Split @text at each @separator; NULL ends the list. "" is an empty list. */
 static inline char **fixture_split(struct arena *arena, const char *text, char separator) {

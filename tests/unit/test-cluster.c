@@ -37,6 +37,7 @@ struct outcome {
 	struct notes notes;
 	struct input input;
 	struct cluster cluster;
+	const struct launcher *started_by;
 	struct err err;
 	int r;
 };
@@ -63,7 +64,7 @@ static struct outcome *run(const struct given *g) {
 		.master_addr = setting(g->master_addr, "--master-addr"),
 		.master_port = setting(g->master_port, "--master-port"),
 	};
-	out->r = recognise_cluster(&out->input, &out->cluster, &out->err);
+	out->r = recognise_cluster(&out->input, &out->env, &out->cluster, &out->started_by, &out->err);
 	return out;
 }
 
@@ -100,8 +101,7 @@ static const char *describe(const struct outcome *out) {
 		return out->err.text;
 	}
 	if (out->r == 0) {
-		return out->input.launcher ? arena_format(&arena, "none, %s", out->input.launcher->name)
-					   : "none";
+		return out->started_by ? arena_format(&arena, "none, %s", out->started_by->name) : "none";
 	}
 	buf_putf(&buf, "%s%s%s %s ", c->source ? c->source->name : "", c->launcher ? "+" : "",
 		 c->launcher ? c->launcher->name : "", scope_name(c->scope));
@@ -465,11 +465,6 @@ static void check_master(void) {
 		.env = arena_format(&arena, "%sMASTER_PORT=65536", bai));
 	REFUSED("a port that is told and none", "--master-port='x' is not a port (1 to 65535)",
 		.master_port = "x", .env = bai);
-
-	struct given given = {.env = arena_format(&arena, "%sMASTER_PORT=tcp://10.0.0.1:80", bai)};
-	check(run(&given)->cluster.service_link);
-	given.env = bai;
-	check(!run(&given)->cluster.service_link);
 }
 
 static void check_recognised(const char *env, const char *want) {

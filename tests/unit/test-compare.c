@@ -75,7 +75,7 @@ static struct difference *compare(struct compare_parties *parties) {
 	struct str payloads[COMPARE_PARTIES];
 	struct difference *list = NULL;
 	uint32_t bad;
-	compare_whom(&room.compare, room.group, parties);
+	compare_choose_speakers(&room.compare, room.group, parties);
 	for (uint32_t i = 0; i < parties->n; i++) {
 		payloads[i] = encode(room.group, room.facts[parties->speaker[i]]);
 	}
@@ -108,7 +108,7 @@ static const char *objects(void) {
 static const char *whom(void) {
 	struct buf out = BUF(&arena);
 	struct compare_parties parties;
-	compare_whom(&room.compare, room.group, &parties);
+	compare_choose_speakers(&room.compare, room.group, &parties);
 	for (uint32_t i = 0; i < parties.n; i++) {
 		buf_putf(&out, "%s%u", i ? "," : "", parties.speaker[i]);
 	}
@@ -211,7 +211,7 @@ static void test_silent(void) {
 	add(2, "A=1", NULL);
 	add(1, "A=2", NULL);
 	add(1, "A=3", NULL);
-	compare_whom(&room.compare, FACTS_ENV, &parties);
+	compare_choose_speakers(&room.compare, FACTS_ENV, &parties);
 	struct str payloads[] = {encode(FACTS_ENV, "A=1"), {0}, encode(FACTS_ENV, "A=3")};
 	struct buf out = BUF(&arena);
 	check(compare_group(&room.compare, FACTS_ENV, &parties, payloads, &list, &bad) == 0);
@@ -348,7 +348,7 @@ static void test_random(void) {
 				const char *fact = arena_format(&arena, "%s=%s", d->name, value->value);
 				uint32_t have = 0;
 				for (uint32_t i = 0; i < n; i++) {
-					if (value->parties & parties.of[i]) {
+					if (value->parties & parties.bits[i]) {
 						wrong += !strstr(room.facts[i], fact);
 						have++;
 					}

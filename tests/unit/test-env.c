@@ -26,13 +26,18 @@ static void step(struct env *env, const char *text) {
 	}
 }
 
+/** Take @steps from @start: lists separated by '|'. */
+static void take_steps(struct env *env, const char *start, const char *steps) {
+	fixture_env(env, &arena, start, '|');
+	for (char **list = fixture_split(&arena, steps, '|'); *list; list++) {
+		step(env, *list);
+	}
+}
+
 /** Check that @steps turn @start into @want. All three are lists separated by '|'. */
 static void check_steps(const char *start, const char *steps, const char *want) {
 	struct env env;
-	fixture_env(&env, &arena, start, '|');
-	for (char **list = fixture_split(&arena, steps, '|'); *list; list++) {
-		step(&env, *list);
-	}
+	take_steps(&env, start, steps);
 	check_text(fixture_join(&env, '|'), want, "%s, then %s", start, steps);
 }
 
@@ -63,10 +68,7 @@ static void check_matches(const char *pattern, const char *name, bool want) {
 static void check_changed(const char *start, const char *steps, const char *want) {
 	struct env env;
 	struct buf got = BUF(&arena);
-	fixture_env(&env, &arena, start, '|');
-	for (char **list = fixture_split(&arena, steps, '|'); *list; list++) {
-		step(&env, *list);
-	}
+	take_steps(&env, start, steps);
 	for (uint32_t i = 0; i < env.n; i++) {
 		if (env_entry_changed(&env, &env.entries[i])) {
 			buf_putc(&got, ' ');
@@ -80,10 +82,7 @@ static void check_changed(const char *start, const char *steps, const char *want
 static void check_counts(const char *start, const char *steps, const char *want) {
 	struct env env;
 	struct buf got = BUF(&arena);
-	fixture_env(&env, &arena, start, '|');
-	for (char **list = fixture_split(&arena, steps, '|'); *list; list++) {
-		step(&env, *list);
-	}
+	take_steps(&env, start, steps);
 	for (uint32_t i = 0; i < env.n; i++) {
 		if (env_entry_counts(&env, &env.entries[i])) {
 			buf_puts(&got, got.len ? "|" : "");

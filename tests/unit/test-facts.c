@@ -2,7 +2,7 @@
 
 /** Facts: what is read, what is masked, and what is sent. */
 
-#include "node/findings.h"
+#include "facts/findings.h"
 
 #include "cluster/source.h"
 

@@ -189,7 +189,7 @@ static void check_told(void) {
 /** "action NAME=value (by)" for each change, with "; " between. */
 static const char *changes_of(struct outcome *out, bool secrets) {
 	struct change *list;
-	uint32_t n = flow_changes(&out->flow, secrets, &list);
+	uint32_t n = flow_changes(&out->flow, secrets, SIZE_MAX, &list);
 	struct buf buf = BUF(&arena);
 	for (uint32_t i = 0; i < n; i++) {
 		buf_putf(&buf, "%s%s %s%s%s (%s)", i ? "; " : "", list[i].action, list[i].name,
@@ -256,13 +256,13 @@ static void check_identity(void) {
 	check_text(value_of(out, "HOME"), "/mine", "identity: a HOME of the user's own stays");
 	struct wants nothing = {0};
 	out = run(&(struct given){.wants = nothing});
-	check(out->r == 0 && !out->flow.wishes.any && out->flow.access.program == RIGHTS_SAME);
+	check(out->r == 0 && !out->flow.wishes.any && out->flow.access.workload == RIGHTS_SAME);
 	check(privileges_drop(&out->flow, &out->err) == 0);
 	struct wants nobody = {.privileges = {.user = option("no-such-user", "--user")}};
 	out = run(&(struct given){.wants = nobody});
 	check(out->r == -EINVAL);
 	check_part(out->err.text, "no-such-user", "identity: an unknown user is an error");
-	check(out->flow.access.program == RIGHTS_UNKNOWN);
+	check(out->flow.access.workload == RIGHTS_UNKNOWN);
 }
 
 int main(void) {

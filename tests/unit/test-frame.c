@@ -182,14 +182,14 @@ static void check_ended(void) {
 	check(back.why == END_FAILED && back.status == 137 && back.rank == 7 && str_is(back.host, "n7") &&
 	      str_is(back.text, "killed by SIGKILL") && back.again == AGAIN_YES && back.pause_ms == 60000 &&
 	      str_is(back.then, "ending"));
-	payload[0] = END_STALE + 1;
+	payload[0] = END_NO_PROGRESS + 1;
 	check(ended_decode((struct str){(char *)payload, n}, &back) == -EPROTO);
 }
 
 /** The same for the process that died. */
 static void check_died(void) {
 	const struct died first = {
-		.ago_ms = 70000, .status = 137, .stale = 1, .text = STR("process 7 (sh) died")};
+		.ago_ms = 70000, .status = 137, .progress = 1, .text = STR("process 7 (sh) died")};
 	unsigned char payload[HELLO_MAX];
 	struct died back;
 	size_t n = died_encode(&first, payload);
@@ -199,7 +199,7 @@ static void check_died(void) {
 		      (length == n ? 0 : -EPROTO));
 	}
 	check(died_decode((struct str){(char *)payload, n}, &back) == 0 && back.ago_ms == 70000);
-	check(back.status == 137 && back.stale && str_is(back.text, "process 7 (sh) died"));
+	check(back.status == 137 && back.progress && str_is(back.text, "process 7 (sh) died"));
 	static const char longer[DIED_TEXT_MAX + 1];
 	n = died_encode(&(struct died){.text = {longer, sizeof(longer)}}, payload);
 	check(died_decode((struct str){(char *)payload, n}, &back) == -EPROTO);

@@ -28,7 +28,6 @@ struct given {
 	uint16_t port;
 	const char *addr;
 	uint32_t nproc;
-	bool service_link;
 	enum ranks ranks;
 	/** The value of --frameworks; NULL: the default. */
 	const char *frameworks;
@@ -81,7 +80,6 @@ static struct cluster cluster_of(const struct given *g) {
 		.master_port = g->port ? g->port : 29500,
 		.master_addr_why = "why",
 		.master_port_why = "why",
-		.service_link = g->service_link,
 	};
 	struct str rest = str_of(g->task);
 	c.task.world_size = next_number(&rest, ' ');
@@ -610,10 +608,7 @@ static void check_against_plain(void) {
  * reported.
  */
 static void check_service_link(void) {
-	struct given g = {.frameworks = "torch",
-			  .hosts = "a,b",
-			  .env = "MASTER_PORT=tcp://10.0.0.1:80",
-			  .service_link = true};
+	struct given g = {.frameworks = "torch", .hosts = "a,b", .env = "MASTER_PORT=tcp://10.0.0.1:80"};
 	struct outcome *out = run(&g);
 	check_text(added(out), MASTER_A, "a service called master");
 	check_text(fixture_join(&out->env, '|'), "MASTER_ADDR=a|MASTER_PORT=29500",

@@ -100,22 +100,27 @@ static void say_hello(struct coordinator *co, struct guest *guest, struct line *
 	coordinator_read(co, guest, false);
 }
 
-/** Two say one rank; the first of them goes, and somebody else comes, before that is told. */
+/** Two say one rank, and both are alive: nobody starts, both are told, and what happens then changes nothing. */
 static void test_duplicate(const struct roll_call *call) {
 	struct roll_end end = {0};
 	struct coordinator *co = open_coordinator(call, &end);
-	struct line members[4];
-	struct guest *guests[4];
+	struct line members[3];
+	struct guest *guests[3];
 	for (unsigned i = 0; i < 3; i++) {
+		check(co->roll.state == COORDINATOR_CALLING);
 		guests[i] = arrive(co, &members[i]);
 		say_hello(co, guests[i], &members[i], 1, i == 1 ? 200 : 100);
 	}
-	check(co->guests.duplicate[0] == guests[1] && co->guests.duplicate[1] == guests[2]);
+	check(co->roll.state == COORDINATOR_FAILED && end.result == ROLL_DUPLICATE);
+	check_part(end.error.text, "two nodes say that they are rank 1: n1 (10.0.0.1) and n1 (10.0.0.1)",
+		   "who");
+	check(guests[1]->refused && guests[2]->refused);
+	const struct err error = end.error;
 	close(members[1].fd);
 	coordinator_read(co, guests[1], false);
 	check(guests[1]->state == GUEST_FREE);
-	guests[3] = arrive(co, &members[3]);
-	check(guests[3] != guests[1] && str_is(guest_name(co->guests.duplicate[0]), "n1"));
+	coordinator_handle(co, &(struct coordinator_event){.what = COORDINATOR_ASKED_TO_END});
+	check(co->done && end.result == ROLL_DUPLICATE && strcmp(end.error.text, error.text) == 0);
 }
 
 static void answer(struct coordinator *co, struct guest *guest, struct line *member) {
@@ -133,14 +138,14 @@ static void test_late_facts(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(&co->agree);
-	check(co->agree.n_asked == 1 && guest->asked == 1);
-	agree_begin(&co->agree);
-	check(co->agree.n_asked == 1 && guest->asked == 2);
+	agree_begin(&co->roll.agree, co->guests.now);
+	check(co->roll.agree.n_asked == 1 && guest->asked == 1);
+	agree_begin(&co->roll.agree, co->guests.now);
+	check(co->roll.agree.n_asked == 1 && guest->asked == 2);
 	answer(co, guest, &member);
-	check(co->agree.n_asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->roll.agree.n_asked == 0 && guest->state == GUEST_PRESENT);
 	answer(co, guest, &member);
-	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->roll.agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
 	// Nobody asked for a third one.
 	answer(co, guest, &member);
 	check(guest->state == GUEST_FREE);
@@ -153,19 +158,19 @@ static void test_forgotten_question(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(&co->agree);
-	check(co->agree.n_asked == 1);
+	agree_begin(&co->roll.agree, co->guests.now);
+	check(co->roll.agree.n_asked == 1);
 	guest->digest[FACTS_PROGRAM] = 0;
-	agree_begin(&co->agree);
-	check(co->agree.n_asked == 0);
+	agree_begin(&co->roll.agree, co->guests.now);
+	check(co->roll.agree.n_asked == 0);
 	answer(co, guest, &member);
-	check(co->agree.n_asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->roll.agree.n_asked == 0 && guest->state == GUEST_PRESENT);
 }
 
 /** The chunks that comparisons took. Each begins with a pointer to the one before. */
 static size_t count_chunks(const struct coordinator *co) {
 	size_t n = 0;
-	for (const void *chunk = co->agree.scratch.chunks; chunk; chunk = *(const void *const *)chunk) {
+	for (const void *chunk = co->roll.agree.scratch.chunks; chunk; chunk = *(const void *const *)chunk) {
 		n++;
 	}
 	return n;
@@ -181,9 +186,9 @@ static void test_memory(const struct roll_call *call) {
 	const struct arena before = *co->call->arena;
 	size_t chunks = 0;
 	for (unsigned i = 0; i < 2000; i++) {
-		agree_begin(&co->agree);
+		agree_begin(&co->roll.agree, co->guests.now);
 		answer(co, guest, &member);
-		check(co->agree.n_asked == 0 && co->agree.compare.n == 2);
+		check(co->roll.agree.n_asked == 0 && co->roll.agree.compare.n == 2);
 		chunks = i == 0 ? count_chunks(co) : chunks;
 	}
 	check(co->call->arena->next == before.next && co->call->arena->chunks == before.chunks);
@@ -202,7 +207,7 @@ static void answer_slowly(struct coordinator *co, struct guest *guest, struct li
 	ssize_t n = read(ends[0], bytes, sizeof(bytes));
 	check(n > (ssize_t)sizeof(facts));
 	for (ssize_t i = 0; i < n; i++) {
-		check(guest->state == GUEST_PRESENT && co->agree.n_asked == 1);
+		check(guest->state == GUEST_PRESENT && co->roll.agree.n_asked == 1);
 		check(write(socket, bytes + i, 1) == 1);
 		coordinator_read(co, guest, false);
 	}
@@ -218,15 +223,15 @@ static void test_pieces(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	agree_begin(&co->agree);
-	agree_begin(&co->agree);
+	agree_begin(&co->roll.agree, co->guests.now);
+	agree_begin(&co->roll.agree, co->guests.now);
 	check(line_send(&member, FRAME_FACTS, facts, sizeof(facts)) == 0);
 	answer(co, guest, &member);
-	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
-	agree_begin(&co->agree);
-	check(co->agree.n_asked == 1 && guest->asked == 1);
+	check(co->roll.agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	agree_begin(&co->roll.agree, co->guests.now);
+	check(co->roll.agree.n_asked == 1 && guest->asked == 1);
 	answer_slowly(co, guest, &member);
-	check(co->agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
+	check(co->roll.agree.n_asked == 0 && guest->asked == 0 && guest->state == GUEST_PRESENT);
 }
 
 /** One rank comes three times: each as a new process, the last after the one before has gone. */
@@ -236,20 +241,20 @@ static void test_restarts(const struct roll_call *call) {
 	struct line members[3];
 	struct guest *guests[3];
 	for (unsigned i = 0; i < 3; i++) {
-		check(co->guests.restarts == i - (i > 0));
+		check(co->roll.restarts == i - (i > 0));
 		if (i == 2) {
 			close(members[1].fd);
 			co->guests.now = 1;
 			coordinator_read(co, guests[1], false);
-			check(co->guests.present == 1 && !co->guests.seats[1].guest);
+			check(co->roll.present == 1 && !co->roll.seats[1].guest);
 		}
 		guests[i] = arrive(co, &members[i]);
 		say_hello(co, guests[i], &members[i], 1, 100 * (i + 1));
-		check(co->guests.present == 2 && co->guests.seats[1].guest == guests[i] &&
-		      !co->guests.duplicate[0]);
+		check(co->roll.present == 2 && co->roll.seats[1].guest == guests[i] &&
+		      co->roll.state == COORDINATOR_CALLING);
 		check(guests[0]->state == (i == 0 ? GUEST_PRESENT : GUEST_FREE) || guests[0] == guests[i]);
 	}
-	check(co->guests.restarts == 2 && co->guests.last == 1);
+	check(co->roll.restarts == 2 && co->roll.last == 1);
 }
 
 /** What came of a proof that is wrong, in @n pieces: nothing is answered. */
@@ -290,14 +295,14 @@ static void test_places(const struct roll_call *call) {
 	for (unsigned i = 0; i < 4; i++) {
 		guests[i] = connect_from(co, from[i], &fds[i], greeting);
 	}
-	check(co->guests.n_unproved == 4 && guests_oldest(&co->guests) == guests[1]);
+	check(co->guests.n_unproved == 4 && guests_to_evict(&co->guests) == guests[1]);
 	guests[4] = connect_from(co, 4, &fds[4], greeting);
 	check(guests[4] == guests[1] && co->guests.n_unproved == 4);
 	// Now each has one. Those of hosts that are listed stay.
-	check(guests_oldest(&co->guests) == guests[0]);
+	check(guests_to_evict(&co->guests) == guests[0]);
 	co->absent.looked.n = 1;
 	co->absent.looked.at[0].addresses = (struct addresses){.n = 2, .at = {address(1), address(3)}};
-	check(guests_oldest(&co->guests) == guests[2]);
+	check(guests_to_evict(&co->guests) == guests[2]);
 	// Each comes again and goes: the same places are used.
 	for (unsigned i = 0; i < 1000; i++) {
 		struct guest *guest = connect_from(co, (uint8_t)(5 + i % 200), &fds[5], greeting);
@@ -331,7 +336,7 @@ static void test_network(const struct roll_call *call, bool same) {
 		check(is_here(member, address_v6(1, 1)) && is_here(other, address(1)));
 	}
 	// When all have gone, none is counted any more.
-	guests_close(&co->guests, &co->guests.unproved, PART_ASIDE);
+	guests_close(&co->guests, &co->guests.unproved, CLOSE_ASIDE);
 	for (unsigned i = 0; i < SENDER_BUCKETS; i++) {
 		check(!co->guests.senders.lists[i]);
 	}
@@ -353,15 +358,15 @@ static void test_apart(const struct roll_call *call) {
 	for (unsigned i = 0; i < 100; i++) {
 		connect_from(co, 9, &fd, greeting);
 	}
-	check(co->guests.present == 3 && co->guests.n_unproved == 4);
+	check(co->roll.present == 3 && co->guests.n_unproved == 4);
 	// Those that do not say HELLO go first, and never one that has said it.
 	for (unsigned i = 2; i < 12; i++) {
 		guests[i] = arrive(co, &members[i]);
 	}
-	check(co->guests.present == 3 && co->guests.n_members == 10 && guests[2]->state != GUEST_PRESENT);
+	check(co->roll.present == 3 && co->guests.n_members == 10 && guests[2]->state != GUEST_PRESENT);
 	co->guests.now += 5000;
 	guests_expire(&co->guests);
-	check(co->guests.present == 3 && co->guests.n_members == 2 && co->guests.n_unproved == 0);
+	check(co->roll.present == 3 && co->guests.n_members == 2 && co->guests.n_unproved == 0);
 }
 
 /** Nothing can follow half a frame: who does not read what one member is told is gone, and comes again. */
@@ -372,12 +377,12 @@ static void test_half_a_frame(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 1, 100);
-	check(co->guests.present == 2);
+	check(co->roll.present == 2);
 	while (write(guest->line.fd, rest, sizeof(rest)) > 0) {
 	}
-	news_send(co, guest);
+	line_send(&guest->line, FRAME_WAIT, rest, 100);
 	coordinator_read(co, guest, false);
-	check(co->guests.present == 1);
+	check(co->roll.present == 1);
 	close(member.fd);
 }
 
@@ -412,17 +417,18 @@ static void test_bye(const struct roll_call *call) {
 		struct line member;
 		struct guest *guest = arrive(co, &member);
 		say_hello(co, guest, &member, 1, 100 + why);
-		check(co->guests.present == 2);
+		check(co->roll.present == 2);
 		check(line_send(&member, FRAME_BYE, payload, bye_encode((enum bye_why)why, payload)) == 0);
 		coordinator_read(co, guest, false);
-		check(co->guests.present == 1 && guest->state == GUEST_FREE);
+		check(co->roll.present == 1 && guest->state == GUEST_FREE);
 		close(member.fd);
 	}
 }
 
 /** What a HELLO says of its member is known with it: nobody starts, and this and later members are told at once. */
 static void test_unable(const struct roll_call *call) {
-	static const enum roll_result results[] = {[ABLE_NOT] = ROLL_ERROR, [ABLE_ASKED_TO_END] = ROLL_TOLD};
+	static const enum roll_result results[] = {
+		[ABLE_NOT] = ROLL_ERROR, [ABLE_ASKED_TO_END] = ROLL_ASKED_TO_END};
 	for (enum able able = ABLE_NOT; able <= ABLE_ASKED_TO_END; able++) {
 		struct roll_end end = {0};
 		struct coordinator *co = open_coordinator(call, &end);
@@ -433,7 +439,7 @@ static void test_unable(const struct roll_call *call) {
 			struct guest *guest = arrive(co, &members[i]);
 			unable = i == 0 ? able : ABLE;
 			say_hello(co, guest, &members[i], 1 + i, 100);
-			check(co->refuse_at && end.result == results[able]);
+			check(co->roll.state == COORDINATOR_REFUSING && end.result == results[able]);
 			check(line_take(&members[i], frame, sizeof(frame), false, &no) == 0 &&
 			      no.type == FRAME_NO);
 			close(members[i].fd);
@@ -451,12 +457,12 @@ static void test_liars(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, SIZE, 100);
-	check(guest->state == GUEST_FREE && co->guests.present == 1);
+	check(guest->state == GUEST_FREE && co->roll.present == 1);
 	guest = arrive(co, &member);
 	n_starts = 1;
 	say_hello(co, guest, &member, 1, 100);
 	n_starts = 0;
-	check(guest->state == GUEST_FREE && co->guests.present == 1 && !co->guests.known.first);
+	check(guest->state == GUEST_FREE && co->roll.present == 1 && !co->guests.known.first);
 }
 
 /** Somebody says the coordinator's own rank: that is told, and nobody is counted. */
@@ -466,10 +472,50 @@ static void test_own_rank(const struct roll_call *call) {
 	struct line member;
 	struct guest *guest = arrive(co, &member);
 	say_hello(co, guest, &member, 0, 100);
-	check(co->guests.duplicate[1] == guest && co->guests.present == 1 && !co->guests.seats[0].guest);
+	check(co->roll.state == COORDINATOR_FAILED && end.result == ROLL_DUPLICATE);
+	check_part(end.error.text, "two nodes say that they are rank 0: n0 (coordinator) and n1 (10.0.0.1)",
+		   "who");
+	check(co->roll.present == 1 && !co->roll.seats[0].guest);
 	close(member.fd);
 	coordinator_read(co, guest, true);
-	check(guest->state == GUEST_FREE && co->guests.present == 1);
+	check(guest->state == GUEST_FREE && co->roll.present == 1);
+}
+
+/** All are here, something has changed meanwhile, and the port cannot be listened on again: all are told. */
+static void test_port_lost(const struct roll_call *call) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	struct line member;
+	struct guest *guest = arrive(co, &member);
+	say_hello(co, guest, &member, 1, 100);
+	end.result = ROLL_PORT;
+	err_set(&end.error, EADDRINUSE, "it is taken");
+	coordinator_handle(co, &(struct coordinator_event){.what = COORDINATOR_PORT_LOST});
+	check(co->roll.state == COORDINATOR_FAILED && guest->refused && end.result == ROLL_PORT);
+	check(coordinator_until(&co->roll, 0) == 1000 && !co->done);
+	close(member.fd);
+	coordinator_read(co, guest, true);
+	coordinator_handle(co, &(struct coordinator_event){.what = COORDINATOR_DUE});
+	check(co->done);
+}
+
+/** The time is over, and some are absent: with a member here, it is told first; else it is over at once. */
+static void test_absent(const struct roll_call *call, bool here) {
+	struct roll_end end = {0};
+	struct coordinator *co = open_coordinator(call, &end);
+	coordinator_begin(&co->roll, 0, 100);
+	struct line member = {.fd = -1};
+	if (here) {
+		say_hello(co, arrive(co, &member), &member, 1, 100);
+	}
+	co->guests.now = 100;
+	coordinator_handle(co, &(struct coordinator_event){.what = COORDINATOR_DUE});
+	check(co->roll.state == COORDINATOR_FAILED && end.result == ROLL_ABSENT && end.took_ms == 100);
+	check(co->done == !here);
+	if (here) {
+		check(coordinator_until(&co->roll, 100) == 1100);
+		close(member.fd);
+	}
 }
 
 /** One process comes again and again in place of another: the loser is told, and that takes no memory. */
@@ -486,7 +532,7 @@ static void test_replaced(const struct roll_call *call) {
 	for (unsigned i = 0; i < 1000; i++) {
 		guest = arrive(co, &member);
 		say_hello(co, guest, &member, 1, 200 + i);
-		check(guest->state == GUEST_FREE && co->guests.present == 2);
+		check(guest->state == GUEST_FREE && co->roll.present == 2);
 		close(member.fd);
 		before = i == 0 ? *co->call->arena : before;
 	}
@@ -524,6 +570,9 @@ int main(void) {
 	test_unable(&call);
 	test_liars(&call);
 	test_own_rank(&call);
+	test_port_lost(&call);
+	test_absent(&call, false);
+	test_absent(&call, true);
 	test_replaced(&call);
 	return check_done();
 }

@@ -198,7 +198,7 @@ int main(void) {
 	check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; exit 9", 9);
 	check_run(&plan, "(true &); sleep 0.2; (true &); sleep 0.2; kill -TERM $$", 128 + SIGTERM);
 	check_run(&plan, "i=0; while [ $i -lt 300 ]; do (true &); i=$((i + 1)); done; exit 3", 3);
-	// What is left is told to end, and its children when they become ours.
+	// What is left is asked to end, and its children when they become ours.
 	plan.leftovers_grace_ms = GRACE_LONG;
 	check_run(&plan, "sh -c 'sleep 1000 & sleep 1000' & (sleep 1000 &); sleep 0.2; exit 4", 4);
 	plan.leftovers_grace_ms = 0;

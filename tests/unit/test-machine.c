@@ -92,10 +92,10 @@ static void test_mtu(void) {
 				      "/sys/class/net/eth0/mtu=1450\n|/sys/class/net/ib0/mtu=2044\n");
 	check_count(machine_mtu(&m, NULL), 1450, "the default route's MTU");
 	check_count(machine_mtu(&m, "ib0"), 2044, "an interface's MTU");
-	check_count(machine_mtu(&m, "ib7"), NOT_TOLD, "no such interface");
+	check_count(machine_mtu(&m, "ib7"), MACHINE_UNKNOWN, "no such interface");
 	tree_remove(root);
 	m = machine_of("/dev/null=");
-	check_count(machine_mtu(&m, NULL), NOT_TOLD, "no route");
+	check_count(machine_mtu(&m, NULL), MACHINE_UNKNOWN, "no route");
 	tree_remove(root);
 }
 
@@ -113,7 +113,7 @@ static void check_limits(const char *files, uint64_t cpus, uint64_t memory) {
 #define GIB	"1073741824"
 
 static void test_limits(uint64_t all) {
-	check_limits("/dev/null=", all, NOT_TOLD);
+	check_limits("/dev/null=", all, MACHINE_UNKNOWN);
 	check_limits(MEMINFO "/dev/null=", all, 16384);
 	// Twins are rounded to the same.
 	check_limits("/proc/meminfo=MemTotal: 16000000 kB\n", all, 16384);
@@ -142,7 +142,7 @@ static void test_limits(uint64_t all) {
 				"/sys/fs/cgroup/cpu/cpu.cfs_quota_us=100000\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_period_us=100000\n",
 		     100, 1024);
-	check_limits("/sys/fs/cgroup/cpu.max=133333 100000\n", all < 200 ? all : 134, NOT_TOLD);
+	check_limits("/sys/fs/cgroup/cpu.max=133333 100000\n", all < 200 ? all : 134, MACHINE_UNKNOWN);
 	check_limits(MEMINFO V1 "/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes=2147483648\n|"
 				"/sys/fs/cgroup/memory/memory.limit_in_bytes=9223372036854771712\n|"
 				"/sys/fs/cgroup/cpu/cpu.cfs_quota_us=-1\n|"

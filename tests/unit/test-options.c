@@ -330,7 +330,7 @@ static void check_table(void) {
 		   "options-from carried timeout format format all-nodes all output mode show-secrets "
 		   "force "
 		   "carry-unset as count "
-		   "first nth compress quiet verbose help version ",
+		   "first nth compress dry-run quiet verbose help version ",
 		   "options without a variable");
 }
 

@@ -234,9 +234,9 @@ static void check_refused(void) {
 	struct credentials now = root_with(USUAL), user = user_with(1000, USUAL | IPC);
 	check_plan("Docker's trap", (struct options){.keep = "ipc_lock"}, &user,
 		   "--cap-keep: cap_ipc_lock cannot be kept, because this process does not have it: the "
-		   "container has it, but Docker and Kubernetes do not pass it to a process that starts as "
-		   "another user than root (here: uid 1000); start the container as root, and change the "
-		   "user with --user=1000");
+		   "container has it, but Docker and Kubernetes do not pass it to a process that does not "
+		   "start as root (here: uid 1000); start the container as root, and change the user with "
+		   "--user=1000");
 	check_plan("not given", (struct options){.user = "app", .keep = "ipc_lock"}, &now,
 		   "--cap-keep: cap_ipc_lock cannot be kept, because the container does not have it; add it "
 		   "with docker run --cap-add=ipc_lock, capabilities.add in Kubernetes, or apptainer "

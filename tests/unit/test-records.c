@@ -11,7 +11,7 @@ static struct reading count(enum records_unit unit, const char *text, size_t pie
 	uint64_t now = 1;
 	for (; rest.len; now++) {
 		size_t n = rest.len < piece ? rest.len : piece;
-		records_take(&records, (struct str){rest.p, n}, now);
+		records_add(&records, (struct str){rest.p, n}, now);
 		rest = str_from(rest, n);
 	}
 	records_end(&records, now);

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <signal.h>
 
@@ -57,7 +58,8 @@ int main(void) {
 		   "a clock that is off as far as can be");
 	const struct lookup_answer unknown = {.code = EAI_NONAME};
 	struct lookup_answer known = {.addresses = {.n = 1}};
-	known.addresses.at[0].v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f};
+	known.addresses.at[0].v4 =
+		(struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	const struct absentee absent[] = {{1, STR("n1"), 4000, &unknown}, {2, STR(""), UINT64_MAX, &known}};
 	const struct stranger stranger = {.address = known.addresses.at[0], .as = STRANGER_TORCH, .times = 3};
 	end = (struct roll_end){.result = ROLL_ABSENT,

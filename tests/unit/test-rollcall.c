@@ -54,7 +54,7 @@ int main(void) {
 	check_status(ROLL_ABSENT, 0, 124);
 	check_status(ROLL_SIGNAL, 15, 143);
 	check_status(ROLL_ERROR, 0, 125);
-	check_status(ROLL_TOLD, 0, 123);
+	check_status(ROLL_ASKED_TO_END, 0, 123);
 	check_status(ROLL_REPLACED, 0, 123);
 	return check_done();
 }

@@ -51,6 +51,17 @@ static void check_values(struct arena *a) {
 	check_text(secret_text(a, "token"), "token", "a word alone");
 }
 
+/** Wherever @text is cut, what is left of it is the beginning of @shown. */
+static void check_cuts(struct arena *a, const char *text, const char *shown) {
+	const size_t len = strlen(shown);
+	bool right = true;
+	for (size_t most = 0; most < len; most++) {
+		const char *cut = secret_text_cut(a, text, most);
+		right = right && strncmp(cut, shown, most) == 0 && strncmp(cut + most, "... (", 5) == 0;
+	}
+	checkf(right && strcmp(secret_text_cut(a, text, len), shown) == 0, "cut anywhere: %s", text);
+}
+
 /** Texts of anything, and how they are shown. */
 static void check_texts(struct arena *a) {
 	static const struct {
@@ -99,6 +110,7 @@ static void check_texts(struct arena *a) {
 		const char *shown = secret_text(a, rows[i].text);
 		check_text(shown, rows[i].shown, "%s", rows[i].text);
 		check_text(secret_text(a, shown), rows[i].shown, "again: %s", rows[i].text);
+		check_cuts(a, rows[i].text, shown);
 		char quoted[sizeof(struct quoted)];
 		snprintf(quoted, sizeof(quoted), "'%s'", rows[i].shown);
 		if (!strchr(rows[i].shown, '\t')) {

@@ -83,7 +83,7 @@ static void test_refused(void) {
 	struct site site = {.path = "kept"};
 	struct err err = {""};
 	checkf(site_parse(&arena, "f", STR("DEF_NODES=1\0"), &site, &err) == -EINVAL, "a NUL byte");
-	check_text(err.text, "f: has a NUL byte; a text file is expected", "a NUL byte");
+	check_text(err.text, "f: a NUL byte; a text file is expected", "a NUL byte");
 	check_text(site.path, "kept", "a failure leaves the output alone");
 }
 
@@ -123,15 +123,15 @@ static void test_variables(void) {
 	check_variables("CSRUN_COLOUR=3", "'CSRUN_COLOUR' is not a setting of distrun");
 }
 
-static void test_places(void) {
+static void test_paths(void) {
 	struct site site;
 	struct err err = {""};
-	struct site_places places = {.system = "/nonexistent/site.conf"};
-	checkf(site_read(&arena, &places, &site, &err) == 0 && !site.path, "no file at all is no error");
-	places.given = "/nonexistent/told.conf";
-	places.given_from = "CSRUN_SITE";
-	checkf(site_read(&arena, &places, &site, &err) == -ENOENT, "one that was told has to be there");
-	check_part(err.text, "/nonexistent/told.conf", "and is named");
+	struct site_paths paths = {.system = "/nonexistent/site.conf"};
+	checkf(site_read(&arena, &paths, &site, &err) == 0 && !site.path, "no file at all is no error");
+	paths.given = "/nonexistent/given.conf";
+	paths.given_from = "CSRUN_SITE";
+	checkf(site_read(&arena, &paths, &site, &err) == -ENOENT, "a given file has to exist");
+	check_part(err.text, "/nonexistent/given.conf", "and is named");
 	check_part(err.text, "CSRUN_SITE", "with who told it");
 }
 
@@ -141,7 +141,7 @@ int main(void) {
 	test_refused();
 	test_scripts();
 	test_variables();
-	test_places();
+	test_paths();
 	arena_done(&arena);
 	return check_done();
 }

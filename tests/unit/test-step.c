@@ -152,6 +152,11 @@ int main(void) {
 		   "could ever write; i=$((i + 1)); done; echo srun: last >&2; echo NOSUCH; exit 2",
 		   -1);
 	check(step.end == STEP_NEVER && step.signals == 0 && strstr(step.why.text, "'last'") != NULL);
+	// Nor can a line that somebody else writes there end the command at once, or stop it.
+	step = run("printf '%s\\n' UP\\ 8 KILL SIGKILL 9 STOP 19 15 SIGTERM RTMIN CONT 'TERM ' term ''", -1);
+	checkf(step.signals == 0, "%llx", (unsigned long long)step.signals);
+	step = run("printf '%s\\n' 'UP 8' KILL USR2", -1);
+	check(step.signals == (uint64_t)1 << (SIGUSR2 - 1));
 
 	check(unlink(arena_format(&arena, "%s/srun", folder)) == 0 && rmdir(folder) == 0);
 	setenv("PATH", "/nowhere", 1);

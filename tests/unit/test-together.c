@@ -132,7 +132,7 @@ int main(void) {
 	}
 	check_final(&arena, failed(0), CLOCK_NEVER, NULL);
 	struct workload_end end = failed(3);
-	end.told = true;
+	end.asked_to_end = true;
 	check_final(&arena, end, CLOCK_NEVER, NULL);
 	end = failed(3);
 	end.limited = true;

@@ -28,7 +28,7 @@ static inline const struct view *tree_view(struct arena *arena, const char *root
 	struct access *access = arena_alloc(arena, sizeof(*access));
 	struct view *view;
 	struct err err;
-	*access = (struct access){.arena = arena, .program = RIGHTS_SAME};
+	*access = (struct access){.arena = arena, .workload = RIGHTS_SAME};
 	if (view_open(access, root, &view, &err) < 0) {
 		printf("Bail out! %s\n", err.text);
 		exit(1);

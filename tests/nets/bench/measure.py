@@ -26,7 +26,7 @@ TOOLS = {
     "timer": ["gcc", "-O2", "timer.c", "case.c"],
     "steps": ["gcc", "-O2", "steps.c", "case.c"],
     "floor-exec": ["musl-gcc", *SMALL, "floor-exec.c"],
-    "stampede": ["gcc", "-O2", "-I", ROOT / "src", "stampede.c", ROOT / "src/net/backoff.c"],
+    "stampede": ["gcc", "-O2", "-I", ROOT / "src/system", "stampede.c", ROOT / "src/system/net/backoff.c"],
     "floor-wait": ["musl-gcc", *SMALL, "floor-wait.c"],
     "load": ["gcc", "-O2", "load.c"],
     "bare": ["gcc", *SMALL, "-nostdlib", "-ffreestanding", "bare.c"],
@@ -76,7 +76,7 @@ def output_of(argv, what, **options):
 
 def build_tools():
     BUILD.mkdir(parents=True, exist_ok=True)
-    newest = max(path.stat().st_mtime for path in [*HERE.glob("*.[ch]"), *ROOT.glob("src/net/backoff.[ch]"), HERE / "measure.py"])
+    newest = max(path.stat().st_mtime for path in [*HERE.glob("*.[ch]"), *ROOT.glob("src/system/net/backoff.[ch]"), HERE / "measure.py"])
     for name, (compiler, *rest) in TOOLS.items():
         if (BUILD / name).exists() and (BUILD / name).stat().st_mtime > newest:
             continue

@@ -7,7 +7,7 @@
  *     stampede cost
  *
  * The workers start at random within SPREAD_MS. Each tries at once, and again after each pause; the first attempt from OPENS_MS on is
- * its last. An attempt takes no time, which is the worst for the master. POLICY is "distinit": src/wait/backoff.c itself; "bare": its
+ * its last. An attempt takes no time, which is the worst for the master. POLICY is "distinit": src/system/net/backoff.c itself; "bare": its
  * limits, without anything random; or a number: so many milliseconds each time.
  *
  * Prints, in this order: attempts in the last ten seconds before OPENS_MS, a second; the most in any 1 s, 100 ms and 10 ms; the

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The tests of a build for arm64 on another machine, by QEMU: the tools are the machine's own, the programs under test are not. As
-root, as TAP.
+The tests of a build for another processor, by QEMU: the tools are the machine's own, the programs under test are not. As root, as
+TAP.
 
-    emulated.py BUILD [SUITE/NAME]...     BUILD: the folder of "./dev build --arch=arm64", with its tests compiled
+    emulated.py BUILD [SUITE/NAME]...     BUILD: the folder of "./dev build --arch=ARCH", with its tests compiled; "build-": for the
+                                          processor OTHER (tools/test.bash chooses it), or arm64
 
-Without names, those in SAME are left out.
+Without names, those in SAME are left out, and on other processors than arm64 those of e2e.
 
 cannot.txt, beside this file, names what cannot work under QEMU. Each name there has to be a test, and a check of a unit test
 has to fail: the list does not outlive its reasons.
@@ -33,6 +34,9 @@ ROOM = HERE.parents[1] / "programs" / "emulated-room"
 LIST = HERE / "cannot.txt"
 SUITES = ("unit", "replay", "e2e")
 
+# The machine in an ELF header, and what uname and QEMU call it.
+CPUS = {183: "aarch64", 21: "ppc64le", 243: "riscv64", 22: "s390x"}
+
 Test = dict[str, Any]  # as Meson describes it
 
 # These take longest.
@@ -49,6 +53,11 @@ OF_ONE_TEST = "200"
 
 # How long the end of the output may take.
 PIPE_S = 5
+
+
+def cpu_of(program: Path) -> str:
+    header = program.read_bytes()[:20]
+    return CPUS[int.from_bytes(header[18:20], "little" if header[5] == 1 else "big")]
 
 
 def tests_of(build: Path) -> list[Test]:
@@ -128,7 +137,9 @@ def run_one(build: Path, test: Test) -> tuple[str, str, float]:
 def run_all(build: Path, wanted: list[str]) -> int:
     """Inside of the room."""
     results = Results()
-    tests = [test for test in tests_of(build) if (test["id"] in wanted if wanted else test["id"] not in SAME)]
+    same = SAME if cpu_of(build / "distinit") == "aarch64" else ("e2e/*",)
+    tests = [test for test in tests_of(build)
+             if (test["id"] in wanted if wanted else not any(fnmatch.fnmatchcase(test["id"], pattern) for pattern in same))]
     beside = [test for test in tests if test["is_parallel"]]
     alone = [test for test in tests if not test["is_parallel"]]
     for group, workers in ((beside, os.cpu_count() or 1), (alone, 1)):
@@ -149,20 +160,23 @@ def main() -> int:
     parser.add_argument("--inside", action="store_true")
     options = parser.parse_args()
     build = options.build.resolve()
+    if build.name == "build-":
+        build = build.with_name("build-" + os.environ.get("OTHER", "arm64"))
     if options.inside:
         return run_all(build, options.tests)
-    if platform.machine() == "aarch64":
+    if not (build / "distinit").exists():
+        print(f"1..0 # SKIP {build / 'distinit'} is not there (./dev build --arch={build.name.partition('-')[2]})")
+        return 0
+    cpu = cpu_of(build / "distinit")
+    if platform.machine() == cpu:
         print("ok 1 - this machine has the processor: all tests run for it\n1..1")
         return 0
-    if not (build / "distinit").exists():
-        print(f"1..0 # SKIP {build / 'distinit'} is not there (./dev build --arch=arm64)")
-        return 0
-    room = subprocess.run([ROOM, "true"], stderr=subprocess.PIPE, text=True, check=False)
+    room = subprocess.run([ROOM, cpu, "true"], stderr=subprocess.PIPE, text=True, check=False)
     if room.returncode == 77:
         print(f"1..0 # SKIP {room.stderr.strip()}")
         return 0
     sys.stdout.flush()
-    return subprocess.run([ROOM, sys.executable, __file__, "--inside", str(build), *options.tests], check=False).returncode
+    return subprocess.run([ROOM, cpu, sys.executable, __file__, "--inside", str(build), *options.tests], check=False).returncode
 
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ class WorkerFailed(Exception):
 
 
 def enter_room(folder: str) -> None:
-    """Mounts of our own, in which h0 to h9 are addresses of this machine."""
+    """Mounts of our own, in which h0 to h9 are addresses of the loopback, and m0 to m9 others of this machine."""
     if libc.unshare(NEW_NETWORK | NEW_MOUNTS) < 0:
         print("1..0 # SKIP no namespaces for mounts and networks here")
         sys.exit(0)
-    Path(folder, "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.{100 + i} h{i}\n" for i in range(10)))
+    Path(folder, "hosts").write_text("127.0.0.1 localhost\n" + "".join(f"127.0.0.{100 + i} h{i}\n10.9.0.{100 + i} m{i}\n" for i in range(10)))
     Path(folder, "resolv.conf").write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
     subprocess.run(f"mount --make-rprivate / && mount --bind {folder}/hosts /etc/hosts && mount --bind {folder}/resolv.conf "
                    "/etc/resolv.conf", shell=True, check=True)
@@ -42,12 +42,14 @@ def leave_room() -> None:
 
 
 def set_up() -> None:
-    """Orphans come to this worker, it ends with its parent, and has a network with a loopback interface."""
+    """Orphans come to this worker, it ends with its parent, and has a network with a loopback interface, which also has 10.9.0.0/24."""
     libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     libc.prctl(SUBREAPER, 1, 0, 0, 0)
     libc.unshare(NEW_NETWORK)
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x41))
+        for request, address in ((0x8916, "10.9.0.1"), (0x891C, "255.255.255.0")):
+            fcntl.ioctl(any_socket, request, struct.pack("16sHH4s8x", b"lo:1", socket.AF_INET, 0, socket.inet_aton(address)))
 
 
 def work(folder: str, tasks: Sequence[Callable[[], T]], deadline: float, numbers: int, done: int) -> None:

@@ -56,7 +56,7 @@ def blocks(program: Path) -> dict[int, list[str]]:
             if line and not called:
                 (out[block] if block else pending).add(line)
         elif text[0] == "/":
-            place = re.match(r".*/((?:src|cmd)/\w+/\w+\.c):(\d+)", text)
+            place = re.match(r".*/((?:src|cmd)/[\w/]+\.c):(\d+)", text)
             line = f"{place[1]}:{place[2]}" if place else ""
         elif text.endswith(">:\n"):
             block, line, pending = 0, "", set()
@@ -103,7 +103,7 @@ def still_known(kept: dict, tests: list[dict], sources: dict[str, str]) -> dict[
 def coverage(tests: list[dict], tree: Tree, jobs: int) -> dict[str, dict]:
     """By name of test: seconds, why (it fails even so), lines ('PATH:LINE')."""
     sources = {str(file.relative_to(tree.path)): digest(file.read_text(encoding="utf-8"))
-               for part in ("src", "cmd") for file in tree.path.glob(f"{part}/*/*.c")}
+               for part in ("src", "cmd") for file in tree.path.glob(f"{part}/**/*.c")}
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"sources": {}, "tests": {}}
     kept = {"sources": sources, "tests": still_known(kept, tests, sources)}
     missing = {test["name"]: digest_of_test(test) for test in tests if test["name"] not in kept["tests"]}

@@ -120,15 +120,8 @@ class Bench:
         self.tests = {test["name"]: test for test in self.tree.tests()}
 
     def judge(self, mutant: Mutant, names: list[str], reach: Reach, seconds: float) -> str:
-        file = self.tree.path / mutant.path
-        original = file.read_text(encoding="utf-8")
-        lines = original.split("\n")
-        lines[mutant.line] = mutant.after
-        file.write_text("\n".join(lines), encoding="utf-8")
-        try:
+        with self.tree.changed(mutant):
             return in_stages(self.tree, [{**self.tests[name], "seconds": reach.tests[name]["seconds"]} for name in names], seconds)
-        finally:
-            file.write_text(original, encoding="utf-8")
 
 
 def try_one(bench: Bench, sanitized: Bench, mutant: Mutant, reach: Reach, seconds: float) -> str:
@@ -146,7 +139,7 @@ def try_one(bench: Bench, sanitized: Bench, mutant: Mutant, reach: Reach, second
 def choose(tree: Tree, count: int, seed: int, only: str) -> list[tuple[str, Mutant]]:
     """Those with the lowest hashes: a change of the tree changes the choice only where it is. With the key of its result."""
     known, out, possible = equivalents(), [], 0
-    for file in sorted(tree.path.glob("src/*/*.c")) + sorted(tree.path.glob("cmd/*/*.c")):
+    for file in sorted(tree.path.glob("src/**/*.c")) + sorted(tree.path.glob("cmd/**/*.c")):
         name = str(file.relative_to(tree.path))
         if not name.startswith(tuple(only.split(","))):
             continue
@@ -203,7 +196,8 @@ def by_simulation(asked: argparse.Namespace) -> int:
     with ThreadPoolExecutor(asked.jobs) as pool:
         for _ in pool.map(take, enumerate(choose(simulator.tree, asked.count, asked.seed, asked.only or ONLY), 1)):
             pass
-    print(f"mutants: {counts['killed']} killed by simulation, of {counts['killed'] + counts['survived']}; {counts['does']} did not build")
+    print(f"mutants: {counts['killed']} killed by simulation, of {counts['killed'] + counts['survived']}; {counts['outside']} are "
+          f"outside of what jobs can show, {counts['does']} did not build")
     return 0
 
 

@@ -6,8 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator
+
+from sites import Mutant
 
 ROOT = Path(__file__).resolve().parents[3]
 WORK = ROOT / "build-mutants"
@@ -38,6 +41,19 @@ class Tree:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
                 shutil.copymode(source, target)
+
+    @contextmanager
+    def changed(self, mutant: Mutant) -> Iterator[None]:
+        """With the change of @mutant, for as long as the block lasts."""
+        file = self.path / mutant.path
+        original = file.read_text(encoding="utf-8")
+        lines = original.split("\n")
+        lines[mutant.line] = mutant.after
+        file.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            yield
+        finally:
+            file.write_text(original, encoding="utf-8")
 
     def make(self, *targets: str) -> bool:
         return subprocess.run(["ninja", "-C", str(self.build), *targets], check=False, capture_output=True).returncode == 0

@@ -95,7 +95,7 @@ MODES = [["--init", *COMMAND], COMMAND, ["--wait=1ms", "--for=all", *COMMAND], [
 WRONG: list[Optional[str]] = [None, "", " y ", "no-such-word", "-1", "99999999999999999999", "=", "a,,b", "x" * 5000, "\x1b[1m\n", "{told}/not/there",
                               "{told}", "hosts!=", "TERM:"]
 # Also those that "all" leaves out.
-EVERY = ",".join(re.findall(r"^FRAMEWORK\((\w+)\)", (HERE.parents[2] / "src/framework/list.h").read_text(encoding="utf-8"), re.M))
+EVERY = ",".join(re.findall(r"^FRAMEWORK\((\w+)\)", (HERE.parents[2] / "src/derive/framework/list.h").read_text(encoding="utf-8"), re.M))
 HOSTS = {"DISTINIT_HOSTS": "127.0.0.1,127.0.0.2", "DISTINIT_NODE_RANK": "0", "DISTINIT_FRAMEWORKS": EVERY}
 # Variables of managers that name a file, and what it takes to be asked for it.
 MANAGERS = {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/** The master of a cluster: its address, its node, and its port. */
+
+#include "cluster/cluster.h"
+
+/** The port if none is set: PyTorch's own default. */
+#define RENDEZVOUS_PORT 29500
+
+/**
+ * Set the master's fields of @c, whose layers have been read and checked. The user's value comes first,
+ * then the manager's, then a value derived from the hosts and the job. In a cluster of one, settings of
+ * the master are ignored.
+ * Returns 0; -EINVAL if a port is not valid.
+ */
+int rendezvous_find(const struct input *in, struct cluster *c, struct err *err);
+
+/**
+ * Whether @value is an address that Kubernetes sets for a service, "tcp://10.0.0.1:80", and so no port: for a
+ * service called "master", it sets MASTER_PORT to one. NULL is none.
+ */
+bool is_service_link(const char *value);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "flow/stale.h"
+
+#include "base/file.h"
+#include "base/proc.h"
+#include "cluster/hostlist.h"
+
+#include <unistd.h>
+
+/** More bytes than an environment can have: the kernel allows 6 MiB for arguments and variables. */
+#define PROC_BYTES ((size_t)8 << 20)
+
+/** Read /proc/@pid/@file into *@out. Returns whether that succeeded. */
+static bool read_proc(struct arena *arena, pid_t pid, const char *file, struct str *out) {
+	return file_read_path(arena, arena_format(arena, "/proc/%d/%s", (int)pid, file), PROC_BYTES, out) ==
+	       0;
+}
+
+/** The parent of @pid; 0: not known. */
+static pid_t parent_of(pid_t pid) {
+	struct proc_stat stat;
+	return proc_stat_read(pid, &stat) ? stat.parent : 0;
+}
+
+/**
+ * Whether @name has the same value in our environment and in @environ, the text of /proc/PID/environ, or is
+ * set in neither.
+ */
+static bool has_same_value(const struct input *in, struct str environ, const char *name) {
+	struct str ours = str_of(env_get(in->env, name)), theirs = {NULL, 0}, entry;
+	while (!theirs.p && str_cut(&environ, '\0', &entry)) {
+		size_t n = str_find(entry, '=');
+		if (n < entry.len && str_is((struct str){entry.p, n}, name)) {
+			theirs = str_from(entry, n + 1);
+		}
+	}
+	return !ours.p == !theirs.p && str_eq(ours, theirs);
+}
+
+/**
+ * Whether an ancestor process in this job started with other values of the variables that @l sets: then @l
+ * runs between the ancestor and us, so the variables are not stale. If the variables are stale, all ancestors
+ * that the manager started have the same values. @by: the variable that identifies the job.
+ */
+static bool is_set_by_ancestor(const struct input *in, const char *by, const struct launcher *l) {
+	const char *names[LAUNCHER_READS];
+	launcher_reads(l, names);
+	for (pid_t pid = getppid(); pid > 0; pid = parent_of(pid)) {
+		struct str environ;
+		if (!read_proc(in->arena, pid, "environ", &environ) || !has_same_value(in, environ, by)) {
+			return false;
+		}
+		bool same = !l->complete || has_same_value(in, environ, "MASTER_ADDR");
+		for (size_t i = 0; names[i]; i++) {
+			same = same && has_same_value(in, environ, names[i]);
+		}
+		if (!same) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Whether @host is a name. An address cannot be compared with the list of hosts without a look-up. */
+static bool is_name(struct str host) {
+	return host.len && str_find(host, ':') == host.len && strspn(host.p, "0123456789.") < host.len;
+}
+
+static bool is_listed(const struct hosts *hosts, struct str host) {
+	return hosts_find_loosely(hosts, host) < hosts->n;
+}
+
+static bool is_own(struct input *in, struct str host) {
+	struct hosts own;
+	hosts_single(in->arena, str_of(input_hostname(in)), &own);
+	return is_listed(&own, host);
+}
+
+/** The first of the variables @names that is set, or NULL. */
+static const char *first_set(const struct env *env, const char *const *names) {
+	while (*names && !env_value(env, *names)) {
+		names++;
+	}
+	return *names;
+}
+
+bool stale_found(struct input *in, const struct source *source, const char *by, const struct launcher *l) {
+	const char *host_names[] = {l->complete ? "MASTER_ADDR" : l->host[0], l->host[1], NULL};
+	const char *host_from = first_set(in->env, host_names);
+	const char *list = source && source->job_hosts ? first_set(in->env, source->job_hosts) : NULL;
+	struct str host = str_of(host_from ? env_value(in->env, host_from) : NULL);
+	struct hosts hosts;
+	struct err unused;
+	if (!list || !is_name(host) ||
+	    hostlist_expand(in->arena, list, str_of(env_value(in->env, list)), &hosts, &unused) < 0 ||
+	    is_listed(&hosts, host) || (!l->complete && is_own(in, host)) || is_set_by_ancestor(in, by, l)) {
+		return false;
+	}
+	const struct quoted listed = quote_text(env_value(in->env, list));
+	if (l->complete) {
+		notes_add(in->notes,
+			  "%s=%s is no host of %s=%s, and no %s of this job runs above this process: "
+			  "the variables of %s are left over from another job, "
+			  "so they are removed and derived anew (--cluster=none keeps them)",
+			  host_from, quote(host).s, list, listed.s, l->name, l->name);
+	} else {
+		notes_add(in->notes,
+			  "%s=%s is neither a host of %s=%s nor this machine, "
+			  "and no %s of this job runs above this process: "
+			  "the variables of %s are left over from another job, and are not used",
+			  host_from, quote(host).s, list, listed.s, l->name, l->name);
+	}
+	return true;
+}
+
+void stale_remove(struct env *env, const struct launcher *l) {
+	static const struct origin ours = {.by = "distinit", .why = "left over from another job"};
+	static const char *const for_torchrun[] = {"PET_NNODES",
+						   "PET_NODE_RANK",
+						   "PET_MASTER_ADDR",
+						   "PET_MASTER_PORT",
+						   "PET_NPROC_PER_NODE",
+						   "TF_CONFIG",
+						   NULL};
+	// In the other job, distinit derived these variables for torchrun.
+	struct str pet = str_of(env_value(env, "PET_MASTER_ADDR"));
+	bool derived = pet.len && str_is(pet, env_value(env, "MASTER_ADDR"));
+	for (size_t i = 0; derived && for_torchrun[i]; i++) {
+		env_unset(env, str_of(for_torchrun[i]), &ours);
+	}
+	for (size_t i = 0; l->sets[i]; i++) {
+		env_unset(env, str_of(l->sets[i]), &ours);
+	}
+}
