@@ -24,13 +24,16 @@ static struct node *node_of(const struct fault *f) {
 	return &job.nodes[f->node];
 }
 
-bool has_fault(enum what what) {
+unsigned count_faults(enum what what) {
+	unsigned n = 0;
 	for (unsigned i = 0; i < job.n_faults; i++) {
-		if (job.faults[i].what == what) {
-			return true;
-		}
+		n += job.faults[i].what == what;
 	}
-	return false;
+	return n;
+}
+
+bool has_fault(enum what what) {
+	return count_faults(what) > 0;
 }
 
 /** Kinds of calls that do not fail for long: a loop that waits for such a one would turn, and may. */
@@ -205,6 +208,7 @@ static void fire(struct fault *f) {
 	case WHAT_GONE:
 	case WHAT_BACK:
 		node->killed = true;
+		node->killed_at = time_now;
 		node->gone = f->what == WHAT_GONE || f->what == WHAT_BACK;
 		harm(time_now);
 		if (node->gone) {

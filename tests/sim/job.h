@@ -148,7 +148,7 @@ struct node {
 	/** The last difference that it printed. */
 	char difference[200];
 	/** When the coordinator's kernel had its HELLO, its BYE, and the end of its connection. */
-	uint64_t hello_at, bye_at, left_at;
+	uint64_t hello_at, bye_at, left_at, killed_at;
 	struct program programs[STARTS_MAX];
 	int n_programs;
 	/** The exit status of this node; -1: none yet. */
@@ -219,6 +219,7 @@ void node_start(struct node *node, uint64_t at);
 void faults_plan(void);
 void faults_begin(void);
 void faults_at_phase(struct node *node, enum phase phase);
+unsigned count_faults(enum what what);
 bool has_fault(enum what what);
 
 // others.c

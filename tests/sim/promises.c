@@ -25,7 +25,7 @@ void broken_saying(const char *promise, const struct node *node, const char *wor
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	broken(promise, "%s says '%s': %s", node->name, words, text);
+	broken(promise, "%s, and %s says '%s'", text, node->name, words);
 }
 
 #define PROMISE(name, condition, ...) \
@@ -78,6 +78,11 @@ bool is_lied_to(void) {
 	return false;
 }
 
+uint64_t longest_way(void) {
+	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) +
+	       (weather.interrupt ? weather.interrupt_most : 0);
+}
+
 /** Whether a crash, a cut or a failing system call may be the reason that some start and others do not. */
 static bool is_excused(void) {
 	if (job.harm_until >= job.looked_at) {
@@ -86,16 +91,12 @@ static bool is_excused(void) {
 	// Its end was not known yet, or never will be.
 	for (int i = 0; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		if (node->killed && (node->gone || !node->left_at || node->left_at > job.looked_at)) {
+		if (node->killed && (node->gone || !node->left_at || node->left_at > job.looked_at ||
+				     node->killed_at + longest_way() >= job.looked_at)) {
 			return true;
 		}
 	}
 	return false;
-}
-
-uint64_t longest_way(void) {
-	return weather.latency + weather.jitter + (weather.late ? weather.late_by : 0) +
-	       (weather.interrupt ? weather.interrupt_most : 0);
 }
 
 /** Whether all that do not start gave up while GO was on its way, or the news of that was; the master may be stopped just then. */
@@ -289,22 +290,47 @@ static void check_truth(void) {
 	}
 }
 
+/** Its error, without the words that only its own messages begin with. */
+static const char *reason_of(const struct node *node) {
+	const char *prefix = "roll call: ";
+	return node->error + (strncmp(node->error, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0);
+}
+
+/** The master, the first one or one in its place, that ended for this reason; else the last of them. NULL if one of them was killed:
+ *  it may have said anything. */
+static const struct node *master_that_says(const char *reason) {
+	const struct node *master = NULL;
+	for (int i = 0; i < job.n_nodes; i++) {
+		const struct node *node = &job.nodes[i];
+		if (node->rank == 0 && !node->returned) {
+			return NULL;
+		}
+		if (node->rank == 0 && (!master || strcmp(reason_of(master), reason) != 0)) {
+			master = node;
+		}
+	}
+	return master;
+}
+
 static void check_reasons(void) {
-	const struct node *master = &job.nodes[0];
-	const char *reason = master->error, *prefix = "roll call: ";
-	reason += strncmp(reason, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+	const char *prefix = "h0 says: ";
 	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
-		const char *says = node->returned ? node->error : "";
-		if (strncmp(says, "h0 says: ", 9) != 0 || node->result == ROLL_REPLACED ||
-		    node->result == ROLL_SIGNAL || !master->returned) {
+		if (!node->returned || strncmp(node->error, prefix, strlen(prefix)) != 0 ||
+		    node->result == ROLL_REPLACED || node->result == ROLL_SIGNAL) {
 			continue;
 		}
-		PROMISE("same-reason", strcmp(says + 9, reason) == 0 || strlen(reason) > 680,
-			"%s was sent '%s', and h0 says '%s'", node->name, says + 9, reason);
+		const char *reason = node->error + strlen(prefix);
+		const struct node *master = master_that_says(reason);
+		if (!master) {
+			continue;
+		}
+		const char *own = reason_of(master);
+		PROMISE("same-reason", strcmp(reason, own) == 0 || strlen(own) > 680,
+			"%s was sent '%s', and h0 says '%s'", node->name, reason, own);
 		PROMISE("same-result",
-			master->returned && (node->result == master->result ||
-					     (master->result == ROLL_PORT && node->result == ROLL_ERROR)),
+			node->result == master->result ||
+				(master->result == ROLL_PORT && node->result == ROLL_ERROR),
 			"%s has result %d, h0 has %d", node->name, (int)node->result, (int)master->result);
 	}
 }
@@ -589,7 +615,9 @@ static void check_all_know(const char *name, unsigned k, uint64_t at) {
 			continue;
 		}
 		const struct program *p = &node->programs[k];
-		if (!p->knows || p->knows_at > at + 3 * S) {
+		// What ended before the news came needs none.
+		const bool over = !p->knows && p->to < at + 2 * longest_way() + 20 * MS;
+		if (!over && (!p->knows || p->knows_at > at + 3 * S)) {
 			broken(name, "%s does not know %.3f s after %.3f s what ends all in start %u",
 			       node->name, 3.0, (double)(at - BEGIN) / S, k);
 		}

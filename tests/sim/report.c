@@ -156,6 +156,10 @@ static void check_strangers(void) {
 		n_others += what == WHAT_TERM || what == WHAT_INT || what == WHAT_KILL || what == WHAT_GONE;
 		f = job.faults[i].what == WHAT_STRANGER ? &job.faults[i] : f;
 	}
+	for (unsigned i = 1; i < job.n; i++) {
+		// So is one that gives up then.
+		n_others += job.nodes[i].result == ROLL_ABSENT;
+	}
 	const unsigned said = count_in("strangers");
 	TRUE_IN_REPORT(said <= n + n_others, "there were %u strangers", n);
 	// The master listens when it comes, and long after it has gone.

@@ -106,11 +106,11 @@ static uint64_t last_end(unsigned k) {
 	return last;
 }
 
-/** What ends a start is known, and all are over, at once. */
+/** What ends a start is known, and all are over, at once. Who calls the roll again does so within its time limit. */
 static void check_ends(void) {
 	const unsigned k = (unsigned)job.nodes[0].n_programs - 1;
 	const uint64_t over = last_end(k);
-	if (over == NEVER) {
+	if (over == NEVER || (job.max_restarts && job.limit_ms != CLOCK_NEVER)) {
 		return;
 	}
 	for (unsigned i = 0; i < job.n; i++) {
@@ -165,8 +165,11 @@ static void check_naming(void) {
 		}
 		IN_TIME("named-soon", master->knows_at <= first + 450 * MS + MESSAGES,
 			"h0 knows %.3f s after the first failure", seconds_of(master->knows_at - first));
+		// Who has ended well itself waits for nothing when --linger is over.
+		const bool lingers =
+			master->to != NEVER && master->knows_at >= master->to + job.linger_ms * MS;
 		IN_TIME("named-soon",
-			died > first || died + 1500 * MS > failed || job.linger_ms < 1000 ||
+			lingers || died > first || died + 1500 * MS > failed || job.linger_ms < 1000 ||
 				master->knows_at + 2 * MS >= first + 300 * MS,
 			"h0 does not wait for what died before");
 	}
@@ -193,11 +196,13 @@ static void check_asked(void) {
 	const bool at_once = last && last->knows &&
 			     last->knows_at < node->signalled_at + 100 * MS + 2 * longest_way() &&
 			     node->signalled_at < last->knows_at + 100 * MS;
+	// So may the end of its grace.
+	const bool too_late = last && last->to < node->signalled_at + 1 * MS + longest_way();
 	if (node->result == ROLL_SIGNAL) {
 		IN_TIME("asked-own-status", node->status == 128 + 15,
 			"%s was asked to end in a roll call, and exits with %d", node->name, node->status);
-	} else if (last && !at_once && node->result == ROLL_STARTED && node->signalled_at > last->from &&
-		   node->signalled_at < last->to) {
+	} else if (last && !at_once && !too_late && node->result == ROLL_STARTED &&
+		   node->signalled_at > last->from && node->signalled_at < last->to) {
 		IN_TIME("asked-own-status", node->status != 123, "%s was asked to end, and exits with 123",
 			node->name);
 	}
