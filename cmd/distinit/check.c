@@ -10,7 +10,7 @@
 #include "base/secret.h"
 #include "cluster/self.h"
 #include "exec/exec.h"
-#include "facts/findings.h"
+#include "facts/expect.h"
 #include "flow/master.h"
 #include "net/listen.h"
 #include "net/wait.h"
@@ -23,6 +23,9 @@
 
 /** How long to wait until this node's name resolves, in ms. */
 #define LOOKUP_MS 2000
+
+/** How long a folder of --expect may take to answer, in ms; a wait that is shorter counts. */
+#define FOLDER_MS 10000
 
 /**
  * Check that this node's name resolves, because other nodes, and gloo on this one, look it up. Returns 0; or the status
@@ -78,10 +81,36 @@ static const char *text_of(struct session *s, const struct err *err) {
 	return arena_text(&s->arena, err->text, strlen(err->text));
 }
 
-/** Read the facts, and compare them with what was promised. Returns as check_name(). */
-static int check(struct session *s, const struct view *view, struct facts *facts, struct findings *out) {
+/** Only a roll call can compare clocks: where several nodes call none, the user has to know. */
+static void check_clock_is_compared(struct session *s, struct findings *out) {
+	const struct expectation *clock = expect_clock(s->expected);
+	const bool several = s->flow.has_cluster && !cluster_is_single(&s->flow.cluster);
+	if (clock && several && !session_calls_roll(s)) {
+		findings_add(out, &(struct finding){
+					  .about = "clock",
+					  .text = arena_format(&s->arena,
+							       "%s: clocks are compared in a roll call; add "
+							       "--wait --for=all, or --together",
+							       clock->text),
+					  .expected = clock->text,
+					  .source = s->expected->from,
+					  .stated = true});
+	}
+}
+
+/** Look what is there of --expect. Returns as check_name(). */
+static int look_for_expected(struct session *s, const struct facts_from *from, const struct facts *facts) {
+	struct wait_plan wait;
+	struct err ignored;
+	const bool waits = wait_read(s, false, &wait, &ignored) == 0 && wait.wanted;
+	const uint64_t ms = waits && wait.timeout_ms < FOLDER_MS ? wait.timeout_ms : FOLDER_MS;
+	int signal;
+	return expect_look(s->expected, from, facts, ms, &signal) < 0 ? wait_die(signal) : 0;
+}
+
+static struct facts_from sources_of(struct session *s, const struct view *view) {
 	struct flow *f = &s->flow;
-	struct facts_from from = {
+	return (struct facts_from){
 		.arena = &s->arena,
 		.view = view,
 		.cluster = f->has_cluster ? &f->cluster : NULL,
@@ -90,6 +119,12 @@ static int check(struct session *s, const struct view *view, struct facts *facts
 		.argv = s->settings.arguments,
 		.interface = f->derivation.interface.name,
 	};
+}
+
+/** Read the facts, and compare them with what was promised. Returns as check_name(). */
+static int check(struct session *s, const struct view *view, struct facts *facts, struct findings *out) {
+	struct flow *f = &s->flow;
+	struct facts_from from = sources_of(s, view);
 	struct err ignored;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		master_host(f, &from.master, &ignored);
@@ -101,6 +136,14 @@ static int check(struct session *s, const struct view *view, struct facts *facts
 					  .about = "file", .text = text_of(s, &ignored), .source = "PATH"});
 	}
 	facts_read(&from, facts);
+	int status = s->expected ? look_for_expected(s, &from, facts) : 0;
+	if (status) {
+		return status;
+	}
+	if (s->expected) {
+		expect_check(s->expected, out);
+		check_clock_is_compared(s, out);
+	}
 	promises_check(&from, facts, out);
 	fabric_check(&from, out);
 	plugin_check(&from, out);
@@ -109,7 +152,6 @@ static int check(struct session *s, const struct view *view, struct facts *facts
 	if (session_fill(s, &err) < 0) {
 		findings_add(out, &(struct finding){.about = "words", .text = text_of(s, &err)});
 	}
-	int status = 0;
 	if (from.cluster && !cluster_is_single(from.cluster)) {
 		status = check_name(s, from.cluster, out);
 		check_port(s, from.port, out);
@@ -117,14 +159,74 @@ static int check(struct session *s, const struct view *view, struct facts *facts
 	return status;
 }
 
-int check_options(struct session *s, struct err *err) {
-	const char *value = s->settings.value[OPT_CHECK];
-	if (!settings_on(&s->settings, OPT_CHECK)) {
+/** Read --expect, which turns --check on. */
+static int read_expected(struct session *s, struct err *err) {
+	const char *list = s->settings.value[OPT_EXPECT];
+	if (!list || !*list) {
 		return 0;
 	}
-	int level = *value ? settings_choose(&s->settings, OPT_CHECK, err) : 0;
-	s->check = level == 1 ? CHECK_HINTS : CHECK_FINDINGS;
-	return level < 0 ? level : 0;
+	s->expected = arena_alloc(&s->arena, sizeof(*s->expected));
+	s->check = s->check ? s->check : CHECK_FINDINGS;
+	return expect_read(&s->arena, session_label(s, OPT_EXPECT), list, s->expected, err);
+}
+
+int check_options(struct session *s, struct err *err) {
+	const char *value = s->settings.value[OPT_CHECK];
+	int level = 0;
+	if (settings_on(&s->settings, OPT_CHECK)) {
+		level = *value ? settings_choose(&s->settings, OPT_CHECK, err) : 0;
+		s->check = level == 1 ? CHECK_HINTS : CHECK_FINDINGS;
+	}
+	return level < 0 ? level : read_expected(s, err);
+}
+
+int session_expect(struct session *s, struct err *err) {
+	struct facts facts;
+	const struct view *view;
+	if (!s->expected || session_view(s, &view, err) < 0) {
+		return s->expected ? -EPERM : 0;
+	}
+	const struct facts_from from = sources_of(s, view);
+	facts_read(&from, &facts);
+	return look_for_expected(s, &from, &facts);
+}
+
+static const char *found_text(struct session *s, const struct expectation *one) {
+	return one->why	   ? one->why
+	       : one->have ? arena_format(&s->arena, "%s", one->have)
+	       : one->met  ? "is compared in the roll call"
+			   : "is not known here";
+}
+
+void session_expect_text(struct session *s, struct buf *out) {
+	for (uint32_t i = 0; s->expected && i < s->expected->n; i++) {
+		const struct expectation *one = &s->expected->at[i];
+		labelled_put(out, "expect",
+			     arena_format(&s->arena, "%s: %s%s", one->text, found_text(s, one),
+					  one->met ? "" : "; nothing would start"));
+	}
+}
+
+void session_expect_json(struct session *s, struct json *json) {
+	json_open(json, "expected", '[');
+	for (uint32_t i = 0; s->expected && i < s->expected->n; i++) {
+		const struct expectation *one = &s->expected->at[i];
+		json_open(json, NULL, '{');
+		json_text(json, "text", one->text);
+		json_text(json, "have", one->have);
+		json_text(json, "error", one->why);
+		json_fact(json, "met", one->met);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+/** What asks for the finding: "--check", "--expect". */
+static const char *check_label(struct session *s, const struct finding *f) {
+	const bool asked = settings_on(&s->settings, OPT_CHECK);
+	return f->stated ? s->expected->from
+	       : asked	 ? session_label(s, OPT_CHECK)
+			 : arena_format(&s->arena, "--check, which %s turns on", s->expected->from);
 }
 
 int session_check(struct session *s) {
@@ -140,7 +242,7 @@ int session_check(struct session *s) {
 	}
 	int status = check(s, view, &facts, &findings);
 	for (const struct finding *f = findings.at; f < findings.at + findings.n; f++) {
-		err_set(&err, EINVAL, "%s (%s)", f->text, session_label(s, OPT_CHECK));
+		err_set(&err, EINVAL, "%s (%s)", f->text, check_label(s, f));
 		if (f->hint && s->check < CHECK_HINTS) {
 			say_line(&s->speaker, LOG_WARN, err.text);
 			continue;
@@ -155,12 +257,21 @@ int session_check(struct session *s) {
 	return report_failed(s, EXIT_OURS, &first);
 }
 
-static void put_text(const struct facts *facts, const struct findings *findings, struct buf *out) {
+static void put_text(struct session *s, const struct facts *facts, const struct findings *findings,
+		     struct buf *out) {
 	for (unsigned group = 0; group < N_FACT_GROUPS; group++) {
 		const struct fact_list *list = &facts->list[group];
 		for (const struct fact *fact = list->at; fact < list->at + list->n; fact++) {
 			buf_putf(out, "%-8s %-15s ", fact_groups[group], fact->name);
 			buf_put_plain(out, str_of(fact->value));
+			buf_putc(out, '\n');
+		}
+	}
+	for (uint32_t i = 0; s->expected && i < s->expected->n; i++) {
+		const struct expectation *one = &s->expected->at[i];
+		if (one->met) {
+			buf_putf(out, "expect   %-15s ", one->text);
+			buf_put_plain(out, str_of(found_text(s, one)));
 			buf_putc(out, '\n');
 		}
 	}
@@ -215,6 +326,7 @@ static void put_json(struct session *s, const struct facts *facts, const struct 
 		    : c->task.rank != UNKNOWN ? c->task.rank
 					      : c->place.node_rank);
 	put_facts(facts, &json);
+	session_expect_json(s, &json);
 	put_findings(findings, &json);
 	json_close(&json, '}');
 	buf_putc(out, '\n');
@@ -227,7 +339,8 @@ int command_check(struct session *s) {
 	struct buf out = BUF(&s->arena);
 	int format = settings_choose(&s->settings, OPT_FORMAT, &err);
 	session_fill_forgotten(s);
-	int r = format < 0 ? format : session_derive(s, &err);
+	int r = format < 0 ? format : check_options(s, &err);
+	r = r < 0 ? r : session_derive(s, &err);
 	r = r < 0 ? r : session_check_separated(s, "check", &err);
 	if (r < 0) {
 		return session_fail(s, &err);
@@ -244,7 +357,7 @@ int command_check(struct session *s) {
 	if (format) {
 		put_json(s, &facts, &findings, &out);
 	} else {
-		put_text(&facts, &findings, &out);
+		put_text(s, &facts, &findings, &out);
 	}
 	r = format ? say_result(&s->speaker, buf_str(&out)) : labelled_print(s, &out);
 	for (uint32_t i = 0; r == 0 && i < findings.n; i++) {

@@ -108,6 +108,10 @@ static const struct option options[] = {
 	 "before COMMAND, compare this node with what was promised to it, as 'distinit check' does; findings "
 	 "(default), or hints too, end it with 125",
 	 "findings hints"},
+	{"expect", 0, OPT_EXPECT, TAKES_TEXT, CMD_RUN | CMD_CHECK | CMD_EXPLAIN, true, "LIST",
+	 "what this node has to have, or nothing starts (turns --check on): gpus=8, rdma>=8, cpus>=64, memory>=900GiB, "
+	 "shm>=64GiB, memlock=unlimited, nofile>=65536, mtu>=9000, driver>=550, clock<=2s, path=/ckpt, path:ro=/data; "
+	 "join several by ','"},
 	{"clear", 0, OPT_CLEAR, TAKES_LIST, CMD_RUN, true, "GLOB",
 	 "before each start of COMMAND, remove the files that a killed run left and that no process uses "
 	 "(/dev/shm/nccl-*); join several by ','"},

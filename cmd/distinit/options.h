@@ -87,6 +87,7 @@ enum option_id {
 	OPT_WAIT,
 	OPT_FOR,
 	OPT_CHECK,
+	OPT_EXPECT,
 	OPT_CLEAR,
 	OPT_TIMEOUT,
 	OPT_AGREE,

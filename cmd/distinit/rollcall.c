@@ -10,6 +10,7 @@
 #include "cluster/source.h"
 #include "common/terminal.h"
 #include "exec/exec.h"
+#include "facts/expect.h"
 #include "flow/master.h"
 #include "framework/torchrun.h"
 #include "report/termination.h"
@@ -27,7 +28,7 @@
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
 
 /** The options that have to be the same on all nodes. */
-#define N_ALIKE 5
+#define N_ALIKE 6
 
 /** How long a node whose program is missing tries to tell the others. */
 #define UNABLE_MS 10000
@@ -323,6 +324,11 @@ int rollcall_prepare(struct session *s, struct err *err) {
 		call->port_from = session_label(s, OPT_TOGETHER);
 	}
 	call->stay = s->together;
+	const struct expectation *clock = s->expected ? expect_clock(s->expected) : NULL;
+	if (clock) {
+		call->clock_most_ms = clock->number;
+		call->clock_expected = clock->text;
+	}
 	call->max_restarts = s->together ? s->together->max_restarts : 0;
 	call->job = job_of(s, &s->flow.cluster);
 	r = r < 0 ? r : make_key(s, call, err);
@@ -393,9 +399,10 @@ static void list_alike(struct session *s, const struct roll_call *call, struct f
 		t ? (unsigned)!t->relays | (unsigned)t->by_workers << 1 | (unsigned)t->always << 2 : 0;
 	out[0] = (struct fact){"--agree", words_text(s, fact_groups, N_FACT_GROUPS, call->agree)};
 	out[1] = (struct fact){"--agree-env", names ? names : "(default)"};
-	out[2] = (struct fact){"--max-restarts", most};
-	out[3] = (struct fact){"--no-restart", t && t->max_restarts ? final_text(s, t) : "none"};
-	out[4] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
+	out[2] = (struct fact){"--expect", s->expected ? s->settings.value[OPT_EXPECT] : "none"};
+	out[3] = (struct fact){"--max-restarts", most};
+	out[4] = (struct fact){"--no-restart", t && t->max_restarts ? final_text(s, t) : "none"};
+	out[5] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
 }
 
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */

@@ -9,6 +9,7 @@
 #include "flow/flow.h"
 #include "report/report.h"
 
+struct expectations;
 struct rolling;
 struct together;
 
@@ -30,6 +31,8 @@ struct session {
 	bool ran;
 	/** --check: the level from which on a finding ends this run. */
 	enum check_level { CHECK_OFF, CHECK_FINDINGS, CHECK_HINTS } check;
+	/** --expect; NULL: nothing is expected. */
+	struct expectations *expected;
 	/** --together or --max-restarts; NULL: neither is given. */
 	struct together *together;
 	/** What each start begins with, if there may be several; else NULL. */

@@ -35,8 +35,18 @@ int wait_read(struct session *s, bool asked, struct wait_plan *out, struct err *
  */
 int session_wait(struct session *s);
 
-/** Read the level of --check (check.c). Returns 0 or -EINVAL. */
+/** Read the level of --check, and --expect (check.c). Returns 0 or -EINVAL. */
 int check_options(struct session *s, struct err *err);
+
+/**
+ * For explain: look what is there of --expect. Call session_derive() first. Returns 0; -EPERM if the program's rights cannot be
+ * taken; or the status to exit with if a signal came.
+ */
+int session_expect(struct session *s, struct err *err);
+
+/** Append what it has found, for people, and for programs. */
+void session_expect_text(struct session *s, struct buf *out);
+void session_expect_json(struct session *s, struct json *json);
 
 /**
  * If --check is given, check this node, and print each finding, also to the termination log. Call this after

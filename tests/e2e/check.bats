@@ -266,8 +266,9 @@ sys.stdin.read()' <stop >ready 3>&- &
 	python3 -c '
 import json, sys
 said = json.load(sys.stdin)
-assert set(said) == {"version", "time", "host", "rank", "facts", "findings"} and said["rank"] == 0
+assert set(said) == {"version", "time", "host", "rank", "facts", "expected", "findings"} and said["rank"] == 0
 assert all(set(fact) == {"group", "name", "value"} for fact in said["facts"])
+assert said["expected"] == []
 facts = {(fact["group"], fact["name"]): fact["value"] for fact in said["facts"]}
 assert {group for group, _ in facts} == {"world", "program", "env", "devices", "limits"}
 assert facts["world", "port"] == "1234" and facts["devices", "gpus"] == "2" and facts["env", "NCCL_A"] == "\""

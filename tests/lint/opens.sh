@@ -14,6 +14,7 @@ allowed() {
 		src/system/access/access.c the room itself
 		src/system/access/allows.c the room itself
 		src/system/access/place.c the room itself
+		src/system/access/try.c the room itself: a view has to be there
 		src/system/access/view.c the room itself
 		src/system/access/write.c the room itself
 		src/base/base/proc.c /proc

@@ -253,6 +253,39 @@ machine() {
 	[[ ! -s 0.err ]]
 }
 
+@test "roll call: a clock that is further off than --expect allows: nobody starts" {
+	OPTIONS=('--expect=clock<=2s')
+	# Names lead to the loopback in this room, which --check refuses.
+	HOSTS=127.0.0.99,127.0.0.100,127.0.0.101
+	digests -- true
+	member 0 -- echo started
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=4000
+	ended 125 0
+	[[ $(<0.err) == *"distinit: error: roll call: the clock of h"*" (rank "*") is 4s ahead of 127.0.0.99's, and clock<=2s is expected; nothing was started" && ! -s 0.out ]]
+	member 0 -- echo started
+	listening
+	crowd call 2 "$PORT" --size=3 --digests="$DIGESTS" --clock=1000
+	[[ $status -eq 0 ]]
+	ended 0 0
+	[[ $(<0.out) == started ]]
+}
+
+@test "roll call: one of four nodes does not have what is expected: nobody starts, and all say which" {
+	HOSTS=127.0.0.99,127.0.0.100,127.0.0.101,127.0.0.102
+	mkdir -p {7,8}/dev
+	touch 8/dev/nvidia{0..7} 7/dev/nvidia{0..6}
+	for rank in 0 1 2 3; do
+		OPTIONS=(--expect='gpus=8' --root="$PWD/$((rank == 2 ? 7 : 8))")
+		member "$rank" -- echo started
+	done
+	ended 125 0 1 2 3
+	[[ $(<2.err) == *'distinit: error: gpus is 7 here, and gpus=8 is expected (--expect)'* ]]
+	for rank in 0 1 3; do
+		[[ $(<$rank.err) == *' (rank 2) '*'gpus is 7 here, and gpus=8 is expected (--expect)'* && ! -s $rank.out ]]
+	done
+}
+
 @test "roll call: a member that does not answer what it is asked counts as gone" {
 	WAIT=4s
 	member 0 -- true
@@ -299,7 +332,8 @@ machine() {
 	HOSTS=h0,h1
 	while read -r option how value; do
 		[[ $option == --* && $how == compared ]] || continue
-		needed=()
+		needed=() HOSTS=h0,h1
+		[[ $option != --expect ]] || HOSTS=127.0.0.99,127.0.0.100
 		[[ $option != --max-restarts ]] || needed=(--together)
 		[[ $option != --no-restart ]] || needed=(--together --max-restarts=2)
 		# Given on the master only, then on the other only.

@@ -250,8 +250,8 @@ static void test_devices(void) {
 		.from = {.interface = "ib0"},
 	});
 	check_text(join(&facts->list[FACTS_DEVICES]),
-		   "gpu_driver=535.1|gpus=2|kernel=6.1|mtu=2044|nproc_per_node=?|rdma=1|rdma_active=1|"
-		   "rdma_family=none|rdma_layer=none|rdma_ports=0|rdma_verbs=1",
+		   "gpu_driver=535.1|gpus=2|gpus_denied=0|kernel=6.1|mtu=2044|nccl_plugin=none|nproc_per_node=?|rdma=1|"
+		   "rdma_active=1|rdma_family=none|rdma_layer=none|rdma_ports=0|rdma_verbs=1",
 		   "devices");
 	check_text(facts_find(&facts->list[FACTS_LIMITS], "memory_mib"), "16384", "memory");
 	check_text(facts_find(&facts->list[FACTS_LIMITS], "cpus"), "1", "CPUs");

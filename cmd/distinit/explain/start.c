@@ -58,6 +58,7 @@ void explain_run(struct session *s, const struct run_report *run, struct buf *ou
 	if (s->check) {
 		labelled_put(out, "check", "what was promised has to be here, or nothing starts");
 	}
+	session_expect_text(s, out);
 	if (s->settings.value[OPT_CLEAR]) {
 		labelled_put(out, "clear", secret_text(&s->arena, s->settings.value[OPT_CLEAR]));
 	}
@@ -77,6 +78,7 @@ void explain_run_json(struct session *s, const struct run_report *run, struct js
 	json_text(json, "wait_for", !run->wait.wanted ? NULL : run->wait.all ? "all" : whats[run->wait.tcp]);
 	json_number(json, "wait_ms", run->wait.wanted ? run->wait.timeout_ms : never);
 	json_fact(json, "check", s->check != 0);
+	session_expect_json(s, json);
 	json_fact(json, "init", run->stays);
 	json_number(json, "grace_ms", plan->grace_ms != CLOCK_NEVER ? plan->grace_ms : never);
 	json_number(json, "time_limit_ms", plan->time_limit_ms != CLOCK_NEVER ? plan->time_limit_ms : never);

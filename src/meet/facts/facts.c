@@ -7,6 +7,7 @@
 #include "cluster/hostlist.h"
 #include "cluster/source.h"
 #include "env/bundle.h"
+#include "facts/findings.h"
 #include "facts/program.h"
 #include "node/machine.h"
 #include "node/rdma.h"
@@ -25,7 +26,7 @@ const char facts_env_default[] = "NCCL_*:TORCH_NCCL_*:GLOO_*:UCX_*:FI_*:OMPI_MCA
 #define TEXT_MAX 255
 
 /** A group has at most so many facts, not counting variables and options. */
-#define OWN_MAX 11
+#define OWN_MAX 13
 
 /** A group that is being read. */
 struct facts_reading {
@@ -238,8 +239,10 @@ static void read_devices(struct facts_reading *r) {
 	rdma_find(m, &cards);
 	add(r, "gpu_driver", machine_gpu_driver(m));
 	add_number(r, "gpus", machine_gpus(m));
+	add_number(r, "gpus_denied", machine_gpus_denied(m));
 	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
 	add_number(r, "mtu", machine_mtu(m, r->from->interface));
+	add(r, "nccl_plugin", plugin_fact(r->from));
 	// Here and not in group world, because each node may be given another number.
 	add_u32(r, "nproc_per_node", c ? c->place.nproc_per_node : UNKNOWN);
 	add_number(r, "rdma", machine_count(m, "/sys/class/infiniband/*", NULL));

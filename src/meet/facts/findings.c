@@ -139,6 +139,25 @@ static void hint_at_tasks(struct findings *out, const struct env *env) {
 			  });
 }
 
+/** Add a hint if the program's user may not open the device of each GPU. */
+static void hint_at_denied(const struct checking *c) {
+	const uint64_t denied = fact(c, "gpus_denied");
+	if (!denied || denied == UINT64_MAX) {
+		return;
+	}
+	findings_add(c->out,
+		     &(struct finding){
+			     .about = "gpus_denied",
+			     .text = arena_format(c->out->arena,
+						  "the program's user may not open %s of %s GPUs here",
+						  fact_text(c, "gpus_denied"), fact_text(c, "gpus")),
+			     .hint = true,
+			     .have = fact_text(c, "gpus_denied"),
+			     .expected = "0",
+			     .source = "/dev",
+		     });
+}
+
 /** The number of processes that will be started on this node; 1 if it is not known. */
 static uint32_t count_processes(const struct cluster *c) {
 	bool known = c && c->scope != SCOPE_TASK && c->place.nproc_per_node != UNKNOWN;
@@ -171,6 +190,7 @@ void promises_check(const struct facts_from *from, const struct facts *facts, st
 	expect_promises(&c, from->env);
 	hint_at_tasks(out, from->env);
 	expect(&c, true, "gpus", gpus ? n : 0, NULL, "nproc_per_node");
+	hint_at_denied(&c);
 	expect(&c, true, "cpus", n > 1 ? n : 0, NULL, "nproc_per_node");
 	expect(&c, true, "shm_mib", n > 1 || gpus > 1 ? SHM_SMALL_MIB : 0, NULL,
 	       "NCCL and data loaders fill /dev/shm; engines take --shm-size, or a volume in memory");

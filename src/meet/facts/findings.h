@@ -14,6 +14,8 @@ struct finding {
 	/** A sentence without a full stop. */
 	const char *text;
 	bool hint;
+	/** The user stated it (--expect), and no manager. */
+	bool stated;
 	/** The value that was found, and the expected one; each may be NULL. */
 	const char *have, *expected;
 	/** The variable or file that promises the expected value; NULL: none. */
@@ -37,6 +39,9 @@ void promises_check(const struct facts_from *from, const struct facts *facts, st
 
 /** Add findings where variables contradict the network devices of this node. No device is opened. */
 void fabric_check(const struct facts_from *from, struct findings *out);
+
+/** The NCCL network plugin that the program would load: "libnccl-net.so (1204312 bytes)", without its folder; "none". */
+const char *plugin_fact(const struct facts_from *from);
 
 /** Add findings on NCCL's network plugins: missing files, and variables that they need. */
 void plugin_check(const struct facts_from *from, struct findings *out);

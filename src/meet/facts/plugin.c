@@ -19,28 +19,60 @@ struct plugin {
 	struct findings *out;
 };
 
-/** Whether the dynamic loader would probably find @file. */
-static bool loader_finds(const struct plugin *f, const char *file) {
+/** The file @name in @folder; NULL: there is none. */
+static const char *file_in(const struct plugin *f, struct str folder, const char *name) {
+	const char *path = arena_format(f->arena, "%.*s/%s", (int)folder.len, folder.p, name);
+	return machine_count(&f->machine, path, NULL) ? path : NULL;
+}
+
+/** Where the dynamic loader would find @file; "": its cache has the name; NULL: it would probably not. */
+static const char *loader_path(const struct plugin *f, const char *file) {
 	static const char *const folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64", NULL};
-	const struct machine *m = &f->machine;
+	const char *path = NULL;
 	if (strchr(file, '/')) {
-		return machine_count(m, file, NULL);
+		return machine_count(&f->machine, file, NULL) ? file : NULL;
 	}
 	struct str rest = str_of(env_value(f->from->env, "LD_LIBRARY_PATH")), folder;
-	while (str_cut(&rest, ':', &folder)) {
-		if (folder.len && folder.p[0] == '/' &&
-		    machine_count(m, arena_format(f->arena, "%.*s/%s", (int)folder.len, folder.p, file),
-				  NULL)) {
-			return true;
-		}
+	while (!path && str_cut(&rest, ':', &folder)) {
+		path = folder.len && folder.p[0] == '/' ? file_in(f, folder, file) : NULL;
 	}
-	for (const char *const *at = folders; *at; at++) {
-		if (machine_count(m, arena_format(f->arena, "%s/%s", *at, file), NULL)) {
-			return true;
-		}
+	for (const char *const *at = folders; !path && *at; at++) {
+		path = file_in(f, str_of(*at), file);
 	}
 	// The cache has the names of all files in the other folders.
-	return machine_mentions(m, "/etc/ld.so.cache", file);
+	return path || !machine_mentions(&f->machine, "/etc/ld.so.cache", file) ? path : "";
+}
+
+static bool loader_finds(const struct plugin *f, const char *file) {
+	return loader_path(f, file);
+}
+
+/** The file of the plugin that NCCL_NET_PLUGIN names, or of the default one; NULL: "none" is named. */
+static const char *plugin_name(const struct plugin *f) {
+	const char *plugin = env_value(f->from->env, "NCCL_NET_PLUGIN");
+	bool named = plugin && *plugin;
+	return named && strcmp(plugin, "none") == 0 ? NULL
+	       : !named				    ? "libnccl-net.so"
+	       : strchr(plugin, '/')		    ? plugin
+						    : arena_format(f->arena, "libnccl-net-%s.so", plugin);
+}
+
+const char *plugin_fact(const struct facts_from *from) {
+	const struct plugin f = {.from = from, .arena = from->arena, .machine = {from->arena, from->view}};
+	const char *name = plugin_name(&f), *path = name ? loader_path(&f, name) : NULL;
+	const char *named = env_value(from->env, "NCCL_NET_PLUGIN");
+	if (name && !path && named && !strchr(named, '/')) {
+		// NCCL tries the name itself, too.
+		path = loader_path(&f, named);
+		name = path ? named : name;
+	}
+	if (!path) {
+		return "none";
+	}
+	const uint64_t size = *path ? machine_size(&f.machine, path) : MACHINE_UNKNOWN;
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	return size == MACHINE_UNKNOWN ? base
+				       : arena_format(f.arena, "%s (%lu bytes)", base, (unsigned long)size);
 }
 
 static void check_plugin(struct plugin *f) {
@@ -49,10 +81,8 @@ static void check_plugin(struct plugin *f) {
 	bool named = plugin && *plugin && strcmp(plugin, "none") != 0;
 	bool needed = named || (!plugin && net && *net && strncasecmp(net, "IB", 3) != 0 &&
 				strncasecmp(net, "Socket", 7) != 0);
-	const char *file = !named		 ? "libnccl-net.so"
-			   : strchr(plugin, '/') ? plugin
-						 : arena_format(f->arena, "libnccl-net-%s.so", plugin);
-	if (!needed || loader_finds(f, file) || (named && loader_finds(f, plugin))) {
+	const char *file = plugin_name(f);
+	if (!needed || !file || loader_finds(f, file) || (named && loader_finds(f, plugin))) {
 		return;
 	}
 	const char *variable = named ? "NCCL_NET_PLUGIN" : "NCCL_NET";

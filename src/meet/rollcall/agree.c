@@ -2,6 +2,8 @@
 
 #include "rollcall/decide.h"
 
+#include "base/duration.h"
+
 #include <errno.h>
 
 /** Write the member of @guest, or the coordinator (NULL), to @at. */
@@ -201,6 +203,26 @@ static void find_clocks(const struct agree *a, struct roll_end *end) {
 	}
 }
 
+/** Returns 0; -EPROTO if a clock is further off than the user allows. */
+static int check_clocks(const struct agree *a, struct roll_end *end) {
+	const struct roll_call *call = a->roll->call;
+	const uint64_t off = roll_clock_off(end->clock_ms);
+	const struct guest *guest = a->roll->guests->known.first;
+	if (!call->clock_expected || off <= call->clock_most_ms) {
+		return 0;
+	}
+	while (guest && guest->rank != end->clock_rank) {
+		guest = guest->next;
+	}
+	const struct str name = guest ? guest_name(guest) : STR("a node");
+	return err_set(
+		&end->error, EPROTO,
+		"roll call: the clock of %.*s (rank %u) is %s %s %s's, and %s is expected; nothing was "
+		"started",
+		(int)name.len, name.p, end->clock_rank, duration_text(off).s,
+		end->clock_ms < 0 ? "behind" : "ahead of", call->master, call->clock_expected);
+}
+
 int agree_conclude(struct agree *a, struct roll_end *end, const struct difference **out) {
 	const struct difference *fatal = NULL;
 	if (is_same_master(a)) {
@@ -233,5 +255,5 @@ int agree_conclude(struct agree *a, struct roll_end *end, const struct differenc
 		return err_set(&end->error, EPROTO, "roll call: the %s do not agree on how many they are",
 			       a->roll->call->noun);
 	}
-	return 0;
+	return check_clocks(a, end);
 }

@@ -78,6 +78,12 @@ struct roll_call {
 	/** The groups of facts (1 << enum fact_group) whose differences are errors. */
 	unsigned agree;
 	/**
+	 * No clock may be further off the coordinator's than this, in ms, so @clock_expected says; NULL: each
+	 * may.
+	 */
+	uint64_t clock_most_ms;
+	const char *clock_expected;
+	/**
 	 * Why the program cannot be started on this node: a clause. Then no member starts. NULL: it can be
 	 * started.
 	 */

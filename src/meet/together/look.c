@@ -2,9 +2,9 @@
 
 #include "together/look.h"
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/entries.h"
-#include "base/file.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -13,9 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,23 +88,9 @@ static void see_all(struct look *look, const struct pattern *pattern, struct loo
 
 static _Noreturn void child(struct look *look, const struct pattern *pattern, int pipe_fd) {
 	struct look_answer answer = {.error = 0};
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	// Close all other descriptors: if the child blocks, it must not keep connections or pipes open.
-	file_close_range(0, (unsigned)pipe_fd - 1);
-	file_close_range((unsigned)pipe_fd + 1, ~0U);
 	errno = 0;
 	see_all(look, pattern, &answer);
 	_exit(write(pipe_fd, &answer, sizeof(answer)) == sizeof(answer) ? 0 : 1);
-}
-
-/**
- * As fork(), but the child sends no signal when it ends. waitpid() and waitid() then find it only with
- * __WALL, so --init does not take it for a leftover process, and does not wait for it.
- */
-static pid_t fork_aside(void) {
-	const long pid = syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
-	// An emulator may support fork() only.
-	return pid < 0 && errno == EINVAL ? fork() : (pid_t)pid;
 }
 
 /** Reap the child, if it has ended. Returns whether there is no child any more. */
@@ -134,7 +118,7 @@ int look_begin(struct look *look, const struct pattern *pattern) {
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0) {
 		return -errno;
 	}
-	const pid_t pid = fork_aside();
+	const pid_t pid = fork_aside(fds[1]);
 	if (pid == 0) {
 		child(look, pattern, fds[1]);
 	}

@@ -87,6 +87,12 @@ bool view_may_use(const struct view *view, const char *path) {
 	return access_allows(under(view, path), R_OK | W_OK) == 0;
 }
 
+uint64_t view_size(const struct view *view, const char *path) {
+	struct stat info;
+	return stat(under(view, path), &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size
+									    : UINT64_MAX;
+}
+
 uint64_t view_capacity(const struct view *view, const char *path) {
 	struct statfs fs;
 	return statfs(under(view, path), &fs) == 0 ? (uint64_t)fs.f_blocks * (uint64_t)fs.f_frsize : 0;

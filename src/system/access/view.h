@@ -50,6 +50,9 @@ bool view_exists(const struct view *view, const char *path);
 /** Whether the workload may read and write @path. Does not open it, because that could wake a device. */
 bool view_may_use(const struct view *view, const char *path);
 
+/** The size of the regular file @path, in bytes; UINT64_MAX: it is none. */
+uint64_t view_size(const struct view *view, const char *path);
+
 /** The size of the file system at @path, in bytes; 0 on failure. */
 uint64_t view_capacity(const struct view *view, const char *path);
 

@@ -43,6 +43,12 @@ const char *machine_link(const struct machine *m, const char *path);
 /** The number of GPUs or other accelerators in /dev. */
 uint64_t machine_gpus(const struct machine *m);
 
+/** The number of those that the program's user may not read and write. They are not opened. */
+uint64_t machine_gpus_denied(const struct machine *m);
+
+/** The size of the regular file @path in bytes; MACHINE_UNKNOWN: it is none. */
+uint64_t machine_size(const struct machine *m, const char *path);
+
 /** The version of NVIDIA's driver; NULL: there is none. */
 const char *machine_gpu_driver(const struct machine *m);
 
