@@ -167,7 +167,7 @@ static void check_naming(void) {
 			"h0 knows %.3f s after the first failure", seconds_of(master->knows_at - first));
 		// Who has ended well itself waits for nothing when --linger is over.
 		const bool lingers =
-			master->to != NEVER && master->knows_at >= master->to + job.linger_ms * MS;
+			master->to != NEVER && master->knows_at + 2 * MS >= master->to + job.linger_ms * MS;
 		IN_TIME("named-soon",
 			lingers || died > first || died + 1500 * MS > failed || job.linger_ms < 1000 ||
 				master->knows_at + 2 * MS >= first + 300 * MS,

@@ -181,9 +181,9 @@ void check_saying(const struct node *node, enum roll_level level, const char *te
 		// The master closes who does not answer it in time.
 		const bool slow =
 			weather.latency + weather.jitter > 20 * MS || weather.late || weather.interrupt;
-		TRUE_WORDS(slow || job.harm_until || has_fault(WHAT_TWIN) || has_fault(WHAT_TAKEN) ||
-				   node->hello_at < node->called_at || node->left_at ||
-				   !process_is_alive(job.nodes[0].process),
+		TRUE_WORDS(slow || job.harm_until || has_fault(WHAT_STOP) || has_fault(WHAT_TWIN) ||
+				   has_fault(WHAT_TAKEN) || node->hello_at < node->called_at ||
+				   node->left_at || !process_is_alive(job.nodes[0].process),
 			   "the master is there");
 	}
 	if (says("is there, and all start, after ")) {

@@ -249,10 +249,11 @@ static void test_devices(void) {
 			 "/proc/meminfo=MemTotal: 16000000 kB\n|/sys/fs/cgroup/cpu.max=1 1",
 		.from = {.interface = "ib0"},
 	});
-	check_text(join(&facts->list[FACTS_DEVICES]),
-		   "gpu_driver=535.1|gpus=2|gpus_denied=0|kernel=6.1|mtu=2044|nccl_plugin=none|nproc_per_node=?|rdma=1|"
-		   "rdma_active=1|rdma_family=none|rdma_layer=none|rdma_ports=0|rdma_verbs=1",
-		   "devices");
+	check_text(
+		join(&facts->list[FACTS_DEVICES]),
+		"gpu_driver=535.1|gpus=2|gpus_denied=0|kernel=6.1|mtu=2044|nccl_plugin=none|nproc_per_node=?|rdma=1|"
+		"rdma_active=1|rdma_family=none|rdma_layer=none|rdma_ports=0|rdma_verbs=1",
+		"devices");
 	check_text(facts_find(&facts->list[FACTS_LIMITS], "memory_mib"), "16384", "memory");
 	check_text(facts_find(&facts->list[FACTS_LIMITS], "cpus"), "1", "CPUs");
 	check_text(facts_find(&facts->list[FACTS_LIMITS], "shm_mib"), "0", "no /dev/shm");

@@ -345,6 +345,14 @@ static void judge(struct decision *d, const struct ended *what) {
 	}
 }
 
+/** Coordinator: if all members that are still connected have told their progress, wait for no more. */
+static void settle_if_answered(struct decision *d) {
+	struct together *t = d->t;
+	if (t->asked && !t->decided && t->n_answered > t->open) {
+		t->settle_at = d->now;
+	}
+}
+
 /**
  * Coordinator: handle the progress report of @kept, which is already stored. If one program hangs, the others
  * wait for it, and their time may be over first. So the first report makes the coordinator ask all members.
@@ -362,9 +370,7 @@ static void note_progress(struct decision *d, struct kept_line *kept) {
 		d->todo.died = (struct died){.progress = 1, .text = STR("")};
 		d->todo.what |= DO_SEND_DIED | (kept != t->lines ? DO_DESCRIBE_PROGRESS : 0);
 	}
-	if (t->n_answered > t->open) {
-		t->settle_at = d->now;
-	}
+	settle_if_answered(d);
 }
 
 /** Coordinator: store the report @died of @kept. */
@@ -519,6 +525,8 @@ static void drop_line(struct decision *d, uint32_t line, const char *why) {
 	struct together *t = d->t;
 	struct kept_line *kept = &t->lines[line];
 	t->open--;
+	t->n_answered -= kept->death && kept->death->answered;
+	settle_if_answered(d);
 	d->todo.line = line;
 	d->todo.what |= DO_HANG_UP;
 	if (!kept->succeeded) {

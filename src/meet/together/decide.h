@@ -10,7 +10,7 @@
  *         ENDED with a failure; own program failed   END; if a process was reported dead before: settle for 0.3 s
  *         ENDED with 0                               the member does not take part any more; no restart is possible any more
  *         DIED                                       stored; with --together=workers: settle
- *         DIED, the program hangs                    ask all for their progress; settle for 10 s, or until all have answered
+ *         DIED, the program hangs                    ask all for their progress; settle for 10 s, or until all that are connected have answered
  *         GONE; ENDED, asked to end                  END; while settling: ignored
  *     member, before that
  *         END                                        end the program, unless it has ended or was asked to end
