@@ -4,9 +4,10 @@
 
 #include <errno.h>
 
-static const enum option_id options[] = {OPT_CHECK,    OPT_EXPECT,	 OPT_AGREE,	      OPT_AGREE_ENV,
-					 OPT_JOB,      OPT_SECRET_FILE,	 OPT_SECRET_REQUIRED, OPT_PROGRESS,
-					 OPT_TOGETHER, OPT_MAX_RESTARTS, OPT_NO_RESTART,      OPT_LINGER};
+static const enum option_id options[] = {
+	OPT_CHECK,	 OPT_EXPECT,	      OPT_AGREE,    OPT_AGREE_ENV, OPT_JOB,
+	OPT_SECRET_FILE, OPT_SECRET_REQUIRED, OPT_PROGRESS, OPT_TOGETHER,  OPT_MAX_RESTARTS,
+	OPT_NO_RESTART,	 OPT_MAX_IDLE_STARTS, OPT_LINGER};
 
 /** A subcommand, and the names by which the full program is another one. */
 static const char *const words[] = {"check",	 "docker-init", "podman-init", "tini",

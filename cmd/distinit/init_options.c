@@ -137,6 +137,9 @@ int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, stru
 	if (s->settings.given[OPT_NO_RESTART] && !restarts) {
 		return err_set(err, EINVAL, "%s needs --max-restarts", session_label(s, OPT_NO_RESTART));
 	}
+	if (s->settings.given[OPT_MAX_IDLE_STARTS] && !restarts) {
+		return err_set(err, EINVAL, "%s needs --max-restarts", session_label(s, OPT_MAX_IDLE_STARTS));
+	}
 	if (!any_is_on(s)) {
 		return check_unused(s, plan, err);
 	}

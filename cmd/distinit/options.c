@@ -170,6 +170,9 @@ static const struct option options[] = {
 	{"no-restart", 0, OPT_NO_RESTART, TAKES_TEXT, CMD_RUN, true, "LIST",
 	 "with --max-restarts: exit statuses and signals after which COMMAND does not start again (17,93,SIGSEGV)",
 	 "@signals"},
+	{"max-idle-starts", 0, OPT_MAX_IDLE_STARTS, TAKES_TEXT, CMD_RUN, true, "N",
+	 "with --max-restarts and --progress: after N starts in a row that wrote none of these files, COMMAND does not "
+	 "start again (default: 3; 0: no limit)"},
 	// distinit sets this variable for the command.
 	{"restart-count", 0, OPT_RESTART_COUNT, TAKES_TEXT, CMD_NONE, true, NULL, NULL},
 	{"linger", 0, OPT_LINGER, TAKES_TEXT, CMD_RUN, true, "DURATION",

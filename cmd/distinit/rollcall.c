@@ -28,7 +28,7 @@
 #define SECRET_FILE_MAX ((size_t)64 * 1024)
 
 /** The options that have to be the same on all nodes. */
-#define N_ALIKE 6
+#define N_ALIKE 7
 
 /** How long a node whose program is missing tries to tell the others. */
 #define UNABLE_MS 10000
@@ -394,15 +394,16 @@ static void list_alike(struct session *s, const struct roll_call *call, struct f
 	static const char *const hows[] = {"failures", "workers", "always"};
 	const struct together *t = s->together;
 	const char *most = t && t->max_restarts ? s->settings.value[OPT_MAX_RESTARTS] : "0";
-	const char *names = s->settings.value[OPT_AGREE_ENV];
+	const char *names = s->settings.value[OPT_AGREE_ENV], *idle = s->settings.value[OPT_MAX_IDLE_STARTS];
 	const unsigned how =
 		t ? (unsigned)!t->relays | (unsigned)t->by_workers << 1 | (unsigned)t->always << 2 : 0;
 	out[0] = (struct fact){"--agree", words_text(s, fact_groups, N_FACT_GROUPS, call->agree)};
 	out[1] = (struct fact){"--agree-env", names ? names : "(default)"};
 	out[2] = (struct fact){"--expect", s->expected ? s->settings.value[OPT_EXPECT] : "none"};
-	out[3] = (struct fact){"--max-restarts", most};
-	out[4] = (struct fact){"--no-restart", t && t->max_restarts ? final_text(s, t) : "none"};
-	out[5] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
+	out[3] = (struct fact){"--max-idle-starts", idle ? idle : "(default)"};
+	out[4] = (struct fact){"--max-restarts", most};
+	out[5] = (struct fact){"--no-restart", t && t->max_restarts ? final_text(s, t) : "none"};
+	out[6] = (struct fact){"--together", !call->stay ? "no" : how ? words_text(s, hows, 3, how) : "yes"};
 }
 
 /** Read below --root and along PATH with the program's rights. Returns 0; -EPERM. */

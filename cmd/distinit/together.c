@@ -15,6 +15,9 @@
 /** The largest number of restarts that can be given. */
 #define RESTARTS_MAX 1000
 
+/** --max-idle-starts, unless it is given. */
+#define IDLE_STARTS 3
+
 /** What a start of the program changes in a session, as it is before the first. All else lasts. */
 struct start {
 	/** What is allocated after that goes. */
@@ -83,6 +86,18 @@ static int read_restarts(struct session *s, struct init_plan *plan, struct err *
 	return 0;
 }
 
+/** Read --max-idle-starts. */
+static int read_idle(struct session *s, struct err *err) {
+	const char *value = s->settings.value[OPT_MAX_IDLE_STARTS];
+	uint64_t n = IDLE_STARTS;
+	if (value && num_read(str_of(value), RESTARTS_MAX, &n) < 0) {
+		return err_set(err, EINVAL, "%s=%s: expected 0 to %d", session_label(s, OPT_MAX_IDLE_STARTS),
+			       quote_text(value).s, RESTARTS_MAX);
+	}
+	s->together->max_idle = (uint32_t)n;
+	return 0;
+}
+
 /** Read --no-restart. */
 static int read_final(struct session *s, struct err *err) {
 	const char *value = s->settings.value[OPT_NO_RESTART];
@@ -125,7 +140,8 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
 			       session_label(s, OPT_FOR), quote_text(what).s);
 	}
-	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0 || read_final(s, err) < 0) {
+	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0 || read_idle(s, err) < 0 ||
+	    read_final(s, err) < 0) {
 		return -EINVAL;
 	}
 	if (t->always && plan->early_as < 0) {

@@ -707,7 +707,7 @@ cpu_ms() {
 	distinit PATH="$PATH" -- explain --format=json --init --max-restarts=unlimited --no-restart=93 --grace=1s
 	local run
 	run=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["run"])' <<<"$output")
-	[[ $run == "{'wait_for': None, 'wait_ms': None, 'check': False, 'expected': [], 'init': True, 'grace_ms': 1000, 'time_limit_ms': None, 'max_restarts': 'unlimited', 'no_restart': '93'}" ]]
+	[[ $run == "{'wait_for': None, 'wait_ms': None, 'check': False, 'expected': [], 'init': True, 'grace_ms': 1000, 'time_limit_ms': None, 'max_restarts': 'unlimited', 'max_idle_starts': None, 'no_restart': '93'}" ]]
 }
 
 @test "explain, check and --dry-run refuse what a run refuses" {

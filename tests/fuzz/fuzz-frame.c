@@ -59,7 +59,7 @@ static void check_no(struct str in, unsigned char *out) {
 static void check_ended(struct str in, unsigned char *out) {
 	struct ended ended;
 	if (ended_decode(in, &ended) == 0) {
-		HOLDS(ended.why <= END_NO_PROGRESS && ended.again <= AGAIN_FINAL);
+		HOLDS(ended.why <= END_NO_PROGRESS && ended.again <= AGAIN_IDLE);
 		same(out, ended_encode(&ended, out), in);
 	}
 }

@@ -66,7 +66,7 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 	if (whole && n > 2 && data[2] == FRAME_DIED) {
 		const struct died died = {.ago_ms = data[1],
 					  .status = data[0],
-					  .progress = n > 3 && (data[3] & 1),
+					  .what = (uint8_t)(n > 3 ? data[3] & 3 : 0),
 					  .text = {(const char *)data, n % DIED_TEXT_MAX}};
 		line_send(line, FRAME_DIED, payload, died_encode(&died, payload));
 	} else if (whole) {
@@ -75,7 +75,7 @@ static void send_frame(struct line *line, enum frame_type type, bool whole, cons
 					    .rank = n > 2 ? data[2] : 1,
 					    .host = STR(""),
 					    .text = {(const char *)data, n},
-					    .again = n > 3 ? data[3] % (AGAIN_FINAL + 1) : 0,
+					    .again = n > 3 ? data[3] % (AGAIN_IDLE + 1) : 0,
 					    .then = STR("ending")};
 		line_send(line, type, payload, ended_encode(&ended, payload));
 	} else {

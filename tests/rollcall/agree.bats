@@ -335,7 +335,7 @@ machine() {
 		needed=() HOSTS=h0,h1
 		[[ $option != --expect ]] || HOSTS=127.0.0.99,127.0.0.100
 		[[ $option != --max-restarts ]] || needed=(--together)
-		[[ $option != --no-restart ]] || needed=(--together --max-restarts=2)
+		[[ $option != --no-restart && $option != --max-idle-starts ]] || needed=(--together --max-restarts=2)
 		# Given on the master only, then on the other only.
 		for rank in 0 1; do
 			OPTIONS=("${needed[@]}" "$option=$value")

@@ -166,6 +166,7 @@ struct job {
 	uint32_t max_restarts;
 	/** --no-restart: an exit status; 0: none. */
 	unsigned final;
+	unsigned max_idle;
 	uint64_t linger_ms, grace_ms, limit_ms, progress_ms;
 	struct node nodes[2 * NODES_MAX + 4];
 	int n_nodes;

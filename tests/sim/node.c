@@ -143,7 +143,7 @@ static void start_program(struct running *r, struct program *program) {
 		struct writer *writer = job_memory(sizeof(*writer));
 		*writer = (struct writer){
 			r, program, node->host, writes < 100 * MS ? 100 * MS : writes,
-			time_now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S)};
+			time_now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S, 0)};
 		at_time(time_now, write_file, writer);
 	}
 }
@@ -361,6 +361,7 @@ static struct together *make_together(struct arena *arena) {
 	t->linger_ms = job.linger_ms;
 	t->max_restarts = job.max_restarts;
 	t->is_final[job.final] = job.final;
+	t->max_idle = job.max_idle;
 	t->report = report_first;
 	t->limit_at = clock_after(clock_now_ms(), job.limit_ms);
 	if (job.progress_ms) {

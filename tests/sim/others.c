@@ -120,7 +120,7 @@ static void lie_as_member(const struct fault *f, struct line *line) {
 				    .pause_ms = 1 << 30,
 				    .then = STR("")};
 	const struct died died = {
-		.ago_ms = 1 << 30, .status = 9, .progress = f->code & 1, .text = STR("a lie")};
+		.ago_ms = 1 << 30, .status = 9, .what = (uint8_t)(f->code & 3), .text = STR("a lie")};
 	switch (f->kind % 8) {
 	case 0:
 		break;

@@ -180,6 +180,7 @@ static void plan_together(void) {
 	job.always = CHOOSE(always, 0, 0, 0, 0, 0, 1);
 	job.by_workers = CHOOSE(by_workers, 0, 0, 0, 1);
 	job.max_restarts = (uint32_t)CHOOSE(max_restarts, 0, 0, 0, 1, 2, 3, RESTARTS_UNLIMITED);
+	job.max_idle = (unsigned)CHOOSE(max_idle, 0, 0, 3, 1, 2, 0);
 	job.final = (unsigned)CHOOSE(final, 0, 0, 0, 0, 0, 1, 137);
 	job.linger_ms = CHOOSE(linger, 0, 0, 60000, 2000, 100);
 	job.grace_ms = CHOOSE(grace, 0, 0, 3000, 300, 30000);

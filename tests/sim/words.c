@@ -276,6 +276,24 @@ static const struct program *program_of(uint32_t rank, uint32_t start) {
 	return found;
 }
 
+/** Whether no program wrote its file in the last @n starts up to @start, but where that may not be seen: before the first look, and in
+ *  the last @unseen of each start. */
+static bool is_idle(uint32_t start, uint32_t n, uint64_t unseen) {
+	bool idle = start + 1 >= n;
+	for (int i = 0; i < job.n_nodes; i++) {
+		for (int k = 0; k < job.nodes[i].n_programs; k++) {
+			const struct program *p = &job.nodes[i].programs[k];
+			const uint64_t first = p->wrote_before ? p->wrote_before : p->wrote_at;
+			const uint64_t end = p->to < time_now ? p->to : time_now;
+			const bool among = p->start <= start && p->start + n > start;
+			const bool overlooked =
+				unseen && (first + unseen >= end || first <= p->from + unseen / 10);
+			idle &= !among || !first || overlooked;
+		}
+	}
+	return idle;
+}
+
 /** Whether something may have befallen @rank for which the others take it for lost. */
 static bool may_be_lost(void) {
 	return job.n_faults > 0 || weather.latency + weather.jitter + weather.late_by > 200 * MS;
@@ -295,7 +313,10 @@ static void check_clause(const struct together *t, const struct ended *first, co
 				: (size_t)snprintf(wanted + n, sizeof(wanted) - n, " of %u", t->max_restarts);
 		snprintf(wanted + n + m, sizeof(wanted) - n - m, ")%s%s", first->pause_ms ? " in " : "",
 			 first->pause_ms ? duration_text(first->pause_ms).s : "");
-		is = t->start < t->max_restarts;
+		// What nobody has written, and all that live could tell, is an end.
+		is = t->start < t->max_restarts &&
+		     !(job.max_idle && job.progress_ms && !job.n_faults && longest_way() < 200 * MS &&
+		       is_idle(t->start, job.max_idle + 1, 0));
 		break;
 	}
 	case AGAIN_USED_UP:
@@ -319,6 +340,12 @@ static void check_clause(const struct together *t, const struct ended *first, co
 		is = job.final &&
 		     (!p || p->raw == (int)job.final || (job.always && !p->raw && job.final == 1) ||
 		      has_fault(WHAT_TWIN) || first->why != END_FAILED || strstr(words, "its process"));
+		break;
+	case AGAIN_IDLE:
+		snprintf(wanted, sizeof(wanted), "not starting again: %u start%s wrote nothing to /progress",
+			 job.max_idle, job.max_idle == 1 ? "" : "s in a row");
+		is = job.max_idle &&
+		     (job.n_faults || is_idle(t->start, job.max_idle, 1500 * MS + 20 * longest_way()));
 		break;
 	case AGAIN_ENDED_WELL: {
 		const char *who = strstr(then, "again: h");

@@ -189,7 +189,7 @@ static void check_ended(void) {
 /** The same for the process that died. */
 static void check_died(void) {
 	const struct died first = {
-		.ago_ms = 70000, .status = 137, .progress = 1, .text = STR("process 7 (sh) died")};
+		.ago_ms = 70000, .status = 137, .what = DIED_PROGRESS, .text = STR("process 7 (sh) died")};
 	unsigned char payload[HELLO_MAX];
 	struct died back;
 	size_t n = died_encode(&first, payload);
@@ -199,7 +199,7 @@ static void check_died(void) {
 		      (length == n ? 0 : -EPROTO));
 	}
 	check(died_decode((struct str){(char *)payload, n}, &back) == 0 && back.ago_ms == 70000);
-	check(back.status == 137 && back.progress && str_is(back.text, "process 7 (sh) died"));
+	check(back.status == 137 && back.what == DIED_PROGRESS && str_is(back.text, "process 7 (sh) died"));
 	static const char longer[DIED_TEXT_MAX + 1];
 	n = died_encode(&(struct died){.text = {longer, sizeof(longer)}}, payload);
 	check(died_decode((struct str){(char *)payload, n}, &back) == -EPROTO);

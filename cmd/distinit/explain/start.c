@@ -41,14 +41,24 @@ static const char *init_text(struct session *s, const struct init_plan *plan) {
 	return buf_text(&text);
 }
 
+/** What --progress and --max-idle-starts add to what is final. */
+static const char *idle_text(struct session *s) {
+	const char *given = s->settings.value[OPT_MAX_IDLE_STARTS], *files = s->settings.value[OPT_PROGRESS];
+	const char *most = given ? given : "3";
+	return files && strcmp(most, "0") != 0
+		       ? arena_format(&s->arena, "; and %s starts in a row that write no file of --progress",
+				      most)
+		       : "";
+}
+
 static const char *restarts_text(struct session *s) {
 	const char *most = s->settings.value[OPT_MAX_RESTARTS], *final = s->settings.value[OPT_NO_RESTART];
 	return arena_format(
 		&s->arena,
 		"%s%s, in place, after 0, 1, 2, 4 s and so on up to 60; final are exit status 0, 125 to "
-		"127%s%s, and TERM, INT and QUIT",
-		strcmp(most, "unlimited") == 0 ? "" : "at most ", most, final ? ", " : "",
-		final ? final : "");
+		"127%s%s, and TERM, INT and QUIT%s",
+		strcmp(most, "unlimited") == 0 ? "" : "at most ", most, final ? ", " : "", final ? final : "",
+		idle_text(s));
 }
 
 void explain_run(struct session *s, const struct run_report *run, struct buf *out) {
@@ -83,6 +93,7 @@ void explain_run_json(struct session *s, const struct run_report *run, struct js
 	json_number(json, "grace_ms", plan->grace_ms != CLOCK_NEVER ? plan->grace_ms : never);
 	json_number(json, "time_limit_ms", plan->time_limit_ms != CLOCK_NEVER ? plan->time_limit_ms : never);
 	json_text(json, "max_restarts", plan->restarts ? s->settings.value[OPT_MAX_RESTARTS] : NULL);
+	json_text(json, "max_idle_starts", plan->restarts ? s->settings.value[OPT_MAX_IDLE_STARTS] : NULL);
 	json_text(json, "no_restart", plan->restarts ? s->settings.value[OPT_NO_RESTART] : NULL);
 	json_close(json, '}');
 }

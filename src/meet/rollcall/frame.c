@@ -165,18 +165,18 @@ int ended_decode(struct str payload, struct ended *out) {
 		     take_u32(&payload, &out->rank) && take_name(&payload, &out->host) &&
 		     take_name(&payload, &out->text) && take_u8(&payload, &out->again) &&
 		     take_u32(&payload, &out->pause_ms) && take_name(&payload, &out->then);
-	return decoded(whole && out->why <= END_NO_PROGRESS && out->again <= AGAIN_FINAL, payload);
+	return decoded(whole && out->why <= END_NO_PROGRESS && out->again <= AGAIN_IDLE, payload);
 }
 
 size_t died_encode(const struct died *died, unsigned char *out) {
-	unsigned char *at = put_u8(put_u8(put_u32(out, died->ago_ms), died->status), died->progress);
+	unsigned char *at = put_u8(put_u8(put_u32(out, died->ago_ms), died->status), died->what);
 	return (size_t)(put_name(at, died->text) - out);
 }
 
 int died_decode(struct str payload, struct died *out) {
 	bool whole = take_u32(&payload, &out->ago_ms) && take_u8(&payload, &out->status) &&
-		     take_u8(&payload, &out->progress) && take_name(&payload, &out->text);
-	return decoded(whole && out->progress <= 1 && out->text.len <= DIED_TEXT_MAX, payload);
+		     take_u8(&payload, &out->what) && take_name(&payload, &out->text);
+	return decoded(whole && out->what <= DIED_WROTE && out->text.len <= DIED_TEXT_MAX, payload);
 }
 
 int frame_length(const unsigned char *bytes, size_t n, size_t max) {

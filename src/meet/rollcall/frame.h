@@ -121,6 +121,8 @@ enum again {
 	AGAIN_ENDED_WELL,
 	/** --no-restart has the exit status. */
 	AGAIN_FINAL,
+	/** In several starts in a row, the programs wrote no file of --progress. */
+	AGAIN_IDLE,
 };
 
 /** The payload of ENDED and END. */
@@ -146,13 +148,24 @@ struct ended {
 /** The longest text of DIED, in bytes. */
 #define DIED_TEXT_MAX 200
 
+/** What DIED reports while the program runs. */
+enum died_what {
+	/** A process of the program died. */
+	DIED_PROCESS,
+	/** Progress: a report (from a member), or a request for one (from the coordinator). */
+	DIED_PROGRESS,
+	/** The member has looked at the files of --progress, whose pattern is the text; and one was written in this start. */
+	DIED_WATCHES,
+	DIED_WROTE,
+};
+
 struct died {
 	/** How long before the frame was sent the process died or the program made progress, in ms. */
 	uint32_t ago_ms;
 	/** The exit status. 0: withdraw the earlier report; the launcher started new workers. */
 	uint8_t status;
-	/** 1: a progress report (from a member) or a request for one (from the coordinator). Else 0. */
-	uint8_t progress;
+	/** enum died_what. */
+	uint8_t what;
 	/** "process 77 (python3) was killed by SIGKILL" */
 	struct str text;
 };

@@ -179,6 +179,9 @@ static enum again start_again(const struct decision *d, const struct ended *firs
 	if (d->now + pause_ms >= t->limit_at) {
 		return AGAIN_LIMIT;
 	}
+	if (t->watched && t->max_idle && t->idle >= t->max_idle) {
+		return AGAIN_IDLE;
+	}
 	return t->start >= t->max_restarts ? AGAIN_USED_UP : AGAIN_YES;
 }
 
@@ -230,6 +233,13 @@ static struct str clause(const struct together *t, const struct ended *first) {
 		buf_putf(&text, "not starting again: %s is final (--no-restart)",
 			 status_text(t, final_status(t, first)));
 		break;
+	case AGAIN_IDLE:
+		buf_putf(&text,
+			 t->idle == 1 ? "not starting again: %u start wrote nothing to "
+				      : "not starting again: %u starts in a row wrote nothing to ",
+			 t->idle);
+		buf_put_plain(&text, str_of(t->watched));
+		break;
 	}
 	return buf_str(&text);
 }
@@ -241,6 +251,7 @@ static void conclude(struct decision *d, const struct ended *what) {
 	if (t->begun && d->now - t->begun >= RAN_LONG_MS) {
 		t->in_a_row = 0;
 	}
+	t->idle = t->wrote ? 0 : t->idle + (t->watched != NULL);
 	uint32_t doubled = t->in_a_row < 8 ? t->in_a_row : 8;
 	uint64_t pause_ms = doubled ? clock_earlier((uint64_t)500 << doubled, PAUSE_MAX_MS) : 0;
 	first.again = (uint8_t)start_again(d, what, pause_ms);
@@ -367,7 +378,7 @@ static void note_progress(struct decision *d, struct kept_line *kept) {
 	if (!t->asked) {
 		t->asked = true;
 		t->settle_at = clock_after(d->now, PROGRESS_ANSWERS_MS);
-		d->todo.died = (struct died){.progress = 1, .text = STR("")};
+		d->todo.died = (struct died){.what = DIED_PROGRESS, .text = STR("")};
 		d->todo.what |= DO_SEND_DIED | (kept != t->lines ? DO_DESCRIBE_PROGRESS : 0);
 	}
 	settle_if_answered(d);
@@ -376,22 +387,29 @@ static void note_progress(struct decision *d, struct kept_line *kept) {
 /** Coordinator: store the report @died of @kept. */
 static void note_death(struct decision *d, struct kept_line *kept, const struct died *died) {
 	struct together *t = d->t;
+	const bool progress = died->what == DIED_PROGRESS;
+	if (died->what >= DIED_WATCHES) {
+		t->wrote |= died->what == DIED_WROTE;
+		t->watched =
+			t->watched ? t->watched : arena_text(t->call->arena, died->text.p, died->text.len);
+		return;
+	}
 	if (!kept->death) {
 		kept->death = arena_alloc(t->call->arena, sizeof(*kept->death));
 		*kept->death = (struct death){.at = CLOCK_NEVER};
 	}
-	if (!died->status && !died->progress) {
+	if (!died->status && !progress) {
 		kept->death->at = CLOCK_NEVER;
-	} else if (died->progress && !died->text.len) {
+	} else if (progress && !died->text.len) {
 		// The member's program is not watched, or has ended: an earlier report still counts.
 		note_progress(d, kept);
-	} else if (kept->death->at == CLOCK_NEVER || died->progress) {
-		kept->death->progress = died->progress;
+	} else if (kept->death->at == CLOCK_NEVER || progress) {
+		kept->death->progress = progress;
 		kept->death->at = d->now - died->ago_ms;
 		kept->death->status = died->status;
 		snprintf(kept->death->text, sizeof(kept->death->text), "%.*s", (int)died->text.len,
 			 died->text.p);
-		if (died->progress) {
+		if (progress) {
 			note_progress(d, kept);
 		} else if (t->by_workers) {
 			begin_to_settle(d);
@@ -399,13 +417,17 @@ static void note_death(struct decision *d, struct kept_line *kept, const struct 
 	}
 }
 
-/** Report a death of our own to the coordinator, or withdraw that report. */
+/** Report what has come of our own program to the coordinator, or withdraw the report of a death. */
 static void take_own_death(struct decision *d, const struct died *died) {
 	struct together *t = d->t;
-	if (!died->status && !died->progress && !t->sent_death) {
+	if (died->what == DIED_PROCESS && !died->status && !t->sent_death) {
 		return;
 	}
-	t->sent_death = died->status && !died->progress;
+	if (died->what <= DIED_PROGRESS) {
+		t->sent_death = died->status && died->what == DIED_PROCESS;
+	}
+	t->sent_watches |= died->what == DIED_WATCHES;
+	t->sent_wrote |= died->what == DIED_WROTE;
 	if (is_coordinator(t)) {
 		note_death(d, t->lines, died);
 	} else {

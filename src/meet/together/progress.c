@@ -75,7 +75,7 @@ void progress_begin(struct progress *p) {
 	}
 	const uint64_t now = clock_now_ms();
 	p->looked_at = p->written_at = now;
-	p->written = p->answered = p->warned = false;
+	p->written = p->changed = p->answered = p->warned = false;
 	begin_look(p, now);
 	set_next(p, now);
 }
@@ -86,6 +86,8 @@ void progress_begin(struct progress *p) {
  */
 static void take_first(struct progress *p, const struct look_answer *answer) {
 	p->answered = true;
+	p->changed = p->seen && answer->n_changed;
+	p->seen = true;
 	if (answer->error == ENOENT || answer->error == ENOTDIR) {
 		err_set(&p->warning, answer->error,
 			"%s=%s: there is no folder %s; without it, and a file that is written there, the "
@@ -107,7 +109,7 @@ static bool take_answer(struct progress *p, const struct look_answer *answer, ui
 		const uint64_t ago =
 			answer->newest ? clock_left(answer->newest / 1000000, clock_wall_ms()) : 0;
 		p->written_at = ago < now - p->looked_at ? now - ago : p->looked_at;
-		p->written = true;
+		p->written = p->changed = true;
 	}
 	p->looked_at = p->began_at;
 	return p->began_at >= end_of(p);

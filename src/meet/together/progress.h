@@ -39,6 +39,10 @@ struct progress {
 	uint64_t written_at;
 	/** A file was written since the program's start. */
 	bool written;
+	/** The same, or since the last look of the start before: its last write may have come after that. */
+	bool changed;
+	/** A look was answered, in this start or before. */
+	bool seen;
 	/** Since the program's start: a look was answered; a warning said that no look can begin. */
 	bool answered, warned;
 };

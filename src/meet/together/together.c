@@ -51,7 +51,7 @@ static struct died describe_progress(struct together *t) {
 		progress_put(&t->progress, &text);
 		workers_put_states(t->progress.look.pid, &text);
 	}
-	struct died died = {.progress = 1, .status = EXIT_TIME_LIMIT, .text = buf_str(&text)};
+	struct died died = {.what = DIED_PROGRESS, .status = EXIT_TIME_LIMIT, .text = buf_str(&text)};
 	died.ago_ms = watched ? (uint32_t)clock_earlier(progress_age(&t->progress), UINT32_MAX) : 0;
 	died.text.len = died.text.len < DIED_TEXT_MAX ? died.text.len : DIED_TEXT_MAX;
 	return died;
@@ -127,6 +127,13 @@ static unsigned handle(struct together *t, const struct together_event *event) {
 		handle(t, &(struct together_event){.what = TOGETHER_OWN_DIED, .died = describe_progress(t)});
 	}
 	return todo.what;
+}
+
+/** Report that the files of --progress are watched here, or that one was written. */
+static void report_watching(struct together *t, enum died_what what) {
+	struct died died = {.what = (uint8_t)what, .text = str_of(t->progress.files.text)};
+	died.text.len = died.text.len < DIED_TEXT_MAX ? died.text.len : DIED_TEXT_MAX;
+	handle(t, &(struct together_event){.what = TOGETHER_OWN_DIED, .died = died});
 }
 
 /** Report the program's own processes that have ended, and look for new ones. */
@@ -227,6 +234,12 @@ static void wake(struct together *t) {
 	}
 	if (progress_step(&t->progress)) {
 		handle(t, &(struct together_event){.what = TOGETHER_OVERDUE});
+	}
+	if (t->progress.answered && !t->sent_watches && t->max_restarts) {
+		report_watching(t, DIED_WATCHES);
+	}
+	if (t->progress.changed && !t->sent_wrote && t->max_restarts) {
+		report_watching(t, DIED_WROTE);
 	}
 	if (t->progress.warning.text[0] && !t->observer.words) {
 		t->observer.words = arena_format(t->call->arena, "%s", t->progress.warning.text);

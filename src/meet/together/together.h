@@ -53,6 +53,8 @@ struct together {
 	uint32_t max_restarts;
 	/** --no-restart: whether an exit status is final, of a killed program 128 and the signal; [0] is false. */
 	bool is_final[256];
+	/** --max-idle-starts: after so many starts in a row in which no file of --progress was written, nothing starts; 0: no limit. */
+	uint32_t max_idle;
 	/** The number of this start, from 0. */
 	uint32_t start;
 	/**
@@ -61,6 +63,11 @@ struct together {
 	uint64_t limit_at;
 	/** How many starts have failed in a row. The pause depends on it. */
 	uint32_t in_a_row;
+	/**
+	 * Coordinator: how many starts in a row wrote no file of --progress on any node. A start that ended before
+	 * the first look does not count, as nothing is known of it.
+	 */
+	uint32_t idle;
 	/** Before a restart: `late_at` and `pause_ms` of the roll call; else 0. */
 	uint64_t late_at;
 	uint32_t call_pause_ms;
@@ -115,6 +122,11 @@ struct together {
 	struct workers workers;
 	/** The failure of one of these was reported. */
 	bool sent_death;
+	/** It was reported that the files of --progress are watched, and that our program has written one. */
+	bool sent_watches, sent_wrote;
+	/** Coordinator: a pattern of --progress on one of the nodes, NULL: none watches; and a file was written in this start. */
+	const char *watched;
+	bool wrote;
 	/** Coordinator: all members were asked for their progress, and how many have answered. */
 	bool asked;
 	uint32_t n_answered;
