@@ -154,6 +154,11 @@ setup() {
 	cat root/dev/termination-log
 	run ! grep SIGTRAP root/dev/termination-log
 	grep SIGABRT root/dev/termination-log
+	# And why nothing starts again.
+	[[ $(tail -n 1 root/dev/termination-log) == 'distinit: warning: killed by SIGABRT; not starting again: 1 of 1 restarts used' ]]
+	: >root/dev/termination-log
+	invoke "$DISTINIT" --max-restarts=2 --no-restart=17 --root=root -- sh -c 'exit $((17 * DISTINIT_RESTART_COUNT + 3 * !DISTINIT_RESTART_COUNT))'
+	[[ $status -eq 17 && $(<root/dev/termination-log) == 'distinit: warning: exit status 17; not starting again: exit status 17 is final (--no-restart)' ]]
 }
 
 @test "restarts: bad words are refused before anything starts" {

@@ -103,6 +103,8 @@ enum together_do {
 	DO_DESCRIBE_PROGRESS = 1 << 12,
 	/** Do not forward the signal to the program. */
 	DO_DROP_SIGNAL = 1 << 13,
+	/** Print @words to the termination log, too: they say why nothing starts again. */
+	DO_PRINT_LOGGED = 1 << 14,
 };
 
 struct together_todo {

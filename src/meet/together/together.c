@@ -113,6 +113,7 @@ static void apply(struct together *t, const struct together_todo *todo) {
 	if (todo->what & DO_PRINT) {
 		t->observer.words = todo->words;
 		t->observer.last_words = todo->what & DO_PRINT_LAST;
+		t->observer.logged = todo->what & DO_PRINT_LOGGED;
 	}
 	if (todo->what & DO_REPORT) {
 		t->report(t, &todo->ended);
@@ -243,7 +244,7 @@ static void wake(struct together *t) {
 	}
 	if (t->progress.warning.text[0] && !t->observer.words) {
 		t->observer.words = arena_format(t->call->arena, "%s", t->progress.warning.text);
-		t->observer.last_words = false;
+		t->observer.last_words = t->observer.logged = false;
 		t->progress.warning.text[0] = '\0';
 	}
 	handle(t, &(struct together_event){.what = TOGETHER_DUE});

@@ -40,7 +40,7 @@ static void notify(struct supervisor *in, enum init_event event) {
 	struct observer *o = in->plan.observer;
 	observe(o, event, 0, 0);
 	if (o->words) {
-		in->last_words = o->last_words;
+		in->last_words = o->last_words || o->logged;
 		say(in, o->last_words ? LOG_ERROR : LOG_WARN, "%s", o->words);
 		in->last_words = false;
 		o->words = NULL;

@@ -102,10 +102,10 @@ struct observer {
 	int status;
 	/**
 	 * A line to print as a warning; NULL: none. If `last_words` is set, it is an error, and also goes to the
-	 * termination log. The loop clears `words`.
+	 * termination log; if `logged` is set, it is a warning that goes there, too. The loop clears `words`.
 	 */
 	const char *words;
-	bool last_words;
+	bool last_words, logged;
 	/** The loop must go on although the workload has ended, and leaves leftovers alone meanwhile. */
 	bool busy;
 	/** The workload will be restarted after this end. The observer may clear this again. */
