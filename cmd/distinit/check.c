@@ -101,11 +101,12 @@ static void check_clock_is_compared(struct session *s, struct findings *out) {
 /** Look what is there of --expect. Returns as check_name(). */
 static int look_for_expected(struct session *s, const struct facts_from *from, const struct facts *facts) {
 	struct wait_plan wait;
-	struct err ignored;
+	struct err ignored, err;
 	const bool waits = wait_read(s, false, &wait, &ignored) == 0 && wait.wanted;
 	const uint64_t ms = waits && wait.timeout_ms < FOLDER_MS ? wait.timeout_ms : FOLDER_MS;
 	int signal;
-	return expect_look(s->expected, from, facts, ms, &signal) < 0 ? wait_die(signal) : 0;
+	int r = expect_look(s->expected, from, facts, ms, &signal, &err);
+	return r == 0 ? 0 : r == -EINTR ? wait_die(signal) : wait_fail(s, &err, EXIT_OURS);
 }
 
 static struct facts_from sources_of(struct session *s, const struct view *view) {

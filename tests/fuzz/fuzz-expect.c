@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		int signal = 0;
 		HOLDS(all.n >= 1);
 		// Without a view no folder is tried.
-		HOLDS(expect_look(&all, &from, &facts, 10, &signal) == 0 && !signal);
+		HOLDS(expect_look(&all, &from, &facts, 10, &signal, &err) == 0 && !signal);
 		expect_check(&all, &findings);
 		for (uint32_t i = 0; i < all.n; i++) {
 			HOLDS(strstr(list, all.at[i].text) && is_whole(all.at[i].text, all.at[i].relation));

@@ -296,7 +296,9 @@ static bool is_idle(uint32_t start, uint32_t n, uint64_t unseen) {
 
 /** Whether something may have befallen @rank for which the others take it for lost. */
 static bool may_be_lost(void) {
-	return job.n_faults > 0 || weather.latency + weather.jitter + weather.late_by > 200 * MS;
+	// A time limit may be over while GO of the next start is on its way.
+	return job.n_faults > 0 || (job.max_restarts && job.limit_ms != CLOCK_NEVER) ||
+	       weather.latency + weather.jitter + weather.late_by > 200 * MS;
 }
 
 /** What follows from @first, as the pages say it. */

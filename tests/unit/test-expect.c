@@ -37,7 +37,7 @@ static void judge(const char *list, const char *facts, bool met) {
 	if (!checkf(expect_read(&arena, "--expect", list, &all, &err) == 0, "%s: %s", list, err.text)) {
 		return;
 	}
-	expect_look(&all, &from, facts_of(facts), 10, &signal);
+	expect_look(&all, &from, facts_of(facts), 10, &signal, &err);
 	expect_check(&all, &findings);
 	checkf((findings.n == 0) == met, "%s, where %s: %s", list, facts,
 	       findings.n ? findings.at[0].text : "no finding");

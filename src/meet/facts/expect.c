@@ -308,7 +308,7 @@ static uint32_t begin_folders(struct expectations *all, const struct facts_from 
 
 /** Returns as expect_look(). */
 static int look_at_folders(struct expectations *all, const struct facts_from *from, uint64_t timeout_ms,
-			   int *signal) {
+			   int *signal, struct err *err) {
 	const struct wait_for wait = {.timeout_ms = timeout_ms};
 	struct folder_try *folders = arena_array(from->arena, all->n + 1, sizeof(*folders));
 	struct watch watch;
@@ -316,7 +316,9 @@ static int look_at_folders(struct expectations *all, const struct facts_from *fr
 		return 0;
 	}
 	int r = watch_begin(&watch, &wait);
-	const bool watching = r == 0;
+	if (r < 0) {
+		*err = watch.failure;
+	}
 	for (uint32_t i = 0; r == 0 && i < all->n; i++) {
 		struct expectation *one = &all->at[i];
 		if (folders[i].fd < 0) {
@@ -331,21 +333,17 @@ static int look_at_folders(struct expectations *all, const struct facts_from *fr
 		}
 	}
 	for (uint32_t i = 0; i < all->n; i++) {
-		if (!watching && folders[i].fd >= 0) {
-			all->at[i].why =
-				arena_text(from->arena, watch.failure.text, strlen(watch.failure.text));
-		}
 		folder_try_end(&folders[i]);
 	}
-	if (watching) {
+	if (r == 0 || r == -EINTR) {
 		watch_done(&watch);
 		*signal = watch.signal;
 	}
-	return *signal ? -EINTR : 0;
+	return *signal ? -EINTR : r;
 }
 
 int expect_look(struct expectations *all, const struct facts_from *from, const struct facts *facts,
-		uint64_t timeout_ms, int *signal) {
+		uint64_t timeout_ms, int *signal, struct err *err) {
 	*signal = 0;
 	for (struct expectation *one = all->at; one < all->at + all->n; one++) {
 		one->have = one->why = NULL;
@@ -355,7 +353,7 @@ int expect_look(struct expectations *all, const struct facts_from *from, const s
 			look_at_fact(one, facts, from->arena);
 		}
 	}
-	return look_at_folders(all, from, timeout_ms, signal);
+	return look_at_folders(all, from, timeout_ms, signal, err);
 }
 
 void expect_check(const struct expectations *all, struct findings *out) {

@@ -52,10 +52,10 @@ const struct expectation *expect_clock(const struct expectations *all);
  * Look what is there. Folders are tried by children, all at once, with the program's rights, for at most @wait's time; who does
  * not answer is not waited for.
  *
- * Returns 0; -EINTR if a signal came: then *@signal is that signal.
+ * Returns 0; -EINTR if a signal came: then *@signal is that signal; or another negative errno with @err, if nothing can be tried.
  */
 int expect_look(struct expectations *all, const struct facts_from *from, const struct facts *facts,
-		uint64_t timeout_ms, int *signal);
+		uint64_t timeout_ms, int *signal, struct err *err);
 
 /** Add a finding for each expectation that is not met. Call this after expect_look(). */
 void expect_check(const struct expectations *all, struct findings *out);

@@ -20,9 +20,22 @@ static struct try_answer failed(enum try_step step) {
 	return (struct try_answer){step, errno};
 }
 
+/** Write WRITTEN_BYTES to @fd, and to what is below the cache. Some file systems cannot tell. Returns 0; -1 with errno. */
+static int fill_file(int fd) {
+	static const char bytes[WRITTEN_BYTES];
+	size_t done = 0;
+	while (done < sizeof(bytes)) {
+		const ssize_t n = write(fd, bytes + done, sizeof(bytes) - done);
+		if (n < 0 && errno != EINTR) {
+			return -1;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return fsync(fd) < 0 && errno != EINVAL && errno != EROFS ? -1 : 0;
+}
+
 /** Make, write and remove a file in the folder. */
 static struct try_answer try_write(int folder) {
-	static const char bytes[WRITTEN_BYTES];
 	char name[40];
 	uint64_t random = 0;
 	struct try_answer answer = {TRY_ALL_WELL, 0};
@@ -34,9 +47,7 @@ static struct try_answer try_write(int folder) {
 	if (fd < 0) {
 		return failed(TRY_CREATE);
 	}
-	// Only then is the space taken where the server or the disk has it. Some file systems cannot tell.
-	if (write(fd, bytes, sizeof(bytes)) != (ssize_t)sizeof(bytes) ||
-	    (fsync(fd) < 0 && errno != EINVAL && errno != EROFS)) {
+	if (fill_file(fd) < 0) {
 		answer = failed(TRY_WRITE);
 	}
 	if (close(fd) < 0 && answer.step == TRY_ALL_WELL) {
@@ -91,15 +102,23 @@ int folder_try_begin(const struct view *view, const char *path, bool write_it, s
 }
 
 int folder_try_read(struct folder_try *folder, struct try_answer *out) {
-	const ssize_t n = read(folder->fd, out, sizeof(*out));
-	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		return -EAGAIN;
+	size_t got = 0;
+	ssize_t n;
+	while (got < sizeof(*out) && (n = read(folder->fd, (char *)out + got, sizeof(*out) - got)) != 0) {
+		if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			// The child writes its answer at once.
+			return -EAGAIN;
+		}
+		if (n < 0) {
+			break;
+		}
+		got += (size_t)n;
 	}
 	// It has closed all that could block, and exits.
 	waitpid(folder->pid, NULL, __WALL);
 	folder->pid = 0;
 	folder_try_end(folder);
-	return n == sizeof(*out) ? 0 : -ECHILD;
+	return got == sizeof(*out) ? 0 : -ECHILD;
 }
 
 void folder_try_end(struct folder_try *folder) {

@@ -161,6 +161,7 @@ SCENARIOS = [
              files=MACHINE),
     Scenario("explain", ["explain"], SESSION, facts=True, tidy=lambda text: re.sub("PID [0-9]+", "PID N", text)),
     Scenario("check", ["check"], {**SESSION, "BACKENDAI_CLUSTER_HOST": "h0", "BACKENDAI_CLUSTER_LOCAL_RANK": "0"}, facts=True),
+    Scenario("expect", ["--expect=nofile>=1,path=FOLDER,path:ro=/", "--", *SHOW], signals=ENDINGS),
     Scenario("wait-dns", ["--wait=3s", "--for=dns", "--", *SHOW], SESSION, statuses=(124,), signals=ENDINGS),
     Scenario("wait-tcp", ["--wait=3s", "--", *SHOW], {**SESSION, "MASTER_PORT": "29501"}, port=29501, statuses=(124,), signals=ENDINGS),
     Scenario("wait-output", [*MEET, "--node-rank=1", "--output=out"], files={"out": "as before\n"}, peer=[*MEET, "--node-rank=0"], kills=True,
