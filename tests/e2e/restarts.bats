@@ -66,14 +66,14 @@ setup() {
 @test "restarts: three starts in a row that wrote nothing are the last" {
 	mkdir files
 	local files="$PWD/files/log*"
-	invoke "$DISTINIT" --max-restarts=9 --progress="$files:1m" --report=report -- sh -c 'echo x; sleep 0.2; exit 3'
+	invoke "$DISTINIT" --max-restarts=9 --progress="$files:1m" --report=report -- sh -c 'echo x; sleep 0.5; exit 3'
 	[[ $status -eq 3 && $output == $'x\nx\nx' && $stderr == *"exit status 3; not starting again: 3 starts in a row wrote nothing to $files" ]]
 	grep -F '"then": "not starting again: 3 starts in a row wrote nothing to ' report
 	# A write counts, also if it is the last word of a start: the next one sees it.
-	invoke "$DISTINIT" --max-restarts=2 --max-idle-starts=2 --progress="$files:1m" -- sh -c 'echo x; sleep 0.2; echo >"files/log.$DISTINIT_RESTART_COUNT"; exit 3'
+	invoke "$DISTINIT" --max-restarts=2 --max-idle-starts=2 --progress="$files:1m" -- sh -c 'echo x; sleep 0.5; echo >"files/log.$DISTINIT_RESTART_COUNT"; exit 3'
 	[[ $status -eq 3 && $output == $'x\nx\nx' && $stderr == *'exit status 3; not starting again: 2 of 2 restarts used' ]]
 	# Another number; none; and where nothing is known of writes.
-	invoke "$DISTINIT" --max-restarts=2 --max-idle-starts=1 --progress="$files:1m" -- sh -c 'echo x; sleep 0.2; exit 3'
+	invoke "$DISTINIT" --max-restarts=2 --max-idle-starts=1 --progress="$files:1m" -- sh -c 'echo x; sleep 0.5; exit 3'
 	[[ $output == x && $stderr == *"exit status 3; not starting again: 1 start wrote nothing to $files" ]]
 	invoke env DISTINIT_MAX_IDLE_STARTS=0 "$DISTINIT" --max-restarts=2 --progress="$files:1m" -- sh -c 'echo x; exit 3'
 	[[ $output == $'x\nx\nx' && $stderr == *'2 of 2 restarts used' ]]

@@ -69,15 +69,16 @@ fresh() {
 	OPTIONS=(--together --max-restarts=2 --max-idle-starts=2 --root="$PWD/root")
 	# One node alone watches, and it is not the coordinator.
 	member 0 -- sleep 100
-	member 1 -- sh -c 'echo start; sleep 0.5; exit 17'
+	member 1 -- sh -c 'echo start; sleep 1; exit 17'
 	member 2 --progress="$PWD/files/log*:1m" -- sleep 100
 	ended 17 1
 	ended 123 0 2
 	[[ $(grep -c start 1.out) -eq 2 ]]
 	grep -F "h1 (rank 1) failed first: exit status 17; not starting again: 2 starts in a row wrote nothing to $PWD/files/log*" 0.err 2.err
 	member 0 -- sleep 100
-	member 1 -- sh -c 'echo start; sleep 0.5; exit 17'
-	member 2 --progress="$PWD/files/log*:1m" -- sh -c 'echo >"files/log.$DISTINIT_RESTART_COUNT"; exec sleep 100'
+	# It writes after the first look, and the others wait for that.
+	member 1 -- sh -c 'echo start; until [ -e "files/log.$DISTINIT_RESTART_COUNT" ]; do sleep 0.1; done; exit 17'
+	member 2 --progress="$PWD/files/log*:1m" -- sh -c 'sleep 0.7; echo >"files/log.$DISTINIT_RESTART_COUNT"; exec sleep 100'
 	ended 17 1
 	[[ $(grep -c start 1.out) -eq 3 ]]
 	grep -F 'exit status 17; not starting again: 2 of 2 restarts used' 0.err

@@ -85,16 +85,21 @@ def check_tapes(tap, sim, accepted):
 
 
 def check_rows(tap, sim):
-    """Jobs of one seed come to each row of the tables of states."""
+    """Jobs from one seed on come to each row of the tables of states, some of them after a while."""
     wanted = {}
     for line in lines_of("rows.txt"):
         row, _, words = line.partition(" | ")
         wanted.setdefault(words, []).append(row)
     missing = []
     for words, rows in wanted.items():
-        lines = run([sim, "--jobs=5000", "--seed=11", "--no-shrink", "--reached", "--accept=" + ",".join(all_promises()), *words.split()])[1]
-        came = {line.removeprefix("reached ") for line in lines}
-        missing += [f"{row} {words}".rstrip() for row in rows if row not in came]
+        left = rows
+        for seed in range(11, 20 * 5000, 5000):
+            lines = run([sim, "--jobs=5000", f"--seed={seed}", "--no-shrink", "--reached", "--accept=" + ",".join(all_promises()), *words.split()])[1]
+            came = {line.removeprefix("reached ") for line in lines}
+            left = [row for row in left if row not in came]
+            if not left:
+                break
+        missing += [f"{row} {words}".rstrip() for row in left]
     tap.test(not missing, "each row of the tables of states is reached", missing)
 
 
