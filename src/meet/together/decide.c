@@ -88,7 +88,7 @@ static void print_first(struct decision *d, const struct ended *what) {
 	}
 	d->todo.words = buf_text(&text);
 	d->todo.what |= DO_PRINT | (end && t->observer.status ? DO_PRINT_LAST : 0);
-	// Who looks for the reason finds it in the pod's state.
+	// Kubernetes shows it with the pod's state.
 	d->todo.what |= what->again > AGAIN_ASKED_TO_END ? DO_PRINT_LOGGED : 0;
 }
 
