@@ -113,10 +113,10 @@ a_third() {
 # compile_for_engines [NAME]...: what these programs with engines need beside the static build; without names: all. In subshells: if a
 # build fails, for example without a network, its tests are skipped.
 compile_for_engines() {
-	local names=" ${*:-docker emulated random} "
+	local names=" ${*:-docker emulated other random release} "
 	OTHER=$(other_processor)
 	export OTHER
-	if [[ $names == *' docker '* && $(dpkg --print-architecture) != arm64 ]]; then
+	if [[ $names == *' docker '* || $names == *' release '* ]] && [[ $(dpkg --print-architecture) != arm64 ]]; then
 		(build_cross arm64) || say "no build for arm64"
 	fi
 	if [[ $names == *' emulated '* || $names == *' other '* ]]; then

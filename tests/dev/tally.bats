@@ -42,6 +42,23 @@ print(json.dumps({"name": "distinit:unit / x", "result": "OK", "returncode": 0, 
 	[[ $(third CI=true) == 'a d g' ]]
 }
 
+@test "a third: what a program with engines needs is built for it, whichever third has it" {
+	# PROGRAM BUILD: each of these says "there is no build" where it lacks one.
+	needs() {
+		# shellcheck disable=SC2016 # for the shell that is started
+		env -u CI OTHER=s390x bash -c 'source "$1/test.bash"; dpkg() { echo amd64; }; processors() { echo amd64 arm64 s390x; }; say() { :; }
+			build_cross() { echo "cross $1"; }; compile() { :; }; build_fuzz() { echo fuzz; }; fuzz_targets() { :; }
+			compile_for_engines "${@:2}"' - "$BATS_TEST_DIRNAME/../../tools" "$@" | sort -u | paste -s -d ' '
+	}
+	[[ $(needs docker) == 'cross arm64' && $(needs release tour) == 'cross arm64' && $(needs other) == 'cross s390x' ]]
+	[[ $(needs emulated) == 'cross s390x' && $(needs random) == fuzz && -z $(needs mpi slurm) ]]
+	[[ $(needs) == 'cross arm64 cross s390x fuzz' ]]
+	# A test that asks for a build is of one of these programs.
+	# shellcheck disable=SC2016 # the test's own words
+	[[ $(grep -lE 'build-arm64/|build-deps/arm64|build-\$OTHER/|build-fuzz' "$BATS_TEST_DIRNAME"/../engines/*.bats | xargs -n 1 basename -s .bats | paste -s -d ' ') \
+		== 'docker other release' ]]
+}
+
 @test "tally: a build in which no test ran has failed, whatever the others did" {
 	log one $'1..1\nok 1 a'
 	: >two/meson-logs/testlog.json
