@@ -462,7 +462,10 @@ static void check_pair(const struct node *a, const struct program *pa, const str
 	PROMISE("no-rank-twice",
 		a->rank != b->rank || is_apart() || (has_fault(WHAT_TWIN) && job.n_faults > 1),
 		"%s and %s both run rank %u in start %u", a->name, b->name, a->rank, pa->start);
-	const bool both_know = pa->knows && pb->knows && !master_is_lost(pa) && !master_is_lost(pb);
+	// A twin, and a master that came anew, may make a second job of the same name.
+	const bool second = has_fault(WHAT_TWIN) && (has_fault(WHAT_BACK) || has_fault(WHAT_REPLACED));
+	const bool both_know =
+		!second && pa->knows && pb->knows && !master_is_lost(pa) && !master_is_lost(pb);
 	PROMISE("same-first", !both_know || pa->first == pb->first,
 		"in start %u %s says that rank %u was first, and %s says %u", pa->start, a->name, pa->first,
 		b->name, pb->first);

@@ -46,6 +46,14 @@ static void fail_absent(struct decision *d) {
 	struct roll *roll = d->roll;
 	const struct roll_call *call = roll->call;
 	roll->end->result = ROLL_ABSENT;
+	if (roll->present == call->size) {
+		err_set(&roll->end->error, ETIMEDOUT,
+			"roll call: all %u %s came, but not all answered within %s; nothing was started; "
+			"%s=DURATION waits longer",
+			call->size, call->noun, duration_text(call->timeout_ms).s, call->longer);
+		fail(d);
+		return;
+	}
 	err_set(&roll->end->error, ETIMEDOUT,
 		"roll call: %u of %u %s did not come within %s: %s; nothing was started; %s=DURATION waits "
 		"longer",
