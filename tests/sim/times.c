@@ -249,7 +249,7 @@ void check_no_progress(const struct node *node, const struct together *t, const 
 		}
 		named = one->rank == first->rank ? p : named;
 	}
-	if (!named || named->to != NEVER || job.nodes[first->rank].process->stopped) {
+	if (!named || named->to != NEVER || has_fault(WHAT_STOP)) {
 		return;
 	}
 	const uint64_t step = job.progress_ms > 10000 ? job.progress_ms / 10 * MS : 1 * S;

@@ -166,7 +166,7 @@ static enum again start_again(const struct decision *d, const struct ended *firs
 	if (!t->max_restarts) {
 		return AGAIN_OFF;
 	}
-	if (first->why == END_ASKED_TO_END || t->asked_to_end) {
+	if (first->why == END_ASKED_TO_END || t->asked_to_end || t->member_asked) {
 		return AGAIN_ASKED_TO_END;
 	}
 	if (first->again > AGAIN_YES || t->failed.again > AGAIN_YES) {
@@ -341,10 +341,11 @@ static void judge(struct decision *d, const struct ended *what) {
 		return;
 	}
 	if (what->why != END_FAILED) {
-		// While settling, this is a consequence of the failure.
 		if (t->settle_at == CLOCK_NEVER) {
 			conclude(d, what);
 		}
+		// While settling, this is a consequence of the failure. But who was asked to end does not come again.
+		t->member_asked |= what->why == END_ASKED_TO_END;
 		return;
 	}
 	if (t->n_failed++ == 0) {

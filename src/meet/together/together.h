@@ -104,6 +104,8 @@ struct together {
 	uint32_t open;
 	/** This node got TERM. */
 	bool asked_to_end;
+	/** Coordinator: so did a member. */
+	bool member_asked;
 	/** Our own program has ended with 0, and that is no failure. */
 	bool well;
 	/** It is decided which member was first; or the coordinator does not wait for that any more. */
