@@ -55,7 +55,7 @@ print(json.dumps({"name": "distinit:unit / x", "result": "OK", "returncode": 0, 
 	[[ $(needs) == 'cross arm64 cross s390x fuzz' ]]
 	# A test that asks for a build is of one of these programs.
 	# shellcheck disable=SC2016 # the test's own words
-	[[ $(grep -lE 'build-arm64/|build-deps/arm64|build-\$OTHER/|build-fuzz' "$BATS_TEST_DIRNAME"/../engines/*.bats | xargs -n 1 basename -s .bats | paste -s -d ' ') \
+	[[ $(grep -lE 'build-arm64/|build-deps/arm64|build-\$OTHER/|build-fuzz' "$BATS_TEST_DIRNAME"/../engines/*.bats | sed 's,.*/,,; s,[.]bats$,,' | paste -s -d ' ') \
 		== 'docker other release' ]]
 }
 
