@@ -19,6 +19,9 @@ int read_map_exit(struct session *s, struct init_plan *plan, struct err *err);
 /** Fill in @plan, which is preset, from the settings. *@wanted: stay as the parent. Returns 0 or -EINVAL. */
 int read_init_plan(struct session *s, struct init_plan *plan, bool *wanted, struct err *err);
 
+/** --max-idle-starts, unless it is given. */
+#define IDLE_STARTS "3"
+
 /** What --wait, --for and --timeout ask for. */
 struct wait_plan {
 	/** `wanted`: something is waited for. `all`: for all nodes, in a roll call. `tcp`: for the master's port, not its name. */

@@ -15,9 +15,6 @@
 /** The largest number of restarts that can be given. */
 #define RESTARTS_MAX 1000
 
-/** --max-idle-starts, unless it is given. */
-#define IDLE_STARTS 3
-
 /** What a start of the program changes in a session, as it is before the first. All else lasts. */
 struct start {
 	/** What is allocated after that goes. */
@@ -88,9 +85,9 @@ static int read_restarts(struct session *s, struct init_plan *plan, struct err *
 
 /** Read --max-idle-starts. */
 static int read_idle(struct session *s, struct err *err) {
-	const char *value = s->settings.value[OPT_MAX_IDLE_STARTS];
-	uint64_t n = IDLE_STARTS;
-	if (value && num_read(str_of(value), RESTARTS_MAX, &n) < 0) {
+	const char *given = s->settings.value[OPT_MAX_IDLE_STARTS], *value = given ? given : IDLE_STARTS;
+	uint64_t n;
+	if (num_read(str_of(value), RESTARTS_MAX, &n) < 0) {
 		return err_set(err, EINVAL, "%s=%s: expected 0 to %d", session_label(s, OPT_MAX_IDLE_STARTS),
 			       quote_text(value).s, RESTARTS_MAX);
 	}

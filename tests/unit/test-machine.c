@@ -32,7 +32,7 @@ static void check_count(uint64_t got, uint64_t want, const char *what) {
 
 static void check_gpus(const char *files, uint64_t want) {
 	struct machine m = machine_of(files);
-	check_count(machine_gpus(&m), want, files);
+	check_count(machine_gpus(&m).n, want, files);
 	tree_remove(root);
 }
 

@@ -62,12 +62,12 @@ int command_explain(struct session *s) {
 		return session_fail(s, &err);
 	}
 	explain_workload(s, &report);
-	r = nodes ? 0 : session_expect(s, &err);
-	if (r) {
-		return r < 0 ? session_fail(s, &err) : r;
-	}
 	if (nodes) {
 		return explain_nodes(s, &out, &err) < 0 ? session_fail(s, &err) : labelled_print(s, &out);
+	}
+	r = session_expect(s, &err);
+	if (r) {
+		return r < 0 ? session_fail(s, &err) : r;
 	}
 	if (json) {
 		explain_json(s, &report, &out);

@@ -44,7 +44,7 @@ static const char *init_text(struct session *s, const struct init_plan *plan) {
 /** What --progress and --max-idle-starts add to what is final. */
 static const char *idle_text(struct session *s) {
 	const char *given = s->settings.value[OPT_MAX_IDLE_STARTS], *files = s->settings.value[OPT_PROGRESS];
-	const char *most = given ? given : "3";
+	const char *most = given ? given : IDLE_STARTS;
 	return files && strcmp(most, "0") != 0
 		       ? arena_format(&s->arena, "; and %s starts in a row that write no file of --progress",
 				      most)

@@ -235,11 +235,12 @@ static void read_env(struct facts_reading *r) {
 static void read_devices(struct facts_reading *r) {
 	const struct cluster *c = r->from->cluster;
 	const struct machine *m = &r->machine;
+	const struct gpus gpus = machine_gpus(m);
 	struct rdma cards;
 	rdma_find(m, &cards);
 	add(r, "gpu_driver", machine_gpu_driver(m));
-	add_number(r, "gpus", machine_gpus(m));
-	add_number(r, "gpus_denied", machine_gpus_denied(m));
+	add_number(r, "gpus", gpus.n);
+	add_number(r, "gpus_denied", gpus.denied);
 	add(r, "kernel", machine_text(m, "/proc/sys/kernel/osrelease"));
 	add_number(r, "mtu", machine_mtu(m, r->from->interface));
 	add(r, "nccl_plugin", plugin_fact(r->from));

@@ -131,29 +131,18 @@ uint64_t machine_size(const struct machine *m, const char *path) {
 	return view_size(m->view, path);
 }
 
-/** The files in /dev of the first kind of accelerator that exists; NULL: there is none. */
-static const char *gpu_files(const struct machine *m) {
-	// Only the first kind counts, because a machine with NVIDIA's GPUs has renderD* as well.
+struct gpus machine_gpus(const struct machine *m) {
+	// Count the first kind that exists only, because a machine with NVIDIA's GPUs has renderD* as well.
 	static const char *const kinds[] = {"/dev/nvidia*",	 "/dev/dri/renderD*", "/dev/accel*",
 					    "/dev/accel/accel*", "/dev/davinci*",     "/dev/neuron*"};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	struct gpus found = {0, 0};
+	for (size_t i = 0; !found.n && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		// Any graphics card has renderD*. Only AMD's GPUs for computing have /dev/kfd.
 		bool other = i == 1 && !machine_count(m, "/dev/kfd", NULL);
-		if (!other && machine_count(m, kinds[i], NULL)) {
-			return kinds[i];
-		}
+		found.n = other ? 0 : machine_count(m, kinds[i], NULL);
+		found.denied = found.n ? found.n - machine_writable(m, kinds[i]) : 0;
 	}
-	return NULL;
-}
-
-uint64_t machine_gpus(const struct machine *m) {
-	const char *files = gpu_files(m);
-	return files ? machine_count(m, files, NULL) : 0;
-}
-
-uint64_t machine_gpus_denied(const struct machine *m) {
-	const char *files = gpu_files(m);
-	return files ? machine_count(m, files, NULL) - machine_writable(m, files) : 0;
+	return found;
 }
 
 const char *machine_gpu_driver(const struct machine *m) {

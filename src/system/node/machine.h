@@ -40,11 +40,14 @@ const char *machine_text(const struct machine *m, const char *path);
 /** The target of the symlink @path, unresolved; NULL: it is no symlink. */
 const char *machine_link(const struct machine *m, const char *path);
 
-/** The number of GPUs or other accelerators in /dev. */
-uint64_t machine_gpus(const struct machine *m);
+/** GPUs or other accelerators in /dev. */
+struct gpus {
+	uint64_t n;
+	/** How many of them the program's user may not read and write. They are not opened. */
+	uint64_t denied;
+};
 
-/** The number of those that the program's user may not read and write. They are not opened. */
-uint64_t machine_gpus_denied(const struct machine *m);
+struct gpus machine_gpus(const struct machine *m);
 
 /** The size of the regular file @path in bytes; MACHINE_UNKNOWN: it is none. */
 uint64_t machine_size(const struct machine *m, const char *path);
