@@ -473,7 +473,7 @@ status_of() {
 	strace -o /dev/null true || skip 'strace may not trace here'
 	local cluster=("--hosts=127.0.0.1,127.0.0.2" --node-rank=1) listens
 	sockets() {
-		invoke env -i PATH="$PATH" timeout 60 strace -f -qq -o trace -e trace=socket,connect,bind,listen,accept,accept4 "$DISTINIT" "$@"
+		invoke env -i PATH="$PATH" timeout 60 strace -f -qq -e signal=none -o trace -e trace=socket,connect,bind,listen,accept,accept4 "$DISTINIT" "$@"
 	}
 	while read -ra words; do
 		sockets "${words[@]}"
