@@ -438,7 +438,7 @@ told() {
 	kill -CONT "${PIDS[2]}"
 	ended 0 2
 	soon 4000 ended 123 0 1
-	grep -F 'h0 says: h0 was asked to end: h2 (rank 2) has ended well; nothing was started' 1.err
+	grep -F 'h0 says: h0 does not start again: h2 (rank 2) has ended well; nothing was started' 1.err
 }
 
 @test "again: --together=workers and always; each restart is in the report" {

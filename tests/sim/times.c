@@ -253,8 +253,9 @@ void check_no_progress(const struct node *node, const struct together *t, const 
 		return;
 	}
 	const uint64_t step = job.progress_ms > 10000 ? job.progress_ms / 10 * MS : 1 * S;
-	// It may write again while all are asked.
-	const uint64_t wrote = named->wrote_at + MESSAGES > time_now ? named->wrote_before : named->wrote_at;
+	// It may write again after its last look, and while all are asked.
+	const uint64_t wrote =
+		named->wrote_at + step + MESSAGES > time_now ? named->wrote_before : named->wrote_at;
 	since = wrote ? wrote : named->from;
 	IN_TIME("oldest-named", time_now + 2 * step + 200 * MS >= since + job.progress_ms * MS,
 		"h%u wrote %.3f s ago", first->rank, seconds_of(time_now - since));

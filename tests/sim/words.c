@@ -168,6 +168,7 @@ void check_saying(const struct node *node, enum roll_level level, const char *te
 		} else {
 			check_count(passed);
 			if (level == ROLL_WARNING) {
+				TRUE_WORDS(says("absent: h"), "nobody is absent");
 				check_when(passed);
 			}
 		}
@@ -183,7 +184,8 @@ void check_saying(const struct node *node, enum roll_level level, const char *te
 			weather.latency + weather.jitter > 20 * MS || weather.late || weather.interrupt;
 		TRUE_WORDS(slow || job.harm_until || has_fault(WHAT_STOP) || has_fault(WHAT_TWIN) ||
 				   has_fault(WHAT_TAKEN) || node->hello_at < node->called_at ||
-				   node->left_at || !process_is_alive(job.nodes[0].process),
+				   node->left_at || !process_is_alive(job.nodes[0].process) ||
+				   job.nodes[0].signalled,
 			   "the master is there");
 	}
 	if (says("is there, and all start, after ")) {

@@ -243,7 +243,10 @@ static int open_coordinator(struct coordinator *co) {
 		unable.result = ROLL_PORT;
 	} else if (call->unable && !co->end->error.text[0]) {
 		err_set(&co->end->error, ENOEXEC, "roll call: %s %s: %s; nothing was started", call->master,
-			coordinator_unable(call->asked_to_end ? ABLE_ASKED_TO_END : ABLE_NOT), call->unable);
+			call->not_again
+				? "does not start again"
+				: coordinator_unable(call->asked_to_end ? ABLE_ASKED_TO_END : ABLE_NOT),
+			call->unable);
 		unable.result = call->asked_to_end ? ROLL_ASKED_TO_END : ROLL_ERROR;
 	}
 	// The error may also be from raise_limit().

@@ -365,9 +365,12 @@ static void go_on_calling(struct decision *d) {
 		}
 	}
 	if (d->now >= roll->progress) {
-		roll->reported = true;
 		plan_progress(roll, d->now);
-		d->todo.what |= DO_SHOW_PROGRESS | DO_SEND_WAIT;
+		// In the pause before a restart all may be here: then there is nobody to report.
+		if (roll->present < roll->call->size) {
+			roll->reported = true;
+			d->todo.what |= DO_SHOW_PROGRESS | DO_SEND_WAIT;
+		}
 	}
 	if (d->now >= roll->status) {
 		roll->status = d->now + STATUS_MS;

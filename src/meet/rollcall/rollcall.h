@@ -90,6 +90,8 @@ struct roll_call {
 	const char *unable;
 	/** `unable` is set because this process was asked to end. */
 	bool asked_to_end;
+	/** Coordinator: `unable` is set because a member does not come again. */
+	bool not_again;
 	/**
 	 * The number of starts that this process has taken part in. The number of a start is at most
 	 * @max_restarts.
@@ -103,7 +105,7 @@ struct roll_call {
 	uint64_t late_at;
 	/** The pause before the start, from the beginning of the roll call; 0: none. */
 	uint32_t pause_ms;
-	/** The number of members whose programs have succeeded. These members do not come. */
+	/** The number of members that do not come: their programs have succeeded, or they were asked to end. */
 	uint32_t n_gone;
 	/** This node is a pod, whose name may resolve only once it is ready. */
 	bool pod;

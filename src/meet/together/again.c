@@ -46,6 +46,7 @@ bool together_again(struct together *t, struct roll_call *call, int *reserved, u
 	t->late_at = t->first_at + graces_ms + ROLL_LATE_MS;
 	t->call_pause_ms = t->pause_ms;
 	if (t->cancel_reason && !is_alone) {
+		call->not_again = t->not_again;
 		together_cancel(t, call, t->cancel_reason);
 	}
 	return t->observer.again;

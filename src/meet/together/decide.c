@@ -188,12 +188,10 @@ static enum again start_again(const struct decision *d, const struct ended *firs
 }
 
 /** "h2 (rank 2) has ended well" */
-static const char *well_text(const struct together *t) {
-	const uint32_t rank = find_well(t);
+static const char *member_text(const struct together *t, uint32_t rank, const char *what) {
 	const struct str host = roll_host(t->call, rank);
-	return arena_format(t->call->arena,
-			    host.len ? "%.*s (rank %u) has ended well" : "%.*srank %u has ended well",
-			    (int)host.len, host.p, rank);
+	return arena_format(t->call->arena, host.len ? "%.*s (rank %u) %s" : "%.*srank %u %s", (int)host.len,
+			    host.p, rank, what);
 }
 
 /** "exit status 17" or "SIGSEGV (139)" */
@@ -229,7 +227,7 @@ static struct str clause(const struct together *t, const struct ended *first) {
 		buf_putf(&text, "not starting again: %u of %u restarts used", t->start, t->max_restarts);
 		break;
 	case AGAIN_ENDED_WELL:
-		buf_putf(&text, "not starting again: %s", well_text(t));
+		buf_putf(&text, "not starting again: %s", member_text(t, find_well(t), "has ended well"));
 		break;
 	case AGAIN_FINAL:
 		buf_putf(&text, "not starting again: %s is final (--no-restart)",
@@ -265,9 +263,16 @@ static void conclude(struct decision *d, const struct ended *what) {
 
 /** Cancel the restart on this node. @why: reason to send; NULL if the others know it. */
 static void cancel_restart(struct together *t, const char *why) {
-	t->asked_to_end = true;
 	t->cancel_reason = why;
 	t->observer.again = false;
+}
+
+/** Coordinator: member @line, which has not read END yet, does not come again. Cancel the restart. */
+static void cancel_without(struct together *t, uint32_t line, const char *what) {
+	if (t->observer.again) {
+		t->not_again = true;
+		cancel_restart(t, member_text(t, line, what));
+	}
 }
 
 // --- deaths
@@ -519,12 +524,19 @@ static void take_signal(struct decision *d, int signal, bool ignored) {
 		cancel_restart(t, t->relays ? arena_format(t->call->arena, "SIG%s", signal_name(signal).s)
 					    : NULL);
 		t->observer.status = 128 + signal;
+		t->asked_to_end = true;
 		// After the program's end it is not dropped either: --init then gives leftovers no further
 		// grace.
 		drops = !t->observer.end;
 	} else if (signal == SIGTERM && !is_alone(t) && drop_term(t)) {
 		drops = true;
 	} else if (t->observer.end && ends) {
+		// If our program has failed, and it is not decided yet what follows: we do not come again.
+		t->asked_to_end |= !t->well && !t->decided;
+		if (t->asked_to_end && !t->decided && t->relays && !is_coordinator(t)) {
+			report_own(d, END_ASKED_TO_END, 0,
+				   arena_format(t->call->arena, "SIG%s", signal_name(signal).s));
+		}
 		t->close_at = 0;
 	}
 	d->todo.what |= drops ? DO_DROP_SIGNAL : 0;
@@ -586,6 +598,10 @@ static void take_members_end(struct decision *d, uint32_t line, const struct end
 	struct ended ended = *theirs;
 	ended.rank = line;
 	ended.host = kept->host;
+	if (ended.why == END_ASKED_TO_END && t->decided) {
+		t->n_gone++;
+		cancel_without(t, line, "was asked to end");
+	}
 	if (ended.why != END_FAILED || ended.status) {
 		judge(d, &ended);
 		return;
@@ -593,9 +609,8 @@ static void take_members_end(struct decision *d, uint32_t line, const struct end
 	kept->succeeded = true;
 	t->n_gone++;
 	kept->well = ended.again != AGAIN_ASKED_TO_END;
-	if (kept->well && t->observer.again) {
-		// The member had not read END yet. Its program has succeeded, so there is no restart.
-		cancel_restart(t, well_text(t));
+	if (kept->well) {
+		cancel_without(t, line, "has ended well");
 	}
 }
 

@@ -19,8 +19,10 @@
  *         ENDED                                      the coordinator does not take part any more: go on alone
  *         DIED                                       a request: send the progress of the own program
  *         own program failed; a process died         ENDED; DIED to the coordinator; wait 5 s for END
+ *         TERM or INT after a failure of our own     ENDED, asked to end; wait no longer
  *     both, after that
- *         any frame                                  ignored; the coordinator waits 2 s for the members to close
+ *         ENDED with 0; ENDED, asked to end          coordinator: that member does not come again, so cancel the restart
+ *         any other frame                            ignored; the coordinator waits 2 s for the members to close
  *         TERM or INT, a restart follows             cancel it on this node, and report that in the roll call (`cancel_reason`)
  *         TERM, no restart follows                   dropped, because the program already got one
  *     both, always

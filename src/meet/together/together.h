@@ -92,7 +92,9 @@ struct together {
 	uint32_t pause_ms;
 	/** Reason for which this node cancelled the restart; still to be sent: "SIGTERM". NULL: none. */
 	const char *cancel_reason;
-	/** The number of members whose programs have ended with 0. */
+	/** Coordinator: it did so because a member does not come again. */
+	bool not_again;
+	/** The number of members that do not come again: their programs have ended with 0, or they were asked to end. */
 	uint32_t n_gone;
 
 	/**
