@@ -107,7 +107,7 @@ struct program {
 	bool asked;
 	/** It was given up, as it was killed after its grace. */
 	bool killed;
-	/** When it wrote its file last, and before that; 0: it did not. */
+	/** When it wrote its file last before it was ended, and before that; 0: it did not. */
 	uint64_t wrote_at, wrote_before;
 	/** When one of its processes failed that distinit had seen; NEVER: none. */
 	uint64_t died_at;

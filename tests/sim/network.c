@@ -362,8 +362,12 @@ void host_down(int host) {
 static void probe(void *a, uint64_t b) {
 	struct connection *c = a;
 	(void)b;
+	if (network_apart(c)) {
+		at_time_with(time_now + 5 * S, probe, c, 0);
+		return;
+	}
 	for (int side = 0; side < 2; side++) {
-		if (c->end[side] && !c->end[!side] && !network_apart(c)) {
+		if (c->end[side] && !c->end[!side]) {
 			trace("connection %d: a probe of %s is answered by a reset", c->id,
 			      c->end[side]->owner->name);
 			reset_end(c->end[side], ECONNRESET);
