@@ -80,6 +80,29 @@ silent() {
 	warned '--frameworks leaves torchrun out*' "${TWO[@]}" -- --frameworks=torch -- torchrun t.py
 }
 
+@test "a torchrun of another job on the same host: what it has left behind is found by its sizes, where it came with the job" {
+	local step=(SLURM_JOB_ID=7 SLURM_STEP_ID=0 'SLURM_STEP_NODELIST=n[1-2]' 'SLURM_JOB_NODELIST=n[1-2]' SLURM_STEP_NUM_NODES=2
+		'SLURM_STEP_TASKS_PER_NODE=1(x2)' SLURM_NODEID=1 SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_LOCALID=0)
+	local left=(TORCHELASTIC_RUN_ID=none RANK=0 WORLD_SIZE=8 LOCAL_RANK=0 LOCAL_WORLD_SIZE=8 MASTER_ADDR=n1 MASTER_PORT=29400)
+	local told='WORLD_SIZE=8 and LOCAL_WORLD_SIZE=8 do not fit SLURM_STEP_NUM_NODES=2, and no torchrun of this job runs above'
+	# A daemon by name: it starts the task.
+	cp "$(command -v bash)" slurmstepd
+	task() { run --separate-stderr env -i PATH="$PATH" ./slurmstepd -c '"$@"; exit' x env "$@"; }
+	task "${step[@]}" "${left[@]}" "$DISTINIT" -- printenv RANK WORLD_SIZE
+	[[ $status -eq 0 && $output == 1$'\n'2 && $stderr == "distinit: warning: $told this process: "*" left over from another job"* ]]
+	# Below a shell of the task, too.
+	task "${step[@]}" "${left[@]}" sh -c '"$@"; exit' x "$DISTINIT" -- printenv RANK WORLD_SIZE
+	[[ $output == 1$'\n'2 && $stderr == *"$told"* ]]
+	# A torchrun that runs between: it uses one of the two nodes.
+	task "${step[@]}" sh -c '"$@"; exit' x env "${left[@]}" "$DISTINIT" -- printenv RANK WORLD_SIZE
+	[[ $status -eq 0 && $output == 0$'\n'8 && -z $stderr ]]
+	# Sizes that fit; and no daemon above: it may be outside of the PID namespace, and so may torchrun.
+	task "${step[@]}" "${left[@]}" WORLD_SIZE=16 "$DISTINIT" -- printenv RANK WORLD_SIZE
+	[[ $output == 0$'\n'16 && -z $stderr ]]
+	run --separate-stderr env -i PATH="$PATH" "${step[@]}" "${left[@]}" sh -c '"$@"; exit' x "$DISTINIT" -- printenv RANK WORLD_SIZE
+	[[ $output == 0$'\n'8 && -z $stderr ]]
+}
+
 @test "torchrun that knows its nodes, by whatever way: silence" {
 	local set
 	for set in PET_STANDALONE=0 PET_RDZV_BACKEND=static PET_NNODES=2 PET_NNODES=2:2 A=b; do

@@ -520,6 +520,15 @@ json.dump(c, open("config.json", "w"))')
 		all_have TORCHELASTIC_RUN_ID -
 		[[ $output == *"0: distinit: warning: "*"old7"*"left over from another job"* ]] || fail "it does not say so"
 	done
+	# The other job had a host of this one: then its sizes show it.
+	# shellcheck disable=SC2086 # words
+	launch login env ${torchrun//old7/n1} WORLD_SIZE=8 srun --label --nodes=2 --ntasks=2 "${TELL[@]}" TORCHELASTIC_RUN_ID
+	in_order n1 n2
+	all_have TORCHELASTIC_RUN_ID -
+	[[ $output == *"0: distinit: warning: "*"do not fit SLURM_STEP_NUM_NODES=2"* ]] || fail "it does not say so"
+	launch batch --nodes=2 <<<"srun --label --ntasks=2 sh -c 'env ${torchrun//old7/n1} WORLD_SIZE=8 ${TELL[*]}; :'"
+	all_have WORLD_SIZE 8
+	[[ $output != *warning* ]] || fail "it warns"
 	# Set in the task itself, as a torchrun there does: an alias, such as one of another network.
 	launch batch --nodes=2 <<<"srun --label --ntasks=2 sh -c 'env $torchrun ${TELL[*]}; :'"
 	all_have MASTER_ADDR old7

@@ -55,6 +55,10 @@ struct source {
 	 * these may include variables of another job's launcher.
 	 */
 	const char *const *job_hosts;
+	/** For the same managers: the variable with the number of nodes of the step, or NULL; and the name of the
+	 *  daemon that starts its processes. */
+	const char *step_nnodes;
+	const char *daemon;
 	/** The user describes the cluster; then a launcher of any manager may give the task. */
 	bool by_hand;
 	/**

@@ -10,9 +10,9 @@
 #include "cluster/source.h"
 
 /**
- * Whether the variables of @l are stale: they name a host outside this job, and no ancestor process in this
- * job has set them. If they are, add a note. @source recognised the job by the variable @by. Makes system
- * calls only if the host is outside the job.
+ * Whether the variables of @l are stale: they name a host outside this job, or count other nodes than the step
+ * has, and no ancestor process in this job has set them. If they are, add a note. @source recognised the job by
+ * the variable @by; NULL: no job. Makes system calls only if the host or the count is such.
  */
 bool stale_found(struct input *in, const struct source *source, const char *by, const struct launcher *l);
 

@@ -123,6 +123,8 @@ const struct source source_slurm = {
 	.leaves = "SLURM_JOB_NODELIST (except for heterogeneous groups), SLURM_NNODES, SLURM_NTASKS: they "
 		  "describe the job; SLURM_LAUNCH_NODE_IPADDR: srun's node",
 	.job_hosts = SLURM_JOB_HOSTS,
+	.step_nnodes = "SLURM_STEP_NUM_NODES",
+	.daemon = "slurmstepd",
 	.detect = slurm_detect,
 	.read = slurm_read,
 };
