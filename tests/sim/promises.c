@@ -126,6 +126,11 @@ static uint64_t latest_end(const struct node *node) {
 /** Nothing is wrong that keeps the job from starting. */
 static bool is_benign(void) {
 	bool benign = longest_way() <= 150 * MS && weather.window > 2000;
+	// Members look for the master every 2 s.
+	for (unsigned i = 1; i < job.n; i++) {
+		benign &= job.nodes[0].begins + 2 * S + 10 * longest_way() <
+			  job.nodes[i].begins + job.timeout_ms * MS;
+	}
 	for (unsigned i = 0; i < job.n_faults; i++) {
 		const struct fault *f = &job.faults[i];
 		const struct node *node = &job.nodes[f->node];

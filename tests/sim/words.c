@@ -113,6 +113,16 @@ static void check_unable(void) {
 	TRUE_WORDS(any || mixed || job.together, "rank %u can", rank);
 }
 
+/** "NCCL_DEBUG=same on 4 nodes, other on h3": each value has its nodes, by name or number. */
+static void check_difference(void) {
+	static const char *const values[] = {"same on ", "other on "};
+	for (unsigned i = 0; i < 2; i++) {
+		const char *at = strstr(words, values[i]);
+		at = at ? at + strlen(values[i]) : "h";
+		TRUE_WORDS(*at == 'h' || (*at >= '1' && *at <= '9'), "on whom");
+	}
+}
+
 static void check_strange(void) {
 	const bool torch = says("as PyTorch does"), key = says("calls with another secret");
 	bool any = false;
@@ -200,6 +210,7 @@ void check_saying(const struct node *node, enum roll_level level, const char *te
 			   "not all %u are counted", job.n);
 	}
 	check_unable();
+	check_difference();
 	check_strange();
 	check_clock();
 }
@@ -207,10 +218,12 @@ void check_saying(const struct node *node, enum roll_level level, const char *te
 /** "two nodes say that they are rank 1: h1 (10.0.0.2) and h1b (10.0.0.7)" */
 static void check_duplicate(void) {
 	unsigned rank = 0;
-	char first[40] = "", second[40] = "";
+	char first[40] = "", second[40] = "", names[2][20];
 	const char *at = strstr(words, " say that they are rank ");
-	if (at && sscanf(at, " say that they are rank %u: %*s (%39[^)]) and %*s (%39[^)])", &rank, first,
-			 second) == 3) {
+	if (at) {
+		TRUE_WORDS(sscanf(at, " say that they are rank %u: h%19s (%39[^)]) and h%19s (%39[^)])",
+				  &rank, names[0], first, names[1], second) == 5,
+			   "who they are");
 		// Several twins share a host.
 		TRUE_WORDS(rank < job.n && (strcmp(first, second) != 0 || count_faults(WHAT_TWIN) > 1),
 			   "that is one process");
@@ -254,6 +267,7 @@ void check_error(const struct node *node, const struct roll_call *call, const st
 		check_late(node, call);
 	}
 	check_unable();
+	check_difference();
 	// A twin that comes twice comes from one host.
 	bool twice = has_fault(WHAT_REPLACED) || has_fault(WHAT_BACK);
 	for (unsigned i = 0; i < job.n_faults; i++) {
@@ -395,6 +409,20 @@ static void check_states(uint32_t rank, uint64_t since) {
 	}
 }
 
+/** "and that of h2 (rank 2) within 5ms": of two processes that died within 20 ms both are named, and of others one. */
+static void check_both(const struct together *t, const struct ended *first) {
+	const struct program *p = program_of(first->rank, t->start);
+	const bool both = says(", and that of h");
+	bool any = false;
+	for (uint32_t rank = 0; p && p->died_at != NEVER && rank < job.n; rank++) {
+		const struct program *other = program_of(rank, t->start);
+		const uint64_t at = other && rank != first->rank ? other->died_at : NEVER,
+			       apart = at > p->died_at ? at - p->died_at : p->died_at - at;
+		any |= at != NEVER && apart < 20 * MS + 3 * longest_way();
+	}
+	TRUE_WORDS(!both || any || !p || p->unclear, "no other died within 20 ms");
+}
+
 /** The sentence of who was first, by all that knows of it. */
 static void check_sentence(const struct together *t, const struct ended *first) {
 	static const char *const verbs[] = {"failed first:", "is lost:", NULL, "has made"};
@@ -420,6 +448,9 @@ static void check_sentence(const struct together *t, const struct ended *first) 
 		// At its time limit it has failed with 124, whatever it exits with.
 		TRUE_WORDS(p->raw >= 0 && (p->raw || job.always || job.limit_ms != CLOCK_NEVER),
 			   "its program has not failed");
+	}
+	if (first->why == END_FAILED && says("its process")) {
+		check_both(t, first);
 	}
 	if (first->why == END_NO_PROGRESS) {
 		char allowed[60];
