@@ -41,6 +41,8 @@ def why_outside(mutant: Mutant, lines: list[str]) -> str:
     place only is in equivalent.txt. They are named in the output, and not counted."""
     if mutant.path.endswith("/together/look.c"):
         return "real files: its child is played by the simulator"
+    if "SYS_ioctl" in mutant.before:
+        return "kernels that do not know PIDFD_GET_INFO"
     if function_of(lines, mutant.line) == "node_of_task" or "SCOPE_TASK" in mutant.before:
         return "tasks: jobs are of nodes"
     if only(mutant, rf"({DESCRIPTOR}) >= 0", r"\1 > 0") or only(mutant, rf"({DESCRIPTOR}) < 0", r"\1 <= 0"):
