@@ -272,6 +272,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *out) {
 	uint64_t us = time_now;
 	if (id == CLOCK_MONOTONIC) {
 		us += current->clock_ahead * MS;
+	} else if (id == CLOCK_BOOTTIME) {
+		us += UP_FOR;
 	} else if (id == CLOCK_REALTIME) {
 		us += 1700000000 * S + (uint64_t)(current->wall_ahead * (int64_t)MS);
 	}
@@ -430,7 +432,7 @@ int __wrap_prlimit64(pid_t pid, enum __rlimit_resource what, const struct rlimit
 
 uint32_t __wrap_observer_oom_kills(const struct observer *observer) {
 	(void)observer;
-	return OOM_UNKNOWN;
+	return weather.oom_kills;
 }
 
 bool __wrap_was_ignored(int signal) {

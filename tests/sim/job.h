@@ -112,6 +112,8 @@ struct program {
 	/** When one of its processes failed that distinit had seen; NEVER: none. */
 	uint64_t died_at;
 	bool unclear;
+	/** When one of its processes failed last, seen or not, and when its launcher started one anew; 0: never. */
+	uint64_t failed_at, anew_at;
 	/** What its node knows of who was first. */
 	bool knows;
 	uint64_t knows_at;
@@ -145,6 +147,8 @@ struct node {
 	bool warned_deaf, warned_clock;
 	/** It printed that somebody is absent: a warning. */
 	bool said_absent;
+	/** It printed what the master counts. */
+	bool said_counts;
 	/** The last difference that it printed. */
 	char difference[200];
 	/** When the coordinator's kernel had its HELLO, its BYE, and the end of its connection. */

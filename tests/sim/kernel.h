@@ -107,7 +107,13 @@ struct weather {
 	uint64_t lookup, names_from;
 	/** What a connection holds that is not read. */
 	uint32_t window;
+	/** The kernel does not list a process's children; and how many processes it killed for lack of memory. */
+	bool no_children;
+	uint32_t oom_kills;
 };
+
+/** How long the machines ran before. */
+#define UP_FOR (1000000 * S)
 
 /** A process that makes so many system calls within a second waits for nothing. */
 #define CALLS_MOST 10000

@@ -54,11 +54,26 @@ struct helper {
 	struct program_process *process;
 	struct program *program;
 	int status;
+	/** Its launcher starts it anew when it fails, as a child of @parent on @node. */
+	bool anew;
+	struct process *node;
+	int parent;
 };
 
 static void helper_reaped(void *a) {
 	struct helper *helper = a;
 	helper->process->reaped = true;
+}
+
+/** Its launcher starts another one in its place: what has failed is handled. */
+static void helper_anew(void *a) {
+	const struct helper *helper = a;
+	struct program *program = helper->program;
+	if (program->raw < 0) {
+		program_start(helper->node, helper->parent, "python3");
+		program->anew_at = time_now;
+		program->unclear = true;
+	}
 }
 
 static void helper_ends(void *a) {
@@ -69,6 +84,10 @@ static void helper_ends(void *a) {
 	program_end(helper->process, helper->status);
 	// A shorter life may not be seen.
 	program->unclear |= failed && !lived;
+	program->failed_at = failed ? time_now : program->failed_at;
+	if (failed && helper->anew) {
+		at_time(time_now + 100 * MS, helper_anew, helper);
+	}
 	if (failed && lived && time_now < program->died_at) {
 		program->died_at = time_now;
 	}
@@ -98,6 +117,9 @@ static void start_workers(struct running *r, unsigned who, unsigned nth) {
 		*helper =
 			(struct helper){program_start(node->process, parent, "python3"), r->program,
 					wait_status((int)CHOOSE(worker_status, who, which, 1, 137, 0, 143))};
+		helper->anew = CHOOSE(worker_anew, who, which, 0, 0, 0, 1);
+		helper->node = node->process;
+		helper->parent = parent;
 		helper->process->blocked = CHOOSE(blocked, who, which, 0, 0, 0, 1);
 		if (lives != NEVER) {
 			at_time(time_now + lives + choose(C_worker_lives, who, which | 0x8000, 100 * MS),
@@ -433,6 +455,9 @@ static bool run_start(struct node *node, struct together *t, struct roll_call *c
 		.start = end->start, .died_at = NEVER, .from = time_now, .to = NEVER, .raw = -1};
 	if (together_begin(t, call, end, &err) < 0) {
 		trace("together_begin: %s", err.text);
+		if (!has_fault(WHAT_FAILS) && promise_is_on("all-start")) {
+			broken("all-start", "%s cannot watch the others: %s", node->name, err.text);
+		}
 		node->status = 125;
 		node->programs[--node->n_programs].to = time_now;
 		exit_now(node);

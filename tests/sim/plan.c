@@ -117,6 +117,7 @@ static void say(void *context, enum roll_level level, const char *text) {
 	node->said_absent |=
 		level == ROLL_WARNING &&
 		(strstr(text, "; absent: ") || strstr(text, " counts ") || strstr(text, "still waiting for"));
+	node->said_counts |= strstr(text, " counts ") != NULL;
 	node->warned_deaf |= strstr(text, "may not have been read") != NULL;
 	node->warned_clock |= strstr(text, "'s clock is ") != NULL;
 	if (strstr(text, "=same on ")) {
@@ -218,6 +219,8 @@ void plan_job(void) {
 	if (job.together) {
 		plan_together();
 	}
+	weather.no_children = CHOOSE(no_children, 0, 0, 0, 0, 0, 1);
+	weather.oom_kills = (uint32_t)CHOOSE(oom_kills, 0, 0, OOM_UNKNOWN, OOM_UNKNOWN, 0, 2);
 	job.spread = CHOOSE(spread, 0, 0, 0, 1 * MS, 20 * MS, 300 * MS, 3 * S);
 	for (unsigned i = 0; i < job.n; i++) {
 		const char name[8] = {'h', (char)('0' + i)};

@@ -109,7 +109,7 @@ static struct file *stat_file(const struct program_process *p) {
 		 p->to != NEVER ? 'Z'
 		 : p->blocked	? 'D'
 				: 'S',
-		 p->parent, (unsigned long long)p->from / 10000, p->status);
+		 p->parent, (unsigned long long)(UP_FOR + p->from) / 10000, p->status);
 	return text_file(text);
 }
 
@@ -169,7 +169,7 @@ struct file *programs_open(const char *path) {
 		return folder;
 	}
 	const char *last = strrchr(rest, '/');
-	if (last && strcmp(last, "/children") == 0) {
+	if (last && strcmp(last, "/children") == 0 && !weather.no_children) {
 		return children_file(pid);
 	}
 	errno = ENOENT;

@@ -405,6 +405,18 @@ static void check_refusal(void) {
 	}
 }
 
+/** A member that is here, and prints much, prints who is absent. */
+static void check_news(void) {
+	const struct node *master = &job.nodes[0];
+	for (unsigned i = 1; i < job.n && is_quiet() && job.verbose; i++) {
+		const struct node *node = &job.nodes[i];
+		const bool waits = node->hello_at && node->returned && master->returned &&
+				   node->hello_at + 25 * S < node->returned_at &&
+				   node->hello_at + 25 * S < master->returned_at;
+		PROMISE("hears-who-is-absent", !waits || node->said_counts, "%s does not", node->name);
+	}
+}
+
 static void check_roll_call(void) {
 	unsigned n_started = 0;
 	for (int i = 0; i < job.n_nodes; i++) {
@@ -419,6 +431,7 @@ static void check_roll_call(void) {
 	check_truth();
 	check_reasons();
 	check_refusal();
+	check_news();
 	if (n_started == job.n && is_benign() && longest_way() <= 20 * MS && !has_fault(WHAT_LIAR)) {
 		check_warnings();
 	}
@@ -569,12 +582,15 @@ static struct course course_of(unsigned k) {
 		if (by_itself && !fails && p->to < c.well_at) {
 			c.well_at = p->to;
 		}
+		// A program that ends with 0 has handled what failed before.
+		const uint64_t died_at =
+			by_itself && !fails && p->to != NEVER && !job.by_workers ? NEVER : p->died_at;
 		const uint64_t apart =
 			p->died_at > c.died_at ? p->died_at - c.died_at : c.died_at - p->died_at;
 		// Of two within 20 ms, either may come first.
 		c.all_know &= p->died_at == NEVER || apart > 100 * MS;
-		if (p->died_at < c.died_at) {
-			c.died_at = p->died_at;
+		if (died_at < c.died_at) {
+			c.died_at = died_at;
 			c.died = i;
 		}
 	}
@@ -617,6 +633,15 @@ static bool has_ended(unsigned k, uint64_t at) {
 	return false;
 }
 
+/** Whether a launcher has started a process anew in start @k. */
+static bool any_anew(unsigned k) {
+	bool any = false;
+	for (unsigned i = 0; i < job.n; i++) {
+		any |= k < (unsigned)job.nodes[i].n_programs && job.nodes[i].programs[k].anew_at;
+	}
+	return any;
+}
+
 /** All know of what happened at @at in start @k, soon. */
 static void check_all_know(const char *name, unsigned k, uint64_t at) {
 	for (unsigned i = 0; i < job.n && promise_is_on(name); i++) {
@@ -650,7 +675,7 @@ static void check_what_ends_all(void) {
 	}
 	if (!job.n_faults && job.by_workers) {
 		const struct course c = course_of(0);
-		if (c.died_at != NEVER && !has_ended(0, c.died_at)) {
+		if (c.died_at != NEVER && !any_anew(0) && !has_ended(0, c.died_at)) {
 			check_all_know("worker-ends-all", 0, c.died_at);
 		}
 	}

@@ -154,7 +154,9 @@ static void check_naming(void) {
 			}
 			const bool fails = p->raw > 0 || job.always;
 			failed = p->to != NEVER && fails && !p->asked && p->to < failed ? p->to : failed;
-			died = p->died_at < died ? p->died_at : died;
+			// A program that ends with 0 has handled what failed before.
+			const bool well = p->raw == 0 && !fails && !p->asked && !job.by_workers;
+			died = p->died_at < died && !well ? p->died_at : died;
 			unclear |= p->unclear;
 		}
 		const struct program *master = &job.nodes[0].programs[k];

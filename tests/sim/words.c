@@ -126,6 +126,8 @@ static void check_difference(void) {
 }
 
 static void check_strange(void) {
+	TRUE_WORDS(!says(" times, and sent nothing") || says("connected 3 times"), "not after three");
+	TRUE_WORDS(!says("GO was sent to ") || !says(" more"), "there are no more than five");
 	const bool torch = says("as PyTorch does"), key = says("calls with another secret");
 	bool any = false;
 	for (unsigned i = 0; i < job.n_faults; i++) {
@@ -469,8 +471,29 @@ static void check_sentence(const struct together *t, const struct ended *first) 
 		TRUE_WORDS(p->raw >= 0 && (p->raw || job.always || job.limit_ms != CLOCK_NEVER),
 			   "its program has not failed");
 	}
-	if (first->why == END_FAILED && says("its process") && !job.n_faults) {
+	// A program of one node that soon fails itself is a probe.
+	TRUE_WORDS(job.n > 1 || !p || !says("its process ") || !says("ended with exit status") ||
+			   (p->died_at != NEVER && p->died_at + 200 * MS >= p->from + 10 * S),
+		   "it was a probe");
+	if (says("its process ") && !job.n_faults) {
+		char kills[80];
+		snprintf(kills, sizeof(kills), OOM_TEXT, weather.oom_kills);
+		TRUE_WORDS(says("lack of memory") ==
+					   (weather.oom_kills && weather.oom_kills != OOM_UNKNOWN) &&
+				   (!says("lack of memory") || says(kills)),
+			   "the kernel killed %u", weather.oom_kills);
+	}
+	const bool well = p && p->raw == 0 && job.limit_ms == CLOCK_NEVER && !p->asked &&
+			  !(p->knows && p->to >= p->knows_at) && p->to + 1 * S + 3 * longest_way() < time_now;
+	TRUE_WORDS(!says("its process ") || job.by_workers || job.always || job.n_faults || !well,
+		   "its program ended with 0");
+	if (first->why == END_FAILED && says("its process ") && !job.n_faults) {
 		check_both(t, first);
+		// A launcher's new processes are seen within a second, or 10 s after a minute.
+		TRUE_WORDS(!p || !p->anew_at || p->failed_at > p->anew_at || p->knows ||
+				   time_now < p->anew_at + (p->anew_at > p->from + 55 * S ? 11 : 2) * S +
+						      4 * longest_way(),
+			   "its launcher has started another one");
 	}
 	if (first->why == END_NO_PROGRESS) {
 		char allowed[60];

@@ -298,6 +298,16 @@ static struct kept_line *find_deaths(const struct together *t, struct kept_line 
 	return first;
 }
 
+/**
+ * Coordinator: the program of @kept has ended with 0, so it has handled what it reported before. With
+ * --together=workers a process that failed counts all the same.
+ */
+static void forget_death(struct together *t, struct kept_line *kept) {
+	if (kept->death && (kept->death->progress || !t->by_workers)) {
+		kept->death->at = CLOCK_NEVER;
+	}
+}
+
 /** Coordinator: the wait for reports of earlier deaths is over. Decide which member was first. */
 static void settle(struct decision *d) {
 	struct together *t = d->t;
@@ -357,7 +367,7 @@ static void judge(struct decision *d, const struct ended *what) {
 		t->failed = *what;
 		t->failed.text.p = arena_text(t->call->arena, what->text.p, what->text.len);
 	}
-	if (find_deaths(t, &next)) {
+	if (t->settle_at != CLOCK_NEVER || find_deaths(t, &next)) {
 		begin_to_settle(d);
 	} else if (!is_alone(t) || (t->max_restarts && what->again != AGAIN_ASKED_TO_END)) {
 		conclude(d, what);
@@ -483,6 +493,9 @@ static void take_own_end(struct decision *d) {
 	bool by_term = t->asked_to_end && (end->killed_by == SIGTERM || end->exit_status == 128 + SIGTERM);
 	bool fails = t->always && end->early;
 	t->well = end->raw == 0 && !fails;
+	if (t->well && is_coordinator(t)) {
+		forget_death(t, t->lines);
+	}
 	int status = by_term ? 0 : fails ? 1 : end->raw;
 	d->todo.what |= DO_WATCH_NO_MORE;
 	if (t->observer.again || t->cancel_reason) {
@@ -610,6 +623,7 @@ static void take_members_end(struct decision *d, uint32_t line, const struct end
 	t->n_gone++;
 	kept->well = ended.again != AGAIN_ASKED_TO_END;
 	if (kept->well) {
+		forget_death(t, kept);
 		cancel_without(t, line, "has ended well");
 	}
 }

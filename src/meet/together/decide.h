@@ -8,7 +8,7 @@
  *
  *     coordinator, before it is decided which member was first
  *         ENDED with a failure; own program failed   END; if a process was reported dead before: settle for 0.3 s
- *         ENDED with 0                               the member does not take part any more; no restart is possible any more
+ *         ENDED with 0                               the member does not take part any more, and its report is forgotten; no restart is possible any more
  *         DIED                                       stored; with --together=workers: settle
  *         DIED, files are watched; one was written   remembered: a start in which none was written is idle
  *         DIED, the program hangs                    ask all for their progress; settle for 10 s, or until all that are connected have answered

@@ -14,7 +14,7 @@ ONLY = "src/meet/rollcall/,src/meet/together/"
 SEED = 1
 
 # The name of a descriptor, and of a time.
-DESCRIPTOR = r"\w*(?:fd|listener|held|epoll)\w*"
+DESCRIPTOR = r"\w*(?:fd|listener|held|epoll|reserved)\w*"
 TIME = r"(?:now|age|ago|\w*(?:_ms|_MS|_at|deadline|until|started|since))\b"
 
 
