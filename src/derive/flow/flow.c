@@ -33,15 +33,6 @@ static int read_frameworks(const struct flow *f, uint32_t *set, struct err *err)
 	return setting->value ? frameworks_parse(setting->from, setting->value, set, err) : 0;
 }
 
-/** Restore the environment and the notes from before derived_remove(). */
-static void restore(struct flow *f, const struct env *env, const struct notes *notes) {
-	*f->env = *env;
-	*f->notes = *notes;
-	if (f->notes->last) {
-		f->notes->last->next = NULL;
-	}
-}
-
 static int recognise(struct flow *f, struct err *err) {
 	return recognise_cluster(&f->input, f->env, &f->cluster, &f->started_by, err);
 }
@@ -54,9 +45,9 @@ static int recognise_anew(struct flow *f, struct err *err) {
 	struct env env;
 	struct notes notes = *f->notes;
 	uint32_t set;
-	int r = f->wants.derived ? read_frameworks(f, &set, err) : 0;
-	if (r < 0 || !f->wants.derived) {
-		return r < 0 ? r : recognise(f, err);
+	int r = read_frameworks(f, &set, err);
+	if (r < 0) {
+		return r;
 	}
 	env_copy(f->env, &env);
 	derived_remove(f, set);
@@ -65,11 +56,14 @@ static int recognise_anew(struct flow *f, struct err *err) {
 		return r;
 	}
 	f->wants.derived = NULL;
+	*f->env = env;
 	if (r <= 0) {
-		*f->env = env;
 		return r;
 	}
-	restore(f, &env, &notes);
+	*f->notes = notes;
+	if (f->notes->last) {
+		f->notes->last->next = NULL;
+	}
 	return recognise(f, err);
 }
 
@@ -79,7 +73,7 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
 	}
-	r = recognise_anew(f, err);
+	r = f->wants.derived ? recognise_anew(f, err) : recognise(f, err);
 	// An unknown source is a wrong option, not a broken cluster.
 	if (r < 0 && r != -ENOENT && f->wants.lenient) {
 		f->broken = arena_text(f->arena, err->text, strlen(err->text));
@@ -104,20 +98,11 @@ static int read_framework_wants(struct flow *f, struct err *err) {
 	return roles->value ? tf_roles_read(roles->from, roles->value, &f->derivation.tf_roles, err) : 0;
 }
 
-/** Run the frameworks of @set, with the workload's rights if any of them reads files of this machine. */
-static int run_with_view(struct flow *f, uint32_t set, struct err *err) {
-	struct derivation *d = &f->derivation;
-	struct err cause;
-	if (frameworks_see_machine(set) && view_open(&f->access, f->input.root.value, &d->view, &cause) < 0) {
-		d->unseen = arena_format(f->arena, "this machine is not read: %s", cause.text);
-		notes_add(f->notes, "%s", d->unseen);
-	}
-	int r = frameworks_derive(set, d, err);
-	return view_close(d->view, r, err);
-}
-
-/** Derive for a cluster with several processes. */
-static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
+/**
+ * Find what the frameworks of @set need besides the cluster: the interface; and this machine's files, by a view that
+ * the caller closes, with the workload's rights.
+ */
+static int find_needs(struct flow *f, uint32_t set, struct err *err) {
 	struct derivation *d = &f->derivation;
 	if (d->hostfile.path && !frameworks_want_hostfile(set)) {
 		notes_add(f->notes,
@@ -143,7 +128,12 @@ static int derive_frameworks(struct flow *f, uint32_t set, struct err *err) {
 		}
 		d->interface = f->interface;
 	}
-	return run_with_view(f, set, err);
+	struct err cause;
+	if (frameworks_see_machine(set) && view_open(&f->access, f->input.root.value, &d->view, &cause) < 0) {
+		d->unseen = arena_format(f->arena, "this machine is not read: %s", cause.text);
+		notes_add(f->notes, "%s", d->unseen);
+	}
+	return 0;
 }
 
 /** Warn if the workload is torchrun, and would train without the other nodes, or ignores a setting. */
@@ -162,7 +152,8 @@ static void judge_torchrun(struct flow *f, uint32_t set) {
 	}
 }
 
-static int run_frameworks(struct flow *f, struct err *err) {
+/** Make the workload's environment from the cluster: the frameworks, the identity, the directives. */
+static int derive_env(struct flow *f, struct err *err) {
 	struct derivation *d = &f->derivation;
 	uint32_t set;
 	int r = read_frameworks(f, &set, err);
@@ -179,18 +170,12 @@ static int run_frameworks(struct flow *f, struct err *err) {
 	};
 	r = read_framework_wants(f, err);
 	if (r == 0 && f->has_cluster && !cluster_is_single(&f->cluster)) {
-		r = derive_frameworks(f, set, err);
+		r = find_needs(f, set, err);
+		r = r < 0 ? r : frameworks_derive(set, d, err);
+		r = view_close(d->view, r, err);
 	}
 	if (r == 0) {
 		judge_torchrun(f, set);
-	}
-	return r;
-}
-
-/** Make the workload's environment from the cluster. */
-static int derive_env(struct flow *f, struct err *err) {
-	int r = run_frameworks(f, err);
-	if (r == 0) {
 		// Directives come later, so they can change the identity.
 		privileges_set_identity(f);
 	}

@@ -25,46 +25,25 @@ static bool is_kubernetes(const char *name) {
 	return strcmp(name, "kubernetes") == 0 || strcmp(name, "k8s") == 0;
 }
 
-/**
- * Find the first source that recognises its manager; if the user names a source, only that one. @ranks:
- * this process is a rank of a launcher, so skip sources that describe only nodes.
- */
-static int find_source(const struct input *in, bool ranks, const struct source **out, const char **by,
-		       struct err *err) {
+/** Refuse the manager that the user names: its source @named does not recognise it; NULL: there is no such source. */
+static int refuse_manager(const struct input *in, const struct source *named, struct err *err) {
 	struct nearest best = {.word = str_of(in->cluster.value)};
-	const struct source *named = NULL;
-	for (size_t i = 0; sources[i]; i++) {
-		if (in->cluster.value && strcmp(sources[i]->name, in->cluster.value) != 0) {
-			nearest_try(&best, sources[i]->name);
-			continue;
-		}
-		if (ranks && sources[i]->nodes_only) {
-			continue;
-		}
-		named = sources[i];
-		*by = source_detect(in, named);
-		if (*by) {
-			*out = named;
-			return 0;
-		}
+	if (named) {
+		return err_set(err, EINVAL,
+			       "%s=%s: its variables are not set here; 'distinit managers' lists them",
+			       in->cluster.from, named->name);
 	}
-	if (in->cluster.value && !named && is_kubernetes(in->cluster.value)) {
+	if (is_kubernetes(in->cluster.value)) {
 		return err_set(err, ENOENT,
 			       "%s=%s: Kubernetes itself sets no variables of a cluster; "
 			       "name what made the pods: %s",
 			       in->cluster.from, in->cluster.value, kubernetes_managers);
 	}
-	if (in->cluster.value && !named) {
-		return err_set(err, ENOENT, "%s=%s: there is no such manager%s; see 'distinit managers'",
-			       in->cluster.from, quote_text(in->cluster.value).s, nearest_hint(&best, "").s);
+	for (size_t i = 0; sources[i]; i++) {
+		nearest_try(&best, sources[i]->name);
 	}
-	if (in->cluster.value) {
-		return err_set(err, EINVAL,
-			       "%s=%s: its variables are not set here; 'distinit managers' lists them",
-			       in->cluster.from, named->name);
-	}
-	*out = NULL;
-	return 0;
+	return err_set(err, ENOENT, "%s=%s: there is no such manager%s; see 'distinit managers'",
+		       in->cluster.from, quote_text(in->cluster.value).s, nearest_hint(&best, "").s);
 }
 
 /** Whether @l started us, by its own conditions or by its source. */
@@ -181,30 +160,14 @@ static void number_by_name(struct input *in, const struct cluster *c, struct pla
 	}
 }
 
-/** Read the placement of @c from its source. Drop a launcher that does not provide the number of ranks. */
-static int place_by_source(struct input *in, struct cluster *c, struct err *err) {
-	int r = source_place(in, c->source, c->recognised_by, &c->place, err);
-	r = r < 0 ? r : check_placement(in, &c->place, err);
-	r = r < 0 ? r : check_given_nnodes(in, c, &c->place, err);
-	r = r < 0 ? r : check_given_node_rank(in, c, &c->place, err);
-	if (r == 0) {
-		number_by_name(in, c, &c->place);
-	}
-	c->nnodes = c->place.nnodes;
-	if (c->launcher && !c->launcher->size) {
-		c->uncounted = true;
-		c->launcher = NULL;
-		c->task = unknown_task;
-	}
-	return r;
-}
-
 /** Without a manager, one fact may be known: all ranks of the launcher share this node. */
 static void place_without_source(struct input *in, struct cluster *c) {
 	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
 		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
 		c->place.node_rank = 0;
 		c->nnodes = 1;
+	} else {
+		c->nnodes = given_nnodes(in);
 	}
 }
 
@@ -221,29 +184,44 @@ static void note_overridden(const struct input *in, const struct setting *option
 }
 
 /**
- * Find the owners of both layers: the source and the launcher of @c. Warn about a launcher that does not count.
- * Returns 0; -EINVAL, -ENOENT.
+ * Find the owners of both layers: the launcher of @c, and the first source that recognises its manager. If the user names a
+ * manager, only its sources are asked. Those that describe only nodes are skipped in a rank of a launcher. Warn about a
+ * launcher that does not count, and about settings that do not.
+ * Returns 1; 0 if there is nothing to describe; -EINVAL, -ENOENT.
  */
 static int find_owners(struct input *in, struct env *env, struct cluster *c, struct err *err) {
+	const char *name = in->cluster.value;
 	struct launchers_found found;
+	bool is_rank = false;
 	do {
-		int r = find_source(in, false, &c->source, &c->recognised_by, err);
-		if (r < 0) {
-			return r;
+		const struct source *asked = NULL;
+		c->source = NULL;
+		for (size_t i = 0; sources[i] && !c->source; i++) {
+			if (name ? strcmp(sources[i]->name, name) != 0 : is_rank && sources[i]->nodes_only) {
+				continue;
+			}
+			asked = sources[i];
+			c->recognised_by = source_detect(in, asked);
+			c->source = c->recognised_by ? asked : NULL;
+		}
+		if (name && !c->source) {
+			return refuse_manager(in, asked, err);
 		}
 		found = find_launchers(in, env, c->source, c->recognised_by);
-		if (found.counts && c->source && c->source->nodes_only && !in->cluster.value) {
-			// This fails for a given name only, and none is given.
-			(void)find_source(in, true, &c->source, &c->recognised_by, err);
-			found = find_launchers(in, env, c->source, c->recognised_by);
-		}
-		// Without these variables, another source may recognise its manager.
-	} while (found.removed);
+		is_rank = !is_rank && found.counts && c->source && c->source->nodes_only && !name;
+		// Without the variables that were removed, another source may recognise its manager.
+	} while (is_rank || found.removed);
 	c->launcher = found.counts;
 	if (found.half) {
 		note_half(in, found.half);
 	}
-	return 0;
+	note_overridden(in, &in->master_addr, "MASTER_ADDR");
+	note_overridden(in, &in->master_port, "MASTER_PORT");
+	if (!c->source && !c->launcher) {
+		nearly_recognised(in);
+		return 0;
+	}
+	return !(c->launcher && c->launcher->complete);
 }
 
 /** Warn that @l started this process as a rank, but does not provide the number of ranks. */
@@ -267,36 +245,43 @@ int recognise_cluster(struct input *in, struct env *env, struct cluster *out,
 	in->own_addresses = own_addresses;
 	int r = find_owners(in, env, &c, err);
 	*started_by = in->launcher = c.launcher;
-	if (r < 0) {
+	if (r <= 0) {
 		return r;
 	}
-	note_overridden(in, &in->master_addr, "MASTER_ADDR");
-	note_overridden(in, &in->master_port, "MASTER_PORT");
-	if (!c.source && !c.launcher) {
-		nearly_recognised(in);
-	}
-	if ((!c.source && !c.launcher) || (c.launcher && c.launcher->complete)) {
-		return 0;
-	}
-	if (c.launcher) {
-		r = read_task(in, c.launcher, &c.task, err);
-	}
+	const struct source *source = c.source;
+	r = c.launcher ? read_task(in, c.launcher, &c.task, err) : 0;
 	in->task = c.task;
 	if (r == 0 && c.launcher && !c.launcher->size) {
 		note_unnumbered(in, c.launcher);
-		if (!c.source) {
+		if (!source) {
 			return 0;
 		}
 	}
-	if (r == 0 && c.source) {
-		r = place_by_source(in, &c, err);
+	if (r == 0 && source) {
+		r = source->read ? source->read(in, &c.place, err)
+				 : row_read(in, source->row, c.recognised_by, &c.place, err);
+		r = r < 0 ? r : check_placement(in, &c.place, err);
+		r = r < 0 ? r : check_given_nnodes(in, &c, &c.place, err);
+		r = r < 0 ? r : check_given_node_rank(in, &c, &c.place, err);
 	} else if (r == 0) {
 		c.recognised_by = launcher_recognised_by(c.launcher);
 		place_without_source(in, &c);
-		c.nnodes = c.nnodes == UNKNOWN ? given_nnodes(in) : c.nnodes;
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (source) {
+		number_by_name(in, &c, &c.place);
+		c.nnodes = c.place.nnodes;
+	}
+	if (c.launcher && !c.launcher->size) {
+		// Without the number of ranks, only the nodes are described.
+		c.uncounted = true;
+		c.launcher = NULL;
+		c.task = unknown_task;
 	}
 	c.scope = in->scope.value ? in->scope_given : c.launcher ? SCOPE_TASK : c.place.scope;
-	r = r < 0 ? r : check_layers(&c, err);
+	r = check_layers(&c, err);
 	r = r < 0 || !in->scope.value ? r : check_scope(in, &c, err);
 	r = r < 0 ? r : rendezvous_find(in, &c, err);
 	if (r < 0) {

@@ -9,11 +9,6 @@ const char *source_detect(const struct input *in, const struct source *source) {
 	return source->detect ? source->detect(in) : row_detect(in, source->row);
 }
 
-int source_place(struct input *in, const struct source *source, const char *recognised_by,
-		 struct placement *out, struct err *err) {
-	return source->read ? source->read(in, out, err) : row_read(in, source->row, recognised_by, out, err);
-}
-
 const char *const *source_reads(struct arena *arena, const struct source *source) {
 	return source->reads ? source->reads : row_reads(arena, source->row);
 }

@@ -8,10 +8,6 @@
 /** Like source->detect(). */
 const char *source_detect(const struct input *in, const struct source *source);
 
-/** Like source->read(). @recognised_by is the result of source_detect(). */
-int source_place(struct input *in, const struct source *source, const char *recognised_by,
-		 struct placement *out, struct err *err);
-
 /** The variables and files that @source reads, in the form of READS(). */
 const char *const *source_reads(struct arena *arena, const struct source *source);
 
