@@ -148,16 +148,6 @@ int host_name_refuse(struct str name, const char *what, struct err *err) {
 		       quote_value(what, name).s, quote((struct str){name.p + i, 1}).s);
 }
 
-static int check_names(const struct hosts *hosts, const char *what, struct err *err) {
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		struct str name = hosts_at(hosts, i);
-		if (!host_name_is_fine(name)) {
-			return host_name_refuse(name, what, err);
-		}
-	}
-	return 0;
-}
-
 struct str host_name_fold(struct arena *arena, struct str name) {
 	size_t i = 0;
 	while (i < name.len && !isupper((unsigned char)name.p[i])) {
@@ -197,8 +187,13 @@ int hosts_check(const struct hosts *hosts, struct arena *arena, const char *what
 	if (hosts->n == 0) {
 		return err_set(err, EINVAL, "%s lists no host", what);
 	}
-	int r = check_names(hosts, what, err);
-	return r < 0 ? r : check_doubles(hosts, arena, what, err);
+	for (uint32_t i = 0; i < hosts->n; i++) {
+		struct str name = hosts_at(hosts, i);
+		if (!host_name_is_fine(name)) {
+			return host_name_refuse(name, what, err);
+		}
+	}
+	return check_doubles(hosts, arena, what, err);
 }
 
 int host_read(struct arena *arena, const char *from, const char *value, const char **out, struct err *err) {

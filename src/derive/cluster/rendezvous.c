@@ -103,20 +103,8 @@ static const char *valid_master_addr(const struct input *in, struct cluster *c) 
 	return host;
 }
 
-static void find_master_addr(const struct input *in, struct cluster *c) {
-	const char *set = valid_master_addr(in, c);
-	c->master_node = c->place.master;
-	if (set) {
-		choose_master(in, c, ADDR, set, "MASTER_ADDR was set already");
-		return;
-	}
-	if (in->master_addr.value) {
-		choose_master(in, c, in->master_addr.from, in->master_addr.value, in->master_addr.from);
-		return;
-	}
-	c->master_addr = host_of_rank_0(c);
-	bool named = c->place.master_addr.len && c->master_addr.p == c->place.master_addr.p;
-	c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
+/** Warn if the master, which follows from the cluster itself, is not known, or likely to be wrong. */
+static void judge_derived(const struct input *in, const struct cluster *c, const char *from) {
 	if (c->master_addr.len == 0) {
 		if (cluster_is_vague(c) || env_value(in->env, ADDR)) {
 			return;
@@ -134,8 +122,7 @@ static void find_master_addr(const struct input *in, struct cluster *c) {
 		return;
 	}
 	if (host_is_itself(c->master_addr)) {
-		judge_choice(in, c, named ? c->place.master_addr_from : c->place.hosts_from,
-			     arena_text(in->arena, c->master_addr.p, c->master_addr.len));
+		judge_choice(in, c, from, arena_text(in->arena, c->master_addr.p, c->master_addr.len));
 	} else if (c->launcher && c->task.rank == 0 && c->place.node_rank < c->place.hosts.n &&
 		   !str_eq(hosts_at(&c->place.hosts, c->place.node_rank), c->master_addr)) {
 		// Only rank 0 can detect this; the other ranks use the list.
@@ -193,6 +180,17 @@ int rendezvous_find(const struct input *in, struct cluster *c, struct err *err) 
 		c->master_addr_why = c->master_port_why = "a cluster of one";
 		return 0;
 	}
-	find_master_addr(in, c);
+	c->master_node = c->place.master;
+	const char *set = valid_master_addr(in, c);
+	if (set) {
+		choose_master(in, c, ADDR, set, "MASTER_ADDR was set already");
+	} else if (in->master_addr.value) {
+		choose_master(in, c, in->master_addr.from, in->master_addr.value, in->master_addr.from);
+	} else {
+		c->master_addr = host_of_rank_0(c);
+		bool named = c->place.master_addr.len && c->master_addr.p == c->place.master_addr.p;
+		c->master_addr_why = named ? c->place.master_addr_from : "the host of rank 0";
+		judge_derived(in, c, named ? c->place.master_addr_from : c->place.hosts_from);
+	}
 	return find_master_port(in, c, err);
 }

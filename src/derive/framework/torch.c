@@ -10,15 +10,6 @@
 #include "cluster/rendezvous.h"
 #include "framework/framework.h"
 
-static void derive_master(struct derivation *d) {
-	const struct cluster *c = d->cluster;
-	derive_master_addr(d, "MASTER_ADDR");
-	if (is_service_link(env_value(d->env, "MASTER_PORT"))) {
-		derive_replaces_link(d, "MASTER_PORT", "master");
-	}
-	derive_number(d, "MASTER_PORT", c->master_port, c->master_port_why);
-}
-
 static void derive_known(struct derivation *d, const char *name, uint32_t value, const char *why) {
 	if (value != UNKNOWN) {
 		derive_noted(d, name, value, why);
@@ -54,7 +45,11 @@ static void derive_ranks(struct derivation *d) {
 }
 
 static void torch_derive(struct derivation *d) {
-	derive_master(d);
+	derive_master_addr(d, "MASTER_ADDR");
+	if (is_service_link(env_value(d->env, "MASTER_PORT"))) {
+		derive_replaces_link(d, "MASTER_PORT", "master");
+	}
+	derive_number(d, "MASTER_PORT", d->cluster->master_port, d->cluster->master_port_why);
 	derive_ranks(d);
 }
 

@@ -51,21 +51,6 @@ static bool is_main(struct str name) {
 	return str_starts(name, STR("main")) && num_read_u32(str_from(name, 4), &number) == 0;
 }
 
-/** Put the main containers first. The rest keeps its order. */
-static void put_main_first(struct arena *arena, struct hosts *hosts) {
-	struct str *others = arena_array(arena, hosts->n, sizeof(*others));
-	uint32_t mains = 0, n = 0;
-	for (uint32_t i = 0; i < hosts->n; i++) {
-		struct str name = hosts_at(hosts, i);
-		if (is_main(name)) {
-			hosts->names[mains++] = name;
-		} else {
-			others[n++] = name;
-		}
-	}
-	memcpy(hosts->names + mains, others, n * sizeof(*others));
-}
-
 /**
  * Set the node rank to this container's index in the list, which is the same in all containers. If its
  * name is not known, use the manager's rank.
@@ -131,7 +116,13 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 		notes_add(in->notes, HOSTS "=%s contains an empty name, which is skipped",
 			  quote_text(list).s);
 	}
-	put_main_first(in->arena, &out->hosts);
+	struct str *others = arena_array(in->arena, out->hosts.n, sizeof(*others));
+	uint32_t mains = 0, n = 0;
+	for (uint32_t i = 0; i < out->hosts.n; i++) {
+		struct str name = hosts_at(&out->hosts, i);
+		*(is_main(name) ? &out->hosts.names[mains++] : &others[n++]) = name;
+	}
+	memcpy(out->hosts.names + mains, others, n * sizeof(*others));
 	r = read_rank(in, out, err);
 	out->port_from = PORT;
 	out->secret_file = SECRET;
