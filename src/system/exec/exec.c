@@ -46,17 +46,6 @@ static void exec_script(struct arena *arena, const char *file, char *const argv[
 	execve(shell, more, envp);
 }
 
-/** Execute @file. Returns only on failure: the errno. */
-static int try_file(struct arena *arena, const char *file, char *const argv[], char *const envp[]) {
-	execve(file, argv, envp);
-	int code = errno;
-	if (code == ENOEXEC && is_script(file)) {
-		exec_script(arena, file, argv, envp);
-		code = errno;
-	}
-	return code;
-}
-
 /** The largest string of @list, the usual cause of E2BIG. Adds the size of all to *@total. */
 static const char *largest(char *const list[], size_t *total) {
 	const char *most = "";
@@ -137,31 +126,43 @@ static int look_at(const char *file) {
 	return is_elsewhere(code) ? code : 0;
 }
 
-/** Look for @argv[0] in each folder of @path, and execute it; if @found is not NULL, only find it. */
-static int search(struct arena *arena, char *const argv[], char *const envp[], const char *path,
-		  const char **found, struct err *err) {
-	struct str rest = str_of(path), folder;
+/**
+ * Execute @argv[0]; if @found is not NULL, only find it. It is looked for in each folder of @path, unless it has a '/'.
+ */
+static int find(struct arena *arena, char *const argv[], char *const envp[], const char *path,
+		const char **found, struct err *err) {
+	const bool is_path = strchr(argv[0], '/');
+	struct str rest = str_of(is_path ? "" : path ? path : PATH_DEFAULT), folder;
 	const char *first = NULL;
 	int first_code = 0;
+	if (argv[0][0] == '\0') {
+		err_set(err, ENOENT, "the command is an empty word");
+		return EXIT_NOT_FOUND;
+	}
 	while (str_cut(&rest, ':', &folder)) {
-		struct buf file = BUF(arena);
-		buf_put(&file, folder);
-		if (folder.len) {
-			buf_putc(&file, '/');
-		}
-		buf_puts(&file, argv[0]);
-		int code = found ? look_at(buf_text(&file)) : try_file(arena, buf_text(&file), argv, envp);
+		const char *file = is_path ? argv[0]
+					   : arena_format(arena, "%.*s%s%s", (int)folder.len, folder.p,
+							  folder.len ? "/" : "", argv[0]);
+		int code = found ? look_at(file) : execve(file, argv, envp) < 0 ? errno : 0;
 		if (found && code == 0) {
-			*found = file.p;
+			*found = file;
 			return 0;
 		}
-		if (!is_elsewhere(code)) {
-			return cannot_run(file.p, code, argv, envp, err);
+		if (!found && code == ENOEXEC && is_script(file)) {
+			exec_script(arena, file, argv, envp);
+			code = errno;
+		}
+		if (is_path && (code == ENOTDIR || (code == ENOENT && access_allows(file, F_OK) != 0))) {
+			err_set(err, code, "%s was not found", quote_text(file).s);
+			return EXIT_NOT_FOUND;
+		}
+		if (is_path || !is_elsewhere(code)) {
+			return cannot_run(file, code, argv, envp, err);
 		}
 		// Keep the first file that exists but cannot run, for the message if no later file can. (If we
 		// may not search the folder, the file counts as absent.)
-		if (!first && access_allows(file.p, F_OK) == 0) {
-			first = file.p;
+		if (!first && access_allows(file, F_OK) == 0) {
+			first = file;
 			first_code = code;
 		}
 	}
@@ -169,30 +170,8 @@ static int search(struct arena *arena, char *const argv[], char *const envp[], c
 		return cannot_run(first, first_code, argv, envp, err);
 	}
 	err_set(err, strlen(argv[0]) > NAME_MAX ? ENAMETOOLONG : ENOENT, "%s was not found in PATH=%s",
-		quote_text(argv[0]).s, quote_text(path).s);
+		quote_text(argv[0]).s, quote_text(path ? path : PATH_DEFAULT).s);
 	return EXIT_NOT_FOUND;
-}
-
-/** Execute @argv[0]; if @found is not NULL, only find it. */
-static int find(struct arena *arena, char *const argv[], char *const envp[], const char *path,
-		const char **found, struct err *err) {
-	if (argv[0][0] == '\0') {
-		err_set(err, ENOENT, "the command is an empty word");
-		return EXIT_NOT_FOUND;
-	}
-	if (!strchr(argv[0], '/')) {
-		return search(arena, argv, envp, path ? path : PATH_DEFAULT, found, err);
-	}
-	int code = found ? look_at(argv[0]) : try_file(arena, argv[0], argv, envp);
-	if (found && code == 0) {
-		*found = argv[0];
-		return 0;
-	}
-	if ((code == ENOENT && access_allows(argv[0], F_OK) != 0) || code == ENOTDIR) {
-		err_set(err, code, "%s was not found", quote_text(argv[0]).s);
-		return EXIT_NOT_FOUND;
-	}
-	return cannot_run(argv[0], code, argv, envp, err);
 }
 
 int exec_program(struct arena *arena, char *const argv[], char *const envp[], const char *path,
