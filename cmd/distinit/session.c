@@ -200,30 +200,6 @@ static uint32_t told_grace_s(const struct session *s) {
 	return stays && settings_duration(set, OPT_GRACE, &ms, &ignored) == 0 ? (uint32_t)(ms / 1000) : 0;
 }
 
-int session_wants(struct session *s, struct err *err) {
-	struct wants *w = &s->flow.wants;
-	const char *const *value = s->settings.value;
-	w->frameworks = session_setting(s, OPT_FRAMEWORKS);
-	w->tf_roles = session_setting(s, OPT_TF_ROLES);
-	w->hostfile_output = session_setting(s, OPT_HOSTFILE_OUTPUT);
-	w->bundle = value[OPT_BUNDLE];
-	w->variable_files = session_setting(s, OPT_ENV_FILE);
-	w->variable_lines = value[OPT_ENV_LINES];
-	w->option_files = s->overrides.env_files;
-	w->n_option_files = s->overrides.n_env_files;
-	w->options = s->overrides.directives;
-	w->app = session_setting(s, OPT_APP);
-	w->grace_s = told_grace_s(s);
-	w->command = s->command & (CMD_RUN | CMD_EXPLAIN | CMD_CHECK) ? s->settings.arguments : NULL;
-	int r = session_plan(s, err);
-	r = r < 0 ? r : read_ranks(s, err);
-	r = r < 0 ? r : read_input(s, err);
-	if (session_calls_roll(s) || settings_on(&s->settings, OPT_ALL_NODES)) {
-		env_copy(&s->env, &s->before);
-	}
-	return r;
-}
-
 /**
  * Whether setting @id has no effect without a cluster. An image may have most of them in variables and also
  * run alone; a number of nodes and a master are of one cluster.
@@ -283,7 +259,26 @@ static int check_unused_cluster(struct session *s, struct err *err) {
 }
 
 int session_derive(struct session *s, struct err *err) {
-	int r = session_wants(s, err);
+	struct wants *w = &s->flow.wants;
+	const char *const *value = s->settings.value;
+	w->frameworks = session_setting(s, OPT_FRAMEWORKS);
+	w->tf_roles = session_setting(s, OPT_TF_ROLES);
+	w->hostfile_output = session_setting(s, OPT_HOSTFILE_OUTPUT);
+	w->bundle = value[OPT_BUNDLE];
+	w->variable_files = session_setting(s, OPT_ENV_FILE);
+	w->variable_lines = value[OPT_ENV_LINES];
+	w->option_files = s->overrides.env_files;
+	w->n_option_files = s->overrides.n_env_files;
+	w->options = s->overrides.directives;
+	w->app = session_setting(s, OPT_APP);
+	w->grace_s = told_grace_s(s);
+	w->command = s->command & (CMD_RUN | CMD_EXPLAIN | CMD_CHECK) ? s->settings.arguments : NULL;
+	int r = session_plan(s, err);
+	r = r < 0 ? r : read_ranks(s, err);
+	r = r < 0 ? r : read_input(s, err);
+	if (session_calls_roll(s) || settings_on(&s->settings, OPT_ALL_NODES)) {
+		env_copy(&s->env, &s->before);
+	}
 	r = r < 0 ? r : flow_derive(&s->flow, err);
 	s->signal = s->flow.signal;
 	return r < 0 ? r : check_unused_cluster(s, err);

@@ -67,10 +67,7 @@ int session_view(struct session *s, const struct view **out, struct err *err);
  */
 int session_plan(struct session *s, struct err *err);
 
-/** Pass the settings to the flow, for flow_derive(). Returns 0 or -EINVAL. */
-int session_wants(struct session *s, struct err *err);
-
-/** Derive the variables and apply the directives. Returns 0; -EINVAL; -E2BIG; -EINTR; or the error of a file. */
+/** Pass the settings to the flow, derive the variables, and apply the directives. Returns 0; -EINVAL; -E2BIG; -EINTR; or the error of a file. */
 int session_derive(struct session *s, struct err *err);
 
 /** If --report is given, begin the report. Call this after session_options(). (report.c) */
