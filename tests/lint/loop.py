@@ -161,7 +161,7 @@ src/system/init/kernel.h:take_signal SYS_rt_sigtimedwait: its callers are looked
 src/system/init/kernel.h:reap_child SYS_wait4: its callers are looked at
 src/system/init/kernel.h:poll_one SYS_ppoll: its callers are looked at
 src/system/init/reap.c:reap reap_child: its options have WNOHANG
-src/system/init/forward.c:send_on poll_one: a millisecond, for at most a second, if the program's queue of signals is full
+src/system/init/forward.c:send_to_workload poll_one: a millisecond, for at most a second, if the program's queue of signals is full
 src/system/init/places.c:leave_places chdir: of "/", which we run in
 src/system/init/leftovers.c:has_own_proc readlink: /proc/self
 src/system/init/leftovers.c:map_family file_read_small: /proc/sys
@@ -350,7 +350,7 @@ def with_call(texts, file, function, call):
 # Calls that nobody has made yet: each has to be found.
 DEFECTS = [
     ("src/system/init/supervise.c", "supervise", "stat(path, &info)"),
-    ("src/system/init/supervise.c", "step", "nanosleep(&pause, NULL)"),
+    ("src/system/init/supervise.c", "do_requests", "nanosleep(&pause, NULL)"),
     ("src/meet/together/progress.c", "progress_step", "stat(path, &info)"),
     ("src/meet/together/progress.c", "interval", "open(path, O_RDONLY)"),
     ("src/system/init/reap.c", "reap", "waitpid(pid, NULL, 0)"),

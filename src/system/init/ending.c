@@ -10,13 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Ask the workload to end: send TERM, or the signal that replaces it. */
-static void ask_workload(struct supervisor *in) {
-	int as = in->plan.signal_as[SIGTERM];
-	send_to_workload(in, as ? as : SIGTERM);
-	continue_workload(in);
-}
-
 /** Begin a grace period of @grace_ms milliseconds. If one has begun already, keep the one that ends first. */
 static void begin_grace(struct supervisor *in, uint64_t grace_ms) {
 	uint64_t kill_at = clock_after(clock_now_ms(), grace_ms);
@@ -39,7 +32,10 @@ void ending_by_limit(struct supervisor *in) {
 		in->limited = true;
 		in->asked = (struct asked_to_end){.at = clock_now_ms()};
 	}
-	ask_workload(in);
+	// TERM, or the signal that replaces it.
+	int as = in->plan.signal_as[SIGTERM];
+	send_to_workload(in, as ? as : SIGTERM, NULL);
+	continue_workload(in);
 	begin_grace(in, in->plan.limit_grace_ms);
 }
 
@@ -58,7 +54,7 @@ static void end_by_limit(struct supervisor *in) {
  */
 static void kill_workload(struct supervisor *in) {
 	in->kill_at = CLOCK_NEVER;
-	int r = send_to_workload(in, SIGKILL);
+	int r = send_to_workload(in, SIGKILL, NULL);
 	bool out_of_reach = r < 0 && r != -ESRCH;
 	if (out_of_reach && in->self != 1) {
 		say(in, LOG_WARN, "%s did not end within the grace period of %s, and cannot be killed: %s",

@@ -14,23 +14,18 @@
  */
 #define QUEUE_TRIES 1000
 
-int send_to_workload(const struct supervisor *in, int signal) {
-	return send_signal(in->plan.kill_group ? -in->child : in->child, signal);
-}
-
-/** Forward a queued signal (sigqueue(3)) with its value and its original sender. */
-static int send_queued(const struct supervisor *in, int signal, siginfo_t *info) {
+int send_to_workload(const struct supervisor *in, int signal, siginfo_t *info) {
+	const bool queued = info && info->si_code < 0 && info->si_code != SI_TKILL && !in->plan.kill_group;
+	if (!queued) {
+		return send_signal(in->plan.kill_group ? -in->child : in->child, signal);
+	}
+	int r = -EAGAIN;
 	info->si_signo = signal;
-	return (int)kernel(SYS_rt_sigqueueinfo, in->child, signal, (long)info, 0);
-}
-
-/** Send @signal to the workload, queued if @info is. Returns 0 or a negative errno. */
-static int send_on(const struct supervisor *in, int signal, siginfo_t *info) {
-	bool queued = info->si_code < 0 && info->si_code != SI_TKILL && !in->plan.kill_group;
-	int r = queued ? send_queued(in, signal, info) : send_to_workload(in, signal);
-	for (int i = 0; r == -EAGAIN && i < QUEUE_TRIES; i++) {
-		poll_one(-1, 0, 1);
-		r = send_queued(in, signal, info);
+	for (int i = 0; r == -EAGAIN && i <= QUEUE_TRIES; i++) {
+		if (i > 0) {
+			poll_one(-1, 0, 1);
+		}
+		r = (int)kernel(SYS_rt_sigqueueinfo, in->child, signal, (long)info, 0);
 	}
 	return r;
 }
@@ -47,7 +42,7 @@ static bool is_stopped(const struct supervisor *in) {
 void continue_workload(struct supervisor *in) {
 	if (is_stopped(in)) {
 		in->stopped = false;
-		send_to_workload(in, SIGCONT);
+		send_to_workload(in, SIGCONT, NULL);
 	}
 }
 
@@ -86,7 +81,7 @@ bool forward(struct supervisor *in, siginfo_t *info) {
 		return false;
 	}
 	why_asked(in, info);
-	int r = send_on(in, as, info);
+	int r = send_to_workload(in, as, info);
 	if (r < 0 && r != -ESRCH) {
 		say_refused(in, as, r);
 	}

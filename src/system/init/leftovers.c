@@ -266,15 +266,6 @@ static void send_to(const struct supervisor *in, pid_t pid, int signal) {
 	}
 }
 
-static void ask_to_end(struct supervisor *in, pid_t pid) {
-	struct seen *seen = &in->family.seen[pid];
-	if (!seen->was_asked) {
-		seen->was_asked = true;
-		send_to(in, pid, SIGTERM);
-		send_to(in, pid, SIGCONT);
-	}
-}
-
 /** Ask remaining processes to end, or kill them. Returns false if they cannot be found. */
 static bool reach(struct supervisor *in) {
 	struct family *f = &in->family;
@@ -283,10 +274,13 @@ static bool reach(struct supervisor *in) {
 		const uint64_t begun = clock_now_ms();
 		const bool found = look(in, kill);
 		for (pid_t i = 0; found && i < f->n; i++) {
+			const pid_t pid = f->found[i];
 			if (kill) {
-				send_to(in, f->found[i], SIGKILL);
-			} else {
-				ask_to_end(in, f->found[i]);
+				send_to(in, pid, SIGKILL);
+			} else if (!f->seen[pid].was_asked) {
+				f->seen[pid].was_asked = true;
+				send_to(in, pid, SIGTERM);
+				send_to(in, pid, SIGCONT);
 			}
 		}
 		in->look_ms = clock_now_ms() - begun;
@@ -394,32 +388,6 @@ static bool reach_or_say(struct supervisor *in) {
 	return false;
 }
 
-static bool begin_asked(struct supervisor *in, uint64_t now) {
-	begin_phase(in, PHASE_ASKED, now);
-	if (!reach_or_say(in)) {
-		return false;
-	}
-	say(in, LOG_INFO, "%s left processes behind: they are asked to end", in->name);
-	return true;
-}
-
-static bool begin_killed(struct supervisor *in, uint64_t now) {
-	begin_phase(in, PHASE_KILLED, now);
-	in->family.fewest = PIDS_MAX;
-	if (in->self == 1 && !starts_again(in)) {
-		// When we exit, the kernel kills the rest.
-		if (has_children()) {
-			say_killed(in);
-		}
-		return false;
-	}
-	if (!reach_or_say(in)) {
-		return false;
-	}
-	say_killed(in);
-	return true;
-}
-
 /** The phase is over: begin the next one, or go on with it. Returns false if it was the last. */
 static bool next_phase(struct supervisor *in, uint64_t now) {
 	if (in->phase == PHASE_KILLED) {
@@ -436,7 +404,28 @@ static bool next_phase(struct supervisor *in, uint64_t now) {
 		    in->name);
 		return false;
 	}
-	return in->phase == PHASE_MOMENT && !in->hurry ? begin_asked(in, now) : begin_killed(in, now);
+	if (in->phase == PHASE_MOMENT && !in->hurry) {
+		begin_phase(in, PHASE_ASKED, now);
+		if (!reach_or_say(in)) {
+			return false;
+		}
+		say(in, LOG_INFO, "%s left processes behind: they are asked to end", in->name);
+		return true;
+	}
+	begin_phase(in, PHASE_KILLED, now);
+	in->family.fewest = PIDS_MAX;
+	if (in->self == 1 && !starts_again(in)) {
+		// When we exit, the kernel kills the rest.
+		if (has_children()) {
+			say_killed(in);
+		}
+		return false;
+	}
+	if (!reach_or_say(in)) {
+		return false;
+	}
+	say_killed(in);
+	return true;
 }
 
 /**

@@ -83,26 +83,27 @@ static bool do_requests(struct supervisor *in, struct observer *o) {
 	return o->busy;
 }
 
-/** Handle what is due, of the workload or of its leftovers. Returns whether the loop is done. */
-static bool step(struct supervisor *in) {
-	if (!in->ended) {
-		ending_step(in);
-		return false;
-	}
-	if (in->kept && !in->plan.observer->again) {
-		say_kept(in);
-	}
-	return leftovers_step(in);
-}
-
 static void supervise(struct supervisor *in) {
 	siginfo_t info = {0};
-	do {
+	for (;;) {
 		if (wait_until(in, next_step(in), &info)) {
 			handle_signal(in, &info);
 		}
 		observer_wake(in);
-	} while (do_requests(in, in->plan.observer) || !step(in));
+		if (do_requests(in, in->plan.observer)) {
+			continue;
+		}
+		if (!in->ended) {
+			ending_step(in);
+			continue;
+		}
+		if (in->kept && !in->plan.observer->again) {
+			say_kept(in);
+		}
+		if (leftovers_step(in)) {
+			return;
+		}
+	}
 }
 
 /**
@@ -183,15 +184,6 @@ static void become_parent(struct supervisor *in) {
 	shut_out_others(in);
 }
 
-/** Reset what @in has of an earlier start. */
-static void begin_start(struct supervisor *in) {
-	const size_t first = offsetof(struct supervisor, child);
-	memset((char *)in + first, 0, sizeof(*in) - first);
-	in->limit_at = in->kill_at = in->look_at = in->asked.at = CLOCK_NEVER;
-	in->plan.observer->end = NULL;
-	in->terminal = terminal_look(&in->plan);
-}
-
 /**
  * Drop the signals that came between two starts, except those that ask the workload to end: the restarted workload
  * would die of a signal that it does not handle yet.
@@ -204,57 +196,52 @@ static void drop_signals(void) {
 	}
 }
 
-/** Start the workload once, and wait for its end. Returns as init_run(). */
-static int run_start(struct supervisor *in, struct arena *arena, struct err *err) {
-	struct kept_words kept = {.len = 0};
-	int status;
-	begin_start(in);
-	in->kept = in->plan.restarts ? &kept : NULL;
-	why_begin(in, arena);
-	if (in->plan.restarts && leftovers_prepare(in, err) < 0) {
-		return EXIT_OURS;
-	}
-	if (in->plan.is_restart) {
-		drop_signals();
-	}
-	in->child = start_workload(in, arena, &status, err);
-	if (in->child < 0) {
-		return status;
-	}
-	in->limit_at =
-		clock_after(in->plan.is_restart ? in->plan.first_at : in->started_at, in->plan.time_limit_ms);
-	if (!in->plan.restarts) {
-		leave_places(in->plan.observer);
-	}
-	observe(in->plan.observer, EVENT_STARTED, in->child, 0);
-	tell_started(in);
-	supervise(in);
-	terminal_leave(&in->terminal, in->child);
-	if (in->plan.observer->again && in->stuck[0]) {
-		err_set(err, EBUSY,
-			"%s cannot be started again: it left processes behind that cannot be killed: %s",
-			in->name, in->stuck);
-		return EXIT_OURS;
-	}
-	return workload_status(in);
-}
-
 int init_run(struct arena *arena, const struct init_plan *plan, struct err *err) {
+	struct kept_words kept = {.len = 0};
 	struct supervisor in;
 	memset(&in, 0, sizeof(in));
 	in.plan = *plan;
-	int r = init_hold_signals(&in.plan, err);
-	if (r < 0) {
+	if (init_hold_signals(&in.plan, err) < 0) {
 		return EXIT_OURS;
 	}
 	in.nobody = (struct observer)OBSERVER_NONE;
 	in.plan.observer = plan->observer ? plan->observer : &in.nobody;
 	in.plan.observer->supervisor = &in;
+	in.plan.observer->end = NULL;
 	in.name = plan->argv[0];
 	in.self = getpid();
 	in.signal_fd = -1;
 	become_parent(&in);
-	int status = run_start(&in, arena, err);
+	in.limit_at = in.kill_at = in.look_at = in.asked.at = CLOCK_NEVER;
+	in.terminal = terminal_look(plan);
+	in.kept = plan->restarts ? &kept : NULL;
+	why_begin(&in, arena);
+	int status = EXIT_OURS;
+	const bool starts = !plan->restarts || leftovers_prepare(&in, err) == 0;
+	if (starts && plan->is_restart) {
+		drop_signals();
+	}
+	if (starts) {
+		in.child = start_workload(&in, arena, &status, err);
+	}
+	if (in.child > 0) {
+		in.limit_at =
+			clock_after(plan->is_restart ? plan->first_at : in.started_at, plan->time_limit_ms);
+		if (!plan->restarts) {
+			leave_places(in.plan.observer);
+		}
+		observe(in.plan.observer, EVENT_STARTED, in.child, 0);
+		tell_started(&in);
+		supervise(&in);
+		terminal_leave(&in.terminal, in.child);
+		status = workload_status(&in);
+		if (in.plan.observer->again && in.stuck[0]) {
+			err_set(err, EBUSY,
+				"%s cannot be started again: it left processes behind that cannot be killed: %s",
+				in.name, in.stuck);
+			status = EXIT_OURS;
+		}
+	}
 	leftovers_done(&in);
 	if (in.signal_fd >= 0) {
 		close(in.signal_fd);

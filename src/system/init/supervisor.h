@@ -95,7 +95,7 @@ struct supervisor {
 	/** A signalfd, so that an observer can poll for signals; -1: not open. */
 	int signal_fd;
 
-	// Of one start of the workload: begin_start() resets them.
+	// Of the start of the workload.
 
 	pid_t child;
 	struct terminal terminal;
@@ -307,8 +307,11 @@ void leftovers_hurry(struct supervisor *in, int signal);
 /** Forward the signal of @info to the workload. Returns whether this begins the grace period: it was TERM. */
 bool forward(struct supervisor *in, siginfo_t *info);
 
-/** Send @signal to the workload or its process group. Returns 0 or a negative errno. */
-int send_to_workload(const struct supervisor *in, int signal);
+/**
+ * Send @signal to the workload or its process group. If @info is that of a queued signal (sigqueue(3)), the workload gets its
+ * value and its original sender, too; NULL: it is not. Returns 0 or a negative errno.
+ */
+int send_to_workload(const struct supervisor *in, int signal, siginfo_t *info);
 
 /** If the workload is stopped, continue it. */
 void continue_workload(struct supervisor *in);
