@@ -165,10 +165,25 @@ static int hand_over(const struct settings *out, const struct option *o, const c
 	return out->table->take(context, o, value ? value : "", next, err);
 }
 
-/** Store the option @o of @word. @value: its argument in the same word; NULL: none. *@argv points after @word. */
-static int take_option(struct settings *out, const struct option *o, const char *word, const char *value,
-		       char ***argv, void *context, struct err *err) {
-	bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
+/** Read the option at *@argv, and advance *@argv past it and its argument. */
+static int read_option(struct settings *out, unsigned command, char ***argv, void *context, struct err *err) {
+	const char *word = *(*argv)++;
+	const char *value;
+	const struct option *o = find_option(out->table, command, word, &value);
+	if (!o) {
+		return refuse_unknown(out, command, word, err);
+	}
+	const bool needs_value = o->takes != TAKES_FLAG && o->takes != TAKES_OPTIONAL;
+	if (word[1] != '-' && !needs_value && value) {
+		// Only the same letter may follow: -vv.
+		for (; *value == o->letter; value++) {
+			out->verbose += o->id == out->table->verbose;
+		}
+		if (*value) {
+			return refuse_unknown(out, command, word, err);
+		}
+		value = NULL;
+	}
 	out->bare = o->takes == TAKES_OPTIONAL && !value ? o : NULL;
 	if (needs_value && !value) {
 		value = **argv;
@@ -189,28 +204,6 @@ static int take_option(struct settings *out, const struct option *o, const char 
 	out->given[o->id] = o;
 	out->verbose += o->id == out->table->verbose && settings_on(out, o->id);
 	return r < 0 ? err_set(err, EINVAL, "%s: expected 1 or 0 after '='", quote_text(word).s) : 0;
-}
-
-/** Read the option at *@argv, and advance *@argv past it. */
-static int read_option(struct settings *out, unsigned command, char ***argv, void *context, struct err *err) {
-	const char *word = *(*argv)++;
-	const char *value;
-	const struct option *o = find_option(out->table, command, word, &value);
-	if (!o) {
-		return refuse_unknown(out, command, word, err);
-	}
-	bool letters = word[1] != '-' && (o->takes == TAKES_FLAG || o->takes == TAKES_OPTIONAL) && value;
-	if (letters) {
-		// Only the same letter may follow: -vv.
-		for (; *value == o->letter; value++) {
-			out->verbose += o->id == out->table->verbose;
-		}
-		if (*value) {
-			return refuse_unknown(out, command, word, err);
-		}
-		value = NULL;
-	}
-	return take_option(out, o, word, value, argv, context, err);
 }
 
 int settings_read_words(struct settings *out, struct arena *arena, const struct option_table *table,

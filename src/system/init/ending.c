@@ -39,15 +39,6 @@ void ending_by_limit(struct supervisor *in) {
 	begin_grace(in, in->plan.limit_grace_ms);
 }
 
-static void end_by_limit(struct supervisor *in) {
-	uint64_t grace_ms = in->plan.limit_grace_ms;
-	bool never = grace_ms == CLOCK_NEVER;
-	say(in, LOG_WARN, "%s has reached the time limit of %s: it is asked to end%s%s%s", in->name,
-	    duration_text(in->plan.time_limit_ms).s, never ? "" : ", and killed ",
-	    never ? "" : duration_text(grace_ms).s, never ? "" : " later");
-	ending_by_limit(in);
-}
-
 /**
  * Kill the workload at the end of the grace period. If the workload has become another user, the kernel may
  * not let us kill it. As PID 1, we can still end it by exiting.
@@ -76,7 +67,12 @@ static void kill_workload(struct supervisor *in) {
 void ending_step(struct supervisor *in) {
 	uint64_t now = clock_now_ms();
 	if (now >= in->limit_at) {
-		end_by_limit(in);
+		uint64_t grace_ms = in->plan.limit_grace_ms;
+		bool never = grace_ms == CLOCK_NEVER;
+		say(in, LOG_WARN, "%s has reached the time limit of %s: it is asked to end%s%s%s", in->name,
+		    duration_text(in->plan.time_limit_ms).s, never ? "" : ", and killed ",
+		    never ? "" : duration_text(grace_ms).s, never ? "" : " later");
+		ending_by_limit(in);
 	}
 	if (now >= in->kill_at) {
 		kill_workload(in);
