@@ -33,10 +33,6 @@ static int read_frameworks(const struct flow *f, uint32_t *set, struct err *err)
 	return setting->value ? frameworks_parse(setting->from, setting->value, set, err) : 0;
 }
 
-static int recognise(struct flow *f, struct err *err) {
-	return recognise_cluster(&f->input, f->env, &f->cluster, &f->started_by, err);
-}
-
 /**
  * Recognise the cluster without variables that an outer distinit derived. If the master is unknown then,
  * restore these variables and try again.
@@ -51,7 +47,7 @@ static int recognise_anew(struct flow *f, struct err *err) {
 	}
 	env_copy(f->env, &env);
 	derived_remove(f, set);
-	r = recognise(f, err);
+	r = recognise_cluster(&f->input, f->env, &f->cluster, &f->started_by, err);
 	if (r > 0 && f->cluster.master_addr.len) {
 		return r;
 	}
@@ -64,7 +60,7 @@ static int recognise_anew(struct flow *f, struct err *err) {
 	if (f->notes->last) {
 		f->notes->last->next = NULL;
 	}
-	return recognise(f, err);
+	return recognise_cluster(&f->input, f->env, &f->cluster, &f->started_by, err);
 }
 
 int flow_find_cluster(struct flow *f, struct err *err) {
@@ -73,7 +69,8 @@ int flow_find_cluster(struct flow *f, struct err *err) {
 	if (r < 0 || f->wants.no_cluster) {
 		return r;
 	}
-	r = f->wants.derived ? recognise_anew(f, err) : recognise(f, err);
+	r = f->wants.derived ? recognise_anew(f, err)
+			     : recognise_cluster(&f->input, f->env, &f->cluster, &f->started_by, err);
 	// An unknown source is a wrong option, not a broken cluster.
 	if (r < 0 && r != -ENOENT && f->wants.lenient) {
 		f->broken = arena_text(f->arena, err->text, strlen(err->text));
