@@ -109,6 +109,8 @@ struct program {
 	bool killed;
 	/** When it wrote its file last before it was ended, and before that; 0: it did not. */
 	uint64_t wrote_at, wrote_before;
+	/** The same, while it was ended, too. */
+	uint64_t wrote_last;
 	/** When one of its processes failed that distinit had seen; NEVER: none. */
 	uint64_t died_at;
 	bool unclear;

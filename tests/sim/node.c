@@ -140,6 +140,7 @@ static void write_file(void *a) {
 	const struct writer *writer = a;
 	if (writer->program->raw < 0 && time_now < writer->until) {
 		file_written(writer->host);
+		writer->program->wrote_last = time_now;
 		if (!writer->program->knows) {
 			writer->program->wrote_before = writer->program->wrote_at;
 			writer->program->wrote_at = time_now;

@@ -315,7 +315,10 @@ static void settle(struct decision *d) {
 	struct ended first = t->failed;
 	t->settle_at = CLOCK_NEVER;
 	if (!kept && !t->n_failed) {
-		// The launcher has started new workers meanwhile.
+		// The launcher has started new workers meanwhile. Then what came beside that is no consequence.
+		if (t->beside.why) {
+			conclude(d, &t->beside);
+		}
 		return;
 	}
 	if (kept) {
@@ -358,8 +361,12 @@ static void judge(struct decision *d, const struct ended *what) {
 	if (what->why != END_FAILED) {
 		if (t->settle_at == CLOCK_NEVER) {
 			conclude(d, what);
+		} else if (!t->beside.why) {
+			// While settling, this is a consequence of the failure.
+			t->beside = *what;
+			t->beside.text.p = arena_text(t->call->arena, what->text.p, what->text.len);
 		}
-		// While settling, this is a consequence of the failure. But who was asked to end does not come again.
+		// Who was asked to end does not come again.
 		t->member_asked |= what->why == END_ASKED_TO_END;
 		return;
 	}

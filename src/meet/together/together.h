@@ -120,6 +120,8 @@ struct together {
 	/** Coordinator: the first failure of a program, and how many programs have failed. */
 	struct ended failed;
 	uint32_t n_failed;
+	/** Coordinator: which member was lost, or asked to end, first while it waited; `why` is 0: none. */
+	struct ended beside;
 	/** When to stop waiting for the other members; CLOCK_NEVER: not yet set. */
 	uint64_t close_at;
 	/** The processes that the program started. */
