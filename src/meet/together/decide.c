@@ -366,7 +366,7 @@ static void judge(struct decision *d, const struct ended *what) {
 			t->beside = *what;
 			t->beside.text.p = arena_text(t->call->arena, what->text.p, what->text.len);
 		}
-		// Who was asked to end does not come again.
+		// A member that was asked to end does not come again.
 		t->member_asked |= what->why == END_ASKED_TO_END;
 		return;
 	}

@@ -12,7 +12,7 @@
  *         DIED                                       stored; with --together=workers: settle
  *         DIED, files are watched; one was written   remembered: a start in which none was written is idle
  *         DIED, the program hangs                    ask all for their progress; settle for 10 s, or until all that are connected have answered
- *         GONE; ENDED, asked to end                  END; while settling: stored, and it counts only if no failure is left then. Who was asked to end ends the restarts
+ *         GONE; ENDED, asked to end                  END; while settling: stored, and it counts only if no failure is left then. TERM at a member ends the restarts
  *     member, before that
  *         END                                        end the program, unless it has ended or was asked to end
  *         GONE; ENDED, asked to end                  decide alone that the coordinator was first, and end the program
