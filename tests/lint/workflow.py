@@ -7,7 +7,7 @@
 
 Each job says where it runs and has steps, or uses a workflow of the tree; a step runs something or uses an action, pinned by its
 commit's hash, with the version behind it; what a job needs is a job; what a matrix gives is used, and the other way round; a script of
-the tree that is run is there.
+the tree that is run is there; a workflow that is called names the secrets that it reads, and who calls it passes them.
 """
 
 import pathlib
@@ -41,6 +41,23 @@ def bad_matrix(job: dict) -> list[str]:
     return [f"of the matrix, given or used alone: {name}" for name in sorted(given ^ used)]
 
 
+def secrets_of(called: dict) -> set[str]:
+    return set((called.get(True, {}).get("workflow_call") or {}).get("secrets", {}))
+
+
+def bad_call(tree: pathlib.Path, name: str, job: dict) -> list[str]:
+    if not re.fullmatch(r"\./[\w./-]+", job["uses"]) or not (tree / job["uses"]).is_file():
+        return [f"{name}: no workflow: {job['uses']}"]
+    called = yaml.safe_load((tree / job["uses"]).read_text(encoding="utf-8"))
+    return [f"{name} does not pass the secret {secret}" for secret in sorted(secrets_of(called) - set(job.get("secrets", {})))]
+
+
+def bad_secrets(text: str, flow: dict) -> list[str]:
+    # A workflow that is called has no secret but those that it names.
+    calls = "workflow_call" in (flow.get(True) or {})
+    return [f"reads the secret {secret}, and does not name it" for secret in sorted(set(re.findall(r"secrets\.(\w+)", text)) - secrets_of(flow))] if calls else []
+
+
 def bad_jobs(tree: pathlib.Path, flow: dict) -> list[str]:
     # YAML 1.1 reads "on" as true.
     bad = [] if {"name", True, "jobs"} <= flow.keys() else ["'name', 'on' and 'jobs' are expected"]
@@ -49,7 +66,7 @@ def bad_jobs(tree: pathlib.Path, flow: dict) -> list[str]:
         needs = job.get("needs", [])
         bad += [f"{name} needs {other}, which is no job" for other in ([needs] if isinstance(needs, str) else needs) if other not in jobs]
         if "uses" in job:
-            bad += [] if re.fullmatch(r"\./[\w./-]+", job["uses"]) and (tree / job["uses"]).is_file() else [f"{name}: no workflow: {job['uses']}"]
+            bad += bad_call(tree, name, job)
             continue
         bad += [] if job.get("runs-on") and job.get("steps") else [f"{name} has no 'runs-on', or no 'steps'"]
         bad += [f"{name}: {text}" for text in bad_steps(tree, job.get("steps", [])) + bad_matrix(job)]
@@ -62,7 +79,8 @@ def main() -> int:
     failed = 0
     for number, path in enumerate(files, 1):
         text = path.read_text(encoding="utf-8")
-        bad = bad_jobs(tree, yaml.safe_load(text))
+        flow = yaml.safe_load(text)
+        bad = bad_jobs(tree, flow) + bad_secrets(text, flow)
         # A hash tells a reader nothing.
         bad += [f"no version behind it: {line}" for line in text.splitlines() if "@" in line and re.search(r"uses: (?!.* # v\d)", line)]
         failed += bool(bad)
