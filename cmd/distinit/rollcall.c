@@ -288,6 +288,19 @@ static bool is_needed(struct session *s, const char **why_not) {
 	return false;
 }
 
+const char *rollcall_text(struct session *s, uint64_t timeout_ms) {
+	struct roll_call unused = {.arena = &s->arena};
+	struct err err;
+	const char *why_not;
+	if (!is_needed(s, &why_not)) {
+		return arena_format(&s->arena, "nothing to wait for: %s", why_not);
+	}
+	return find_place(s, &unused, &err) < 0
+		       ? arena_format(&s->arena, "nothing would start: %s", err.text)
+		       : arena_format(&s->arena, "a roll call: all nodes have to come within %s",
+				      duration_text(timeout_ms).s);
+}
+
 int rollcall_prepare(struct session *s, struct err *err) {
 	if (!session_calls_roll(s)) {
 		const struct setting what = session_setting(s, OPT_FOR);

@@ -67,6 +67,9 @@ int session_clear(struct session *s);
 /** The roll call (rollcall.c): read its options and secret, with our rights. Returns 0; a negative errno. */
 int rollcall_prepare(struct session *s, struct err *err);
 
+/** For explain: what a roll call that is asked for would do, within @timeout_ms, or why there would be none. */
+const char *rollcall_text(struct session *s, uint64_t timeout_ms);
+
 /**
  * Tell the others in the roll call that this node cannot start. @said: that was printed. Returns false if there
  * is none to come.

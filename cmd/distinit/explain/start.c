@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/secret.h"
 #include "distinit/labelled.h"
+#include "distinit/start.h"
 #include "flow/master.h"
 
 int explain_read_run(struct session *s, struct run_report *out, struct err *err) {
@@ -18,13 +19,11 @@ int explain_read_run(struct session *s, struct run_report *out, struct err *err)
 }
 
 static const char *wait_text(struct session *s, const struct wait_plan *wait) {
-	const bool several = s->flow.has_cluster && !cluster_is_single(&s->flow.cluster);
-	const char *why_not = !wait->all ? master_why_not(&s->flow, false)
-			      : several	 ? NULL
-					 : "there is one node";
-	const char *what = wait->all   ? "a roll call: all nodes have to come"
-			   : wait->tcp ? "the master's port has to answer"
-				       : "the master's name has to resolve";
+	if (wait->all) {
+		return rollcall_text(s, wait->timeout_ms);
+	}
+	const char *why_not = master_why_not(&s->flow, false);
+	const char *what = wait->tcp ? "the master's port has to answer" : "the master's name has to resolve";
 	return why_not ? arena_format(&s->arena, "nothing to wait for: %s", why_not)
 		       : arena_format(&s->arena, "%s within %s", what, duration_text(wait->timeout_ms).s);
 }

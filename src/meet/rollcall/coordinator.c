@@ -171,7 +171,7 @@ static int call_other_coordinator(struct coordinator *co) {
 	struct roll_end theirs = {.port = co->call->port, .reserved = -1};
 	struct roll_call call = *co->call;
 	coordinator_mixed(co->end);
-	call.unable = "another job without an id holds a roll call on this port";
+	call.unable = "another job without an id, or another node of rank 0, calls the roll on this port";
 	call.timeout_ms = clock_earlier(call.timeout_ms, OTHER_MS);
 	call.stay = false;
 	member_run(&call, &theirs);

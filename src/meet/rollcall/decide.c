@@ -64,9 +64,10 @@ static void fail_absent(struct decision *d) {
 
 int coordinator_mixed(struct roll_end *end) {
 	end->result = ROLL_DUPLICATE;
-	return err_set(&end->error, EEXIST,
-		       "roll call: another job without an id holds a roll call on this port; set "
-		       "DISTINIT_SECRET or DISTINIT_JOB to tell them apart; nothing was started");
+	return err_set(
+		&end->error, EEXIST,
+		"roll call: another master calls the roll on this port: another job without an id (set "
+		"DISTINIT_SECRET or DISTINIT_JOB to tell them apart), or another node of rank 0; nothing was started");
 }
 
 /**
@@ -173,9 +174,8 @@ static bool take_seat(struct decision *d, struct guest *guest) {
 		   ours = guest->rank == roll->call->rank;
 	const bool refusing = roll->state == COORDINATOR_REFUSING;
 	if ((other || ours) && !refusing && roll->call->nameless && d->now < roll->started + NAMELESS_MS) {
-		// Members of another job connect here, and look like ours.
-		coordinator_mixed(roll->end);
-		fail(d);
+		// Two nodes have one rank, or members of another job connect here, and look like ours.
+		fail_duplicate(d, ours ? NULL : older, guest);
 		return false;
 	}
 	if (!refusing && (ours || (older && seat->replaced == guest->incarnation))) {
