@@ -299,11 +299,11 @@ static struct kept_line *find_deaths(const struct together *t, struct kept_line 
 }
 
 /**
- * Coordinator: the program of @kept has ended with 0, so it has handled what it reported before. With
- * --together=workers a process that failed counts all the same.
+ * Coordinator: the program of @kept has ended with 0, so it has handled the process that failed before. With
+ * --together=workers such a process counts all the same.
  */
 static void forget_death(struct together *t, struct kept_line *kept) {
-	if (kept->death && (kept->death->progress || !t->by_workers)) {
+	if (kept->death && !kept->death->progress && !t->by_workers) {
 		kept->death->at = CLOCK_NEVER;
 	}
 }
