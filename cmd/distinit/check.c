@@ -72,7 +72,8 @@ static void check_port(struct session *s, uint16_t port, struct findings *out) {
 		close(fd);
 	} else if (fd == -EADDRINUSE) {
 		const char *text =
-			arena_format(&s->arena, "port %u is taken%s", port, listen_owner(&s->arena, port));
+			arena_format(&s->arena, "port %u is taken%s; end that listener, or set MASTER_PORT",
+				     port, listen_owner(&s->arena, port));
 		findings_add(out, &(struct finding){.about = "port", .text = text, .source = "MASTER_PORT"});
 	}
 }

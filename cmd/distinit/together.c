@@ -134,8 +134,8 @@ int together_options(struct session *s, struct init_plan *plan, struct err *err)
 		return -EINVAL;
 	}
 	if (what && strcmp(what, "all") != 0 && settings_on(&s->settings, OPT_TOGETHER)) {
-		return err_set(err, EINVAL, "%s contradicts %s=%s", session_label(s, OPT_TOGETHER),
-			       session_label(s, OPT_FOR), quote_text(what).s);
+		return err_set(err, EINVAL, "%s contradicts %s=%s: it begins with a roll call, --for=all",
+			       session_label(s, OPT_TOGETHER), session_label(s, OPT_FOR), quote_text(what).s);
 	}
 	if (read_how(s, t, err) < 0 || read_restarts(s, plan, err) < 0 || read_idle(s, err) < 0 ||
 	    read_final(s, err) < 0) {

@@ -347,7 +347,8 @@ static int check_command(const struct csrun *c, struct err *err) {
 		return 0;
 	}
 	return err_set(err, EINVAL,
-		       "the command %s begins with '-', so it would be read as an option of another program",
+		       "the command %s begins with '-', so it would be read as an option of another program; "
+		       "name it by its path",
 		       quote_text(command).s);
 }
 

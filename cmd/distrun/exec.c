@@ -48,9 +48,10 @@ static int answer(struct distrun_session *s, const struct query *query, struct e
 	if (query->needed && (!value || !*value)) {
 		const char *name = site_names[query->id].file;
 		if (c.site.path) {
-			err_set(err, ENOENT, "%s: %s is not set", c.site.path, name);
+			err_set(err, ENOENT, "%s: %s is not set; add it there", c.site.path, name);
 		} else {
-			err_set(err, ENOENT, "no site file, so %s is not set", name);
+			err_set(err, ENOENT,
+				"there is no site file (/etc/distinit/site.conf), so %s is not set", name);
 		}
 		return session_fail(s, err);
 	}
@@ -91,9 +92,11 @@ static int put_all(struct csrun *c, struct words *words, struct err *err) {
 	if (alloc_node) {
 		r = put_srun(c, words, err);
 	} else if (c->runtime->by_srun) {
-		r = err_set(err, EINVAL,
-			    "%s=%s: srun starts the container with %s, so a node must be allocated",
-			    c->from[SITE_ALLOC_NODE], c->value[SITE_ALLOC_NODE], c->runtime->name);
+		r = err_set(
+			err, EINVAL,
+			"%s=%s: srun starts the container with %s, so a node must be allocated; leave %s out",
+			c->from[SITE_ALLOC_NODE], c->value[SITE_ALLOC_NODE], c->runtime->name,
+			c->from[SITE_ALLOC_NODE]);
 	}
 	csrun_command(c, words);
 	return r;

@@ -40,7 +40,8 @@ static int fill_node(struct csrun *c, const struct nodes *have, const struct lay
 		     struct err *err) {
 	if (have->cpus == 0) {
 		return err_set(err, ENOENT,
-			       "%s without --tasks-per-node: %s does not report how many CPUs a node has",
+			       "%s without --tasks-per-node: %s does not report how many CPUs a node has; "
+			       "set both",
 			       c->from[SITE_CPUS_PER_TASK], have->from);
 	}
 	if (have->cpus < layout->cpus_per_task) {

@@ -222,7 +222,7 @@ sys.stdin.read()' <stop >ready 3>&- &
 	port=$(head -n 1 ready)
 	check "${MASTER[@]}" MASTER_PORT="$port" --
 	[ "$status" -eq 1 ]
-	finds "finding: port $port is taken (by a listener of uid $UID)"
+	finds "finding: port $port is taken (by a listener of uid $UID); end that listener, or set MASTER_PORT"
 	check "${WORKER[@]}" MASTER_PORT="$port" --
 	[ "$status" -eq 0 ]
 	exec 9>&-

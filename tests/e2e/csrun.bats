@@ -201,7 +201,7 @@ refuses() {
 	cpu --def_gres
 	succeeds_with ''
 	cpu --def_nodes
-	refuses 125 "$SITE: DEF_NODES is not set"
+	refuses 125 "$SITE: DEF_NODES is not set; add it there"
 }
 
 # --- csrun_wse ------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ laid() {
 	refuses 125 '--cpus-per-task=9, but a node has 8 (sinfo)'
 	rm "$BIN/sinfo"
 	csrun wse PATH="$BIN" -- --nodes=1 --cpus-per-task=2 true
-	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not report how many CPUs a node has'
+	refuses 125 '--cpus-per-task without --tasks-per-node: sinfo does not report how many CPUs a node has; set both'
 }
 
 @test "launch: an option overrides a variable, which overrides the site" {
@@ -373,7 +373,7 @@ laid() {
 	cpu --image=-x true
 	refuses 125 "--image: the image '-x' begins with '-', so singularity would read it as an option"
 	cpu --runtime=none --distinit=none -- --nodelist=n1 true
-	refuses 125 "the command '--nodelist=n1' begins with '-', so it would be read as an option of another program"
+	refuses 125 "the command '--nodelist=n1' begins with '-', so it would be read as an option of another program; name it by its path"
 }
 
 @test "site: a missing image is an error that names file and line" {
@@ -418,7 +418,7 @@ laid() {
 	cpu --runtime=pyxis --image=x:1 true
 	ran "srun <--nodes=1> <--exclusive> <--container-image=x:1> <--container-mounts=$d:$d,BIND> <--container-workdir=$d> </distinit> <--> <true>"
 	cpu --alloc-node=False --runtime=pyxis --image=x:1 true
-	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node must be allocated'
+	refuses 125 '--alloc-node=False: srun starts the container with pyxis, so a node must be allocated; leave --alloc-node out'
 	cpu --runtime=none /bin/true
 	ran "srun <--nodes=1> <--exclusive> <$HERE/distinit> <--> </bin/true>"
 }
@@ -449,7 +449,7 @@ laid() {
 	[[ $status -eq 125 && $stderr == *"error: DISTINIT_CARRIED, in which distrun hands over ranks and variables, has not arrived"* ]]
 	for value in 'A' 'A=%' 'A=%4' 'A=%4g' 'A=%00' 'A=1&'; do
 		distinit DISTINIT_CARRIED="$value" -- --carried -- true
-		[[ $status -eq 125 && $stderr == 'distinit: error: DISTINIT_CARRIED was changed on its way' ]]
+		[[ $status -eq 125 && $stderr == 'distinit: error: DISTINIT_CARRIED was changed on its way; distrun has set it, and it has to arrive as it was' ]]
 	done
 	distinit DISTINIT_CARRIED='SLURM_X=1&MASTER_PORT=2' MASTER_PORT=3 -- --carried -- sh -c 'echo "$SLURM_X $MASTER_PORT ${DISTINIT_CARRIED-none}"'
 	[[ $status -eq 0 && $output == '1 3 none' && -z $stderr ]]

@@ -395,7 +395,7 @@ used() {
 	distrun -- surrogate --job-time-budget=budget -- sleep 1000
 	[[ $status -eq 124 && $stderr == 'distrun: error: the time limit of 1s is reached ('*"by this run; the budget is '$PWD/budget'): the command "* ]]
 	distrun -- surrogate --job-time-budget=budget -- touch started
-	says_error 124 "the time limit of 1s is used up (* used by earlier runs; the budget is '$PWD/budget'): nothing is started"
+	says_error 124 "the time limit of 1s is used up (* used by earlier runs; the budget is '$PWD/budget'): nothing is started; a longer --job-time-sec allows more"
 	[ ! -e started ]
 	distrun -- surrogate --job-time-sec=1h --job-time-budget=budget -- touch started
 	[[ $status -eq 0 && -e started ]]

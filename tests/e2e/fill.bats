@@ -439,9 +439,9 @@ assert json.load(sys.stdin)["command"] == {"words": ["./show", "33", "0"], "role
 	distinit -- --hosts=192.0.2.1,192.0.2.2 --node-rank=1 --fill -- echo '{master-ip}'
 	[[ $status -eq 0 && $output == 192.0.2.1 ]]
 	distinit -- --hosts=192.0.2.1,192.0.2.2 --node-rank=0 --fill -- echo '{master-ip}'
-	refuses_with "{master-ip}: '192.0.2.1' is no address of this node, which is the master"
+	refuses_with "{master-ip}: '192.0.2.1' is no address of this node, which is the master; pass --master-addr"
 	distinit -- --hosts=localhost,192.0.2.2 --node-rank=1 --fill -- echo '{master-ip}'
-	[[ $status -eq 125 && $stderr == *"error: {master-ip}: 'localhost' is the loopback here, which other nodes cannot reach" ]]
+	[[ $status -eq 125 && $stderr == *"error: {master-ip}: 'localhost' is the loopback here, which other nodes cannot reach; pass --master-addr" ]]
 	distinit -- --hosts=a.invalid,192.0.2.2 --node-rank=1 --wait=1s --for=dns --fill -- echo '{master-ip}'
 	[[ $status -eq 124 && -z $output ]]
 }

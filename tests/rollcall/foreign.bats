@@ -23,7 +23,7 @@ teardown() {
 	listening
 	crowd call 1 "$PORT" --act=torch --from=127.0.9 --wait=2000
 	[[ $output == *gone=1* ]]
-	said 0 'distinit: warning: roll call: 127.0.9.1 speaks to port 29500 as PyTorch does: it was started without a roll call'
+	said 0 'distinit: warning: roll call: 127.0.9.1 speaks to port 29500 as PyTorch does: it was started without a roll call; start it with the same --for=all or --together'
 	member 1 -- true
 	ended 0 0 1
 }

@@ -45,7 +45,7 @@ teardown() {
 	WAIT=4s
 	member 1 -- echo started
 	ended 124 0
-	said 0 'distinit: warning: roll call: 127.0.0.* calls with another secret, or for another job'
+	said 0 'distinit: warning: roll call: 127.0.0.* calls with another secret, or for another job; compare DISTINIT_SECRET and DISTINIT_JOB on both nodes'
 	ended 124 1
 	[[ $(<1.err) == *' is of another job, or uses another secret, for '*'; compare DISTINIT_SECRET and DISTINIT_JOB on both nodes' ]]
 	# It came more than once, and that was said once.

@@ -838,7 +838,7 @@ time.sleep(100)' "$TAKER"
 		--together=28123,28124|--together='28123,28124': expected failures, workers, always or a port, joined by ','
 		--together=9x|--together='9x': expected failures, workers, always or a port, joined by ','
 		--together=70000|--together='70000': expected failures, workers, always or a port, joined by ','
-		--together --for=tcp|--together contradicts --for='tcp'
+		--together --for=tcp|--together contradicts --for='tcp': it begins with a roll call, --for=all
 		--together --init=0|--together needs --init, and contradicts --init=0
 		--linger=3s|--linger needs --together
 		--together --linger=x|--linger='x' is not a duration such as 90, 1.5s, 500ms, 5m or 1h30m

@@ -243,7 +243,7 @@ static void check_size(void) {
 	check_text(err.text,
 		   "the bundle would exceed 8388608 bytes, the limit of a directive file; there "
 		   "is no "
-		   "room for 'BIG32'",
+		   "room for 'BIG32'; track fewer variables",
 		   "a bundle that is too large");
 
 	entries[VARIABLES - 1] = NULL;

@@ -380,8 +380,8 @@ static void check_hostfiles(void) {
 	FILE_CASE("a node of several tasks", NULL, "",
 		  "no host file for mpi: a node has several tasks: this needs one per node",
 		  .frameworks = "mpi", .hosts = "a,b", .tasks = "2,2");
-	FILE_CASE("no hosts", NULL, "", "no host file for mpi: the hosts are not known", .frameworks = "mpi",
-		  .scope = SCOPE_TASK, .node = -1, .task = "2 0 1 0");
+	FILE_CASE("no hosts", NULL, "", "no host file for mpi: the hosts are not known: pass --hosts",
+		  .frameworks = "mpi", .scope = SCOPE_TASK, .node = -1, .task = "2 0 1 0");
 	FILE_CASE("DeepSpeed and Horovod set nothing", "a slots=2|b slots=2|", "", "",
 		  .frameworks = "deepspeed,horovod", .hosts = "a,b", .nproc = 2);
 	FILE_CASE("DeepSpeed wants each host counted", NULL, "",
@@ -389,13 +389,14 @@ static void check_hostfiles(void) {
 		  "PET_NPROC_PER_NODE=N",
 		  .frameworks = "deepspeed", .hosts = "a,b");
 	FILE_CASE("one file, two forms", "a slots=2|b slots=2|", OMPI,
-		  "no host file for mpich: another framework needs the host file in a different form",
+		  "no host file for mpich: another framework needs the host file in a different form: "
+		  "name one of them in --frameworks",
 		  .frameworks = "mpich,mpi", .hosts = "a,b", .nproc = 2);
 	FILE_CASE("IPv6", "::1 slots=2|::2 slots=2|", OMPI, "", .frameworks = "mpi", .hosts = "::1,::2",
 		  .nproc = 2);
 	FILE_CASE("IPv6 is not for Hydra", NULL, "",
 		  "no host file for mpich: a host is an IPv6 address, which this form of a host file cannot "
-		  "hold",
+		  "hold: give the hosts by name",
 		  .frameworks = "mpich", .hosts = "::1,::2");
 	FILE_CASE("a cluster of one", NULL, "", "", .frameworks = "mpi", .hosts = "a");
 	FILE_CASE("a path that is set is kept, and the file is made", "a|b|",

@@ -75,8 +75,9 @@ static int read_nodes(struct analysis *a, struct err *err) {
 static int mount_self(struct csrun *c, struct err *err) {
 	const char *path = self_path(c->arena);
 	if (!path) {
-		return err_set(err, ENOENT,
-			       "/proc/self/exe cannot be read, to mount distrun into the container");
+		return err_set(
+			err, ENOENT,
+			"/proc/self/exe cannot be read, to mount distrun into the container; mount /proc");
 	}
 	const struct mount mount = {path, ANALYZE_INSIDE, true, "distrun"};
 	return mounts_add_one(&c->mounts, &mount, err);

@@ -141,7 +141,7 @@ static int check_room(const struct buf *out, struct str name, struct err *err) {
 	if (out->len + sizeof(TAIL) + TAIL_REST > DIRECTIVE_FILE_MAX) {
 		return err_set(err, EFBIG,
 			       "the bundle would exceed %zu bytes, the limit of a directive file; "
-			       "there is no room for %s",
+			       "there is no room for %s; track fewer variables",
 			       DIRECTIVE_FILE_MAX, quote(name).s);
 	}
 	return 0;

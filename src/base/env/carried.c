@@ -116,7 +116,10 @@ int carried_unpack(struct env *env, struct err *err) {
 		char *entry = read_safe(env->arena, part);
 		struct str name = {entry, entry ? str_find(str_of(entry), '=') : 0};
 		if (!entry || !entry[name.len]) {
-			return err_set(err, EINVAL, "%s was changed on its way", names[0]);
+			return err_set(err, EINVAL,
+				       "%s was changed on its way; "
+				       "distrun has set it, and it has to arrive as it was",
+				       names[0]);
 		}
 		if (!env_find(env, name)) {
 			env_set_text(env, entry, (uint32_t)name.len, NULL);

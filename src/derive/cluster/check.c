@@ -53,8 +53,9 @@ int check_given_node_rank(const struct input *in, const struct cluster *c, struc
 	int r = parse_u32(given->from, given->value, &rank, err);
 	bool copied = c->launcher && c->launcher->copies_env;
 	if (r == 0 && !copied && place->node_rank != UNKNOWN && place->node_rank != rank) {
-		return err_set(err, EINVAL, "%s=%u, but %s says that this is node %u; one of them is wrong",
-			       given->from, rank, c->source->name, place->node_rank);
+		return err_set(err, EINVAL,
+			       "%s=%u, but %s says that this is node %u; remove %s, or pass --hosts, too",
+			       given->from, rank, c->source->name, place->node_rank, given->from);
 	}
 	place->node_rank = rank;
 	place->node_rank_from = given->from;
@@ -73,7 +74,7 @@ int check_layers(struct cluster *c, struct err *err) {
 	}
 	uint32_t sum = count_tasks(place);
 	if (sum != task->world_size) {
-		return err_set(err, EINVAL, "%s: the tasks of all nodes add up to %u, but %s=%u",
+		return err_set(err, EINVAL, "%s: the tasks of all nodes add up to %u, but %s=%u" ONE_IS_STALE,
 			       c->source->name, sum, c->launcher->size, task->world_size);
 	}
 	if (place->node_rank == UNKNOWN) {
@@ -84,8 +85,8 @@ int check_layers(struct cluster *c, struct err *err) {
 		task->local_size = place->tasks_per_node[place->node_rank];
 	}
 	if (task->local_rank != UNKNOWN && task->local_rank >= task->local_size) {
-		return err_set(err, EINVAL, "%s=%u, but this node has %u tasks", c->launcher->local_rank,
-			       task->local_rank, task->local_size);
+		return err_set(err, EINVAL, "%s=%u, but this node has %u tasks" ONE_IS_STALE,
+			       c->launcher->local_rank, task->local_rank, task->local_size);
 	}
 	// Use the manager's layout only if it gives this task its actual rank.
 	if (place->layout != LAYOUT_UNKNOWN &&
@@ -121,9 +122,10 @@ int check_given_nnodes(const struct input *in, const struct cluster *c, struct p
 		return 0;
 	}
 	if (place->nnodes != UNKNOWN) {
-		return err_set(err, EINVAL, "%s=%u, but %s (%s) has %u node%s", in->nnodes.from, given,
-			       place->hosts_from ? place->hosts_from : place->nnodes_from, c->source->name,
-			       place->nnodes, place->nnodes == 1 ? "" : "s");
+		return err_set(err, EINVAL, "%s=%u, but %s (%s) has %u node%s; remove %s", in->nnodes.from,
+			       given, place->hosts_from ? place->hosts_from : place->nnodes_from,
+			       c->source->name, place->nnodes, place->nnodes == 1 ? "" : "s",
+			       in->nnodes.from);
 	}
 	place->nnodes = given;
 	place->nnodes_from = in->nnodes.from;
@@ -138,9 +140,10 @@ int check_scope(struct input *in, const struct cluster *c, struct err *err) {
 	// A local rank alone gives the least number of processes. UNKNOWN + 1 is 0.
 	const uint32_t n = counted ? c->task.local_size : c->task.local_rank + 1;
 	if (c->launcher && n > 1) {
-		return err_set(err, EINVAL, "%s=%s, but %s started %s%u processes on this node",
+		return err_set(err, EINVAL,
+			       "%s=%s, but %s started %s%u processes on this node; start one, or remove %s",
 			       in->scope.from, in->scope.value, c->launcher->name, counted ? "" : "at least ",
-			       n);
+			       n, in->scope.from);
 	}
 	if (c->place.hosts.n > 1 && c->place.node_rank == UNKNOWN) {
 		return err_set(err, EINVAL,

@@ -167,9 +167,15 @@ int need_nnodes(const struct input *in, const char *name, const char *beside, ui
 	return r < 0 ? r : parse_nnodes(name, value, out, err);
 }
 
+/** Whether @name is an option, or its variable: the user has set it for distinit. */
+static bool is_given(const char *name) {
+	return name[0] == '-' || str_starts(str_of(name), STR("DISTINIT_"));
+}
+
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err) {
 	if (number != UNKNOWN && limit != UNKNOWN && number >= limit) {
-		return err_set(err, EINVAL, "%s=%u is not below %s=%u", name, number, limit_name, limit);
+		return err_set(err, EINVAL, "%s=%u is not below %s=%u%s", name, number, limit_name, limit,
+			       is_given(name) || is_given(limit_name) ? "" : ONE_IS_STALE);
 	}
 	return 0;
 }
@@ -177,8 +183,9 @@ int check_below(const char *name, uint32_t number, const char *limit_name, uint3
 int check_index(const char *name, uint32_t number, const struct placement *place, struct err *err) {
 	uint32_t n = place->hosts.n;
 	if (number != UNKNOWN && number >= n) {
-		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)", name, number,
-			       place->hosts_from, n, n - 1);
+		return err_set(err, EINVAL, "%s=%u, but %s lists %u (0 to %u)%s", name, number,
+			       place->hosts_from, n, n - 1,
+			       is_given(name) || is_given(place->hosts_from) ? "" : MANAGERS_COUNT);
 	}
 	return 0;
 }

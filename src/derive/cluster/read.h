@@ -56,6 +56,9 @@ int need_nnodes(const struct input *in, const char *name, const char *beside, ui
 /** The end of a message: two variables of a manager contradict each other. */
 #define MANAGERS_COUNT "; both are the manager's: if one was set by hand, remove it; --hosts replaces both"
 
+/** The end of a message: two variables of a manager or a launcher contradict each other. */
+#define ONE_IS_STALE "; one was set by hand or in another job: unset it"
+
 /** Check that @number (@name) is below @limit (@limit_name). UNKNOWN passes. Returns 0; -EINVAL. */
 int check_below(const char *name, uint32_t number, const char *limit_name, uint32_t limit, struct err *err);
 

@@ -291,18 +291,22 @@ static int put_master_ip(struct search *s) {
 			       signal_name(end.signal).s, host.s);
 	}
 	if (r < 0 || !found.n || end.loopback) {
-		return err_set(s->err, EINVAL, "{master-ip}: %s %s%s", host.s,
-			       end.loopback ? "is the loopback here, which other nodes cannot reach"
-					    : "does not resolve: ",
-			       end.loopback ? "" : end.failure.text);
+		return err_set(
+			s->err, EINVAL, "{master-ip}: %s %s%s", host.s,
+			end.loopback
+				? "is the loopback here, which other nodes cannot reach; pass --master-addr"
+				: "does not resolve: ",
+			end.loopback ? "" : end.failure.text);
 	}
 	bool master = !s->job_script && find_node_rank(s, &rank) == 0 && rank == 0;
 	while (master && i < found.n && !own_address(&found.at[i])) {
 		i++;
 	}
 	if (i == found.n) {
-		return err_set(s->err, EINVAL,
-			       "{master-ip}: %s is no address of this node, which is the master", host.s);
+		return err_set(
+			s->err, EINVAL,
+			"{master-ip}: %s is no address of this node, which is the master; pass --master-addr",
+			host.s);
 	}
 	char text[ADDRESS_TEXT];
 	address_text(&found.at[i], text);

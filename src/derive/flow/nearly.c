@@ -38,7 +38,9 @@ static void note_plain(const struct input *in) {
 			return;
 		}
 		if (first && number_in(in, first) != number_in(in, counts[i])) {
-			notes_add(in->notes, "%s=%s and %s=%s contradict each other, so nothing is derived",
+			notes_add(in->notes,
+				  "%s=%s and %s=%s contradict each other, so nothing is derived; "
+				  "unset the wrong one",
 				  first, quote_text(env_value(in->env, first)).s, counts[i],
 				  quote_text(value).s);
 			return;

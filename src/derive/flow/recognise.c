@@ -103,8 +103,9 @@ static struct launchers_found find_launchers(struct input *in, struct env *env, 
  * an ENTRYPOINT has one.
  */
 static void note_half(const struct input *in, const struct launcher *l) {
-	notes_add(in->notes, "%s is set, but %s is not: this process is not taken for a rank of %s", l->rank,
-		  l->size, l->name);
+	notes_add(in->notes,
+		  "%s is set, but %s is not: this process is not taken for a rank of %s; set both or neither",
+		  l->rank, l->size, l->name);
 }
 
 /** Count the pieces of the list @value, separated by commas. */
@@ -128,8 +129,8 @@ static int read_task(const struct input *in, const struct launcher *l, struct ta
 	r = r < 0 ? r : check_below(l->rank, out->rank, l->size, out->world_size, err);
 	r = r < 0 ? r : check_below(l->local_rank, out->local_rank, local_size, out->local_size, err);
 	if (r == 0 && out->local_size != UNKNOWN && out->local_size > out->world_size) {
-		r = err_set(err, EINVAL, "%s=%u is above %s=%u", local_size, out->local_size, l->size,
-			    out->world_size);
+		r = err_set(err, EINVAL, "%s=%u is above %s=%u" ONE_IS_STALE, local_size, out->local_size,
+			    l->size, out->world_size);
 	}
 	for (size_t i = 0; i < 2 && !out->host.len && l->host[i]; i++) {
 		out->host = str_of(env_get(in->env, l->host[i]));

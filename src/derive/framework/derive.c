@@ -60,8 +60,10 @@ void derive_noted(struct derivation *d, const char *name, uint32_t value, const 
 	const char *set = env_value(d->env, name);
 	uint32_t was;
 	if (set && (num_read_u32(str_of(set), &was) < 0 || was != value)) {
-		notes_add(d->notes, "%s=%s was set already and is kept, but should be %u here", name,
-			  quote_text(set).s, value);
+		notes_add(d->notes,
+			  "%s=%s was set already and is kept, but should be %u here; "
+			  "unset it to have it derived",
+			  name, quote_text(set).s, value);
 	}
 	derive_number(d, name, value, why);
 }

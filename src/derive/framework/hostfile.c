@@ -47,7 +47,7 @@ static const char *not_possible(const struct derivation *d) {
 		return "no host file is written without --hostfile-output=FILE";
 	}
 	if (c->place.hosts.n == 0) {
-		return "the hosts are not known";
+		return "the hosts are not known: pass --hosts";
 	}
 	const char *why = starter_misplaced(c);
 	if (why) {
@@ -57,10 +57,12 @@ static const char *not_possible(const struct derivation *d) {
 		return "the number of ranks per node is not known: set PET_NPROC_PER_NODE=N";
 	}
 	if (form == HOSTFILE_COLON && has_ipv6(&c->place.hosts)) {
-		return "a host is an IPv6 address, which this form of a host file cannot hold";
+		return "a host is an IPv6 address, which this form of a host file cannot hold: "
+		       "give the hosts by name";
 	}
 	if (d->hostfile.text.p && d->hostfile.form != form) {
-		return "another framework needs the host file in a different form";
+		return "another framework needs the host file in a different form: name one of them in "
+		       "--frameworks";
 	}
 	return NULL;
 }

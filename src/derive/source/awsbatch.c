@@ -34,7 +34,8 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 		return r;
 	}
 	if (out->master >= out->nnodes) {
-		return err_set(err, EINVAL, MAIN "=%u is not below " NUM "=%u", out->master, out->nnodes);
+		return err_set(err, EINVAL, MAIN "=%u is not below " NUM "=%u" MANAGERS_COUNT, out->master,
+			       out->nnodes);
 	}
 	out->master_addr_from = ADDR;
 	out->master_addr = str_of(env_value(in->env, ADDR));

@@ -54,7 +54,7 @@ static int azurebatch_read(struct input *in, struct placement *out, struct err *
 	}
 	out->master = hosts_find(&out->hosts, master);
 	if (out->master == out->hosts.n) {
-		return err_set(err, EINVAL, MASTER "=%s is not in %s=%s",
+		return err_set(err, EINVAL, MASTER "=%s is not in %s=%s" MANAGERS_COUNT,
 			       quote_text(env_get(in->env, MASTER)).s, from, quote_text(list).s);
 	}
 	out->job_id = env_value(in->env, "AZ_BATCH_JOB_ID");

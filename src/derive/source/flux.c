@@ -31,7 +31,8 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	const struct task *task = &in->task;
 	if (out->nnodes == 0 || out->nnodes > task->world_size) {
-		return err_set(err, EINVAL, NNODES "=%u, but " SIZE "=%u: each node has at least one task",
+		return err_set(err, EINVAL,
+			       NNODES "=%u, but " SIZE "=%u: each node has at least one task" ONE_IS_STALE,
 			       out->nnodes, task->world_size);
 	}
 	if (out->nnodes == 1) {

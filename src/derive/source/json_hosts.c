@@ -12,7 +12,8 @@
 int json_hosts_put(struct json_hosts *out, const char *what, const char *key, const struct cJSON *array,
 		   struct err *err) {
 	if (!cJSON_IsArray(array)) {
-		return err_set(err, EINVAL, "%s has no list of hosts \"%s\"", what, key);
+		return err_set(err, EINVAL, "%s has no list of hosts \"%s\"; an array of names is expected",
+			       what, key);
 	}
 	const cJSON *item;
 	cJSON_ArrayForEach(item, array) {
@@ -44,7 +45,10 @@ static int read_task_of(const char *what, const cJSON *json, const char **type, 
 	*type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(task, "type"));
 	double value = cJSON_IsNumber(number) ? number->valuedouble : -1;
 	if (!*type || !(value >= 0 && value < HOSTS_MAX) || value != (uint32_t)value) {
-		return err_set(err, EINVAL, "%s has no task with a type and an index", what);
+		return err_set(err, EINVAL,
+			       "%s has no task with a type and an index; "
+			       "\"task\": {\"type\": \"worker\", \"index\": 0} is expected",
+			       what);
 	}
 	*index = (uint32_t)value;
 	return 0;
@@ -56,7 +60,10 @@ static int read_pools(const char *what, const cJSON *json, const char *const *po
 	const char *type = "";
 	uint32_t index = 0;
 	if (!cJSON_IsObject(cluster)) {
-		return err_set(err, EINVAL, "%s has no object \"cluster\"", what);
+		return err_set(err, EINVAL,
+			       "%s has no object \"cluster\"; "
+			       "\"cluster\": {\"worker\": [\"HOST:PORT\"]} is expected",
+			       what);
 	}
 	int r = read_task_of(what, json, &type, &index, err);
 	for (; r == 0 && *pools; pools++) {
@@ -75,8 +82,10 @@ static int read_pools(const char *what, const cJSON *json, const char *const *po
 			continue;
 		}
 		if (index >= hosts->n - before) {
-			return err_set(err, EINVAL, "%s: the task is %s %u, but there are %u of them", what,
-				       *pools, index, hosts->n - before);
+			return err_set(
+				err, EINVAL,
+				"%s: the task is %s %u, but \"cluster\" lists %u of them, counted from 0",
+				what, *pools, index, hosts->n - before);
 		}
 		*rank = before + index;
 	}

@@ -65,7 +65,9 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 	}
 	struct str label = host_label(str_of(leader));
 	if (label.len == 0 || strchr(leader, ',')) {
-		return err_set(err, EINVAL, LEADER "=%s is not a pod name", quote_text(leader).s);
+		return err_set(err, EINVAL,
+			       LEADER "=%s is not a pod name; a name such as group-0.group is expected",
+			       quote_text(leader).s);
 	}
 	if (!in->launcher && env_value(in->env, TPUS)) {
 		count_containers(in, label, n, out);

@@ -71,8 +71,8 @@ static int read_quotient(struct row_reading *r, struct str first, struct str sec
 	x = x < 0 ? x : need_nnodes(r->in, names[1], r->beside, &b, err);
 	if (x < 0 || a % b) {
 		return x < 0 ? x
-			     : err_set(err, EINVAL, "%s=%u is not a multiple of %s=%u", names[0], a, names[1],
-				       b);
+			     : err_set(err, EINVAL, "%s=%u is not a multiple of %s=%u" MANAGERS_COUNT,
+				       names[0], a, names[1], b);
 	}
 	r->out->nnodes = a / b;
 	r->out->nnodes_from = names[0];
@@ -108,8 +108,9 @@ static int read_node_rank(struct row_reading *r, struct err *err) {
 	x = parse_u32(found.name, found.value, &out->node_rank, err);
 	out->node_rank += found.plus;
 	if (x == 0 && found.plus && out->node_rank >= out->nnodes) {
-		return err_set(err, EINVAL, "%s=%s counts from the second node, but %s=%u", found.name,
-			       found.value, out->nnodes_from, out->nnodes);
+		return err_set(err, EINVAL,
+			       "%s=%s counts from the second node, but %s=%u has no such node" MANAGERS_COUNT,
+			       found.name, found.value, out->nnodes_from, out->nnodes);
 	}
 	return x;
 }

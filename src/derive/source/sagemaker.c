@@ -55,8 +55,10 @@ static int read_host_array(struct input *in, const char *from, const char *key, 
 	}
 	out->node_rank = hosts_find(&out->hosts, str_of(self));
 	if (out->node_rank == out->hosts.n) {
-		return err_set(err, EINVAL, "%s: the current host, %s, is not among the hosts", from,
-			       quote_text(self).s);
+		return err_set(
+			err, EINVAL,
+			"%s: the current host, %s, is not among the hosts; pass --hosts and --node-rank",
+			from, quote_text(self).s);
 	}
 	return 0;
 }
@@ -70,7 +72,7 @@ static int read_file(struct input *in, struct placement *out, struct err *err) {
 		return -EINVAL;
 	}
 	const char *self = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "current_host"));
-	r = !self ? err_set(err, EINVAL, FILE_PATH " has no \"current_host\"")
+	r = !self ? err_set(err, EINVAL, FILE_PATH " has no \"current_host\"; pass --hosts and --node-rank")
 		  : read_host_array(in, FILE_PATH, "hosts", cJSON_GetObjectItemCaseSensitive(json, "hosts"),
 				    self, out, err);
 	cJSON_Delete(json);

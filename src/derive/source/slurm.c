@@ -63,7 +63,8 @@ static int leave_hosts_out(const struct input *in, struct placement *out) {
 	if (!env_value(in->env, "MASTER_ADDR") && !in->master_addr.value) {
 		notes_add(in->notes,
 			  "SLURM_NODEID=%u on %s does not fit SLURM_STEP_NODELIST=%s and its tasks: "
-			  "the step is heterogeneous, and the order of its nodes is unknown",
+			  "the step is heterogeneous, and the order of its nodes is unknown; "
+			  "set MASTER_ADDR, or pass --master-addr",
 			  out->node_rank, quote_text(env_value(in->env, "SLURMD_NODENAME")).s,
 			  quote_text(env_value(in->env, "SLURM_STEP_NODELIST")).s);
 	}

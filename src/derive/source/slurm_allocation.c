@@ -84,12 +84,14 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	if (!list) {
 		return err_set(err, EINVAL,
 			       "SLURM_JOB_NODELIST is not set, "
-			       "nor is SLURM_JOB_NODELIST_HET_GROUP_n for every group up to SLURM_HET_SIZE");
+			       "nor is SLURM_JOB_NODELIST_HET_GROUP_n for every group up to SLURM_HET_SIZE; "
+			       "pass all of Slurm's SLURM_* on to this process, or pass --hosts");
 	}
 	if (lacks) {
 		notes_add(in->notes,
 			  "only the nodes of %s are known: the job is heterogeneous, "
-			  "but SLURM_HET_SIZE or SLURM_JOB_NODELIST_HET_GROUP_n of a group is not set",
+			  "but SLURM_HET_SIZE or SLURM_JOB_NODELIST_HET_GROUP_n of a group is not set; "
+			  "pass all of Slurm's SLURM_* on to this process",
 			  out->hosts_from);
 	}
 	r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);

@@ -40,7 +40,9 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 				       quote_value(what, text).s, quote_value(what, piece).s);
 		}
 		if (repeat > nnodes - n) {
-			return err_set(err, EINVAL, "%s=%s has counts for more nodes than there are (%u)",
+			return err_set(err, EINVAL,
+				       "%s=%s has counts for more nodes than there are (%u); "
+				       "unset it if it is another job's",
 				       what, quote_value(what, text).s, nnodes);
 		}
 		while (repeat--) {
@@ -48,8 +50,10 @@ int tasks_per_node_read(struct arena *arena, const char *what, struct str text, 
 		}
 	}
 	if (n < nnodes) {
-		return err_set(err, EINVAL, "%s=%s has counts for %u nodes, but there are %u", what,
-			       quote_value(what, text).s, n, nnodes);
+		return err_set(
+			err, EINVAL,
+			"%s=%s has counts for %u nodes, but there are %u; unset it if it is another job's",
+			what, quote_value(what, text).s, n, nnodes);
 	}
 	*out = counts;
 	return 0;

@@ -67,14 +67,17 @@ static int read_members(const cJSON *list, struct valohai_member *members, struc
 					     .network = item(entry, "network")};
 		if (!m->id.p) {
 			return err_set(err, EINVAL,
-				       FILE_PATH ": number %zu of the members has no \"member_id\"", n);
+				       FILE_PATH ": number %zu of the members has no \"member_id\"; "
+						 "pass --hosts and --node-rank",
+				       n);
 		}
 		numbers = num_read_u32(m->id, &m->number) == 0 && numbers;
 	}
 	qsort(members, n, sizeof(*members), numbers ? by_number : by_text);
 	for (size_t i = 1; i < n; i++) {
 		if (str_eq(members[i].id, members[i - 1].id)) {
-			return err_set(err, EINVAL, FILE_PATH " has the member %s twice",
+			return err_set(err, EINVAL,
+				       FILE_PATH " has the member %s twice; pass --hosts and --node-rank",
 				       quote(members[i].id).s);
 		}
 	}
@@ -104,7 +107,8 @@ static int put_hosts(struct buf *hosts, const struct valohai_member *members, ui
 		struct str host = str_of(cJSON_GetStringValue(cJSON_GetArrayItem(ips, 0)));
 		if (!host_name_is_fine(host)) {
 			return err_set(err, EINVAL,
-				       FILE_PATH ": the member %s has no address in \"local_ips\"",
+				       FILE_PATH ": the member %s has no address in \"local_ips\"; "
+						 "pass --hosts and --node-rank",
 				       quote(members[i].id).s);
 		}
 		buf_put(hosts, host);
@@ -123,7 +127,9 @@ static int read_place(struct input *in, const struct valohai_member *members, ui
 	     out->node_rank++) {
 	}
 	if (out->node_rank == n) {
-		return err_set(err, EINVAL, FILE_PATH ": this member, %s, is not among the members",
+		return err_set(err, EINVAL,
+			       FILE_PATH
+			       ": this member, %s, is not among the members; pass --hosts and --node-rank",
 			       quote(self).s);
 	}
 	int r = put_hosts(&hosts, members, n, err);
@@ -138,11 +144,14 @@ static int read_json(struct input *in, const cJSON *json, struct placement *out,
 	if (!self.p || n == 0 || !cJSON_IsNumber(count)) {
 		return err_set(err, EINVAL,
 			       FILE_PATH " has no \"config\" with member_id and required_count, or no "
-					 "\"members\"");
+					 "\"members\"; pass --hosts and --node-rank");
 	}
 	if (count->valuedouble != n) {
-		return err_set(err, EINVAL, FILE_PATH ": required_count is %d, but there are %d members",
-			       count->valueint, n);
+		return err_set(
+			err, EINVAL,
+			FILE_PATH
+			": required_count is %d, but there are %d members; pass --hosts and --node-rank",
+			count->valueint, n);
 	}
 	struct valohai_member *members = arena_array(in->arena, (size_t)n, sizeof(*members));
 	int r = read_members(list, members, err);

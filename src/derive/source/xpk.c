@@ -76,12 +76,13 @@ static int read_numbers(struct input *in, struct placement *out, uint32_t *in_sl
 		return r;
 	}
 	if (out->nnodes % *in_slice) {
-		return err_set(err, EINVAL, SIZE "=%u is not a multiple of " IN_SLICE "=%u", out->nnodes,
-			       *in_slice);
+		return err_set(err, EINVAL, SIZE "=%u is not a multiple of " IN_SLICE "=%u" MANAGERS_COUNT,
+			       out->nnodes, *in_slice);
 	}
 	r = check_below(INDEX, index, IN_SLICE, *in_slice, err);
 	if (r == 0 && slice >= out->nnodes / *in_slice) {
-		return err_set(err, EINVAL, SLICE "=%u, but " SIZE "=%u is %u times " IN_SLICE "=%u", slice,
+		return err_set(err, EINVAL,
+			       SLICE "=%u, but " SIZE "=%u is %u times " IN_SLICE "=%u" MANAGERS_COUNT, slice,
 			       out->nnodes, out->nnodes / *in_slice, *in_slice);
 	}
 	out->node_rank = slice * *in_slice + index;

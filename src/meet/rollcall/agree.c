@@ -252,7 +252,9 @@ int agree_conclude(struct agree *a, struct roll_end *end, const struct differenc
 			       buf_text(&text));
 	}
 	if (a->roll->others) {
-		return err_set(&end->error, EPROTO, "roll call: the %s do not agree on how many they are",
+		return err_set(&end->error, EPROTO,
+			       "roll call: the %s do not agree on how many they are; "
+			       "nothing was started; 'distinit explain' shows each one's number",
 			       a->roll->call->noun);
 	}
 	return check_clocks(a, end);

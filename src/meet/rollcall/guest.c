@@ -88,12 +88,15 @@ static void warn_stranger(const struct guests *g, const struct stranger *s, bool
 	char text[ADDRESS_TEXT];
 	address_text(&s->address, text);
 	if (changed && s->as == STRANGER_TORCH) {
-		roll_say(
-			g->call, ROLL_WARNING,
-			"roll call: %s speaks to port %u as PyTorch does: it was started without a roll call",
-			text, g->port);
+		roll_say(g->call, ROLL_WARNING,
+			 "roll call: %s speaks to port %u as PyTorch does: "
+			 "it was started without a roll call; "
+			 "start it with the same --for=all or --together",
+			 text, g->port);
 	} else if (changed && s->as == STRANGER_KEY) {
-		roll_say(g->call, ROLL_WARNING, "roll call: %s calls with another secret, or for another job",
+		roll_say(g->call, ROLL_WARNING,
+			 "roll call: %s calls with another secret, or for another job; "
+			 "compare DISTINIT_SECRET and DISTINIT_JOB on both nodes",
 			 text);
 	} else if (s->as == STRANGER_SILENT && s->times == SILENT_TIMES) {
 		roll_say(g->call, ROLL_WARNING, "roll call: %s connected %u times, and sent nothing", text,

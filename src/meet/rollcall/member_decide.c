@@ -225,7 +225,8 @@ static void take_greeting(struct decision *d, const unsigned char *bytes) {
 		port_failed(d, HEARD_NO_ROLL_CALL, "it answers, but not as a roll call");
 	} else if (greeting.lowest > ROLL_VERSION || greeting.highest < ROLL_VERSION) {
 		err_set(&d->m->failure, EAGAIN,
-			"its distinit speaks versions %u to %u of the roll call, and this one %u only",
+			"its distinit speaks versions %u to %u of the roll call, and this one %u only "
+			"(install the same distinit on all nodes)",
 			greeting.lowest, greeting.highest, ROLL_VERSION);
 		next_port(d);
 	} else {

@@ -84,7 +84,9 @@ int candidates_make(struct arena *arena, uint32_t cpus, const uint32_t *threads,
 	}
 	size_t per_threads = n_workers ? n_workers : 1;
 	if (n_threads * per_threads > CANDIDATES_MAX) {
-		return err_set(err, EINVAL, "%zu candidates are too many; at most %d are allowed",
+		return err_set(err, EINVAL,
+			       "%zu candidates are too many; at most %d are allowed: give fewer --threads or "
+			       "--workers-per-node",
 			       n_threads * per_threads, CANDIDATES_MAX);
 	}
 	*out = arena_array(arena, CANDIDATES_MAX, sizeof(**out));

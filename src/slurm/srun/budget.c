@@ -109,7 +109,8 @@ static int open_locked(const struct budget *b, int flags, uint64_t wait_ms, stru
 			return r;
 		}
 		if (clock_now_ms() >= until) {
-			return err_set(err, ETIMEDOUT, "the budget file %s is locked by another process",
+			return err_set(err, ETIMEDOUT,
+				       "the budget file %s is locked by another process; fuser shows which",
 				       quote_text(b->path).s);
 		}
 		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);

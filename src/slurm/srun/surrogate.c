@@ -360,7 +360,7 @@ static int begin_budget(const struct surrogate_plan *plan, bool join, struct err
 	if (budget_is_used_up(b)) {
 		err_set(err, ETIME,
 			"the time limit of %s is used up (%s used by earlier runs; the budget is %s): "
-			"nothing is started",
+			"nothing is started; a longer --job-time-sec allows more",
 			duration_text(b->limit_ms).s, duration_text(b->used_ms).s, quote_text(b->path).s);
 		return EXIT_TIME_LIMIT;
 	}
