@@ -195,7 +195,7 @@ readonly AGAIN="; make it again with 'distinit bundle'"
 	[ ! -e ran ]
 	: >file
 	worker file -- true
-	warns_with "the directive file 'file' is empty"
+	warns_with "--env-file 'file' is empty"
 }
 
 @test "a bundle that was changed is refused" {

@@ -412,7 +412,7 @@ for v in json.load(sys.stdin)["variables"]:
 @test "file: an empty one does nothing, with a warning" {
 	: >file
 	distinit A=1 -- --env-file file -- env
-	warns_with "the directive file 'file' is empty"
+	warns_with "--env-file 'file' is empty"
 	[ "$output" = A=1 ]
 	distinit A=1 -- --env-file /dev/null -- env
 	succeeds_with A=1
@@ -444,7 +444,7 @@ for v in json.load(sys.stdin)["variables"]:
 @test "file: more than 8 MB is refused" {
 	head -c 9000000 /dev/zero | tr '\0' '\n' >file
 	distinit -- --env-file file -- touch ran
-	refuses_with "the directive file 'file' has more than 8388608 bytes"
+	refuses_with "--env-file 'file' has more than 8388608 bytes"
 	[ ! -e ran ]
 }
 
@@ -487,16 +487,16 @@ for v in json.load(sys.stdin)["variables"]:
 
 @test "file: one that is missing is refused" {
 	distinit -- --env-file no-such-file -- touch ran
-	refuses_with "the directive file 'no-such-file' cannot be read: No such file or directory"
+	refuses_with "--env-file 'no-such-file' cannot be read: No such file or directory"
 	distinit DISTINIT_ENV_FILE=/no/such/file -- -- touch ran
-	refuses_with "the directive file '/no/such/file' cannot be read: No such file or directory"
+	refuses_with "DISTINIT_ENV_FILE '/no/such/file' cannot be read: No such file or directory"
 	[ ! -e ran ]
 }
 
 @test "file: a folder is refused" {
 	mkdir folder
 	distinit -- --env-file folder -- touch ran
-	refuses_with "the directive file 'folder' cannot be read: Is a directory"
+	refuses_with "--env-file 'folder' cannot be read: Is a directory"
 	[ ! -e ran ]
 }
 
@@ -507,7 +507,7 @@ for v in json.load(sys.stdin)["variables"]:
 	echo A=1 >"$OPEN_FOLDER/file"
 	chmod 0 "$OPEN_FOLDER/file"
 	invoke as_nobody env -i "$OPEN_FOLDER/distinit" --env-file "$OPEN_FOLDER/file" -- echo ran
-	refuses_with "the directive file '$OPEN_FOLDER/file' cannot be read: Permission denied"
+	refuses_with "--env-file '$OPEN_FOLDER/file' cannot be read: Permission denied"
 }
 
 @test "file: a FIFO without a writer does not block the start" {

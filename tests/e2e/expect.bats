@@ -169,7 +169,7 @@ distinit: error: path:ro=$PWD/dead2 does not answer within 1s (--expect)" ]]
 	install -m 600 /dev/null "$OPEN_FOLDER/dev/nvidia1"
 	install -m 666 /dev/null "$OPEN_FOLDER/dev/nvidia2"
 	distinit -- check --root="$OPEN_FOLDER" --user=65534:65534
-	[[ $output == *'gpus_denied     1'*"hint: the program's user may not open 1 of 3 GPUs here"* ]]
+	[[ $output == *'gpus_denied     1'*"hint: the program's user may not open 1 of 3 GPUs here; let it, or its groups, write to them"* ]]
 }
 
 @test "expect: NCCL's network plugin is a fact: the file that the loader would take, and its size" {

@@ -60,7 +60,7 @@ keeps_the_secret() {
 	requires_root
 	distinit PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" -- --user=4321:4321 -- echo ran
 	keeps_the_secret
-	fails_like 125 "the directive file '$PWD/secret' cannot be read: Permission denied; a file that a variable names is opened with the rights of the workload, uid 4321, gid 4321"
+	fails_like 125 "DISTINIT_ENV_FILE '$PWD/secret' cannot be read: Permission denied; a file that a variable names is opened with the rights of the workload, uid 4321, gid 4321"
 	# Nor with a group of root, or with a capability that root has and the user does not have.
 	chmod 640 secret
 	invoke setpriv --groups=0 env -i PATH="$PATH" DISTINIT_ENV_FILE="$PWD/secret" "$DISTINIT" --user=4321:4321 -- echo ran

@@ -13,10 +13,10 @@ static int read_text(struct flow *f, const char *where, struct str text, struct 
 static int read_file(struct flow *f, const struct setting *file, struct err *err) {
 	struct str text;
 	const char *path = file->value;
-	int r = access_read(&f->access, f->arena, "the directive file", file, DIRECTIVE_FILE_MAX, &text, err);
+	int r = access_read(&f->access, f->arena, file->from, file, DIRECTIVE_FILE_MAX, &text, err);
 	if (r == 0 && text.len == 0 && strcmp(path, "/dev/null") != 0) {
 		// This may be intended, but a copy of a bundle is also empty if the disk was full.
-		notes_add(f->notes, "the directive file %s is empty", quote_text(path).s);
+		notes_add(f->notes, "%s %s is empty", file->from, quote_text(path).s);
 	}
 	// Messages and `explain` show the path.
 	return r < 0 ? r : read_text(f, secret_text(f->arena, path), text, err);

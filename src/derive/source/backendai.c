@@ -100,7 +100,7 @@ static int backendai_read(struct input *in, struct placement *out, struct err *e
 	}
 	const char *list = env_value(in->env, HOSTS);
 	if (!list) {
-		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS " is not set", size);
+		return err_set(err, EINVAL, SIZE "=%u, but " HOSTS " is not set" MANAGERS_BOTH, size);
 	}
 	uint32_t empty;
 	r = hosts_split(in->arena, HOSTS, list, ',', &out->hosts, &empty, err);

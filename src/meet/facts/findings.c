@@ -149,7 +149,8 @@ static void hint_at_denied(const struct checking *c) {
 		     &(struct finding){
 			     .about = "gpus_denied",
 			     .text = arena_format(c->out->arena,
-						  "the program's user may not open %s of %s GPUs here",
+						  "the program's user may not open %s of %s GPUs here; "
+						  "let it, or its groups, write to them",
 						  fact_text(c, "gpus_denied"), fact_text(c, "gpus")),
 			     .hint = true,
 			     .have = fact_text(c, "gpus_denied"),

@@ -19,7 +19,7 @@ int progress_read(struct arena *arena, const char *label, const char *value, str
 	out->value = value;
 	if (!colon || duration_read(str_of(colon + 1), &out->allowed_ms) < 0 || !out->allowed_ms) {
 		return err_set(err, EINVAL,
-			       "%s=%s: expected FILE:DURATION, with more than 0 such as /ckpt/log:30m", label,
+			       "%s=%s: expected FILE:DURATION, longer than 0, such as /ckpt/log:30m", label,
 			       quote_text(value).s);
 	}
 	return pattern_read(arena, label, (struct str){value, (size_t)(colon - value)}, "/ckpt/log*:30m",
