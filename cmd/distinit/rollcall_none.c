@@ -12,16 +12,18 @@ const char *rollcall_text(struct session *s, uint64_t timeout_ms) {
 }
 
 int rollcall_prepare(struct session *s, struct err *err) {
-	return session_calls_roll(s)
-		       ? err_set(err, ENOSYS, "--for=all: this distinit is built without the roll call")
-		       : 0;
+	return session_calls_roll(s) ? err_set(err, ENOSYS,
+					       "--for=all: this distinit is built without the roll call; "
+					       "the build option -Droll_call=true has it")
+				     : 0;
 }
 
 int together_options(struct session *s, struct init_plan *plan, struct err *err) {
 	(void)s, (void)plan;
 	return err_set(
 		err, ENOSYS,
-		"--together, --max-restarts and --progress: this distinit is built without the roll call");
+		"--together, --max-restarts and --progress: this distinit is built without the roll call; "
+		"the build option -Droll_call=true has it");
 }
 
 void together_prepare(struct session *s, struct init_plan *plan) {
@@ -54,7 +56,9 @@ int rollcall_run(struct session *s, uint64_t timeout_ms, const char *longer) {
 
 int check_options(struct session *s, struct err *err) {
 	return settings_on(&s->settings, OPT_CHECK)
-		       ? err_set(err, ENOSYS, "--check: this distinit is built without the roll call")
+		       ? err_set(err, ENOSYS,
+				 "--check: this distinit is built without the roll call; "
+				 "the build option -Droll_call=true has it")
 		       : 0;
 }
 
