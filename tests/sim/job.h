@@ -174,6 +174,8 @@ struct job {
 	unsigned final;
 	unsigned max_idle;
 	uint64_t linger_ms, grace_ms, limit_ms, progress_ms;
+	/** Programs write their files at once, and never again. */
+	bool writes_once;
 	struct node nodes[2 * NODES_MAX + 4];
 	int n_nodes;
 	struct fault faults[FAULTS_MAX];

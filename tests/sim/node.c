@@ -166,9 +166,11 @@ static void start_program(struct running *r, struct program *program) {
 		// A tape may have any number.
 		const uint64_t writes = CHOOSE(writes, who, nth, 500 * MS, 2 * S);
 		struct writer *writer = job_memory(sizeof(*writer));
-		*writer = (struct writer){
-			r, program, node->host, writes < 100 * MS ? 100 * MS : writes,
-			time_now + CHOOSE(writes_until, who, nth, 1000 * S, 1000 * S, 1 * S, 8 * S, 0)};
+		*writer =
+			(struct writer){r, program, node->host, writes < 100 * MS ? 100 * MS : writes,
+					time_now + (job.writes_once ? 1
+								    : CHOOSE(writes_until, who, nth, 1000 * S,
+									     1000 * S, 1 * S, 8 * S, 0))};
 		at_time(time_now, write_file, writer);
 	}
 }

@@ -186,6 +186,7 @@ static void plan_together(void) {
 	job.linger_ms = CHOOSE(linger, 0, 0, 60000, 2000, 100);
 	job.grace_ms = CHOOSE(grace, 0, 0, 3000, 300, 30000);
 	job.limit_ms = CHOOSE(time_limit, 0, 0, CLOCK_NEVER, CLOCK_NEVER, CLOCK_NEVER, 4000, 30000);
+	job.writes_once = CHOOSE(writes_once, 0, 0, 0, 0, 0, 1);
 	job.progress_ms = CHOOSE(progress, 0, 0, 0, 0, 3000, 10000);
 }
 

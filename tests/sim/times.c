@@ -211,6 +211,18 @@ static void check_asked(void) {
 	// The others end because of it, wherever it was: in the grace, in the pause, in the roll call.
 	const bool quiet = is_only(1U << WHAT_TERM) && job.limit_ms == CLOCK_NEVER && !job.progress_ms &&
 			   job.relays && last && node->n_programs < STARTS_MAX;
+	const struct node *master = &job.nodes[0];
+	const struct program *masters = master->n_programs ? &master->programs[master->n_programs - 1] : NULL;
+	uint64_t over = masters && masters->to != NEVER ? masters->to + 1600 * MS : NEVER;
+	for (unsigned i = 1; i < job.n; i++) {
+		const uint64_t at = job.nodes[i].returned ? job.nodes[i].returned_at : NEVER;
+		over = at > over ? at : over;
+	}
+	IN_TIME("over-at-once",
+		!quiet || over == NEVER || !master->returned ||
+			master->returned_at <= over + 3100 * MS + MESSAGES,
+		"all is over after %.3f s, and h0 ends after %.3f s", seconds_of(over - BEGIN),
+		seconds_of(master->returned_at - BEGIN));
 	for (unsigned i = 0; i < job.n && quiet; i++) {
 		const struct node *other = &job.nodes[i];
 		const int raw = other->n_programs ? other->programs[other->n_programs - 1].raw : -1;

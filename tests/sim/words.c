@@ -475,10 +475,6 @@ static void check_sentence(const struct together *t, const struct ended *first) 
 		TRUE_WORDS(p->raw >= 0 && (p->raw || job.always || job.limit_ms != CLOCK_NEVER),
 			   "its program has not failed");
 	}
-	// A program of one node that soon fails itself is a probe.
-	TRUE_WORDS(job.n > 1 || !p || !says("its process ") || !says("ended with exit status") ||
-			   (p->died_at != NEVER && p->died_at + 200 * MS >= p->from + 10 * S),
-		   "it was a probe");
 	if (says("its process ") && !job.n_faults) {
 		char kills[80];
 		snprintf(kills, sizeof(kills), OOM_TEXT, weather.oom_kills);
@@ -531,6 +527,11 @@ void check_first(const struct node *node, const struct together *t, const struct
 	if (job.n > 1 || first->why == END_NO_PROGRESS) {
 		check_sentence(t, first);
 	}
+	// On one node, a process that soon fails by itself is a probe.
+	const struct program *p = job.n == 1 && !job.n_faults ? program_of(0, t->start) : NULL;
+	TRUE_WORDS(!p || !says("its process ") || !says("ended with exit status") ||
+			   p->failed_at + 200 * MS >= p->from + 10 * S,
+		   "it was a probe");
 	check_clause(t, first,
 		     first->then.len ? arena_text(t->call->arena, first->then.p, first->then.len) : "");
 	json_open(&json, NULL, '{');

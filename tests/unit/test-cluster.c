@@ -235,6 +235,10 @@ static void check_backendai(void) {
 
 	REFUSED("backendai: a size that is none", "BACKENDAI_CLUSTER_SIZE='two' is not a whole number",
 		.env = BAI("two", "main1,sub1"));
+	REFUSED("backendai: a name that is not in the list, and no rank",
+		"BACKENDAI_CLUSTER_HOST='sub2' is not in BACKENDAI_CLUSTER_HOSTS='main1,sub1', and "
+		"BACKENDAI_CLUSTER_LOCAL_RANK is not set; pass --node-rank",
+		.env = BAI("2", "main1,sub1") BAI_HOST "sub2");
 	REFUSED("backendai: no hosts", "BACKENDAI_CLUSTER_SIZE=2, but BACKENDAI_CLUSTER_HOSTS is not set",
 		.env = BAI("2", "") BAI_RANK "0");
 	REFUSED("backendai: another size",

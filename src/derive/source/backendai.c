@@ -82,9 +82,14 @@ static int read_rank(struct input *in, struct placement *out, struct err *err) {
 		out->node_rank = index;
 		return 0;
 	}
+	if (rank == UNKNOWN && self) {
+		return err_set(err, EINVAL,
+			       HOST "=%s is not in " HOSTS "=%s, and " RANK " is not set; pass --node-rank",
+			       quote_text(self).s, quote_text(env_value(in->env, HOSTS)).s);
+	}
 	if (rank == UNKNOWN) {
-		notes_add(in->notes,
-			  "neither " RANK " nor a " HOST " that is in " HOSTS " is set: node rank 0 is used");
+		notes_add(in->notes, "neither " RANK " nor " HOST
+				     " is set: node rank 0 is used; --node-rank gives another");
 		rank = 0;
 	}
 	out->node_rank = rank;

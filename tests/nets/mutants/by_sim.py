@@ -45,7 +45,7 @@ def why_outside(mutant: Mutant, lines: list[str]) -> str:
         return "kernels that do not know PIDFD_GET_INFO"
     if function_of(lines, mutant.line) == "node_of_task" or "SCOPE_TASK" in mutant.before:
         return "tasks: jobs are of nodes"
-    if only(mutant, rf"({DESCRIPTOR}) >= 0", r"\1 > 0") or only(mutant, rf"({DESCRIPTOR}) < 0", r"\1 <= 0"):
+    if only(mutant, rf"({DESCRIPTOR}) >= 0", r"\1 > 0") or only(mutant, rf"({DESCRIPTOR}) < 0", r"\1 <= 0") or only(mutant, rf"({DESCRIPTOR}) < 0", r"\1 < 1"):
         return "descriptor 0 is inherited: none of ours is 0"
     if only(mutant, rf"({DESCRIPTOR} = )-1", r"\1-2") or only(mutant, r"(watch_poll\(.*), -1, 0,", r"\1, -2, 0,"):
         return "all negative descriptors are none"
