@@ -20,8 +20,9 @@ static int refuse_command_line(struct session *s) {
 	char **words = s->settings.arguments;
 	if (!words[0]) {
 		err_set(&err, EINVAL,
-			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)",
-			s->settings.separated ? " after '--'" : "");
+			"no command%s; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)%s",
+			s->settings.separated ? " after '--'" : "",
+			s->settings.value[OPT_CHECK] ? "; to check this node: distinit check" : "");
 	} else if (subcommand_find(words[0])) {
 		err_set(&err, EINVAL,
 			"the subcommand '%s' comes before its options: distinit %s [OPTION]...; to run a "

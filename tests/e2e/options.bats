@@ -119,6 +119,8 @@ long_options() {
 	[[ $stderr == 'distinit: error: no command; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'$'\n  distinit -- torchrun '* ]]
 	distinit -- --init
 	refuses_with 'no command; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help)'
+	distinit -- --check
+	refuses_with 'no command; usage: distinit [OPTION]... -- COMMAND [ARG]... (see --help); to check this node: distinit check'
 }
 
 @test "-q: as --log=error" {

@@ -119,8 +119,10 @@ static void test_refused(void) {
 	refuse("gpu=8", unknown);
 	snprintf(unknown, sizeof(unknown), "--expect: ',': expected a list of %s", expect_forms);
 	refuse(",", unknown);
-	refuse("gpus", "--expect: 'gpus': expected gpus, then =, >= or <=, then a value");
-	refuse("gpus>8", "--expect: 'gpus>8': expected gpus, then =, >= or <=, then a value");
+	refuse("gpus",
+	       "--expect: 'gpus': expected gpus, then =, >= or <=, then a value; in a shell, quote what has '<' or '>'");
+	refuse("gpus>8",
+	       "--expect: 'gpus>8': expected gpus, then =, >= or <=, then a value; in a shell, quote what has '<' or '>'");
 	refuse("gpus>=many", "--expect: 'gpus>=many': expected a number after 'gpus>='");
 	refuse("gpus==8", "--expect: 'gpus==8': expected a number after 'gpus='");
 	refuse("gpus=unlimited", "--expect: 'gpus=unlimited': expected a number after 'gpus='");

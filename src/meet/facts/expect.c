@@ -177,8 +177,9 @@ static int read_one(struct arena *arena, const char *from, struct str word, stru
 		return refuse_name(from, text, name, err);
 	}
 	if (!len || !strchr(out->what->relations, out->relation)) {
-		return err_set(err, EINVAL, "%s: %s: expected %s, then %s, then a value", from,
-			       quote_text(text).s, out->what->name, relations_text(out->what));
+		return err_set(err, EINVAL, "%s: %s: expected %s, then %s, then a value%s", from,
+			       quote_text(text).s, out->what->name, relations_text(out->what),
+			       len ? "" : "; in a shell, quote what has '<' or '>'");
 	}
 	if (read_value(out, &form) < 0) {
 		return err_set(err, EINVAL, "%s: %s: expected %s after '%.*s'", from, quote_text(text).s,
