@@ -444,7 +444,7 @@ static void check_both(const struct together *t, const struct ended *first) {
 		const struct program *other = program_of(rank, t->start);
 		const uint64_t at = other && rank != first->rank ? other->died_at : NEVER,
 			       apart = at > p->died_at ? at - p->died_at : p->died_at - at;
-		any |= (other && other->unclear) || (at != NEVER && apart < 20 * MS + 3 * longest_way());
+		any |= (other && other->unclear) || (at != NEVER && apart < 25 * MS + 6 * longest_way());
 	}
 	TRUE_WORDS(!both || any || !p || p->unclear, "no other died within 20 ms");
 }
