@@ -26,7 +26,7 @@ void launcher_reads(const struct launcher *l, const char *out[LAUNCHER_READS]) {
 }
 
 bool launched_by(const struct input *in, const char *name) {
-	return in->launcher && strcmp(in->launcher->name, name) == 0;
+	return in->found.launcher && strcmp(in->found.launcher->name, name) == 0;
 }
 
 bool cluster_is_single(const struct cluster *c) {

@@ -187,12 +187,12 @@ struct input {
 	 * found, at most 2. It opens sockets, so it is called only if no name identifies this host.
 	 */
 	uint32_t (*own_addresses)(const struct str *hosts, uint32_t n, uint32_t found[2]);
-	/**
-	 * For sources: the launcher that started this process, and its task. Recognition finds them before it
-	 * reads a source. NULL: no launcher did.
-	 */
-	const struct launcher *launcher;
-	struct task task;
+	/** For sources: what recognition found before it reads one. No input, but they need both. */
+	struct found {
+		/** The launcher that started this process, and its task. NULL: no launcher did. */
+		const struct launcher *launcher;
+		struct task task;
+	} found;
 };
 
 /** Whether it is a cluster of one: one node and at most one task. Nothing needs to be derived for it. */

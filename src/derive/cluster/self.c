@@ -53,7 +53,7 @@ int self_find(struct input *in, const struct hosts *hosts, uint32_t *index, stru
 }
 
 uint32_t launcher_node_rank(struct input *in, const struct hosts *hosts) {
-	uint32_t i = hosts_find_loosely(hosts, in->task.host);
+	uint32_t i = hosts_find_loosely(hosts, in->found.task.host);
 	if (i == hosts->n) {
 		i = hosts_find_loosely(hosts, str_of(input_hostname(in)));
 	}
@@ -67,7 +67,7 @@ int self_node_rank(struct input *in, const char *list, struct placement *out, st
 	}
 	// The launcher's name for this host comes first: the launcher used that name to start us
 	// here.
-	out->node_rank = out->hosts.n <= 1 ? 0 : hosts_find_loosely(&out->hosts, in->task.host);
+	out->node_rank = out->hosts.n <= 1 ? 0 : hosts_find_loosely(&out->hosts, in->found.task.host);
 	if (out->hosts.n <= 1 || out->node_rank < out->hosts.n) {
 		return 0;
 	}

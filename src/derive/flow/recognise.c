@@ -148,7 +148,7 @@ static void number_by_name(struct input *in, const struct cluster *c, struct pla
 	bool numbered = place->node_rank != UNKNOWN && place->node_rank_from &&
 			env_value(in->env, place->node_rank_from);
 	bool always = c->launcher && c->launcher->copies_env;
-	if (!numbered || in->node_rank.value || (!always && !in->task.host.len)) {
+	if (!numbered || in->node_rank.value || (!always && !in->found.task.host.len)) {
 		return;
 	}
 	struct err several;
@@ -230,7 +230,7 @@ static void note_unnumbered(const struct input *in, const struct launcher *l) {
 	notes_add(in->notes,
 		  "%s started this process as rank %u (%s), but does not provide the number of ranks, "
 		  "so no ranks are derived; start it with mpirun or srun, which provide it",
-		  l->name, in->task.rank, l->rank);
+		  l->name, in->found.task.rank, l->rank);
 }
 
 int recognise_cluster(struct input *in, struct env *env, struct cluster *out,
@@ -245,13 +245,13 @@ int recognise_cluster(struct input *in, struct env *env, struct cluster *out,
 	};
 	in->own_addresses = own_addresses;
 	int r = find_owners(in, env, &c, err);
-	*started_by = in->launcher = c.launcher;
+	*started_by = in->found.launcher = c.launcher;
 	if (r <= 0) {
 		return r;
 	}
 	const struct source *source = c.source;
 	r = c.launcher ? read_task(in, c.launcher, &c.task, err) : 0;
-	in->task = c.task;
+	in->found.task = c.task;
 	if (r == 0 && c.launcher && !c.launcher->size) {
 		note_unnumbered(in, c.launcher);
 		if (!source) {

@@ -40,7 +40,7 @@ static int awsbatch_read(struct input *in, struct placement *out, struct err *er
 	out->master_addr_from = ADDR;
 	out->master_addr = str_of(env_value(in->env, ADDR));
 	// A launcher runs ranks on other nodes, too, and mpiexec copies this node's variables to them.
-	if (out->master_addr.len == 0 && out->node_rank == out->master && !in->launcher) {
+	if (out->master_addr.len == 0 && out->node_rank == out->master && !in->found.launcher) {
 		out->master_addr_from = "this is the main node; AWS Batch gives the other nodes its address";
 		out->master_addr = STR("127.0.0.1");
 	}

@@ -25,7 +25,7 @@
 
 static int find_this_node(struct input *in, struct placement *out, struct err *err) {
 	const char *is_it = env_value(in->env, IS_IT);
-	if (in->launcher && in->launcher->copies_env) {
+	if (in->found.launcher && in->found.launcher->copies_env) {
 		out->node_rank = launcher_node_rank(in, &out->hosts);
 		return 0;
 	}

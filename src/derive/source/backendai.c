@@ -56,11 +56,11 @@ static bool is_main(struct str name) {
  * name is not known, use the manager's rank.
  */
 static int read_rank(struct input *in, struct placement *out, struct err *err) {
-	if (in->launcher) {
+	if (in->found.launcher) {
 		// A launcher may have copied these variables from the container that it runs in, as
 		// mpirun -x does.
 		out->node_rank = launcher_node_rank(in, &out->hosts);
-		if (out->node_rank != UNKNOWN || in->launcher->copies_env) {
+		if (out->node_rank != UNKNOWN || in->found.launcher->copies_env) {
 			return 0;
 		}
 	}

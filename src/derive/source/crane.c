@@ -22,7 +22,7 @@ static int crane_read(struct input *in, struct placement *out, struct err *err) 
 	uint32_t tasks = 1;
 	int r = read_u32(in, SIZE, &tasks, err);
 	r = r < 0 ? r : row_read(in, ROW, "CRANE_JOB_NODELIST", out, err);
-	if (r == 0 && !in->launcher && !in->scope.value && tasks > 1 && env_value(in->env, RANK)) {
+	if (r == 0 && !in->found.launcher && !in->scope.value && tasks > 1 && env_value(in->env, RANK)) {
 		notes_add(in->notes,
 			  RANK "=0 is not used as a rank: "
 			       "a cbatch script has it, too, and so have all tasks of a crun in a script; "

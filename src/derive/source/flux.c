@@ -29,7 +29,7 @@ static int flux_read(struct input *in, struct placement *out, struct err *err) {
 	if (r < 0 || !launched_by(in, "flux")) {
 		return r;
 	}
-	const struct task *task = &in->task;
+	const struct task *task = &in->found.task;
 	if (out->nnodes == 0 || out->nnodes > task->world_size) {
 		return err_set(err, EINVAL,
 			       NNODES "=%u, but " SIZE "=%u: each node has at least one task" ONE_IS_STALE,

@@ -123,7 +123,7 @@ static int indexedjob_read(struct input *in, struct placement *out, struct err *
 	if (self.len == 0 || !pod_read(self, &pod)) {
 		return r;
 	}
-	if (pod.index != out->node_rank && !(in->launcher && in->launcher->copies_env)) {
+	if (pod.index != out->node_rank && !(in->found.launcher && in->found.launcher->copies_env)) {
 		return r; // this is not the name of a pod of this job
 	}
 	uint32_t job = job_in_set(&pod);

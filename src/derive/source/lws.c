@@ -69,7 +69,7 @@ static int lws_read(struct input *in, struct placement *out, struct err *err) {
 			       LEADER "=%s is not a pod name; a name such as group-0.group is expected",
 			       quote_text(leader).s);
 	}
-	if (!in->launcher && env_value(in->env, TPUS)) {
+	if (!in->found.launcher && env_value(in->env, TPUS)) {
 		count_containers(in, label, n, out);
 	}
 	buf_puts(&names, leader);

@@ -37,7 +37,7 @@ static const char *mpijob_detect(const struct input *in) {
 
 static int mpijob_read(struct input *in, struct placement *out, struct err *err) {
 	out->secret_file = KEY;
-	if (in->launcher && !input_has_file(in, FILE_PATH)) {
+	if (in->found.launcher && !input_has_file(in, FILE_PATH)) {
 		return 0;
 	}
 	int r = nodefile_read(in, mpijob_detect(in), FILE_PATH, NODEFILE_ANY, out, err);

@@ -88,8 +88,8 @@ static int read_variables(struct input *in, struct placement *out, struct err *e
 		return r;
 	}
 	// mpirun -x copies SM_CURRENT_HOST to every rank.
-	r = read_host_array(in, HOSTS, "hosts", json, in->launcher ? NULL : self, out, err);
-	if (r == 0 && in->launcher) {
+	r = read_host_array(in, HOSTS, "hosts", json, in->found.launcher ? NULL : self, out, err);
+	if (r == 0 && in->found.launcher) {
 		out->node_rank = launcher_node_rank(in, &out->hosts);
 	}
 	cJSON_Delete(json);

@@ -52,7 +52,7 @@ static int read_reserved_port(const struct input *in, struct placement *out, str
  */
 static bool is_in_order(const struct input *in, const struct placement *out) {
 	uint32_t index = hosts_find_loosely(&out->hosts, str_of(env_value(in->env, "SLURMD_NODENAME")));
-	uint32_t here = in->task.local_size;
+	uint32_t here = in->found.task.local_size;
 	return out->node_rank >= out->hosts.n ||
 	       ((index == out->hosts.n || index == out->node_rank) &&
 		(here == UNKNOWN || !out->tasks_per_node || here == out->tasks_per_node[out->node_rank]));
@@ -108,7 +108,7 @@ static int slurm_read_step(struct input *in, struct placement *out, struct err *
 
 static int slurm_read(struct input *in, struct placement *out, struct err *err) {
 	// Another launcher's daemons run as a step of their own, but its ranks run on all nodes of the job.
-	bool ours = !in->launcher || launched_by(in, "slurm");
+	bool ours = !in->found.launcher || launched_by(in, "slurm");
 	return ours ? slurm_read_step(in, out, err) : slurm_read_job(in, out, err);
 }
 

@@ -52,10 +52,10 @@ static const char *het_variable(struct input *in, const char *name, uint32_t gro
 
 static uint32_t job_node_rank(struct input *in, const struct hosts *hosts) {
 	uint32_t index = hosts->n;
-	if (!in->launcher || !in->launcher->copies_env) {
+	if (!in->found.launcher || !in->found.launcher->copies_env) {
 		index = hosts_find_loosely(hosts, str_of(env_value(in->env, "SLURMD_NODENAME")));
 	}
-	if (in->launcher && (index == hosts->n || in->task.host.len)) {
+	if (in->found.launcher && (index == hosts->n || in->found.task.host.len)) {
 		uint32_t by_launcher = launcher_node_rank(in, hosts);
 		return by_launcher == UNKNOWN && index < hosts->n ? index : by_launcher;
 	}
@@ -97,7 +97,7 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 	r = hostlist_expand(in->arena, out->hosts_from, str_of(list), &out->hosts, err);
 	// Another launcher places its ranks itself; these counts are then those of its daemons.
 	struct err why;
-	if (r == 0 && counts && !in->launcher &&
+	if (r == 0 && counts && !in->found.launcher &&
 	    tasks_per_node_read(in->arena, "SLURM_TASKS_PER_NODE", str_of(counts), out->hosts.n,
 				&out->tasks_per_node, &why) < 0) {
 		// A batch script needs the counts only for explain. They are longer than the list if
@@ -105,7 +105,7 @@ int slurm_read_job(struct input *in, struct placement *out, struct err *err) {
 		notes_add(in->notes, "%s; the counts are ignored", why.text);
 	}
 	uint32_t nodeid = 0;
-	if (r == 0 && !in->launcher) {
+	if (r == 0 && !in->found.launcher) {
 		r = read_u32(in, "SLURM_NODEID", &nodeid, err);
 	}
 	r = r < 0 || !nodeid ? r : check_index("SLURM_NODEID", nodeid, out, err);

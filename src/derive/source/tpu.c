@@ -46,7 +46,7 @@ static void merge_containers(struct input *in, struct placement *out) {
 	if (n < hosts->n) {
 		hosts->n = n;
 		// A launcher starts as many ranks as it likes.
-		out->tasks_per_node = in->launcher ? NULL : containers;
+		out->tasks_per_node = in->found.launcher ? NULL : containers;
 	}
 }
 
