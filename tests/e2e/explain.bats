@@ -728,3 +728,14 @@ cpu_ms() {
 	distinit PATH="$PATH" -- check --gracious -- true
 	[[ $status -eq 125 && $stderr == *"unknown option '--gracious'"* ]]
 }
+
+@test "explain before a roll call says what the run would say" {
+	distinit JOB_COMPLETION_INDEX=1 -- explain --wait --for=all -- true
+	[[ $output == *"before         nothing would start: --for=all: indexedjob (JOB_COMPLETION_INDEX) does not provide the number of nodes"* ]]
+	distinit JOB_COMPLETION_INDEX=1 -- --wait --for=all -- true
+	refuses_with "--for=all: indexedjob (JOB_COMPLETION_INDEX) does not provide the number of nodes; set DISTINIT_NNODES, or pass --nnodes or --hosts"
+	distinit -- explain --wait --for=all -- true
+	[[ $output == *"before         nothing to wait for: no cluster manager is recognised here"* ]]
+	distinit -- explain --together --hosts=a,b --node-rank=1 -- true
+	[[ $output == *"before         a roll call: all nodes have to come within 600s"* ]]
+}

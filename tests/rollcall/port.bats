@@ -203,6 +203,17 @@ other() {
 	PIDS[file]=$!
 }
 
+@test "roll call: two nodes of one rank in a job without an id are named" {
+	HOSTS=h0,h1 JOB='' WAIT=5s
+	member 0 -- echo started
+	listening
+	member 1 -- echo started
+	other 9 1 -- echo started
+	ended 125 0 1
+	[[ $(<0.err) == *"two nodes say that they are rank 1: "*"; nothing was started; if they are of two jobs: DISTINIT_SECRET or DISTINIT_JOB tells them apart"* ]]
+	[[ ! -s 0.out && ! -s 1.out && ! -s 9.out ]]
+}
+
 @test "roll call: two jobs on the same hosts that nothing tells apart are not mixed" {
 	HOSTS=h0,h1 JOB='' WAIT=5s
 	# The master that listens has two nodes of rank 0; the other one finds it.
