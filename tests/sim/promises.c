@@ -231,8 +231,9 @@ static void check_start(unsigned n_started) {
 	for (int i = 0; i < job.n_nodes; i++) {
 		signalled |= job.nodes[i].signalled;
 	}
-	// All may go between the last look and GO, which is sent to nobody then.
-	PROMISE("nobody-before-all", !(n_started && !job.go_at && !job.harm_until && !signalled),
+	// All may go between the last look and GO, which is sent to nobody then; so they do if the master is stopped there.
+	PROMISE("nobody-before-all",
+		!(n_started && !job.go_at && !job.harm_until && !signalled && !master_stopped()),
 		"%s start without a GO", names_of(started));
 	for (int i = 1; i < job.n_nodes; i++) {
 		const struct node *node = &job.nodes[i];
@@ -396,8 +397,14 @@ static void check_refusal(void) {
 	}
 	for (unsigned i = 1; i < job.n; i++) {
 		const struct node *node = &job.nodes[i];
+		// Who refuses does so for 10 s, or until its deadline.
+		const uint64_t after = node->hello_at - master->called_at;
+		const uint64_t most =
+			master->call_timeout_ms * MS < 10 * S ? master->call_timeout_ms * MS : 10 * S;
+		const bool last_moment = after + 50 * MS > most && after < most + 50 * MS;
 		// Its own time may be over before that of the master.
-		const bool here = node->hello_at && node->hello_at + 20 * MS < master->ended_at &&
+		const bool here = node->hello_at && !last_moment &&
+				  node->hello_at + 20 * MS < master->ended_at &&
 				  master->ended_at <= node->begins + (plan_timeout(node) + 500) * MS;
 		PROMISE("all-hear-why",
 			!here || (node->returned && strncmp(node->error, "h0 says: ", 9) == 0),

@@ -304,7 +304,8 @@ static bool is_idle(uint32_t start, uint32_t n, uint64_t unseen) {
 		for (int k = 0; k < job.nodes[i].n_programs; k++) {
 			const struct program *p = &job.nodes[i].programs[k];
 			const uint64_t first = p->wrote_before ? p->wrote_before : p->wrote_at;
-			const uint64_t end = p->to < time_now ? p->to : time_now;
+			const uint64_t to = p->knows && p->knows_at < p->to ? p->knows_at : p->to;
+			const uint64_t end = to < time_now ? to : time_now;
 			const bool among = p->start <= start && p->start + n > start;
 			const bool overlooked =
 				unseen && (first + unseen >= end || first <= p->from + unseen / 10);
