@@ -87,7 +87,10 @@ static void check_when(uint64_t passed) {
 	}
 	// It does not come while facts are compared, or a given port that is taken is tried again.
 	const uint64_t compares = has_fault(WHAT_DIFFERS) || has_fault(WHAT_COUNTS) ? 6 * S : 0,
-		       tries = has_fault(WHAT_TAKEN) && (job.restart || job.together) ? 31 * S : 0;
+		       tries = (has_fault(WHAT_TAKEN) || has_fault(WHAT_TWIN)) &&
+					       (job.restart || job.together)
+				       ? 31 * S
+				       : 0;
 	TRUE_WORDS(due && passed <= due + slack_of(speaker) + compares + tries + 2 * S * (due > 40 * S),
 		   "it comes after %llu ms", (unsigned long long)(passed / MS));
 }
