@@ -166,15 +166,16 @@ static bool is_newer(const struct guest *a, const struct guest *b) {
  * whose connection broke without a notice. If the older one comes again, both are alive, which is an error.
  * Returns false if nothing is left to do: @guest is closed, or the roll call has failed.
  */
-static bool take_seat(struct decision *d, struct guest *guest) {
+static bool take_seat(struct decision *d, struct guest *guest, enum able able) {
 	struct roll *roll = d->roll;
 	struct seat *seat = &roll->seats[guest->rank];
 	struct guest *older = seat->guest;
 	const bool other = older && older->incarnation != guest->incarnation,
 		   ours = guest->rank == roll->call->rank;
 	const bool refusing = roll->state == COORDINATOR_REFUSING;
-	if ((other || ours) && !refusing && roll->call->nameless && d->now < roll->started + NAMELESS_MS) {
-		// Two nodes have one rank, or members of another job connect here, and look like ours.
+	if ((other || ours) && able == ABLE && !refusing && roll->call->nameless &&
+	    d->now < roll->started + NAMELESS_MS) {
+		// A node that calls once more, to say why it ends, is none. Two nodes have one rank, or members of another job connect here, and look like ours.
 		fail_duplicate(d, ours ? NULL : older, guest);
 		return false;
 	}
@@ -239,7 +240,7 @@ static void take_hello(struct decision *d, const struct coordinator_event *event
 	}
 	guest->counted = true;
 	roll->others += guest->size != call->size;
-	if (guest->state == GUEST_PRESENT && !take_seat(d, guest)) {
+	if (guest->state == GUEST_PRESENT && !take_seat(d, guest, event->able)) {
 		return;
 	}
 	if (event->able != ABLE) {
