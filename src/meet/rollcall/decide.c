@@ -173,13 +173,11 @@ static bool take_seat(struct decision *d, struct guest *guest, enum able able) {
 	const bool other = older && older->incarnation != guest->incarnation,
 		   ours = guest->rank == roll->call->rank;
 	const bool refusing = roll->state == COORDINATOR_REFUSING;
-	if ((other || ours) && able == ABLE && !refusing && roll->call->nameless &&
-	    d->now < roll->started + NAMELESS_MS) {
-		// A node that calls once more, to say why it ends, is none. Two nodes have one rank, or members of another job connect here, and look like ours.
-		fail_duplicate(d, ours ? NULL : older, guest);
-		return false;
-	}
-	if (!refusing && (ours || (older && seat->replaced == guest->incarnation))) {
+	// In the first second of a job without an id, another process of a rank may be of another job. But a node
+	// calls once more to say why it ends.
+	const bool doubtful =
+		other && able == ABLE && roll->call->nameless && d->now < roll->started + NAMELESS_MS;
+	if (!refusing && (ours || doubtful || (older && seat->replaced == guest->incarnation))) {
 		fail_duplicate(d, ours ? NULL : older, guest);
 		return false;
 	}
