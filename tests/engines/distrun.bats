@@ -295,7 +295,7 @@ in_batch() {
 		limited --name=fourth -- touch started
 		echo status $?
 	END
-	[[ $output =~ ^"distrun: error: the time limit of 5s is reached ("[0-9.]+"s used, "[0-9.]+"s of it by this run; the budget is '"[^\']*"/budget'): the command is asked to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 5s is used up ("[0-9.]+"s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started"$'\n'"status 124"$ ]] ||
+	[[ $output =~ ^"distrun: error: the time limit of 5s is reached ("[0-9.]+"s used, "[0-9.]+"s of it by this run; the budget is '"[^\']*"/budget'): the command is asked to end, and killed 30s later"$'\n'"status 124"$'\n'"distrun: error: the time limit of 5s is used up ("[0-9.]+"s used by earlier runs; the budget is '"[^\']*"/budget'): nothing is started; a longer --job-time-sec allows more"$'\n'"status 124"$ ]] ||
 		fail 'the messages are others'
 	[[ ! -e started ]] || fail 'the fourth was started'
 	run accounted "$(job_of job)" 3

@@ -327,7 +327,7 @@ action() {
 	"$PYTHON" - "$EXAMPLES/failure-policy.yaml" "$1" <<-'END'
 		import re, sys, yaml
 		text, found = re.subn(r"(?m)^( +)# (?=restartPolicy|  -|    exitCodes)", r"\1", open(sys.argv[1]).read())
-		assert found == 4
+		assert found == 6
 		status, (_, job) = int(sys.argv[2]), yaml.safe_load_all(text)
 		container, = job["spec"]["template"]["spec"]["containers"]
 		def first(rules, key):

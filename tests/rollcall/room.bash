@@ -75,7 +75,8 @@ ended() {
 		wait "${PIDS[rank]}" || got=$?
 		sed "s/^/$rank: /" "$rank.out" "$rank.err"
 		[[ $got -eq $expected ]] || {
-			echo "member $rank: status $got, not $expected"
+			echo "member $rank: status $got, not $expected; all say:"
+			tail -n +1 ./*.err
 			return 1
 		}
 	done
