@@ -264,3 +264,11 @@ early, late = calls("getpid", "rt_sigprocmask", "openat"), calls("openat", "rt_s
 assert s.is_lost_to_anybody(early, early[0]) and not s.is_lost_to_anybody(early, early[2]) and not s.is_lost_to_anybody(late, late[0])
 '
 }
+
+@test "rollcall: a test looks for processes by their command lines in its own room alone" {
+	# The tests beside it have the same command lines in theirs.
+	run grep -nE '\b(pkill|pgrep)\b.* (-[a-zA-Z]*f|--full) ' "$TESTS"/rollcall/*.ba*
+	[[ $status -eq 0 ]]
+	# shellcheck disable=SC2016 # as the tests write it
+	run ! grep -vF -- '--ns "$ROOM" --nslist net ' <<<"$output"
+}

@@ -636,7 +636,7 @@ memory() {
 	until [[ -e asked ]]; do nap 0.02; done
 	while read -r inner; do
 		[[ $(awk '/^NSpid/ { print $NF }' "/proc/$inner/status" 2>/dev/null) != 1 ]] || kill -TERM "$inner"
-	done < <(pgrep -f 'check --hosts=elsewhere')
+	done < <(pgrep --ns "$ROOM" --nslist net -f 'check --hosts=elsewhere')
 	wait "$outer" || status=$?
 	[[ $status -eq 143 && ! -s out ]]
 }

@@ -56,6 +56,12 @@ in_room() {
 	nsenter --net --mount --wd --target "$ROOM" "$@"
 }
 
+# kill_program SIGNAL PATTERN: the processes of this room whose command line has PATTERN. Other tests at the same time have the same
+# command lines in their rooms.
+kill_program() {
+	pkill "-$1" --ns "$ROOM" --nslist net --full "$2"
+}
+
 # member RANK ARG...: start that member in the background. Its output is in RANK.out and RANK.err.
 member() {
 	local rank=$1

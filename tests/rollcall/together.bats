@@ -428,7 +428,7 @@ time.sleep(100)' "$TAKER"
 	works 1 "trap '' TERM;" --grace=500ms
 	works 2 "trap '' TERM;" --signal=TERM:0 --grace=500ms
 	running 0 1 2
-	kill -KILL "$(pgrep -P "${PIDS[0]}")" 2>/dev/null || in_room pkill -KILL -f 'touch running.0'
+	kill -KILL "$(pgrep -P "${PIDS[0]}")" 2>/dev/null || kill_program KILL 'touch running.0'
 	ended 137 0
 	ended_because 'h0 \(rank 0\) failed first: killed by SIGKILL' 1 2
 	grep 'did not end within the grace period of 0.5s: it is killed' 1.err 2.err
@@ -443,7 +443,7 @@ time.sleep(100)' "$TAKER"
 	running 0 1 2
 	kill -KILL "${PIDS[2]}"
 	ended_because 'h2 \(rank 2\) is lost: its connection has ended' 0 1
-	in_room pkill -f 'touch running.2'
+	kill_program TERM 'touch running.2'
 }
 
 @test "together: a member that goes when it hears the start ends all others" {
@@ -463,7 +463,7 @@ time.sleep(100)' "$TAKER"
 	running 0 1 2
 	kill -KILL "${PIDS[0]}"
 	ended_because 'h0 \(rank 0\) is lost: (its connection has ended|Connection reset by peer)' 1 2
-	in_room pkill -f 'touch running.0'
+	kill_program TERM 'touch running.0'
 }
 
 @test "together: a node without power is noticed within 25 s" {
@@ -512,7 +512,7 @@ time.sleep(100)' "$TAKER"
 	touch go
 	ended 0 2
 	kill -0 "${PIDS[0]}"
-	in_room pkill -KILL -f 'touch running.0'
+	kill_program KILL 'touch running.0'
 	ended 137 0
 }
 
@@ -535,7 +535,7 @@ time.sleep(100)' "$TAKER"
 	ended 0 0
 	sleep 0.3
 	kill -0 "${PIDS[1]}" "${PIDS[2]}"
-	in_room pkill -KILL -f 'touch running.1'
+	kill_program KILL 'touch running.1'
 	ended 137 1
 	kill -0 "${PIDS[2]}"
 }
@@ -599,7 +599,7 @@ time.sleep(100)' "$TAKER"
 	ended 143 1
 	sleep 0.3
 	kill -0 "${PIDS[0]}" "${PIDS[2]}"
-	in_room pkill -KILL -f 'touch running.2'
+	kill_program KILL 'touch running.2'
 	ended 137 2
 	# The master, which has waited for the others, keeps its own.
 	ended 70 0
@@ -641,7 +641,7 @@ time.sleep(100)' "$TAKER"
 	ended 0 1
 	sleep 0.3
 	kill -0 "${PIDS[0]}" "${PIDS[2]}"
-	in_room pkill -KILL -f 'touch running.2'
+	kill_program KILL 'touch running.2'
 	ended 137 2
 	ended 123 0
 }
