@@ -47,7 +47,7 @@ static int check_name(struct session *s, const struct cluster *c, struct finding
 	if (r < 0) {
 		text = arena_format(&s->arena, "this node's name, %s, does not resolve here: %s", shown.s,
 				    end.failure.text);
-	} else if (end.loopback && wait.host[strspn(wait.host, "0123456789.:")]) {
+	} else if (end.loopback && !host_has_no_label(str_of(wait.host))) {
 		text = arena_format(
 			&s->arena,
 			"this node's name, %s, is the loopback here: gloo, and engines that look their "

@@ -15,9 +15,6 @@ static const enum option_id of_init[] = {OPT_KILL_GROUP,      OPT_SIGNAL,    OPT
 					 OPT_LEFTOVERS_GRACE, OPT_PDEATHSIG, OPT_PROGRESS,    OPT_INIT,
 					 OPT_TIME_LIMIT,      OPT_TOGETHER,  OPT_MAX_RESTARTS};
 
-/** distinit's own statuses are those from this one on. The first is that of --together, which implies --init. */
-#define OWN_FIRST 123
-
 #define N_OF_INIT    (sizeof(of_init) / sizeof(of_init[0]))
 #define N_NEEDS_INIT (N_OF_INIT - 4)
 
@@ -29,13 +26,13 @@ static int check_unused(struct session *s, const struct init_plan *plan, struct 
 	if (s->settings.given[OPT_MAP_EXIT] && (plan->early_as >= 0 || plan->told_as >= 0)) {
 		return err_set(err, EINVAL, "%s: early and told need --init", session_label(s, OPT_MAP_EXIT));
 	}
-	for (unsigned i = 0; s->settings.given[OPT_MAP_EXIT] && i < OWN_FIRST; i++) {
+	for (unsigned i = 0; s->settings.given[OPT_MAP_EXIT] && i < EXIT_ANOTHER; i++) {
 		if (plan->status_as[i] != i) {
 			return err_set(
 				err, EINVAL,
 				"%s: %u:%u needs --init: without it, only distinit's own statuses (%u to "
 				"%u) can be replaced",
-				session_label(s, OPT_MAP_EXIT), i, plan->status_as[i], OWN_FIRST,
+				session_label(s, OPT_MAP_EXIT), i, plan->status_as[i], EXIT_ANOTHER,
 				EXIT_NOT_FOUND);
 		}
 	}

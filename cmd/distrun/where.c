@@ -3,6 +3,7 @@
 #include "distrun/commands.h"
 
 #include "base/json_write.h"
+#include "srun/tool.h"
 #include "srun/where.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ int command_where(struct distrun_session *s) {
 	}
 	struct where where;
 	where_read(&s->arena, &s->env, s->settings.value[OPT_ROOT], &where);
-	where_ask(&s->arena, &s->env, ASK_MS, &where);
+	where_ask(&s->arena, tool_environment(&s->arena, &s->env), ASK_MS, &where);
 	struct buf out = BUF(&s->arena);
 	if (format) {
 		put_json(&out, &where);

@@ -20,7 +20,7 @@ FILES = {
 ALLOWED = re.compile(
     r"(?:arena|buf|str)_\w+|BUF|STR|err_set|mem(?:cmp|cpy|set)|str(?:cmp|error|len|ncmp)|snprintf"
     r"|clock_(?:after|earlier|left)|duration_text|signal_name|WIFSIGNALED|WTERMSIG|WEXITSTATUS"
-    r"|address_(?:bytes|text)|lookup_fault|facts_find|compare_(?:group|choose_speakers)|difference_text|roll_(?:clock_off|host|put_absent)|guest_name"
+    r"|address_(?:same|text)|lookup_fault|facts_find|compare_(?:group|choose_speakers)|difference_text|roll_(?:clock_off|host|put_absent)|guest_name"
     r"|absent_(?:report|text)|(?:go|greeting|no|proof|wait)_decode|backoff_(?:begin|next_ms)"
 )
 WORDS = {"if", "while", "for", "switch", "return", "sizeof", "defined"}

@@ -83,8 +83,10 @@ static void check_deadlines(void) {
 		const struct node *node = &job.nodes[i];
 		if (node->returned && node->result == ROLL_ABSENT) {
 			const uint64_t ms = plan_timeout(node);
+			// It may have waited for as long as the master said, and lost it then.
 			const bool heard = strncmp(node->error, "h0 says: ", 9) == 0 ||
-					   strstr(node->error, "gave no result");
+					   strstr(node->error, "gave no result") ||
+					   strncmp(node->error, "roll call: the connection to ", 29) == 0;
 			const uint64_t more = heard ? (job.secret ? ms : 1000) : 0;
 			// The master tells the others, and waits for them for a second.
 			IN_TIME("gives-up-in-time",

@@ -29,7 +29,9 @@ static bool says(const char *part) {
 
 /** How late a sentence may come, in us. */
 static uint64_t slack_of(const struct node *node) {
-	return 60 * MS + node->process->stopped + 20 * (weather.interrupt ? weather.interrupt_most : 0) +
+	// Each stranger is a few calls more, which may be interrupted.
+	const uint64_t calls = has_fault(WHAT_STRANGER) ? 80 : 20;
+	return 60 * MS + node->process->stopped + calls * (weather.interrupt ? weather.interrupt_most : 0) +
 	       weather.lookup;
 }
 

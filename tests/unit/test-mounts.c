@@ -64,7 +64,7 @@ static void test_one(void) {
 		mount.source = mount.target = arena_format(&arena, "/d%d", i);
 		checkf(mounts_add_one(&mounts, &mount, &err) == 0, "%d: %s", i, err.text);
 	}
-	checkf(mounts.n == 20, "all are there: %zu", mounts.n);
+	checkf(mounts.n == 20, "all are there: %u", mounts.n);
 	check_text(mounts.at[19].source, "/d19", "in their order");
 }
 

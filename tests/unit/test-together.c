@@ -4,6 +4,8 @@
 
 #include "together/together.h"
 
+#include "exec/exec.h"
+
 #include "check.h"
 #include "fixture.h"
 

@@ -61,8 +61,7 @@ bool proc_stat_read(pid_t pid, struct proc_stat *out) {
 	return n > 0 && proc_stat_parse(str_trim((struct str){text, (size_t)n - 1}), out);
 }
 
-/** Call @each for each number in the file @path, of any length. Returns whether it can be read. */
-static bool each_number(const char *path, void (*each)(void *, pid_t), void *arg) {
+bool proc_numbers(const char *path, void (*each)(void *, pid_t), void *arg) {
 	char part[512];
 	pid_t pid = 0;
 	ssize_t n;
@@ -132,14 +131,14 @@ bool proc_children(pid_t parent, void (*each)(void *arg, pid_t child), void *arg
 	struct entries tasks;
 	bool listed = false;
 	if (parent == PROC_OWN) {
-		return each_number("/proc/thread-self/children", each, arg);
+		return proc_numbers("/proc/thread-self/children", each, arg);
 	}
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
 	entries_open(&tasks, path);
 	for (const char *name; (name = entries_next(&tasks));) {
 		if (name[0] != '.') {
 			snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)parent, name);
-			listed |= each_number(path, each, arg);
+			listed |= proc_numbers(path, each, arg);
 		}
 	}
 	return listed;

@@ -49,6 +49,12 @@ int proc_began_with(pid_t pid, const char *name);
 #define PROC_OWN 0
 
 /**
+ * Call @each, with @arg, for each number in the file @path, whose numbers are PIDs, each with a blank behind
+ * it. Returns false if it cannot be read.
+ */
+bool proc_numbers(const char *path, void (*each)(void *arg, pid_t pid), void *arg);
+
+/**
  * Call @each, with @arg, for each child of @parent. Returns false if the kernel does not list them:
  * without CONFIG_PROC_CHILDREN, or if the process does not exist.
  */

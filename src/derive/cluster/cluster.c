@@ -43,6 +43,10 @@ bool cluster_shares_node(const struct cluster *c) {
 	return c->launcher && c->task.local_size == c->task.world_size;
 }
 
+bool cluster_has_one_node(const struct cluster *c) {
+	return c->nnodes == 1 || cluster_shares_node(c);
+}
+
 bool cluster_is_vague(const struct cluster *c) {
 	return !c->launcher && c->nnodes == UNKNOWN && c->master_addr.len == 0;
 }

@@ -198,6 +198,9 @@ struct input {
 /** Whether it is a cluster of one: one node and at most one task. Nothing needs to be derived for it. */
 bool cluster_is_single(const struct cluster *cluster);
 
+/** Whether there is one node; or, of several, all ranks of the launcher run on one. */
+bool cluster_has_one_node(const struct cluster *cluster);
+
 /** Whether all ranks of the launcher run on one node, which need not be the manager's first. */
 bool cluster_shares_node(const struct cluster *cluster);
 

@@ -64,8 +64,7 @@ bool host_same_label(struct str a, struct str b) {
 	return a.len == b.len && strncasecmp(a.p, b.p, a.len) == 0;
 }
 
-/** Whether @name has no short name, because it is an address, such as "10.0.0.1" or "::1". */
-static bool has_no_label(struct str name) {
+bool host_has_no_label(struct str name) {
 	bool dotted = true;
 	if (str_find(name, ':') < name.len) {
 		return true;
@@ -78,7 +77,7 @@ static bool has_no_label(struct str name) {
 
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name) {
 	uint32_t found = hosts_find(hosts, name);
-	if (found < hosts->n || name.len == 0 || has_no_label(name)) {
+	if (found < hosts->n || name.len == 0 || host_has_no_label(name)) {
 		return found;
 	}
 	for (uint32_t i = 0; i < hosts->n; i++) {

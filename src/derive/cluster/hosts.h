@@ -48,6 +48,9 @@ uint32_t hosts_find(const struct hosts *hosts, struct str name);
  */
 uint32_t hosts_find_loosely(const struct hosts *hosts, struct str name);
 
+/** Whether @name has no short name: it is empty, or an address, such as "10.0.0.1" or "::1". */
+bool host_has_no_label(struct str name);
+
 /** The first label of @name: everything before the first dot. */
 struct str host_label(struct str name);
 

@@ -5,14 +5,6 @@
 #include "cluster/choice.h"
 #include "cluster/source.h"
 
-/**
- * If jobs share nodes, the port is PORT_BASE + (31 x job + step) mod PORT_SPAN. This is below the
- * ephemeral ports (32768 and up) and Kubernetes' NodePorts (30000 to 32767), and different from
- * PyTorch's default.
- */
-#define PORT_BASE 20000
-#define PORT_SPAN 9400
-
 #define ADDR "MASTER_ADDR"
 #define PORT "MASTER_PORT"
 /** The same for torchrun alone. */

@@ -9,6 +9,14 @@
 #define RENDEZVOUS_PORT 29500
 
 /**
+ * Ports that are derived from a job: PORT_BASE + X mod PORT_SPAN. They are below the ephemeral ports (32768
+ * and up) and Kubernetes' NodePorts (30000 to 32767), and differ from PyTorch's default. If jobs share
+ * nodes, X is 31 x job + step; the roll call, whose port is taken, has its own.
+ */
+#define PORT_BASE 20000
+#define PORT_SPAN 9400
+
+/**
  * Set the master's fields of @c, whose layers have been read and checked. The user's value comes first,
  * then the manager's, then a value derived from the hosts and the job. In a cluster of one, settings of
  * the master are ignored.

@@ -138,7 +138,7 @@ static int find_task_number(struct search *s, enum placeholder_id id, uint32_t *
 static int find_master_port(struct search *s, uint32_t *out) {
 	const struct setting *setting = &s->flow->input.master_port;
 	const char *value = env_value(s->flow->env, "MASTER_PORT");
-	bool set = value && !strstr(value, "://");
+	bool set = value && !is_service_link(value);
 	uint16_t port = RENDEZVOUS_PORT;
 	int r = 0;
 	if (set || s->cluster) {
@@ -226,7 +226,7 @@ static int put_hosts(struct search *s) {
 
 static bool one_node(const struct search *s) {
 	const struct cluster *c = s->cluster;
-	return c && (c->nnodes == 1 || cluster_shares_node(c));
+	return c && cluster_has_one_node(c);
 }
 
 /** Append this node's own address. */

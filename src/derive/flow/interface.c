@@ -9,7 +9,7 @@ static const char *why_not_needed(const struct cluster *c) {
 	if (c->scope == SCOPE_ALLOCATION) {
 		return "every task would inherit it, but interfaces have different names on other nodes";
 	}
-	if (c->nnodes == 1 || cluster_shares_node(c)) {
+	if (cluster_has_one_node(c)) {
 		return "all ranks share one node";
 	}
 	return c->master_addr.len ? NULL : "the hosts are not known";

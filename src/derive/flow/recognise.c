@@ -163,7 +163,7 @@ static void number_by_name(struct input *in, const struct cluster *c, struct pla
 
 /** Without a manager, one fact may be known: all ranks of the launcher share this node. */
 static void place_without_source(struct input *in, struct cluster *c) {
-	if (c->task.world_size == 1 || c->task.local_size == c->task.world_size) {
+	if (c->task.world_size == 1 || cluster_shares_node(c)) {
 		hosts_single(in->arena, STR("127.0.0.1"), &c->place.hosts);
 		c->place.node_rank = 0;
 		c->nnodes = 1;

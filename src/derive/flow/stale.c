@@ -76,11 +76,6 @@ static enum origin_of find_origin(const struct input *in, const struct source *s
 	return FROM_ABOVE;
 }
 
-/** Whether @host is a name. An address cannot be compared with the list of hosts without a look-up. */
-static bool is_name(struct str host) {
-	return host.len && str_find(host, ':') == host.len && strspn(host.p, "0123456789.") < host.len;
-}
-
 static bool is_listed(const struct hosts *hosts, struct str host) {
 	return hosts_find_loosely(hosts, host) < hosts->n;
 }
@@ -149,7 +144,8 @@ static bool has_stale_host(struct input *in, const struct source *source, const 
 	struct str host = str_of(host_from ? env_value(in->env, host_from) : NULL);
 	struct hosts hosts;
 	struct err unused;
-	if (!list || !is_name(host) ||
+	// An address cannot be compared with the list without a look-up.
+	if (!list || host_has_no_label(host) ||
 	    hostlist_expand(in->arena, list, str_of(env_value(in->env, list)), &hosts, &unused) < 0 ||
 	    is_listed(&hosts, host) || (!l->complete && is_own(in, host)) ||
 	    find_origin(in, source, by, l) == FROM_ANCESTOR) {

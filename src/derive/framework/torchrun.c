@@ -145,7 +145,7 @@ static struct left_out why_left_out(const struct derivation *d) {
 
 /** Whether there are other nodes, as far as is known. */
 static bool has_others(const struct cluster *c) {
-	if (cluster_is_single(c) || c->nnodes == 1 || cluster_shares_node(c)) {
+	if (cluster_is_single(c) || cluster_has_one_node(c)) {
 		return false;
 	}
 	return !cluster_is_vague(c) || (c->place.node_rank != UNKNOWN && c->place.node_rank > 0);

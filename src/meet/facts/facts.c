@@ -80,8 +80,8 @@ static const char *master_text(struct facts_reading *r) {
 	if (!master || host_is_itself(str_of(master))) {
 		return NULL;
 	}
-	bool address = master[strspn(master, "0123456789.")] == '\0';
-	return address ? master : arena_text(r->arena, master, strcspn(master, "."));
+	return host_has_no_label(str_of(master)) ? master
+						 : arena_text(r->arena, master, strcspn(master, "."));
 }
 
 /** "8 x 100,4": 8 tasks on each of 100 nodes, and 4 on the last. */

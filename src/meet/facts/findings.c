@@ -27,14 +27,7 @@ static const struct {
 };
 
 void findings_add(struct findings *out, const struct finding *finding) {
-	if (out->n == out->cap) {
-		struct finding *at = arena_array(out->arena, 2 * out->cap + 16, sizeof(*at));
-		if (out->n) {
-			memcpy(at, out->at, out->n * sizeof(*at));
-		}
-		out->at = at;
-		out->cap = 2 * out->cap + 16;
-	}
+	out->at = arena_more(out->arena, out->at, out->n, &out->cap, sizeof(*out->at));
 	out->at[out->n++] = *finding;
 }
 

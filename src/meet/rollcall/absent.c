@@ -97,7 +97,7 @@ static bool was_looked_up(const struct absent *a, uint32_t rank, const struct lo
 static const char *who_came(const struct absent *a, const struct address *address) {
 	for (uint32_t i = 0; i < a->roll->guests->n_strangers; i++) {
 		const struct stranger *s = &a->roll->guests->strangers[i];
-		if (s->as >= STRANGER_KEY && str_eq(address_bytes(&s->address), address_bytes(address))) {
+		if (s->as >= STRANGER_KEY && address_same(&s->address, address)) {
 			return s->as == STRANGER_TORCH
 				       ? "which speaks as PyTorch does"
 				       : "which calls with another secret, or for another job";

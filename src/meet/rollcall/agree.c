@@ -174,7 +174,7 @@ bool agree_is_looked_up(const struct agree *a) {
 
 static bool have_common(const struct addresses *a, const struct addresses *b) {
 	for (uint32_t i = 0; i < a->n * b->n; i++) {
-		if (str_eq(address_bytes(&a->at[i / b->n]), address_bytes(&b->at[i % b->n]))) {
+		if (address_same(&a->at[i / b->n], &b->at[i % b->n])) {
 			return true;
 		}
 	}

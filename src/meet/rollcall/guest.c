@@ -71,7 +71,7 @@ static void add_to_list(struct guests *g, struct guest *guest, enum guest_state 
 static struct stranger *find_stranger(struct guests *g, const struct address *address) {
 	struct stranger *s = g->strangers;
 	for (; s < g->strangers + g->n_strangers; s++) {
-		if (str_eq(address_bytes(&s->address), address_bytes(address))) {
+		if (address_same(&s->address, address)) {
 			return s;
 		}
 	}
@@ -167,7 +167,7 @@ static bool is_listed(const struct looked *looked, const struct address *address
 	for (uint32_t i = 0; i < looked->n; i++) {
 		const struct addresses *addresses = &looked->at[i].addresses;
 		for (uint32_t k = 0; k < addresses->n; k++) {
-			if (str_eq(address_bytes(&addresses->at[k]), address_bytes(address))) {
+			if (address_same(&addresses->at[k], address)) {
 				return true;
 			}
 		}

@@ -2,27 +2,25 @@
 
 #include "rollcall/rollcall.h"
 
+#include "cluster/rendezvous.h"
+#include "exec/exec.h"
 #include "wire/key.h"
 
 #include <time.h>
-
-/** The range of the ports that are tried if the derived one is taken. The same as in cluster/rendezvous.c. */
-#define PORT_BASE 20000
-#define PORT_SPAN 9400
 
 int roll_status(const struct roll_end *end) {
 	switch (end->result) {
 	case ROLL_STARTED:
 		return 0;
 	case ROLL_ABSENT:
-		return 124;
+		return EXIT_TIME_LIMIT;
 	case ROLL_ASKED_TO_END:
 	case ROLL_REPLACED:
-		return 123;
+		return EXIT_ANOTHER;
 	case ROLL_SIGNAL:
 		return 128 + end->signal;
 	default:
-		return 125;
+		return EXIT_OURS;
 	}
 }
 

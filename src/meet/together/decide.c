@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/signals.h"
+#include "exec/exec.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -27,9 +28,6 @@
 
 /** A program that failed within this time may not have been able to bind its port. */
 #define BIND_MS 60000
-
-/** The first of the three exit statuses of a command that cannot be run. */
-#define EXIT_MISTAKE 125
 
 /** In a cluster of one, a child that fails sooner is a probe, unless a signal killed it. */
 #define PROBE_MS 10000
@@ -138,9 +136,8 @@ static enum again own_final(const struct together *t) {
 	if (end && end->limited) {
 		return AGAIN_LIMIT;
 	}
-	return end && !end->killed_by && end->raw >= EXIT_MISTAKE && end->raw <= EXIT_MISTAKE + 2
-		       ? AGAIN_MISTAKE
-		       : AGAIN_OFF;
+	return end && !end->killed_by && end->raw >= EXIT_OURS && end->raw <= EXIT_NOT_FOUND ? AGAIN_MISTAKE
+											     : AGAIN_OFF;
 }
 
 /** The rank of a member whose program has ended with 0; UINT32_MAX: there is none. */

@@ -28,9 +28,6 @@
 
 #include <sys/resource.h>
 
-/** The exit status if the program was ended because of another member. */
-#define EXIT_ANOTHER 123
-
 #define RESTARTS_UNLIMITED UINT32_MAX
 
 /** The longest pause before a start. */

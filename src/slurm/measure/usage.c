@@ -15,11 +15,10 @@
 /** The largest number of processes in a worker's tree. */
 #define TREE_MAX 4096
 
-/** The contents of a small file of /proc. `cut`: only the beginning. */
+/** The contents of a small file of /proc, or its beginning. */
 struct small {
 	char text[4096];
 	size_t len;
-	bool cut;
 };
 
 /** The size of the longest path here, with its NUL. */
@@ -42,8 +41,7 @@ __attribute__((format(printf, 2, 3))) static bool read_small(struct small *out, 
 	va_end(args);
 	const ssize_t n =
 		len < PATH_BYTES ? file_read_small(path, out->text, sizeof(out->text)) : -ENAMETOOLONG;
-	out->cut = n == -EFBIG;
-	out->len = out->cut ? sizeof(out->text) - 1 : n > 0 ? (size_t)n : 0;
+	out->len = n == -EFBIG ? sizeof(out->text) - 1 : n > 0 ? (size_t)n : 0;
 	return out->len > 0;
 }
 
@@ -74,7 +72,8 @@ struct tree {
 	bool waits;
 };
 
-static void add(struct tree *tree, pid_t pid) {
+static void add(void *arg, pid_t pid) {
+	struct tree *tree = arg;
 	for (size_t i = 0; i < tree->n; i++) {
 		if (tree->pids[i] == pid) {
 			return;
@@ -106,21 +105,9 @@ static void look_at_thread(struct tree *tree, pid_t pid, pid_t thread) {
 	    proc_stat_parse(text_of(&file), &stat)) {
 		tree->waits |= stat.state == 'D';
 	}
-	if (!read_small(&file, "%s/%d/task/%d/children", tree->proc, pid, thread)) {
-		return;
-	}
-	// If the file was cut, it may end in the middle of a number: remove that.
-	if (file.cut) {
-		while (file.len && file.text[file.len - 1] != ' ') {
-			file.len--;
-		}
-	}
-	struct str rest = str_trim(text_of(&file)), piece;
-	uint64_t child;
-	while (str_cut(&rest, ' ', &piece)) {
-		if (num_read(piece, INT32_MAX, &child) == 0) {
-			add(tree, (pid_t)child);
-		}
+	char path[PATH_BYTES];
+	if (make_path(path, "%s/%d/task/%d/children", tree->proc, pid, thread)) {
+		proc_numbers(path, add, tree);
 	}
 }
 

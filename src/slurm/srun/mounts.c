@@ -30,15 +30,7 @@ static int tidy(struct arena *arena, const char *from, struct str path, const ch
 }
 
 static void push(struct mounts *mounts, const struct mount *mount) {
-	if (mounts->n == mounts->cap) {
-		size_t cap = mounts->cap ? 2 * mounts->cap : 8;
-		struct mount *at = arena_array(mounts->arena, cap, sizeof(*at));
-		if (mounts->n) {
-			memcpy(at, mounts->at, mounts->n * sizeof(*at));
-		}
-		mounts->at = at;
-		mounts->cap = cap;
-	}
+	mounts->at = arena_more(mounts->arena, mounts->at, mounts->n, &mounts->cap, sizeof(*mounts->at));
 	mounts->at[mounts->n++] = *mount;
 }
 

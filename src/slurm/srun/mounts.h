@@ -19,8 +19,8 @@ struct mounts {
 	struct arena *arena;
 	/** `n` entries, in the order in which they were added, and room for `cap`. */
 	struct mount *at;
-	size_t n;
-	size_t cap;
+	uint32_t n;
+	uint32_t cap;
 };
 
 /**

@@ -323,12 +323,7 @@ static bool await_step(struct step *step) {
 /** Start the step before the workload. Returns 0 or -ENOENT. */
 static int require_step(struct surrogate *s, struct err *err) {
 	struct where *where = s->plan->where;
-	if (where->unsure) {
-		struct str printed;
-		int r = tool_output(s->arena, where_question(s->arena, where), s->plan->tool_envp, ASK_MS,
-				    &printed, err);
-		where_answer(s->arena, where, r < 0 ? NULL : &printed, err->text);
-	}
+	where_ask(s->arena, s->plan->tool_envp, ASK_MS, where);
 	if (where->place == SLURM_STEP) {
 		// Slurm accounts for this step already, so --require is fulfilled.
 		return 0;

@@ -238,13 +238,12 @@ void where_answer(struct arena *arena, struct where *where, const struct str *pr
 	}
 }
 
-void where_ask(struct arena *arena, const struct env *env, uint64_t timeout_ms, struct where *where) {
+void where_ask(struct arena *arena, char *const envp[], uint64_t timeout_ms, struct where *where) {
 	struct str printed;
 	struct err err;
 	if (!where->unsure) {
 		return;
 	}
-	int r = tool_output(arena, where_question(arena, where), tool_environment(arena, env), timeout_ms,
-			    &printed, &err);
+	int r = tool_output(arena, where_question(arena, where), envp, timeout_ms, &printed, &err);
 	where_answer(arena, where, r < 0 ? NULL : &printed, err.text);
 }

@@ -51,8 +51,8 @@ char **where_question(struct arena *arena, const struct where *where);
 /** Decide by @printed, the output of that command. NULL: the command failed, and @why is the reason. */
 void where_answer(struct arena *arena, struct where *where, const struct str *printed, const char *why);
 
-/** If @where is unsure, run that command, for at most @timeout_ms, and decide. */
-void where_ask(struct arena *arena, const struct env *env, uint64_t timeout_ms, struct where *where);
+/** If @where is unsure, run that command with the environment @envp, for at most @timeout_ms, and decide. */
+void where_ask(struct arena *arena, char *const envp[], uint64_t timeout_ms, struct where *where);
 
 /** "none", "batch", "salloc", "interactive" or "step". */
 const char *slurm_place_name(enum slurm_place place);

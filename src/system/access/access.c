@@ -52,22 +52,22 @@ int access_become(struct access *a, struct err *err) {
 	return r;
 }
 
+/** What access_explain() says of files that are read. */
+#define OPENED "a file that a variable names is opened"
+
 /** Report that @file is not opened, because of @cause. */
 static int not_opened(const char *what, const struct setting *file, const struct err *cause,
 		      struct err *err) {
 	return err_set(err, EPERM, "%s %s is not opened: %s", what, quote_text(file->value).s, cause->text);
 }
 
-/** If the kernel denied access to the workload's rights, add them to the message. */
-static int explain(const struct access *a, int r, struct err *err) {
+int access_explain(const struct access *a, int r, const char *how, struct err *err) {
 	if (r != -EACCES || a->workload != RIGHTS_FEWER) {
 		return r;
 	}
 	struct err cause = *err;
-	return err_set(err, EACCES,
-		       "%s; a file that a variable names is opened with the rights of the workload, uid %u, "
-		       "gid %u",
-		       cause.text, a->workloads.uid[ID_EFFECTIVE], a->workloads.gid[ID_EFFECTIVE]);
+	return err_set(err, EACCES, "%s; %s with the rights of the workload, uid %u, gid %u", cause.text, how,
+		       a->workloads.uid[ID_EFFECTIVE], a->workloads.gid[ID_EFFECTIVE]);
 }
 
 int access_read(struct access *a, struct arena *arena, const char *what, const struct setting *file,
@@ -81,7 +81,7 @@ int access_read(struct access *a, struct arena *arena, const char *what, const s
 		return not_opened(what, file, &cause, err);
 	}
 	int r = file_read(arena, what, file->value, max, out, err);
-	return access_restore(a, explain(a, r, err), err);
+	return access_restore(a, access_explain(a, r, OPENED, err), err);
 }
 
 /** Open the regular file @path, unless a symlink of another user leads there. */
@@ -127,7 +127,7 @@ int access_read_secret(struct access *a, struct arena *arena, const char *what, 
 		close(fd);
 	}
 	*mode = info.st_mode;
-	return ours ? r : access_restore(a, explain(a, r, err), err);
+	return ours ? r : access_restore(a, access_explain(a, r, OPENED, err), err);
 }
 
 bool access_exists(struct access *a, const struct setting *file) {

@@ -12,5 +12,11 @@
  */
 int access_lower(const struct access *access, struct err *err);
 
+/**
+ * If @r is -EACCES, from a call with the workload's rights, append these to @err. @how: what the caller does with
+ * its file, "it is written". Returns @r.
+ */
+int access_explain(const struct access *access, int r, const char *how, struct err *err);
+
 /** Take back our rights. Returns @r; or, if that fails, a negative errno, and the process must end. */
 int access_restore(const struct access *access, int r, struct err *err);

@@ -152,12 +152,7 @@ static int cannot_write_as(const struct access *a, const struct setting *file, i
 	cannot_write(file, r,
 		     r == -EPERM ? "it belongs to another user, or is not a regular file" : access_why(r),
 		     err);
-	if (r == -EACCES && a->workload == RIGHTS_FEWER) {
-		struct err cause = *err;
-		err_set(err, EACCES, "%s; it is written with the rights of the workload, uid %u, gid %u",
-			cause.text, a->workloads.uid[ID_EFFECTIVE], a->workloads.gid[ID_EFFECTIVE]);
-	}
-	return r;
+	return access_explain(a, r, "it is written", err);
 }
 
 int access_write(struct access *a, const struct setting *file, struct str text, mode_t mode,

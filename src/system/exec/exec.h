@@ -6,7 +6,11 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/** Exit statuses, as in timeout(1), env(1) and shells. 124: a time limit has ended the program or a wait. */
+/**
+ * Exit statuses, as in timeout(1), env(1) and shells. 124: a time limit has ended the program or a wait. 123 is
+ * distinit's own: the program was ended because of another node.
+ */
+#define EXIT_ANOTHER	  123
 #define EXIT_TIME_LIMIT	  124
 #define EXIT_OURS	  125
 #define EXIT_NOT_RUNNABLE 126

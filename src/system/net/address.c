@@ -41,6 +41,10 @@ struct str address_bytes(const struct address *address) {
 						  : (struct str){(const char *)v4, sizeof(*v4)};
 }
 
+bool address_same(const struct address *a, const struct address *b) {
+	return str_eq(address_bytes(a), address_bytes(b));
+}
+
 void address_set_port(struct address *address, uint16_t port) {
 	if (address->any.sa_family == AF_INET6) {
 		address->v6.sin6_port = htons(port);

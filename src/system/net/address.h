@@ -33,6 +33,9 @@ void address_text(const struct address *address, char text[ADDRESS_TEXT]);
 /** The bytes of @address, without its port. */
 struct str address_bytes(const struct address *address);
 
+/** Whether two addresses are the same, apart from their ports. */
+bool address_same(const struct address *a, const struct address *b);
+
 /** Set the port of @address, in host byte order. */
 void address_set_port(struct address *address, uint16_t port);
 

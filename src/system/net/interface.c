@@ -9,10 +9,6 @@
 #include <net/if.h>
 #include <unistd.h>
 
-static bool same_address(const struct address *a, const struct address *b) {
-	return a->any.sa_family == b->any.sa_family && str_eq(address_bytes(a), address_bytes(b));
-}
-
 /** The source address that the kernel would use for @to. Returns whether there is a route. */
 static bool local_address(const struct address *to, struct address *out) {
 	int fd = socket(to->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -35,7 +31,7 @@ static const char *interface_with(struct arena *arena, const struct address *loc
 	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
 		bool better = !found || (found->ifa_flags & IFF_LOOPBACK);
 		struct address own;
-		if (better && i->ifa_addr && address_take(&own, i->ifa_addr) && same_address(&own, local)) {
+		if (better && i->ifa_addr && address_take(&own, i->ifa_addr) && address_same(&own, local)) {
 			found = i;
 		}
 	}
@@ -68,7 +64,7 @@ int way_to(struct arena *arena, struct str to, struct way *way, int *signal, str
 			char *text = arena_alloc(arena, ADDRESS_TEXT);
 			address_text(&local, text);
 			way->address = text;
-			way->own = same_address(&all.at[i], &local);
+			way->own = address_same(&all.at[i], &local);
 		}
 	}
 	return 0;

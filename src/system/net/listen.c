@@ -2,6 +2,7 @@
 
 #include "net/listen.h"
 
+#include "base/file.h"
 #include "base/num.h"
 
 #include <errno.h>
@@ -165,15 +166,8 @@ static bool is_listener(struct str line, uint16_t port) {
  */
 static int find_owner(const char *path, uint16_t port, uint32_t *uid) {
 	char text[16384];
-	size_t len = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (ssize_t n = 1; fd >= 0 && n > 0 && len<sizeof(text); len += n> 0 ? (size_t)n : 0) {
-		n = read(fd, text + len, sizeof(text) - len);
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-	struct str rest = {text, len}, line;
+	const ssize_t n = file_read_small(path, text, sizeof(text));
+	struct str rest = {text, n == -EFBIG ? sizeof(text) - 1 : n > 0 ? (size_t)n : 0}, line;
 	while (str_cut(&rest, '\n', &line)) {
 		if (is_listener(line, port)) {
 			return num_read_u32(word_at(line, 7), uid);

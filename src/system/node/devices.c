@@ -27,13 +27,7 @@ const char *const gid_texts[] = {
 };
 
 static struct device *add_device(const struct machine *m, struct devices *all, const char *name) {
-	if (all->n == all->cap) {
-		struct device *at = arena_array(m->arena, 2 * all->cap + 16, sizeof(*at));
-		if (all->n) {
-			memcpy(at, all->at, all->n * sizeof(*at));
-		}
-		*all = (struct devices){at, all->n, 2 * all->cap + 16};
-	}
+	all->at = arena_more(m->arena, all->at, all->n, &all->cap, sizeof(*all->at));
 	all->at[all->n] = (struct device){.name = name};
 	return &all->at[all->n++];
 }

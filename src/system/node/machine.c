@@ -64,21 +64,17 @@ static int compare_names(const void *a, const void *b) {
 }
 
 const char **machine_names(const struct machine *m, const char *path) {
-	uint32_t n = 0, cap = 15;
-	const char **names = arena_array(m->arena, cap + 1, sizeof(*names));
+	uint32_t n = 0, cap = 0;
+	const char **names = NULL;
 	struct entries dir;
 	view_entries(m->view, path, &dir);
 	for (const char *found; (found = entries_next(&dir));) {
-		if (n == cap) {
-			const char **more = arena_array(m->arena, 2 * cap + 1, sizeof(*more));
-			memcpy(more, names, cap * sizeof(*names));
-			names = more;
-			cap *= 2;
-		}
+		names = arena_more(m->arena, names, n, &cap, sizeof(*names));
 		if (*found != '.') {
 			names[n++] = arena_text(m->arena, found, strlen(found));
 		}
 	}
+	names = arena_more(m->arena, names, n, &cap, sizeof(*names));
 	names[n] = NULL;
 	qsort(names, n, sizeof(*names), compare_names);
 	return names;
