@@ -3,7 +3,7 @@
 #
 # ./dev lint: one function for each check.
 
-readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev git clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy patch"
+readonly PKGS_LINT="$PKGS_BUILD pkg-config libcjson-dev libcap-dev libbearssl-dev git clang-14 clang-format-14 clang-tidy-14 cppcheck shellcheck mandoc python3 mypy patch"
 
 # Runs git, even if another user owns the tree, as may be the case in a container.
 git_here() {
@@ -114,6 +114,12 @@ lint_werror() {
 	ninja -C build-lint all meson-test-prereq
 }
 
+# The other compiler has warnings of its own.
+lint_clang() {
+	CC=clang-14 configure build-clang -Dwerror=true --wrap-mode=nofallback
+	ninja -C build-clang all meson-test-prereq
+}
+
 word_lint() {
 	need "$PKGS_LINT"
 	git_here rev-parse --git-dir >/dev/null || die "lint asks Git which files are ours, and this is no clone"
@@ -131,6 +137,7 @@ word_lint() {
 	check python lint_python
 	check types lint_types
 	check werror lint_werror
+	check clang lint_clang
 	check pages env DISTINIT=build-lint/distinit PYTHONDONTWRITEBYTECODE=1 tests/docs/check
 	check cppcheck lint_cppcheck
 	check tidy lint_tidy

@@ -557,7 +557,7 @@ static int run_call(void) {
 				take_bytes(&callers[events[i].data.u32], events[i].data.u32);
 			}
 		}
-		if (options.fail > 0 && !fell && n_go == options.n &&
+		if (options.fail > 0 && fell <= 0 && n_go == options.n &&
 		    now_ms() > last_go + (double)options.fail) {
 			fail(&callers[0]);
 		}

@@ -291,8 +291,9 @@ static void try_syn(void *a, uint64_t b) {
 
 struct connection *network_connect(struct file *client, int to, uint16_t port) {
 	struct connection *c = memset(job_memory(sizeof(*c)), 0, sizeof(*c));
+	n_connections++;
 	*c = (struct connection){.next = connections,
-				 .id = ++n_connections,
+				 .id = n_connections,
 				 .host = {current->host, to},
 				 .port = {(uint16_t)(40000 + n_connections), port}};
 	connections = c;

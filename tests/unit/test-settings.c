@@ -171,7 +171,7 @@ int main(void) {
 	check_words(CMD_A, "--maybe=a", "maybe=a");
 	check_words(CMD_A, "--maybe=off", "");
 	check_words(CMD_A, "--file=a|--set=b|--file|c|--pair|d|e|--clean|-ef",
-		    " file(a) set(b) file(c) pair(d,e) clean() set(f)" + 1);
+		    &" file(a) set(b) file(c) pair(d,e) clean() set(f)"[1]);
 	check_words(CMD_A, "-vv|--verbose", "verbose= v3");
 	check_words(CMD_A, "--flag=maybe", "!'--flag=maybe': expected 1 or 0 after '='");
 	check_words(CMD_A, "--clean=1", "!--clean takes no argument");

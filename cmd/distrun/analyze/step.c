@@ -236,8 +236,8 @@ static void put_last_words(struct buf *out, const struct trial *trial) {
 /** Explain why the pipeline of @worker failed. */
 static char *explain_worker(struct trial *trial, uint32_t worker) {
 	static const char *const no_records[] = {
-		"no lines on stdout; print a line for each record, or a last line 'samples=N', or use "
-		"--unit=bytes",
+		("no lines on stdout; print a line for each record, or a last line 'samples=N', or use "
+		 "--unit=bytes"),
 		"no bytes on stdout; print the records, or a last line 'samples=N'",
 		"no line 'samples=N' on stdout; --unit=samples counts only such lines"};
 	const uint64_t *w = trial->results[worker].field;

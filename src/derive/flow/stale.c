@@ -25,12 +25,12 @@ static pid_t parent_of(pid_t pid) {
 }
 
 /**
- * Whether @name has the same value in our environment and in @environ, the text of /proc/PID/environ, or is
+ * Whether @name has the same value in our environment and in @began, the text of /proc/PID/environ, or is
  * set in neither.
  */
-static bool has_same_value(const struct input *in, struct str environ, const char *name) {
+static bool has_same_value(const struct input *in, struct str began, const char *name) {
 	struct str ours = str_of(env_get(in->env, name)), theirs = {NULL, 0}, entry;
-	while (!theirs.p && str_cut(&environ, '\0', &entry)) {
+	while (!theirs.p && str_cut(&began, '\0', &entry)) {
 		size_t n = str_find(entry, '=');
 		if (n < entry.len && str_is((struct str){entry.p, n}, name)) {
 			theirs = str_from(entry, n + 1);
@@ -61,13 +61,13 @@ static enum origin_of find_origin(const struct input *in, const struct source *s
 	const char *names[LAUNCHER_READS];
 	launcher_reads(l, names);
 	for (pid_t pid = getppid(); pid > 0; pid = parent_of(pid)) {
-		struct str environ;
-		if (!read_proc(in->arena, pid, "environ", &environ) || !has_same_value(in, environ, by)) {
+		struct str began;
+		if (!read_proc(in->arena, pid, "environ", &began) || !has_same_value(in, began, by)) {
 			return is_daemon(source, pid) ? FROM_JOB : FROM_ABOVE;
 		}
-		bool same = !l->complete || has_same_value(in, environ, "MASTER_ADDR");
+		bool same = !l->complete || has_same_value(in, began, "MASTER_ADDR");
 		for (size_t i = 0; names[i]; i++) {
-			same = same && has_same_value(in, environ, names[i]);
+			same = same && has_same_value(in, began, names[i]);
 		}
 		if (!same) {
 			return FROM_ANCESTOR;

@@ -202,7 +202,7 @@ void site_check_variables(const struct env *env, struct notes *notes) {
 			continue;
 		}
 		struct nearest best = {.word = str_from(name, sizeof(PREFIX) - 1)};
-		nearest_try(&best, SITE_VARIABLE + sizeof(PREFIX) - 1);
+		nearest_try(&best, &SITE_VARIABLE[sizeof(PREFIX) - 1]);
 		bool known = false;
 		for (int id = 0; id < SITE_N && !known; id++) {
 			known = str_is(name, site_names[id].variable);

@@ -30,8 +30,9 @@ struct message_line {
 	size_t len;
 };
 
-static void compose(struct message_line *line, const struct supervisor *in, const char *word,
-		    const char *format, va_list args) {
+__attribute__((format(printf, 4, 0))) static void compose(struct message_line *line,
+							  const struct supervisor *in, const char *word,
+							  const char *format, va_list args) {
 	const size_t size = sizeof(line->text) - 1;
 	size_t head = (size_t)snprintf(line->text, size, "%s: %s: ", in->plan.program, word);
 	size_t len = head + (size_t)vsnprintf(line->text + head, size - head, format, args);
