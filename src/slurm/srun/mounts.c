@@ -29,11 +29,6 @@ static int tidy(struct arena *arena, const char *from, struct str path, const ch
 	return 0;
 }
 
-static void push(struct mounts *mounts, const struct mount *mount) {
-	mounts->at = arena_more(mounts->arena, mounts->at, mounts->n, &mounts->cap, sizeof(*mounts->at));
-	mounts->at[mounts->n++] = *mount;
-}
-
 /** Add @mount, whose paths are tidy, unless it was added already. Returns 0 or -EINVAL. */
 static int fold(struct mounts *mounts, const struct mount *mount, struct err *err) {
 	for (size_t i = 0; i < mounts->n; i++) {
@@ -50,7 +45,8 @@ static int fold(struct mounts *mounts, const struct mount *mount, struct err *er
 		other->read_only &= mount->read_only;
 		return 0;
 	}
-	push(mounts, mount);
+	mounts->at = arena_more(mounts->arena, mounts->at, mounts->n, &mounts->cap, sizeof(*mounts->at));
+	mounts->at[mounts->n++] = *mount;
 	return 0;
 }
 
