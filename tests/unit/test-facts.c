@@ -206,6 +206,9 @@ static void test_world(void) {
 	check_text(world_facts(&c, "127.0.0.1", 0),
 		   "hosts=?|manager=?|master=?|nodes=?|port=?|scope=node|tasks_per_node=?",
 		   "nothing is told");
+	check_text(world_facts(&c, "::ffff:10.0.0.1", 0),
+		   "hosts=?|manager=?|master=::ffff:10.0.0.1|nodes=?|port=?|scope=node|tasks_per_node=?",
+		   "an address is not cut at its dots");
 	struct buf many = BUF(&arena);
 	for (int i = 0; i < 100; i++) {
 		buf_putf(&many, "node%dx,", i);
