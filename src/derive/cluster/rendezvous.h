@@ -11,7 +11,8 @@
 /**
  * Ports that are derived from a job: PORT_BASE + X mod PORT_SPAN. They are below the ephemeral ports (32768
  * and up) and Kubernetes' NodePorts (30000 to 32767), and differ from PyTorch's default. If jobs share
- * nodes, X is 31 x job + step; the roll call, whose port is taken, has its own.
+ * nodes, X is 31 x job + step. If that port is taken, the roll call tries other values of X: digests of the
+ * job's id.
  */
 #define PORT_BASE 20000
 #define PORT_SPAN 9400
