@@ -173,7 +173,7 @@ src/base/base/file.c:write_all write: its callers are looked at
 src/base/base/file.c:write_at_once write: poll() has said that there is room
 src/base/base/entries.c:* open SYS_getdents64: its callers are looked at
 src/base/base/proc.c:proc_stat_read file_read_small: /proc/PID/stat, which takes no lock of the process
-src/base/base/proc.c:each_number open read: /proc/PID/task/TID/children
+src/base/base/proc.c:proc_numbers open read: /proc/PID/task/TID/children
 src/base/base/proc.c:proc_children entries_open: /proc/PID/task
 src/base/base/proc.c:proc_began_with open read: /proc/PID/environ, of an orphan with a session of its own, once, before a restart as PID 1
 src/meet/together/workers.c:* entries_open file_read_small: /proc, /proc/PID/wchan
