@@ -332,7 +332,9 @@ static bool is_idle_for_long(uint32_t start, uint32_t n) {
 			const bool wrote = p->wrote_at > (p->start ? 0 : p->from);
 			const uint64_t look = job.progress_ms > 10000 ? job.progress_ms / 10 * MS : 1 * S;
 			idle &= !among || (!wrote && end >= p->from + 3 * S);
-			idle &= p->start + n != start || p->wrote_last + look + 200 * MS < end;
+			// Nobody looks once the end of the start is known.
+			const uint64_t looked = p->knows && p->knows_at < end ? p->knows_at : end;
+			idle &= p->start + n != start || p->wrote_last + look + 200 * MS < looked;
 		}
 	}
 	return idle;
