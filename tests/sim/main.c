@@ -49,14 +49,33 @@ static int n_findings;
 
 static uint64_t running_seed;
 
-static void on_alarm(int number) {
-	static const char text[] = "sim: a job hangs\n";
-	(void)number;
-	if (write(2, text, sizeof(text) - 1) >= 0) {
-		fprintf(stderr, "sim: --seed=%llu --one\n", (unsigned long long)running_seed);
-	}
-	abort();
+/** A job hangs, or has crashed: print which, and die of that. */
+static void on_death(int number) {
+	fprintf(stderr, "sim: a job %s; --seed=%llu --one\n", number == SIGALRM ? "hangs" : "crashes",
+		(unsigned long long)running_seed);
+	signal(number, SIG_DFL);
+	raise(number);
 }
+
+#ifdef __SANITIZE_ADDRESS__
+void __asan_on_error(void);
+
+/** AddressSanitizer calls this before it reports. */
+void __asan_on_error(void) {
+	fprintf(stderr, "sim: a job crashes; --seed=%llu --one\n", (unsigned long long)running_seed);
+}
+#else
+/** A job may have used up its stack: take another one. */
+static void catch_crashes(void) {
+	static char stack[65536];
+	const stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	const struct sigaction action = {.sa_handler = on_death, .sa_flags = SA_ONSTACK | SA_NODEFER};
+	sigaltstack(&other, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGABRT, &action, NULL);
+}
+#endif
 
 static void play(uint64_t seed) {
 	running_seed = seed;
@@ -277,7 +296,10 @@ int main(int argc, char **argv) {
 		}
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	signal(SIGALRM, on_alarm);
+	signal(SIGALRM, on_death);
+#ifndef __SANITIZE_ADDRESS__
+	catch_crashes();
+#endif
 	jobs_begin();
 	const int status = options.n_tapes ? play_tapes() : options.one ? play_one() : play_many();
 	if (options.reached) {

@@ -80,6 +80,7 @@ void agree_begin(struct agree *a, uint64_t now) {
 	a->compare.n = 0;
 	a->master = NULL;
 	a->differences = NULL;
+	a->concluded = NULL;
 	// Each time a member comes or goes, a new comparison begins: give the memory of the last one back.
 	arena_done(&a->scratch);
 	arena_init(&a->scratch, NULL, 0, a->roll->call->arena->full);
@@ -241,8 +242,7 @@ int agree_conclude(struct agree *a, struct roll_end *end, const struct differenc
 	}
 	*out = fatal;
 	find_clocks(a, end);
-	end->differences = all;
-	end->compared = &a->compare;
+	a->concluded = all;
 	struct buf text = BUF(&a->scratch);
 	if (fatal) {
 		difference_text(&a->compare, fatal, &text);

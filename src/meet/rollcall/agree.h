@@ -39,6 +39,8 @@ struct agree {
 	struct str payloads[N_FACT_GROUPS][COMPARE_PARTIES];
 	/** All differences, after agree_compare(). */
 	struct difference *differences;
+	/** The same, after agree_conclude(); NULL: this comparison has not come so far. */
+	const struct difference *concluded;
 	/** The difference in the names of the master, each of which is looked up; NULL: there is none. */
 	const struct difference *master;
 	/** The look-up child has ended: no more answers come. */
@@ -60,8 +62,8 @@ void agree_looked_up(struct agree *agree, const struct lookup_answer *answer);
 /** Whether all answers of look-ups have come. */
 bool agree_is_looked_up(const struct agree *agree);
 /**
- * After the comparison: write the results to @end. Returns 0 if all members may start; else -EPROTO with
- * @end->error, and *@fatal if one difference is the reason. The results point into @agree->scratch.
+ * After the comparison: set @agree->concluded, and the clocks of @end. Returns 0 if all members may start; else
+ * -EPROTO with @end->error, and *@fatal, in @agree->scratch, if one difference is the reason.
  */
 int agree_conclude(struct agree *agree, struct roll_end *end, const struct difference **fatal);
 /**

@@ -389,7 +389,7 @@ static void warn_clock(const struct coordinator *co) {
 /** Warn of all differences except @fatal, which is in the error, and of the worst clock. */
 static void warn_differences(struct coordinator *co, const struct difference *fatal) {
 	struct agree *agree = &co->roll.agree;
-	for (const struct difference *d = co->end->differences; d; d = d->next) {
+	for (const struct difference *d = agree->concluded; d; d = d->next) {
 		struct buf text = BUF(&agree->scratch);
 		if (d != fatal) {
 			difference_text(&agree->compare, d, &text);
@@ -717,7 +717,9 @@ int coordinator_run(const struct roll_call *call, struct roll_end *end) {
 	end->n_strangers = co->guests.n_strangers;
 	end->signal = co->watch.signal;
 	end->waited_ms = clock_now_ms() - roll->started;
-	// The result points into these arenas.
+	// The result points into these arenas. A comparison that began anew has freed the differences of the last one.
+	end->differences = roll->agree.concluded;
+	end->compared = &roll->agree.compare;
 	arena_adopt(call->arena, &co->roll.agree.scratch);
 	arena_adopt(call->arena, &co->guests.pool);
 	if (r == -EINTR) {
