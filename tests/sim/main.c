@@ -47,12 +47,21 @@ static struct finding {
 } findings[FINDINGS_MAX];
 static int n_findings;
 
+/** The job that is played: its seed, or its tape. */
 static uint64_t running_seed;
+static const char *running_tape;
+
+static void print_running(const char *what) {
+	if (running_tape) {
+		fprintf(stderr, "sim: a job %s: %s\n", what, running_tape);
+	} else {
+		fprintf(stderr, "sim: a job %s: --seed=%llu --one\n", what, (unsigned long long)running_seed);
+	}
+}
 
 /** A job hangs, or has crashed: print which, and die of that. */
 static void on_death(int number) {
-	fprintf(stderr, "sim: a job %s; --seed=%llu --one\n", number == SIGALRM ? "hangs" : "crashes",
-		(unsigned long long)running_seed);
+	print_running(number == SIGALRM ? "hangs" : "crashes");
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -62,7 +71,7 @@ void __asan_on_error(void);
 
 /** AddressSanitizer calls this before it reports. */
 void __asan_on_error(void) {
-	fprintf(stderr, "sim: a job crashes; --seed=%llu --one\n", (unsigned long long)running_seed);
+	print_running("crashes");
 }
 #else
 /** A job may have used up its stack: take another one. */
@@ -197,6 +206,7 @@ static int play_tapes(void) {
 		if (tape_read(options.tapes[i], &tape) < 0) {
 			return 2;
 		}
+		running_tape = options.tapes[i];
 		choices_begin(0, tape.at, tape.n);
 		tracing = options.one;
 		job_run();
